@@ -1,0 +1,93 @@
+import type { ApiVersion, Nonce, ResourceType, ResourceTypes, Version } from "@xdskit/api";
+import type { Node } from "../node.js";
+import type { Snapshot } from "../snapshot.js";
+
+/** State of the world, or incremental. */
+export type Variant = "sotw" | "delta";
+
+/** gRPC status codes that a stream may end with; the numbers are gRPC's. */
+export const statusCode = {
+  ok: 0,
+  invalidArgument: 3,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+} as const;
+export type StatusCode = (typeof statusCode)[keyof typeof statusCode];
+
+/** What one stream may cost. A request that goes beyond a limit ends that stream with RESOURCE_EXHAUSTED (rule 162), no other. */
+export interface StreamLimits {
+  /** Names in one request. */
+  readonly namesPerRequest: number;
+  /** Names that one stream may be subscribed to, over all types. */
+  readonly namesPerStream: number;
+  /** Types that one stream may ask for. */
+  readonly typesPerStream: number;
+}
+
+export interface StreamOptions {
+  readonly variant: Variant;
+  /** Of the method that the client called: messages and type URLs of the responses follow it. */
+  readonly api: ApiVersion;
+  readonly types: ResourceTypes;
+  /** The type of a per-type stream; undefined on ADS. */
+  readonly only: ResourceType | undefined;
+  readonly limits: StreamLimits;
+  /** Used for a client that sends no node; undefined refuses it with INVALID_ARGUMENT. */
+  readonly defaultNode: Node | undefined;
+}
+
+/** What happens to a stream. Nothing else does: no clock, no network, no random source is read. */
+export type StreamEvent =
+  /** One request, as the client wrote it. */
+  | { readonly kind: "request"; readonly bytes: Uint8Array }
+  /** What the node is to have from now on. The first may come at once or much later (rule 7). */
+  | { readonly kind: "snapshot"; readonly snapshot: Snapshot };
+
+/** What the owner of a stream must do or may note down after an event. */
+export type StreamEffect =
+  /** The first request named the node: find its group and answer with a snapshot event, or end the stream. Once per stream. */
+  | { readonly kind: "identified"; readonly node: Node }
+  /** End the stream with this status; the machine takes no further events. */
+  | { readonly kind: "close"; readonly code: StatusCode; readonly message: string }
+  | { readonly kind: "subscribed"; readonly type: ResourceType; readonly wildcard: boolean; readonly names: number }
+  | { readonly kind: "acknowledged"; readonly type: ResourceType; readonly nonce: Nonce; readonly version: Version }
+  | {
+      readonly kind: "rejected";
+      readonly type: ResourceType;
+      readonly nonce: Nonce;
+      readonly version: Version;
+      /** From `error_detail`, cut to a bounded length. */
+      readonly code: number;
+      readonly message: string;
+    }
+  /** A SotW request with an old or unknown nonce, which was ignored (rules 27, 28). */
+  | { readonly kind: "stale"; readonly type: ResourceType };
+
+/** One response, ready for the wire: `body` followed by `tail` is the serialized message. */
+export interface OutgoingResponse {
+  readonly type: ResourceType;
+  readonly nonce: Nonce;
+  /** The set's version that it brings the client to. */
+  readonly version: Version;
+  /** How many resources it holds, and how many names it removes. */
+  readonly resources: number;
+  readonly removed: number;
+  /** Everything but the nonce. Encoded once and shared by all streams that need the same response: never write to it. */
+  readonly body: Uint8Array;
+  /** The nonce, as a field that follows the body. */
+  readonly tail: Uint8Array;
+}
+
+/**
+ * The server's end of one discovery stream, ADS or per type, SotW or delta: events in, effects out, responses pulled when there is room.
+ * Nothing queues inside: `next` computes what the client lacks at the moment it is called, so a slow client gets one composed change (latest wins).
+ */
+export interface Stream {
+  /** Never throws because of what a client sent. After a `close` effect it ignores events. */
+  step(event: StreamEvent): readonly StreamEffect[];
+  /** The next response to send, in delivery order over the types; undefined when the client lacks nothing. Call it only when the transport has room. */
+  next(): OutgoingResponse | undefined;
+}

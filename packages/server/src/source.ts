@@ -1,0 +1,40 @@
+import type { Resource, Where } from "@xdskit/api";
+
+/**
+ * A named set of resources that groups are built from: a folder, what a program set, what a relay received.
+ * A group of nodes names layers; a later one wins over an earlier one by type and name.
+ */
+export type LayerName = string;
+
+/** How some layers are to change: all of it, or nothing. */
+export interface LayerUpdate {
+  readonly layer: LayerName;
+  /** `replace`: the layer is to hold exactly `upsert`. `patch`: only what is named changes. */
+  readonly kind: "replace" | "patch";
+  readonly upsert: readonly Resource[];
+  readonly remove?: readonly { readonly type: Resource["type"]; readonly name: Resource["name"] }[];
+}
+
+/** A reason for which a source did not take what it was given; the last good state stays. */
+export interface Finding extends Where {
+  /** An `XDSKIT_…` code. */
+  readonly code: string;
+  readonly severity: "error" | "warning";
+  readonly message: string;
+}
+
+/** Where a source puts what it has. */
+export interface SourceSink {
+  /** One atomic change of the configuration, over as many layers as it has; what turns out to be equal is not sent to anybody. */
+  apply(updates: readonly LayerUpdate[]): void;
+  /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
+  report(findings: readonly Finding[]): void;
+}
+
+/** Brings resources into a server: a folder, a store, an upstream. */
+export interface Source {
+  readonly name: string;
+  /** Resolves when the first configuration was applied; rejects when there is none to apply. Later changes come through the sink. */
+  start(sink: SourceSink): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,49 @@
+import type { ApiVersion, ResourceType } from "@xdskit/api";
+import type { StatusCode, Variant } from "@xdskit/protocol";
+
+/** Which discovery method a client called. */
+export interface Method {
+  readonly variant: Variant;
+  readonly api: ApiVersion;
+  /** Undefined for the aggregated service. */
+  readonly only: ResourceType | undefined;
+}
+
+/** One client's stream as a transport sees it: bytes in and out. */
+export interface Connection {
+  readonly method: Method;
+  /** `127.0.0.1:51234`, for logs. */
+  readonly peer: string;
+  /**
+   * Writes one message made of two parts, of which the first is shared with other streams. False means that it was taken, but
+   * that there is no room for more until `drained`.
+   */
+  send(body: Uint8Array, tail: Uint8Array): boolean;
+  /** Ends the stream with a status. Nothing may be sent afterwards. */
+  end(code: StatusCode, message: string): void;
+}
+
+/** What the server does with a stream. A transport calls it; nothing of it throws. */
+export interface ConnectionHandler {
+  /** One request, whole, as bytes. */
+  received(bytes: Uint8Array): void;
+  /** There is room to write again. */
+  drained(): void;
+  /** The client half-closed: it will send no more (rule 14). */
+  finished(): void;
+  /** The stream is gone, whatever the reason. */
+  closed(): void;
+}
+
+/** Takes over a new stream; a refusal ends it with that status. */
+export type Accept = (
+  connection: Connection,
+) => ConnectionHandler | { readonly code: StatusCode; readonly message: string };
+
+/** A way by which streams come in: gRPC, or the in-memory one of tests. */
+export interface Transport {
+  /** Starts to listen; resolves to the address in use, with the real port. */
+  listen(address: string, accept: Accept): Promise<string>;
+  /** Stops accepting; resolves when every stream has ended, at the latest after so many milliseconds. */
+  close(timeoutMs: number): Promise<void>;
+}
