@@ -1,3 +1,5 @@
+import type { XdskitErrorCode } from "./error-codes.js";
+
 /** Where something is wrong, as far as it is known. Everything here may be shown to people: no value of a secret ever is. */
 export interface Where {
   readonly file?: string | undefined;
@@ -11,4 +13,47 @@ export interface Where {
   /** A type URL or a type's name. */
   readonly type?: string | undefined;
   readonly node?: string | undefined;
+}
+
+/** One thing that is wrong with what was read, or that looks wrong. */
+export interface Finding extends Where {
+  readonly code: XdskitErrorCode;
+  /** An `error` keeps the change from being applied; a `warning` does not. */
+  readonly severity: "error" | "warning";
+  readonly message: string;
+  /** The validation rule that is broken, such as `string.min_len: 1`. */
+  readonly rule?: string | undefined;
+}
+
+/** A finding on one line: `config/cluster.yaml:12:5: cluster "web", connect_timeout: must be greater than 0s (duration.gt) [XDSKIT_…]`. */
+export function describe(finding: Omit<Finding, "severity">): string {
+  const { file, line, column, type, resource, field, node, rule } = finding;
+  const place = [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(":");
+  const subject = [
+    resource === undefined ? type : `${type ?? "resource"} ${JSON.stringify(resource)}`,
+    field,
+    node === undefined ? undefined : `node ${JSON.stringify(node)}`,
+  ];
+  const what = subject.filter((part) => part !== undefined).join(", ");
+  const start = [place, what].filter((part) => part !== "").map((part) => `${part}: `);
+  return `${start.join("")}${finding.message}${rule === undefined ? "" : ` (${rule})`} [${finding.code}]`;
+}
+
+/** The one error class of xdskit. `findings` has at least one entry; `message` is the first one described. */
+export class XdskitError extends Error {
+  override readonly name = "XdskitError";
+  readonly code: XdskitErrorCode;
+  readonly findings: readonly Finding[];
+
+  constructor(findings: readonly [Finding, ...Finding[]], options?: ErrorOptions) {
+    const more = findings.length === 1 ? "" : ` (and ${findings.length - 1} more)`;
+    super(`${describe(findings[0])}${more}`, options);
+    this.code = findings[0].code;
+    this.findings = findings;
+  }
+
+  /** An error with a single finding. */
+  static of(code: XdskitErrorCode, message: string, where: Where = {}, options?: ErrorOptions): XdskitError {
+    return new XdskitError([{ code, severity: "error", message, ...where }], options);
+  }
 }

@@ -1,2 +1,2 @@
-export type { Finding, LayerName, LayerUpdate, Source, SourceSink } from "./source.js";
+export type { LayerName, LayerUpdate, Source, SourceSink } from "./source.js";
 export type { Accept, Connection, ConnectionHandler, Method, Transport } from "./transport.js";

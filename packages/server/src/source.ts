@@ -1,4 +1,4 @@
-import type { Resource, Where } from "@xdskit/api";
+import type { Finding, Resource } from "@xdskit/api";
 
 /**
  * A named set of resources that groups are built from: a folder, what a program set, what a relay received.
@@ -13,14 +13,6 @@ export interface LayerUpdate {
   readonly kind: "replace" | "patch";
   readonly upsert: readonly Resource[];
   readonly remove?: readonly { readonly type: Resource["type"]; readonly name: Resource["name"] }[];
-}
-
-/** A reason for which a source did not take what it was given; the last good state stays. */
-export interface Finding extends Where {
-  /** An `XDSKIT_…` code. */
-  readonly code: string;
-  readonly severity: "error" | "warning";
-  readonly message: string;
 }
 
 /** Where a source puts what it has. */
