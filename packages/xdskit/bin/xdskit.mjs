@@ -1,2 +1,4 @@
 #!/usr/bin/env node
-import "../dist/main.js";
+import { main } from "xdskit";
+
+await main(process.argv.slice(2));

@@ -1,0 +1,83 @@
+import { isIP } from "node:net";
+import { stringify } from "yaml";
+import type { Address } from "../address.js";
+
+/** What an Envoy bootstrap for this server is made from. */
+export interface EnvoyBootstrapOptions {
+  readonly variant: "sotw" | "delta";
+  /** One stream for all types (ADS), or one for each. */
+  readonly streams: "ads" | "per-type";
+  readonly server: Address;
+  readonly nodeId: string;
+  readonly nodeCluster: string;
+  /** Where Envoy's own admin page listens on 127.0.0.1. */
+  readonly adminPort: number;
+}
+
+/** The name of the cluster in the bootstrap that leads to the server; resources that name a per-type source refer to it. */
+export const serverCluster = "xdskit";
+
+/** An Envoy bootstrap as YAML, with a comment that says how to use it. Its fields are those of `envoy.config.bootstrap.v3.Bootstrap`. */
+export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
+  const kind = `${options.streams === "ads" ? "one aggregated stream (ADS)" : "one stream per type"}, ${
+    options.variant === "delta" ? "delta" : "state of the world"
+  }`;
+  return `# Envoy's bootstrap for an xdskit server: ${kind}.\n# Start Envoy with: envoy -c FILE\n${stringify(
+    bootstrap(options),
+    { lineWidth: 0, aliasDuplicateObjects: false },
+  )}`;
+}
+
+function bootstrap(options: EnvoyBootstrapOptions) {
+  return {
+    node: { id: options.nodeId, cluster: options.nodeCluster },
+    admin: { address: socketAddress({ host: "127.0.0.1", port: options.adminPort }) },
+    dynamic_resources: options.streams === "ads" ? aggregated(options) : perType(options),
+    static_resources: { clusters: [clusterOf(options.server)] },
+  };
+}
+
+function aggregated({ variant }: EnvoyBootstrapOptions) {
+  const ads = { resource_api_version: "V3", ads: {} };
+  return { ads_config: apiConfigSource(variant), cds_config: ads, lds_config: ads };
+}
+
+function perType({ variant }: EnvoyBootstrapOptions) {
+  const source = { resource_api_version: "V3", api_config_source: apiConfigSource(variant) };
+  return { cds_config: source, lds_config: source };
+}
+
+function apiConfigSource(variant: "sotw" | "delta") {
+  return {
+    api_type: variant === "delta" ? "DELTA_GRPC" : "GRPC",
+    transport_api_version: "V3",
+    // Envoy's node is 60 kB: once on a stream is enough (rule 113).
+    set_node_on_first_message_only: true,
+    grpc_services: [{ envoy_grpc: { cluster_name: serverCluster } }],
+  };
+}
+
+function clusterOf(server: Address) {
+  return {
+    name: serverCluster,
+    type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
+    connect_timeout: "5s",
+    typed_extension_protocol_options: {
+      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+        "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+        explicit_http_config: {
+          // A stream may be silent for days; pings find out that the server is gone.
+          http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } },
+        },
+      },
+    },
+    load_assignment: {
+      cluster_name: serverCluster,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
+    },
+  };
+}
+
+function socketAddress({ host, port }: Address) {
+  return { socket_address: { address: host, port_value: port } };
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { describe, XdskitError } from "@xdskit/api";
+import { readSettings } from "./read-settings.js";
+
+function findingsOf(text: string): string[] {
+  try {
+    readSettings("xdskit.yaml", text);
+  } catch (error) {
+    assert.ok(error instanceof XdskitError, String(error));
+    return error.findings.map(describe);
+  }
+  assert.fail("no finding");
+}
+
+test("an empty file means the defaults", () => {
+  assert.deepEqual(readSettings("xdskit.yaml", ""), {});
+  assert.deepEqual(readSettings("xdskit.yaml", "# nothing yet\n"), {});
+});
+
+test("groups are read in order, folders normalized", () => {
+  const { groups } = readSettings(
+    "xdskit.yaml",
+    `
+groups:
+  - name: edge
+    match: { cluster: "edge-*", locality.zone: eu-1, metadata.stage: prod, metadata.shard: 7 }
+    folders: [shared, ./edge/]
+  - name: rest
+    match: {}
+    folders: [shared]
+`,
+  );
+  assert.deepEqual(groups, [
+    {
+      name: "edge",
+      match: { cluster: "edge-*", "locality.zone": "eu-1", "metadata.stage": "prod", "metadata.shard": "7" },
+      folders: ["shared", "edge"],
+    },
+    { name: "rest", match: {}, folders: ["shared"] },
+  ]);
+});
+
+test("unknown keys and wrong values are found all at once, each where it stands", () => {
+  const findings = findingsOf(`groups:
+  - name: edge
+    matches: {}
+    match:
+      cluser: x
+      cluster: [a]
+    folders: [../other]
+  - name: edge
+    match: {}
+    folders: []
+color: blue
+`);
+  assert.deepEqual(findings, [
+    "xdskit.yaml:5:7: groups[0].match.cluser: there is no such field of a node; known are id, cluster, locality.region, locality.zone, locality.sub_zone and metadata.KEY [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:6:16: groups[0].match.cluster: expected a string [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:7:15: groups[0].folders[0]: expected a folder below the configuration folder, relative to it [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:3:5: groups[0].matches: there is no such setting [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:10:14: groups[1].folders: too small: expected array to have >=1 items [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:11:1: color: there is no such setting [XDSKIT_SETTINGS_INVALID]",
+  ]);
+});
+
+test("two groups of one name are refused", () => {
+  const text = "groups:\n  - { name: a, match: {}, folders: [a] }\n  - { name: a, match: {}, folders: [b] }\n";
+  assert.deepEqual(findingsOf(text), [
+    'xdskit.yaml:3:13: groups[1].name: there are two groups named "a" [XDSKIT_SETTINGS_INVALID]',
+  ]);
+});
+
+test("a missing value is reported at what it is missing from", () => {
+  assert.deepEqual(findingsOf("groups:\n  - name: a\n    folders: [a]\n"), [
+    "xdskit.yaml:2:5: groups[0].match: expected record, received undefined [XDSKIT_SETTINGS_INVALID]",
+  ]);
+});
+
+test("broken YAML is a syntax error with its place", () => {
+  const [first] = findingsOf("groups:\n  - name: [a\n");
+  assert.match(first ?? "", /^xdskit\.yaml:\d+:\d+: .* \[XDSKIT_SYNTAX\]$/);
+  const [duplicate] = findingsOf("groups: []\ngroups: []\n");
+  assert.match(duplicate ?? "", /^xdskit\.yaml:2:1: .*unique/);
+});
+
+test("a file that is no mapping is refused", () => {
+  assert.deepEqual(findingsOf("- a\n"), ["xdskit.yaml:1:1: expected object, received array [XDSKIT_SETTINGS_INVALID]"]);
+});

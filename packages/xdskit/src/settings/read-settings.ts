@@ -1,0 +1,84 @@
+import { type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
+import type { z } from "zod";
+import { type Settings, settingsSchema } from "./schema.js";
+
+/**
+ * Reads the text of a settings file.
+ * @throws XdskitError with a finding, at its line and column, for every unknown key and every wrong value.
+ */
+export function readSettings(file: string, text: string): Settings {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const findingAt = (offset: number, code: XdskitErrorCode, message: string, field?: string): Finding => {
+    const { line, col } = lines.linePos(offset);
+    return { code, severity: "error", message, file, line, column: col, field };
+  };
+  const broken = document.errors.map((error) =>
+    findingAt(error.pos[0], "XDSKIT_SYNTAX", error.message.split(/ at line \d+/)[0] ?? error.message),
+  );
+  throwIfAny(broken);
+
+  const result = settingsSchema.safeParse(document.toJS() ?? {});
+  if (result.success) return result.data;
+  throwIfAny(
+    result.error.issues
+      .flatMap(eachKey)
+      .map(({ path, atKey, message }) =>
+        findingAt(offsetOf(document, path, atKey), "XDSKIT_SETTINGS_INVALID", message, fieldPath(path)),
+      ),
+  );
+  throw result.error;
+}
+
+function throwIfAny([first, ...more]: readonly Finding[]): void {
+  if (first !== undefined) throw new XdskitError([first, ...more]);
+}
+
+interface Problem {
+  readonly path: readonly PropertyKey[];
+  /** The problem is the key itself, not its value. */
+  readonly atKey: boolean;
+  readonly message: string;
+}
+
+function eachKey(issue: z.core.$ZodIssue): readonly Problem[] {
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({
+        path: [...issue.path, key],
+        atKey: true,
+        message: "there is no such setting",
+      }));
+    case "invalid_key":
+      return [{ path: issue.path, atKey: true, message: issue.issues[0]?.message ?? issue.message }];
+    default:
+      return [{ path: issue.path, atKey: false, message: lowerFirst(issue.message.replace(/^Invalid input: /, "")) }];
+  }
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** `groups[0].match.cluster` */
+function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((before, part) => {
+    if (typeof part === "number") return `${before}[${part}]`;
+    return before === "" ? String(part) : `${before}.${String(part)}`;
+  }, "");
+}
+
+/** Where a path stands in the text; where its value is missing, the nearest thing around it. */
+function offsetOf(document: Document, path: readonly PropertyKey[], atKey: boolean): number {
+  for (let depth = path.length; depth >= 0; depth--) {
+    const parent = document.getIn(path.slice(0, depth - 1), true);
+    if (depth > 0 && (atKey || depth < path.length) && isMap(parent)) {
+      const pair = parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(path[depth - 1]));
+      if (pair !== undefined && isNode(pair.key) && pair.key.range) return pair.key.range[0];
+    }
+    const node = depth === 0 ? document.contents : document.getIn(path.slice(0, depth), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return 0;
+}

@@ -1,0 +1,42 @@
+import { isAbsolute, normalize } from "node:path";
+import { z } from "zod";
+
+const folder = z.string().transform((text, context) => {
+  const path = normalize(text).replace(/\/$/, "");
+  if (text !== "" && !isAbsolute(path) && path !== ".." && !path.startsWith("../")) return path;
+  context.addIssue({ code: "custom", message: "expected a folder below the configuration folder, relative to it" });
+  return z.NEVER;
+});
+
+/** Exact, or a glob with `*`. A number or a boolean stands for the text it is written as. */
+const pattern = z.union([z.string(), z.number(), z.boolean()], { error: "expected a string" }).transform(String);
+
+const nodeFields = ["id", "cluster", "locality.region", "locality.zone", "locality.sub_zone"];
+const nodeField = z.string().refine((key) => nodeFields.includes(key) || /^metadata\../.test(key), {
+  error: `there is no such field of a node; known are ${nodeFields.join(", ")} and metadata.KEY`,
+});
+
+const group = z.strictObject({
+  name: z.string().min(1),
+  match: z.record(nodeField, pattern),
+  folders: z.array(folder).min(1),
+});
+
+/** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
+export const settingsSchema = z.strictObject({
+  groups: z.array(group).min(1).superRefine(uniqueNames).optional(),
+  descriptors: z.array(z.string().min(1)).optional(),
+});
+
+/** What a settings file says; what it leaves out is undefined and takes the server's defaults. */
+export type Settings = z.output<typeof settingsSchema>;
+
+function uniqueNames(groups: readonly { readonly name: string }[], context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of groups.entries()) {
+    if (seen.has(name)) {
+      context.addIssue({ code: "custom", path: [index, "name"], message: `there are two groups named "${name}"` });
+    }
+    seen.add(name);
+  }
+}
