@@ -41,6 +41,48 @@ export const errorCodes = {
     cause: "A typing error in a name, or a file that is missing. A route to a cluster that is not there answers 503.",
     mend: "Correct the name or add the resource. If another server provides it, ignore the warning.",
   },
+  XDSKIT_DUPLICATE_RESOURCE: {
+    meaning: "Two resources of one type have the same name within one layer.",
+    cause: "A file was copied and not edited, or an old file still lies beside the new one.",
+    mend: "Rename or delete one of the two; the message names both places. To override on purpose, put them into two folders of a group.",
+  },
+  XDSKIT_FOLDER_MISSING: {
+    meaning: "The configuration folder, or a folder of one of its groups, is not there.",
+    cause: "A typing error in the path, a volume that is not mounted, or a symbolic link that leads nowhere.",
+    mend: "Create the folder, or correct the path. It is picked up as soon as it is there; the last good configuration stays until then.",
+  },
+  XDSKIT_NO_VALID_FILE: {
+    meaning: "The configuration folder holds no file that could be served.",
+    cause:
+      "It is empty, its files have other extensions than .yaml, .yml, .json, .pb, .pb_text and .textproto, or every one of them has an error.",
+    mend: "Correct the files that the messages name, or start with --allow-empty to pick files up when they come.",
+  },
+  XDSKIT_FILE_EMPTIED: {
+    meaning: "A file that held resources has no bytes any more.",
+    cause: "It is being written in place, or the program that writes it failed half-way.",
+    mend: "Delete the file, or leave `[]` in it, if its resources are to go. Write files under another name and rename them into place.",
+  },
+  XDSKIT_FOLDER_LIMIT: {
+    meaning: "The configuration folder has more files, or deeper folders, than the limit.",
+    cause: "The wrong folder was given, or a symbolic link leads out of it into a large tree.",
+    mend: "Look at the path in the message; raise the limit if the folder really is so large.",
+  },
+  XDSKIT_FOLDER_UNSETTLED: {
+    meaning: "The configuration folder was replaced again each time while it was read.",
+    cause: "A symbolic link is swapped faster than the files behind it can be read.",
+    mend: "Swap less often. It is read again by itself; the last good configuration stays until then.",
+  },
+  XDSKIT_FOLDER_OPTION: {
+    meaning: "An option of the folder source has a value that it cannot take.",
+    cause: "A folder of a group that is absolute or leads out of the configuration folder, or a time that is negative.",
+    mend: "Name folders relative to the configuration folder, without `..`.",
+  },
+  XDSKIT_WATCH_UNAVAILABLE: {
+    meaning: "The operating system refused to watch a folder for changes.",
+    cause:
+      "The limit of watches is used up (on Linux fs.inotify.max_user_watches or max_user_instances), or the file system cannot be watched.",
+    mend: "Raise the limit. Until then changes are found by looking at the files every few seconds.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;
