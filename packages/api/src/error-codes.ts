@@ -83,6 +83,26 @@ export const errorCodes = {
       "The limit of watches is used up (on Linux fs.inotify.max_user_watches or max_user_instances), or the file system cannot be watched.",
     mend: "Raise the limit. Until then changes are found by looking at the files every few seconds.",
   },
+  XDSKIT_GROUP_INVALID: {
+    meaning: "The settings of a group of nodes are wrong.",
+    cause: "A key to match by that does not exist, a name that is used twice, or a group without layers or folders.",
+    mend: "Match by id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>, and name at least one folder.",
+  },
+  XDSKIT_TYPE_NAME_UNKNOWN: {
+    meaning: "A type of resources was named that does not exist.",
+    cause: "A typing error, or a type of one's own that the server was not given.",
+    mend: "Use a name such as cluster, an abbreviation such as cds, or a type URL.",
+  },
+  XDSKIT_ADDRESS_INVALID: {
+    meaning: "An address to listen on is not of the form HOST:PORT.",
+    cause: "The port is missing or above 65535, or an IPv6 address stands without brackets.",
+    mend: "Write 127.0.0.1:18000, [::1]:18000, or 0.0.0.0:18000 for all interfaces. Port 0 picks a free one.",
+  },
+  XDSKIT_SERVER_CLOSED: {
+    meaning: "A server was used after it was closed.",
+    cause: "listen or addSource was called after close.",
+    mend: "Create another server.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;
