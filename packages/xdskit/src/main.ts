@@ -1,1 +1,43 @@
-export {};
+import { Command, CommanderError } from "commander";
+import { bootstrapCommand } from "./commands/bootstrap.js";
+import { processTerminal, type Terminal } from "./output/terminal.js";
+import { version } from "./version.js";
+
+/** What the process ends with. */
+export const exitStatus = { ok: 0, failed: 1, usage: 2 } as const;
+
+const examples = `
+Examples:
+  $ xdskit serve ./config                  serve the resources found in a folder
+  $ xdskit validate ./config               check them without serving
+  $ xdskit bootstrap > envoy.yaml          print the bootstrap with which an Envoy finds this server
+
+Every command explains itself: xdskit COMMAND --help
+`;
+
+/** Runs the command line; sets the process's exit status. Never rejects. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<void> {
+  const program = new Command("xdskit")
+    .description("xDS on the command line: a management server for Envoy and gRPC in one command.")
+    .version(version, "-V, --version")
+    .addHelpText("after", examples)
+    .addCommand(bootstrapCommand(terminal));
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .showHelpAfterError(`(see: xdskit ${command === program ? "" : `${command.name()} `}--help)`)
+      .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  }
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    process.exitCode = report(error, terminal);
+  }
+}
+
+function report(error: unknown, terminal: Terminal): number {
+  // Commander wrote its message already; 0 is --help and --version.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.ok : exitStatus.usage;
+  terminal.err(`xdskit: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return exitStatus.failed;
+}

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { parse } from "yaml";
+import { start, xdskitEnds } from "../testing/command.js";
+import { findEnvoy, needsEnvoy } from "../testing/envoy.js";
+import { type EnvoyBootstrapOptions, envoyBootstrap } from "./envoy.js";
+
+const options: EnvoyBootstrapOptions = {
+  variant: "delta",
+  streams: "ads",
+  server: { host: "127.0.0.1", port: 18000 },
+  nodeId: "edge-7",
+  nodeCluster: "edge",
+  adminPort: 9901,
+};
+const variants = (["sotw", "delta"] as const).flatMap((variant) =>
+  (["ads", "per-type"] as const).map((streams) => ({ variant, streams })),
+);
+
+describe("Envoy's bootstrap", () => {
+  const envoy = findEnvoy();
+  let folder = "";
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "xdskit-bootstrap-"));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  for (const { variant, streams } of variants) {
+    for (const host of ["127.0.0.1", "::1", "xds.example.org"]) {
+      test(`Envoy accepts ${variant}, ${streams}, server ${host}`, needsEnvoy(envoy), async () => {
+        const file = join(folder, `${variant}-${streams}-${host.replaceAll(":", "_")}.yaml`);
+        await writeFile(file, envoyBootstrap({ ...options, variant, streams, server: { host, port: 18000 } }));
+        await using running = start(envoy!, ["--mode", "validate", "-c", file]);
+        const { status, err } = await running.ended();
+        assert.equal(status, 0, err);
+      });
+    }
+  }
+
+  test("each variant asks for what its name says", () => {
+    for (const { variant, streams } of variants) {
+      const { dynamic_resources: dynamic } = parse(envoyBootstrap({ ...options, variant, streams }));
+      const apiType = variant === "delta" ? "DELTA_GRPC" : "GRPC";
+      if (streams === "ads") {
+        assert.equal(dynamic.ads_config.api_type, apiType);
+        assert.deepEqual([dynamic.cds_config.ads, dynamic.lds_config.ads], [{}, {}]);
+      } else {
+        assert.equal(dynamic.ads_config, undefined);
+        assert.equal(dynamic.cds_config.api_config_source.api_type, apiType);
+        assert.equal(dynamic.lds_config.api_config_source.api_type, apiType);
+      }
+    }
+  });
+
+  test("the options stand where they belong, whatever characters they have", () => {
+    const nodeId = 'a: "b" #c\n- d';
+    const bootstrap = parse(envoyBootstrap({ ...options, nodeId, adminPort: 0 }));
+    assert.deepEqual(bootstrap.node, { id: nodeId, cluster: "edge" });
+    assert.equal(bootstrap.admin.address.socket_address.port_value, 0);
+  });
+});
+
+describe("xdskit bootstrap", () => {
+  test("prints the delta ADS bootstrap on standard output and nothing else", async () => {
+    const { status, out, err } = await xdskitEnds("bootstrap", "--node-id", "edge-7", "--node-cluster", "edge");
+    assert.deepEqual({ status, out, err }, { status: 0, out: envoyBootstrap(options), err: "" });
+  });
+
+  test("takes every option", async () => {
+    const args = ["--variant", "sotw", "--per-type", "--server", "[::1]:443", "--admin-port", "0"];
+    const { out } = await xdskitEnds("bootstrap", ...args, "--node-id", "edge-7", "--node-cluster", "edge");
+    const server = { host: "::1", port: 443 };
+    assert.equal(out, envoyBootstrap({ ...options, variant: "sotw", streams: "per-type", server, adminPort: 0 }));
+  });
+
+  test("prints a gRPC client's bootstrap", async () => {
+    const { status, out } = await xdskitEnds("bootstrap", "--grpc-client", "--server", "[::1]:443");
+    assert.equal(status, 0);
+    const bootstrap = JSON.parse(out);
+    assert.deepEqual(bootstrap.xds_servers, [
+      { server_uri: "[::1]:443", channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
+    ]);
+    assert.deepEqual(bootstrap.node, { id: "node-1", cluster: "default" });
+    assert.match(bootstrap.server_listener_resource_name_template, /%s/);
+  });
+
+  test("wrong usage is exit status 2, with the reason on standard error", async () => {
+    const wrong: [string[], RegExp][] = [
+      [["bootstrap", "--server", "nowhere"], /Expected HOST:PORT/],
+      [["bootstrap", "--variant", "both"], /Allowed choices are sotw, delta/],
+      [["bootstrap", "--ads", "--per-type"], /cannot be used with/],
+      [["bootstrap", "--admin-port", "65536"], /Expected a port number/],
+      [["bootstrap", "--colour"], /unknown option '--colour'/],
+      [["boot"], /unknown command 'boot'/],
+      [[], /Usage: xdskit/],
+    ];
+    for (const [args, reason] of wrong) {
+      const { status, out, err } = await xdskitEnds(...args);
+      assert.deepEqual({ status, out }, { status: 2, out: "" }, args.join(" "));
+      assert.match(err, reason);
+    }
+  });
+});

@@ -1,0 +1,28 @@
+import { InvalidArgumentError, Option } from "commander";
+import { type Address, parseAddress } from "../address.js";
+import { parseDuration } from "../duration.js";
+
+function readAddress(text: string): Address {
+  const address = parseAddress(text);
+  if (address === undefined)
+    throw new InvalidArgumentError("Expected HOST:PORT, such as 127.0.0.1:18000 or [::1]:18000.");
+  return address;
+}
+
+/** An option whose value is `HOST:PORT`. */
+export function addressOption(flags: string, description: string, usual: string): Option {
+  return new Option(flags, description).argParser(readAddress).default(readAddress(usual), usual);
+}
+
+/** Reads an option's port number. */
+export function readPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
+  throw new InvalidArgumentError("Expected a port number from 0 to 65535.");
+}
+
+/** Reads an option's duration as milliseconds; a number without a unit is milliseconds. */
+export function readDuration(text: string): number {
+  const value = parseDuration(/^\d+$/.test(text) ? `${text}ms` : text);
+  if (value === undefined) throw new InvalidArgumentError('Expected a duration, such as "100ms" or "2s".');
+  return value;
+}

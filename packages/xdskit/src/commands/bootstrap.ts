@@ -1,0 +1,54 @@
+import { Command, Option } from "commander";
+import type { Address } from "../address.js";
+import { envoyBootstrap } from "../bootstrap/envoy.js";
+import { grpcBootstrap } from "../bootstrap/grpc.js";
+import type { Terminal } from "../output/terminal.js";
+import { addressOption, readPort } from "./arguments.js";
+
+interface Options {
+  readonly variant: "sotw" | "delta";
+  readonly perType?: true;
+  readonly server: Address;
+  readonly nodeId: string;
+  readonly nodeCluster: string;
+  readonly adminPort: number;
+  readonly grpcClient?: true;
+}
+
+const examples = `
+Examples:
+  $ xdskit bootstrap > envoy.yaml && envoy -c envoy.yaml
+  $ xdskit bootstrap --node-id edge-7 --node-cluster edge --server xds.example.org:18000
+  $ xdskit bootstrap --variant sotw --per-type
+  $ xdskit bootstrap --grpc-client > grpc.json && GRPC_XDS_BOOTSTRAP=grpc.json ./my-client
+
+With --per-type, resources must not say "ads: {}" where they name their source: an Envoy without ADS rejects that.
+Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md shows how.
+`;
+
+/** `xdskit bootstrap`: prints what an Envoy or a gRPC client needs to find this server. */
+export function bootstrapCommand(terminal: Terminal): Command {
+  return new Command("bootstrap")
+    .summary("print the bootstrap with which an Envoy or a gRPC client finds this server")
+    .description("Prints the bootstrap (YAML) with which an Envoy finds an xdskit server, or a gRPC client's (JSON).")
+    .addOption(
+      new Option("--variant <variant>", "state of the world, or incremental")
+        .choices(["sotw", "delta"])
+        .default("delta"),
+    )
+    .option("--ads", "one aggregated stream for all types (the default)")
+    .addOption(new Option("--per-type", "one stream for each type").conflicts("ads"))
+    .addOption(addressOption("--server <host:port>", "where the server listens", "127.0.0.1:18000"))
+    .option("--node-id <id>", "the name by which the server knows this client", "node-1")
+    .option("--node-cluster <name>", "the group of clients that it belongs to", "default")
+    .option("--admin-port <port>", "where Envoy's own admin page listens on 127.0.0.1", readPort, 9901)
+    .addOption(new Option("--grpc-client", "print a gRPC client's bootstrap").conflicts(["perType", "ads"]))
+    .addHelpText("after", examples)
+    .action((options: Options) => {
+      terminal.out(
+        options.grpcClient
+          ? grpcBootstrap(options)
+          : envoyBootstrap({ ...options, streams: options.perType ? "per-type" : "ads" }),
+      );
+    });
+}

@@ -1,0 +1,2 @@
+export { exitStatus, main } from "./main.js";
+export { version } from "./version.js";

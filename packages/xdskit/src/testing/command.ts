@@ -1,0 +1,121 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+
+const bin = fileURLToPath(new URL("../../bin/xdskit.mjs", import.meta.url));
+/** A loaded machine is slow, a hung program is slower. */
+const patienceMs = 60_000;
+
+/** What a program that has ended left behind. */
+export interface Ended {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A program under test, running. */
+export interface Running {
+  readonly pid: number;
+  /** Everything on standard output so far. */
+  out(): string;
+  /** Everything on standard error so far. */
+  err(): string;
+  /** Resolves with the match when standard output, or standard error, has it; rejects when it ends or takes too long before. */
+  seen(pattern: RegExp, where?: "out" | "err"): Promise<RegExpExecArray>;
+  kill(signal: NodeJS.Signals): void;
+  ended(): Promise<Ended>;
+  /** For the end of a test: kills it if it still runs. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Starts the real command, from its sources. */
+export function xdskit(...args: readonly string[]): Running {
+  return start(process.execPath, ["--conditions=source", "--import", "tsx", bin, ...args]);
+}
+
+/** Runs the real command to its end. */
+export async function xdskitEnds(...args: readonly string[]): Promise<Ended> {
+  const running = xdskit(...args);
+  try {
+    return await within(running.ended(), () => `xdskit ${args.join(" ")} did not end\n${running.err()}`);
+  } finally {
+    await running[Symbol.asyncDispose]();
+  }
+}
+
+/** Starts any program. */
+export function start(program: string, args: readonly string[]): Running {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const text = { out: "", err: "" };
+  const watchers = new Set<() => void>();
+  const follow = (stream: Readable, name: "out" | "err") => {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text[name] += chunk;
+      for (const watch of watchers) watch();
+    });
+  };
+  follow(child.stdout, "out");
+  follow(child.stderr, "err");
+  const ended = endOf(child, text);
+
+  return {
+    pid: child.pid ?? -1,
+    out: () => text.out,
+    err: () => text.err,
+    seen: (pattern, where = "out") => {
+      const found = new Promise<RegExpExecArray>((resolve, reject) => {
+        const watch = () => {
+          const match = pattern.exec(text[where]);
+          if (match === null) return;
+          watchers.delete(watch);
+          resolve(match);
+        };
+        watchers.add(watch);
+        watch();
+        ended.then(({ status, err }) => reject(new Error(`ended with ${status} before ${pattern}\n${err}`)), reject);
+      });
+      return within(found, () => `waited for ${pattern} in vain\n${text.out}\n${text.err}`);
+    },
+    kill: (signal) => void child.kill(signal),
+    ended: () => ended,
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+async function endOf(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  text: { readonly out: string; readonly err: string },
+): Promise<Ended> {
+  const [status, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  return { status, signal, out: text.out, err: text.err };
+}
+
+/** Waits a bounded time. */
+export async function within<T>(promise: Promise<T>, message: () => string, ms = patienceMs): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(message())), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Asks again and again, for a bounded time, until the answer passes. */
+export async function eventually<T>(ask: () => Promise<T>, passes: (answer: T) => boolean, ms = 20_000): Promise<T> {
+  const deadline = Date.now() + ms;
+  for (;;) {
+    const answer = await ask().catch((error: unknown) => error as Error);
+    if (!(answer instanceof Error) && passes(answer)) return answer;
+    if (Date.now() > deadline)
+      throw new Error(`in vain; the last answer: ${answer instanceof Error ? answer.stack : JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
