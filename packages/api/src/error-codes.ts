@@ -103,6 +103,70 @@ export const errorCodes = {
     cause: "listen or addSource was called after close.",
     mend: "Create another server.",
   },
+  XDSKIT_DESCRIPTOR_SET: {
+    meaning: "A descriptor set of the user's own messages cannot be used.",
+    cause:
+      "The file is no serialized google.protobuf.FileDescriptorSet, or it lacks a file that one of its files imports.",
+    mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`.",
+  },
+  XDSKIT_TYPE_UNKNOWN: {
+    meaning: "A message was given as a resource, but messages of its type are no resources of xDS.",
+    cause:
+      "A part of a resource stands where a resource should (a route where a route configuration should), or the type URL has a typing error.",
+    mend: "Give one of the resource types: Listener, RouteConfiguration, Cluster, ClusterLoadAssignment, Secret …",
+  },
+  XDSKIT_NAME_MISSING: {
+    meaning: "A resource has no name.",
+    cause:
+      "Its field `name` (`cluster_name` of a ClusterLoadAssignment) is empty, or messages of its type carry no name (LbEndpoint).",
+    mend: "Fill in the field, or wrap the resource in an envoy.service.discovery.v3.Resource with a `name`.",
+  },
+  XDSKIT_TTL: {
+    meaning: "A time to live is not a positive time.",
+    cause: "A `ttl` of zero or less.",
+    mend: "Give a time above zero, or leave it out for resources that do not expire.",
+  },
+  XDSKIT_MESSAGE_INVALID: {
+    meaning: "A message cannot be written as protobuf.",
+    cause:
+      "A program put a value into a field that its type cannot hold: a fraction into an integer, a string into a message.",
+    mend: "Look at the field in the message; make messages with `create` of @bufbuild/protobuf, which the compiler checks.",
+  },
+  XDSKIT_FILE_FORM: {
+    meaning: "A file is well-formed but does not hold resources in a form that is known.",
+    cause: "It is something else than resource configuration, such as a bootstrap or a list of names.",
+    mend: 'A file holds a resource with "@type", a list of them, YAML documents of them, or a DiscoveryResponse (`resources: [...]`).',
+  },
+  XDSKIT_TYPE_MISSING: {
+    meaning: 'A resource or an extension lacks "@type", so that nothing says what its fields mean.',
+    cause: "The line was forgotten, or stands at another level of the file.",
+    mend: 'Add it, such as "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster.',
+  },
+  XDSKIT_TYPE_MISMATCH: {
+    meaning: "A DiscoveryResponse says in type_url that it holds one type and holds another.",
+    cause: "Files of several types were joined.",
+    mend: "Remove type_url: every resource says its type itself.",
+  },
+  XDSKIT_FIELD_UNKNOWN: {
+    meaning: "A message has no field of that name.",
+    cause: "A typing error, a wrong level of indentation, or a field that the API of today does not have any more.",
+    mend: "Use the name that the message suggests, or look at the message in Envoy's API reference.",
+  },
+  XDSKIT_FIELD_INVALID: {
+    meaning: "A field's value is not of the kind that the field takes.",
+    cause: "A list where a mapping belongs, a number where a string belongs, two fields of which only one may be set …",
+    mend: "Write what the message says is expected. Strings that look like numbers or booleans need quotes.",
+  },
+  XDSKIT_RULE_BROKEN: {
+    meaning: "A field breaks a validation rule of its proto file (`validate.rules`): Envoy would reject the resource.",
+    cause: "A required field is missing, or a value is out of its range.",
+    mend: "Change the field so that it keeps the rule that is named behind the message.",
+  },
+  XDSKIT_REGEX_INVALID: {
+    meaning: "A regular expression is not one of RE2, the syntax that Envoy and gRPC read.",
+    cause: "An unbalanced parenthesis, or something that RE2 does not have: look-ahead, look-behind, back references.",
+    mend: "Rewrite it in RE2's syntax. gRPC clients end at such an expression, so it is never served.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;

@@ -1,8 +1,26 @@
+export { createUnpack, type Unpack, type UnpackedAny } from "./any.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identifiers.js";
 export { typeUrlPrefix } from "./identifiers.js";
-export type { EncodedResource, Resource } from "./resource.js";
+export { isCollection, refersTo } from "./references/refers-to.js";
+export { createRegistry, envoyRegistry, type Registry, type RegistryOptions } from "./registry.js";
+export {
+  createResource,
+  type EncodedResource,
+  type Resource,
+  type ResourceOptions,
+  resourceFromBody,
+} from "./resource.js";
+export {
+  type PositionedResource,
+  type ReadResourcesOptions,
+  type ResourceFile,
+  type ResourceFileForm,
+  readResources,
+  resourceFileForm,
+  resourceFileForms,
+} from "./resource-file.js";
 export type {
   Absence,
   DiscoveryService,
@@ -10,3 +28,7 @@ export type {
   ResourceType,
   ResourceTypes,
 } from "./resource-types/resource-type.js";
+export { resourceTypes, unknownResourceType } from "./resource-types/resource-types.js";
+export { encodedAs } from "./v2/encoded-as.js";
+export { v2TypeUrlOf, v3TypeUrlOf } from "./v2/names.js";
+export { upgradeMessage } from "./v2/upgrade.js";

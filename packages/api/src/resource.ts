@@ -1,5 +1,13 @@
-import type { ApiVersion, ResourceName, TypeUrl, Version } from "./identifiers.js";
-import type { Reference, ResourceType } from "./resource-types/resource-type.js";
+import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { createUnpack, schemaOf } from "./any.js";
+import { XdskitError } from "./errors.js";
+import { type ResourceName, type TypeUrl, typeUrlPrefix, type Version } from "./identifiers.js";
+import { referencesOf } from "./references/references.js";
+import { envoyRegistry, type Registry } from "./registry.js";
+import type { Reference, ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
+import { resourceTypes } from "./resource-types/resource-types.js";
+import { asV3 } from "./v2/upgrade.js";
+import { versionOf } from "./version.js";
 
 /**
  * One named resource, read and checked once; never decoded again for a stream.
@@ -24,4 +32,82 @@ export interface EncodedResource {
   readonly value: Uint8Array;
 }
 
-export type { ApiVersion };
+export interface ResourceOptions {
+  /** Where the content of `Any`s is looked up; Envoy's messages by default. */
+  readonly registry?: Registry | undefined;
+  /** The built-in table by default. */
+  readonly types?: ResourceTypes | undefined;
+  /** Instead of the name that the message carries: needed for types that have none (LEDS) and for virtual hosts (`<route configuration>/<host>`). */
+  readonly name?: ResourceName | undefined;
+  readonly aliases?: readonly ResourceName[] | undefined;
+  /** Time to live in milliseconds. */
+  readonly ttl?: number | undefined;
+}
+
+/**
+ * Makes a resource of a message, which may come from the generated modules or from a registry, and may be of v2 or hold messages of v2.
+ * The message is not changed, and may be changed afterwards. Its fields are not validated: see `validateMessage`.
+ *
+ * Throws XDSKIT_TYPE_UNKNOWN when messages of its type are no resources, XDSKIT_NAME_MISSING when it has no name, XDSKIT_TTL when the TTL
+ * is not more than 0 ms, and XDSKIT_MESSAGE_INVALID when a field holds what its type cannot.
+ */
+export function createResource(message: Message, options: ResourceOptions = {}): Resource {
+  const types = options.types ?? resourceTypes;
+  const found = types.byTypeUrl(`${typeUrlPrefix}${message.$typeName}`);
+  if (found === undefined) {
+    throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are no resources", { type: message.$typeName });
+  }
+  return build(found.type, message, options);
+}
+
+/**
+ * Makes a resource of the serialized v3 message of a type.
+ * Throws as `createResource` does, and XDSKIT_SYNTAX when the bytes are no such message.
+ */
+export function resourceFromBody(type: ResourceType, body: Uint8Array, options: ResourceOptions = {}): Resource {
+  const schema = schemaFor(type, options.registry ?? envoyRegistry());
+  let message: Message;
+  try {
+    message = fromBinary(schema, body);
+  } catch (cause) {
+    const where = { type: type.name, resource: options.name };
+    throw XdskitError.of("XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(cause)}`, where, { cause });
+  }
+  return build(type, message, options);
+}
+
+function build(type: ResourceType, message: Message, options: ResourceOptions): Resource {
+  const registry = options.registry ?? envoyRegistry();
+  const schema = schemaFor(type, registry);
+  const unpack = createUnpack(registry);
+  const name = options.name ?? type.nameOf(message);
+  if (name === undefined || name === "") {
+    throw XdskitError.of("XDSKIT_NAME_MISSING", "the resource has no name", { type: type.name });
+  }
+  const { ttl } = options;
+  if (ttl !== undefined && !(Number.isFinite(ttl) && ttl > 0)) {
+    throw XdskitError.of("XDSKIT_TTL", `a TTL must be more than 0 ms, not ${ttl}`, { type: type.name, resource: name });
+  }
+  const aliases = [...new Set(options.aliases ?? [])];
+  try {
+    const v3 = asV3(schema, message, unpack);
+    const body = toBinary(schema, v3);
+    const references = referencesOf(schema, v3, unpack);
+    return { type, name, version: versionOf(body, aliases, ttl), body, aliases, ttl, references };
+  } catch (cause) {
+    const where = { type: type.name, resource: name };
+    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be serialized: ${reasonOf(cause)}`, where, { cause });
+  }
+}
+
+function schemaFor(type: ResourceType, registry: Registry): DescMessage {
+  const schema = schemaOf(type.typeUrl.slice(typeUrlPrefix.length), registry);
+  if (schema === undefined) {
+    throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type: type.typeUrl });
+  }
+  return schema;
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

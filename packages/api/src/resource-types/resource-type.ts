@@ -1,4 +1,5 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { Unpack } from "../any.js";
 import type { ApiVersion, ResourceName, TypeUrl } from "../identifiers.js";
 
 /** A per-type discovery service: its full name and its methods. A method that the service does not have is undefined. */
@@ -17,6 +18,10 @@ export interface DiscoveryService {
 export interface Reference {
   /** The v3 type URL of the resource that is named. */
   readonly type: TypeUrl;
+  /**
+   * A name; or a collection, which ends with `*` and means every name that begins with what stands before it: the virtual hosts
+   * `<route configuration>/*` of VHDS, the glob `xdstp://…/*` of LEDS, all (`*`) of SRDS. `refersTo` decides.
+   */
   readonly name: ResourceName;
 }
 
@@ -56,12 +61,16 @@ export interface ResourceType {
    */
   readonly askedAgainAfter: readonly TypeUrl[];
   /**
-   * v3 type URLs of types whose resources must be sent again, once, when a resource of this type that refers to them was sent with a new
-   * content: CDS → EDS (warming, rules 121, 122).
+   * v3 type URLs of the types that make clients wait for this one. Said of the type that is sent again: EDS is warmed by CDS. When a resource of a
+   * type listed here (a cluster) was sent with new content, then the resources of this type that it refers to (its load assignment), as far as
+   * the client is subscribed to them, must be sent once more after it, also when they did not change (warming, rules 121, 122).
    */
   readonly warmedBy: readonly TypeUrl[];
-  /** Which other resources this one names. Every reference once, in the order of the message. */
-  readonly references: (message: Message) => readonly Reference[];
+  /**
+   * Which other resources this one names, at any depth and inside `Any`s. Every reference once, in the order of the message's fields.
+   * `unpack` reads the `Any`s; without it those of Envoy's own messages are read.
+   */
+  readonly references: (message: Message, unpack?: Unpack) => readonly Reference[];
 }
 
 /** The types that a server or a client knows. */

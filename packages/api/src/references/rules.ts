@@ -1,0 +1,130 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { fieldValue } from "../message-paths.js";
+import type { Reference } from "../resource-types/resource-type.js";
+
+/** Notes a reference: of a type, by its v3 type URL, and to a name. An empty name is none. */
+export type Refer = (type: Reference["type"], name: unknown) => void;
+
+const url = {
+  route: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
+  scopedRoute: "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration",
+  virtualHost: "type.googleapis.com/envoy.config.route.v3.VirtualHost",
+  cluster: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+  endpoint: "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
+  localityEndpoint: "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint",
+  secret: "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
+  extensionConfig: "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
+} as const;
+
+/** A message of any kind, seen by its fields. */
+export type Fields = { readonly [field: string]: unknown };
+
+/** What a message itself names; what is inside it is visited by itself. */
+export type ReferenceRule = (message: Fields, refer: Refer) => void;
+
+/**
+ * Whether something comes over xDS. A path means a file on the client's machine; no source at all means the bootstrap, or nothing.
+ * Any server counts as this one: which server an `api_config_source` means cannot be known here.
+ */
+function isDynamic(configSource: unknown): boolean {
+  if (!isFields(configSource)) return false;
+  const specifier = configSource.configSourceSpecifier;
+  return isFields(specifier) && specifier.case !== "path" && specifier.case !== "pathConfigSource";
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null;
+}
+
+/** The value of a oneof when the field of this (local) name is the one that is set. */
+function chosen(message: Fields, oneof: string, field: string): unknown {
+  const choice = message[oneof];
+  return isFields(choice) && choice.case === field ? choice.value : undefined;
+}
+
+/** Fields that name a cluster, or several, by the full name of the message. */
+export const clusterFields: { readonly [typeName: string]: string } = {
+  "envoy.config.route.v3.RouteAction": "cluster",
+  "envoy.config.route.v3.RouteAction.RequestMirrorPolicy": "cluster",
+  "envoy.config.route.v3.WeightedCluster.ClusterWeight": "name",
+  "envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig": "default_cluster",
+  "envoy.extensions.clusters.aggregate.v3.ClusterConfig": "clusters",
+  "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy": "cluster",
+  "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight": "name",
+  "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route": "cluster",
+  "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.RequestMirrorPolicy": "cluster",
+  "envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.PrefixRoutes.Route.ReadCommandPolicy": "cluster",
+  "envoy.extensions.filters.network.dubbo_proxy.v3.RouteAction": "cluster",
+  "envoy.extensions.filters.network.thrift_proxy.v3.RouteAction": "cluster",
+  "envoy.extensions.filters.network.thrift_proxy.v3.RouteAction.RequestMirrorPolicy": "cluster",
+  "envoy.extensions.filters.network.thrift_proxy.v3.WeightedCluster.ClusterWeight": "name",
+  "envoy.extensions.filters.udp.udp_proxy.v3.UdpProxyConfig": "cluster",
+  "envoy.extensions.filters.udp.udp_proxy.v3.Route": "cluster",
+  "envoy.extensions.filters.http.gcp_authn.v3.GcpAuthnFilterConfig": "cluster",
+  "envoy.extensions.access_loggers.fluentd.v3.FluentdAccessLogConfig": "cluster",
+  "envoy.config.trace.v3.ZipkinConfig": "collector_cluster",
+  "envoy.config.trace.v3.DatadogConfig": "collector_cluster",
+  "envoy.config.trace.v3.LightstepConfig": "collector_cluster",
+  "envoy.config.core.v3.GrpcService.EnvoyGrpc": "cluster_name",
+  "envoy.config.core.v3.HttpUri": "cluster",
+};
+
+/** By the full name of the message. Names that only a header, a plugin or a script chooses are not known before a request comes. */
+export const rules: { readonly [typeName: string]: ReferenceRule } = {
+  // Listeners, and what their filters hold.
+  "envoy.extensions.filters.network.http_connection_manager.v3.Rds": (rds, refer) => {
+    if (isDynamic(rds.configSource)) refer(url.route, rds.routeConfigName);
+  },
+  "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": (scopedRds, refer) => {
+    // A client takes all scoped routes there are.
+    if (isDynamic(scopedRds.scopedRdsConfigSource)) refer(url.scopedRoute, scopedRds.srdsResourcesLocator || "*");
+  },
+
+  // Routes.
+  "envoy.config.route.v3.RouteConfiguration": (route, refer) => {
+    const vhds = route.vhds;
+    // The virtual hosts of a route configuration are named `<its name>/<host>` (rule 139).
+    if (isFields(vhds) && isDynamic(vhds.configSource)) refer(url.virtualHost, `${String(route.name)}/*`);
+  },
+  "envoy.config.route.v3.ScopedRouteConfiguration": (scope, refer) => refer(url.route, scope.routeConfigurationName),
+
+  // Clusters and load assignments.
+  "envoy.config.cluster.v3.Cluster": (message, refer) => {
+    const eds = message.edsClusterConfig;
+    const isEds = chosen(message, "clusterDiscoveryType", "type") === 3;
+    if (isEds && isFields(eds) && isDynamic(eds.edsConfig)) refer(url.endpoint, eds.serviceName || message.name);
+  },
+  "envoy.config.endpoint.v3.LedsClusterLocalityConfig": (leds, refer) => {
+    if (isDynamic(leds.ledsConfig)) refer(url.localityEndpoint, leds.ledsCollectionName);
+  },
+
+  // What many messages hold.
+  "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": (sds, refer) => {
+    if (isDynamic(sds.sdsConfig)) refer(url.secret, sds.name);
+  },
+};
+
+/** Holders of an `ExtensionConfigSource`: filters of listeners, of HTTP and of clusters, which are asked for by their own name. */
+function configDiscovery(schema: DescMessage): ReferenceRule | undefined {
+  const field = schema.fields.find((field) => field.message?.typeName === "envoy.config.core.v3.ExtensionConfigSource");
+  if (field === undefined || !schema.fields.some((field) => field.name === "name")) return undefined;
+  return (message, refer) => {
+    const source = fieldValue(message, field);
+    if (isFields(source) && isDynamic(source.configSource)) refer(url.extensionConfig, message.name);
+  };
+}
+
+function namesClusters(schema: DescMessage): ReferenceRule | undefined {
+  const name = clusterFields[schema.typeName];
+  const field = schema.fields.find((field) => field.name === name);
+  if (field === undefined) return undefined;
+  return (message, refer) => {
+    const value = fieldValue(message, field);
+    for (const name of Array.isArray(value) ? value : [value]) refer(url.cluster, name);
+  };
+}
+
+/** What a message of this schema itself names; undefined where it names nothing. */
+export function referenceRule(schema: DescMessage): ReferenceRule | undefined {
+  return rules[schema.typeName] ?? namesClusters(schema) ?? configDiscovery(schema);
+}

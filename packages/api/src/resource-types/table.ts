@@ -1,0 +1,209 @@
+import type { Message, Registry } from "@bufbuild/protobuf";
+import { createUnpack, type Unpack } from "../any.js";
+import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
+import { referencesOf } from "../references/references.js";
+import { envoyRegistry } from "../registry.js";
+import type { DiscoveryService, ResourceType } from "./resource-type.js";
+
+/** What a row says; the rest of a `ResourceType` follows from it. */
+interface Row {
+  readonly name: string;
+  readonly abbreviation: string;
+  /** Full names of the messages. */
+  readonly v3: string;
+  readonly v2?: string;
+  /** Full names of the services. */
+  readonly v3Service: string;
+  readonly v2Service?: string;
+  /** What the methods' names end with: `StreamClusters`, `DeltaClusters`, `FetchClusters`. */
+  readonly methods: string;
+  /** VHDS and LEDS have the incremental method only. */
+  readonly deltaOnly?: true;
+  readonly restPath?: string;
+  /** The (local) field that holds the resource's name. */
+  readonly nameField?: string;
+  /** The empty first request is the wildcard, and a SotW response is the full set. */
+  readonly wildcard?: true;
+  readonly absence?: ResourceType["absence"];
+  /** Names of other rows. */
+  readonly askedAgainAfter?: readonly string[];
+  readonly warmedBy?: readonly string[];
+}
+
+/**
+ * The table of resource types, a row a type, in delivery order: what a resource names comes before it (rules 117–119).
+ * Adding a type is adding a row here, and the rules of what it names under `references/`.
+ */
+const rows: readonly Row[] = [
+  {
+    name: "runtime",
+    abbreviation: "rtds",
+    v3: "envoy.service.runtime.v3.Runtime",
+    v2: "envoy.service.discovery.v2.Runtime",
+    v3Service: "envoy.service.runtime.v3.RuntimeDiscoveryService",
+    v2Service: "envoy.service.discovery.v2.RuntimeDiscoveryService",
+    methods: "Runtime",
+    restPath: "runtime",
+    nameField: "name",
+  },
+  {
+    name: "secret",
+    abbreviation: "sds",
+    v3: "envoy.extensions.transport_sockets.tls.v3.Secret",
+    v2: "envoy.api.v2.auth.Secret",
+    v3Service: "envoy.service.secret.v3.SecretDiscoveryService",
+    v2Service: "envoy.service.discovery.v2.SecretDiscoveryService",
+    methods: "Secrets",
+    restPath: "secrets",
+    nameField: "name",
+  },
+  {
+    name: "cluster",
+    abbreviation: "cds",
+    v3: "envoy.config.cluster.v3.Cluster",
+    v2: "envoy.api.v2.Cluster",
+    v3Service: "envoy.service.cluster.v3.ClusterDiscoveryService",
+    v2Service: "envoy.api.v2.ClusterDiscoveryService",
+    methods: "Clusters",
+    restPath: "clusters",
+    nameField: "name",
+    wildcard: true,
+  },
+  {
+    name: "endpoint",
+    abbreviation: "eds",
+    v3: "envoy.config.endpoint.v3.ClusterLoadAssignment",
+    v2: "envoy.api.v2.ClusterLoadAssignment",
+    v3Service: "envoy.service.endpoint.v3.EndpointDiscoveryService",
+    v2Service: "envoy.api.v2.EndpointDiscoveryService",
+    methods: "Endpoints",
+    restPath: "endpoints",
+    nameField: "clusterName",
+    askedAgainAfter: ["cluster"],
+    warmedBy: ["cluster"],
+  },
+  {
+    name: "locality-endpoint",
+    abbreviation: "leds",
+    v3: "envoy.config.endpoint.v3.LbEndpoint",
+    v3Service: "envoy.service.endpoint.v3.LocalityEndpointDiscoveryService",
+    methods: "LocalityEndpoints",
+    deltaOnly: true,
+  },
+  {
+    name: "extension-config",
+    abbreviation: "ecds",
+    v3: "envoy.config.core.v3.TypedExtensionConfig",
+    v3Service: "envoy.service.extension.v3.ExtensionConfigDiscoveryService",
+    methods: "ExtensionConfigs",
+    restPath: "extension_configs",
+    nameField: "name",
+  },
+  {
+    name: "listener",
+    abbreviation: "lds",
+    v3: "envoy.config.listener.v3.Listener",
+    v2: "envoy.api.v2.Listener",
+    v3Service: "envoy.service.listener.v3.ListenerDiscoveryService",
+    v2Service: "envoy.api.v2.ListenerDiscoveryService",
+    methods: "Listeners",
+    restPath: "listeners",
+    nameField: "name",
+    wildcard: true,
+  },
+  {
+    // Envoy treats it as a wildcard, full-state type, whatever the documents' lists of such types say.
+    name: "scoped-route",
+    abbreviation: "srds",
+    v3: "envoy.config.route.v3.ScopedRouteConfiguration",
+    v2: "envoy.api.v2.ScopedRouteConfiguration",
+    v3Service: "envoy.service.route.v3.ScopedRoutesDiscoveryService",
+    v2Service: "envoy.api.v2.ScopedRoutesDiscoveryService",
+    methods: "ScopedRoutes",
+    restPath: "scoped-routes",
+    nameField: "name",
+    wildcard: true,
+  },
+  {
+    name: "route",
+    abbreviation: "rds",
+    v3: "envoy.config.route.v3.RouteConfiguration",
+    v2: "envoy.api.v2.RouteConfiguration",
+    v3Service: "envoy.service.route.v3.RouteDiscoveryService",
+    v2Service: "envoy.api.v2.RouteDiscoveryService",
+    methods: "Routes",
+    restPath: "routes",
+    nameField: "name",
+    askedAgainAfter: ["listener", "scoped-route"],
+  },
+  {
+    name: "virtual-host",
+    abbreviation: "vhds",
+    v3: "envoy.config.route.v3.VirtualHost",
+    v2: "envoy.api.v2.route.VirtualHost",
+    v3Service: "envoy.service.route.v3.VirtualHostDiscoveryService",
+    v2Service: "envoy.api.v2.VirtualHostDiscoveryService",
+    methods: "VirtualHosts",
+    deltaOnly: true,
+    nameField: "name",
+    absence: "unresolved",
+  },
+];
+
+function urlOf(typeName: string): TypeUrl {
+  return `${typeUrlPrefix}${typeName}`;
+}
+
+function urlOfRow(name: string): TypeUrl {
+  const row = rows.find((row) => row.name === name);
+  if (row === undefined) throw new Error(`the table has no type ${name}`);
+  return urlOf(row.v3);
+}
+
+function serviceOf(row: Row, service: string | undefined): DiscoveryService | undefined {
+  if (service === undefined) return undefined;
+  return {
+    service,
+    stream: row.deltaOnly ? undefined : `Stream${row.methods}`,
+    delta: `Delta${row.methods}`,
+    fetch: row.deltaOnly ? undefined : `Fetch${row.methods}`,
+  };
+}
+
+function typeOf(row: Row, deliveryOrder: number): ResourceType {
+  const { name, abbreviation, nameField } = row;
+  return {
+    name,
+    abbreviation,
+    typeUrl: urlOf(row.v3),
+    v2TypeUrl: row.v2 === undefined ? undefined : urlOf(row.v2),
+    services: { v3: serviceOf(row, row.v3Service), v2: serviceOf(row, row.v2Service) },
+    restPath: row.restPath,
+    // Not read before it is needed: the registry takes its time.
+    get schema() {
+      return envoyRegistry().getMessage(row.v3);
+    },
+    nameOf: (message) => (nameField === undefined ? undefined : stringField(message, nameField)),
+    emptyFirstRequest: row.wildcard ? "wildcard" : "nothing",
+    fullState: row.wildcard ?? false,
+    deliveryOrder,
+    absence: row.absence ?? "removed",
+    askedAgainAfter: (row.askedAgainAfter ?? []).map(urlOfRow),
+    warmedBy: (row.warmedBy ?? []).map(urlOfRow),
+    references: (message, unpack) => references(row.v3, message, unpack),
+  };
+}
+
+function stringField(message: Message, field: string): string | undefined {
+  const value = (message as Message & { readonly [field: string]: unknown })[field];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function references(typeName: string, message: Message, unpack: Unpack | undefined) {
+  const registry: Registry = envoyRegistry();
+  const schema = registry.getMessage(typeName);
+  return schema === undefined ? [] : referencesOf(schema, message, unpack ?? createUnpack(registry));
+}
+
+/** All types, in delivery order. */
+export const tableOfTypes: readonly ResourceType[] = rows.map(typeOf);

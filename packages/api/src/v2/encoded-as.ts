@@ -1,0 +1,53 @@
+import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { createUnpack } from "../any.js";
+import type { ApiVersion } from "../identifiers.js";
+import { envoyRegistry } from "../registry.js";
+import type { EncodedResource, Resource } from "../resource.js";
+import { createRewrite } from "../rewrite.js";
+import { v2NameOf } from "./names.js";
+
+type WeightedCluster = Message & {
+  readonly totalWeight?: number | undefined;
+  readonly clusters: readonly { readonly weight?: number | undefined }[];
+};
+
+const rewriteToV2 = createRewrite({
+  // What v2 did not have keeps its name: the client passes over it or rejects it, as it does with everything newer than itself.
+  nameOf: (schema) => v2NameOf(schema) ?? schema.typeName,
+  change: new Map([["envoy.config.route.v3.WeightedCluster", withTotalWeight]]),
+});
+
+/** v2 clients take a missing total for 100, and reject the route where the weights do not add up to it. */
+function withTotalWeight(message: Message): Message {
+  const weighted = message as WeightedCluster;
+  if (weighted.totalWeight !== undefined) return message;
+  const totalWeight = weighted.clusters.reduce((sum, cluster) => sum + (cluster.weight ?? 0), 0);
+  return totalWeight === 0
+    ? message
+    : Object.assign(Object.create(Object.getPrototypeOf(message)), message, { totalWeight });
+}
+
+const v2Cache = new WeakMap<Resource, EncodedResource>();
+
+/**
+ * A resource as the messages of one version of the API hold it. In v3 that is its body, shared. For v2 it is rewritten once: the type URL, and those
+ * of all known `Any`s inside, at any depth. A type that v2 did not have is given as v3.
+ */
+export function encodedAs(resource: Resource, api: ApiVersion): EncodedResource {
+  const { type } = resource;
+  if (api === "v3" || type.v2TypeUrl === undefined) return { typeUrl: type.typeUrl, value: resource.body };
+  let encoded = v2Cache.get(resource);
+  if (encoded === undefined) {
+    encoded = { typeUrl: type.v2TypeUrl, value: v2Body(resource) };
+    v2Cache.set(resource, encoded);
+  }
+  return encoded;
+}
+
+function v2Body({ type, body }: Resource): Uint8Array {
+  const { schema } = type;
+  if (schema === undefined) return body;
+  const message = fromBinary(schema, body);
+  const v2 = rewriteToV2(schema, message, createUnpack(envoyRegistry()));
+  return v2 === message ? body : toBinary(schema, v2);
+}

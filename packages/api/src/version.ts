@@ -1,0 +1,19 @@
+import { hash } from "node:crypto";
+import type { ResourceName, Version } from "./identifiers.js";
+
+/** 96 bits of the hash, as 16 characters of base64url: short in logs, and far from any accidental equality. */
+const versionLength = 16;
+
+/**
+ * The version of a resource: a hash of its content, so that every server and every restart computes the same one (rule 82).
+ * Aliases count as a set; without aliases and TTL it is the hash of the body alone.
+ */
+export function versionOf(body: Uint8Array, aliases: readonly ResourceName[], ttl: number | undefined): Version {
+  const ofBody = digest(body);
+  if (aliases.length === 0 && ttl === undefined) return ofBody;
+  return digest(JSON.stringify([ofBody, [...aliases].sort(), ttl ?? null]));
+}
+
+function digest(data: Uint8Array | string): string {
+  return hash("sha256", data, "base64url").slice(0, versionLength);
+}
