@@ -1,0 +1,75 @@
+import type { Message } from "@bufbuild/protobuf";
+import { typeNameOf } from "./any.js";
+import type { XdskitErrorCode } from "./error-codes.js";
+import { type Finding, type Where, XdskitError } from "./errors.js";
+import { type FieldStep, formatFieldPath } from "./field-path.js";
+import type { ResourceName } from "./identifiers.js";
+import type { Registry } from "./registry.js";
+import { createResource, type Resource } from "./resource.js";
+import type { ResourceTypes } from "./resource-types/resource-type.js";
+
+/** How many findings of one file are worth reading. */
+export const findingLimit = 100;
+
+/** What all readers of one file share: what they may use, and what they found. */
+export interface FileReading {
+  readonly path: string;
+  readonly registry: Registry;
+  readonly types: ResourceTypes;
+  readonly validate: boolean;
+  readonly resources: { readonly resource: Resource; readonly where: Where }[];
+  readonly findings: Finding[];
+}
+
+/** Something in a file: what it is, and where its fields stand. */
+export interface Place {
+  /** The type URL that is written there. */
+  readonly typeUrl?: string | undefined;
+  readonly resource?: string | undefined;
+  /** The line and column of a field; without steps, of the thing itself. Undefined where a file has no lines. */
+  readonly at: (steps: readonly FieldStep[]) => { readonly line: number; readonly column: number } | undefined;
+}
+
+/** What a `envoy.service.discovery.v3.Resource` around a message says about it. */
+export interface Wrapping {
+  readonly name?: ResourceName | undefined;
+  readonly aliases?: readonly ResourceName[] | undefined;
+  /** In milliseconds. */
+  readonly ttl?: number | undefined;
+}
+
+/** Notes an error at a place. */
+export function addError(
+  reading: FileReading,
+  place: Place,
+  code: XdskitErrorCode,
+  message: string,
+  steps: readonly FieldStep[] = [],
+): void {
+  if (reading.findings.length >= findingLimit) return;
+  reading.findings.push({ code, severity: "error", message, ...whereOf(reading, place, steps) });
+}
+
+/** Checks a message that was read, and takes it as a resource. */
+export function addResource(reading: FileReading, place: Place, message: Message, wrapping: Wrapping): void {
+  try {
+    const resource = createResource(message, { registry: reading.registry, types: reading.types, ...wrapping });
+    reading.resources.push({ resource, where: whereOf(reading, { ...place, resource: resource.name }, []) });
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    for (const finding of error.findings) {
+      if (reading.findings.length < findingLimit)
+        reading.findings.push({ ...finding, ...defined(whereOf(reading, place, [])) });
+    }
+  }
+}
+
+function whereOf(reading: FileReading, place: Place, steps: readonly FieldStep[]): Where {
+  const { typeUrl, resource } = place;
+  const type = typeUrl === undefined ? undefined : (reading.types.byTypeUrl(typeUrl)?.type.name ?? typeNameOf(typeUrl));
+  return { file: reading.path, ...place.at(steps), field: formatFieldPath(steps), resource, type };
+}
+
+function defined(where: Where): Where {
+  return Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
+}

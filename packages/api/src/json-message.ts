@@ -1,0 +1,45 @@
+import {
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Registry,
+} from "@bufbuild/protobuf";
+import type { XdskitErrorCode } from "./error-codes.js";
+import type { FieldStep } from "./field-path.js";
+import { explainJson } from "./json-explain.js";
+
+/** Something wrong with one field of a message as it was written. */
+export interface FieldProblem {
+  readonly code: XdskitErrorCode;
+  readonly steps: readonly FieldStep[];
+  readonly message: string;
+}
+
+/** A message, or all that is wrong with it (at least one problem). */
+export type ReadMessage =
+  | { readonly kind: "message"; readonly message: Message }
+  | { readonly kind: "problems"; readonly problems: readonly FieldProblem[] };
+
+/** The proto3 JSON mapping of one message, both spellings of fields read; `@type` is not one of its fields. */
+export function readJsonMessage(schema: DescMessage, json: JsonValue, registry: Registry): ReadMessage {
+  try {
+    return { kind: "message", message: fromJson(schema, json, { registry }) };
+  } catch (error) {
+    const problems = explainJson(schema, json, registry);
+    if (problems.length > 0) return { kind: "problems", problems };
+    const message = error instanceof RangeError ? "nested too deep" : reasonOf(error);
+    return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message }] };
+  }
+}
+
+/** The object without its `@type`. */
+export function withoutType(item: JsonObject): JsonObject {
+  const { "@type": _, ...fields } = item;
+  return fields;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,165 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { FieldStep } from "./field-path.js";
+import { countKeys, mayLoseContent } from "./json-scan.js";
+import { keysOfStep, nestingLimit, type SourceText, setOwn } from "./source-document.js";
+
+/** Reads a JSON text. A key that comes twice in one object is a problem. The positions are found only once they are asked for. */
+export function parseJson(text: string): SourceText {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    if (!mayLoseContent(text, countKeys(value))) {
+      let root: JsonNode | undefined;
+      const locate = (steps: readonly FieldStep[]) => {
+        root ??= new JsonReader(text).document();
+        return locateIn(root, steps);
+      };
+      return { documents: [{ value, offset: text.search(/[^ \t\n\r]/), locate }], problems: [] };
+    }
+  } catch (error) {
+    // Not JSON, or nested too deep to count: the reader below says where and why.
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+  }
+  try {
+    const root = new JsonReader(text).document();
+    const documents = [
+      { value: root.value, offset: root.offset, locate: (steps: readonly FieldStep[]) => locateIn(root, steps) },
+    ];
+    return { documents, problems: [] };
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    return { documents: [], problems: [{ offset: error.offset, message: error.message }] };
+  }
+}
+
+interface JsonNode {
+  readonly value: JsonValue;
+  readonly offset: number;
+  /** Of an array by index, of an object by key: the key's offset and the value. */
+  readonly parts: ReadonlyMap<string | number, { readonly offset: number; readonly node: JsonNode }> | undefined;
+}
+
+class JsonProblem extends Error {
+  readonly offset: number;
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+const token =
+  /[ \t\n\r]*(?:([{}[\],:])|("[^"\\\n\r]*(?:\\.[^"\\\n\r]*)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)\b)/y;
+
+/** A JSON parser that keeps positions: slow, and run only on a text with something wrong or unusual in it. */
+class JsonReader {
+  private readonly text: string;
+  private at = 0;
+  private readonly token = new RegExp(token.source, token.flags);
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  document(): JsonNode {
+    const root = this.read(this.next("a value"), 0);
+    const rest = this.text.slice(this.at).search(/[^ \t\n\r]/);
+    if (rest !== -1) throw new JsonProblem(this.at + rest, "there is more after the end of the JSON value");
+    return root;
+  }
+
+  private read(first: Token, depth: number): JsonNode {
+    const { text, offset } = first;
+    if (depth > nestingLimit) throw new JsonProblem(offset, `nested deeper than ${nestingLimit} levels`);
+    if (text === "{") return this.object(offset, depth);
+    if (text === "[") return this.array(offset, depth);
+    if (/^[}\],:]$/.test(text)) throw new JsonProblem(offset, `expected a value, found ${text}`);
+    if (/^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text))) {
+      // 64-bit integers are more than a double holds: protobuf reads them from bigints as well.
+      return { value: BigInt(text) as unknown as JsonValue, offset, parts: undefined };
+    }
+    return { value: this.literal(first), offset, parts: undefined };
+  }
+
+  private literal({ text, offset }: Token): JsonValue {
+    try {
+      return JSON.parse(text) as JsonValue;
+    } catch {
+      throw new JsonProblem(
+        offset,
+        "a string has an escape that JSON does not know, or a control character that must be escaped",
+      );
+    }
+  }
+
+  private array(offset: number, depth: number): JsonNode {
+    const value: JsonValue[] = [];
+    const parts = new Map<number, { offset: number; node: JsonNode }>();
+    for (let item = this.next("a value or ]"); item.text !== "]" || parts.size > 0; item = this.next("a value")) {
+      const node = this.read(item, depth + 1);
+      parts.set(value.length, { offset: node.offset, node });
+      value.push(node.value);
+      const separator = this.next(", or ]");
+      if (separator.text === "]") break;
+      if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or ], found ${separator.text}`);
+    }
+    return { value, offset, parts };
+  }
+
+  private object(offset: number, depth: number): JsonNode {
+    const value: JsonObject = {};
+    const parts = new Map<string, { offset: number; node: JsonNode }>();
+    for (let key = this.next("a key or }"); key.text !== "}" || parts.size > 0; key = this.next("a key")) {
+      if (!key.text.startsWith('"')) throw new JsonProblem(key.offset, `expected a key in quotes, found ${key.text}`);
+      const name = this.literal(key) as string;
+      if (parts.has(name)) throw new JsonProblem(key.offset, `the key ${JSON.stringify(name)} comes twice`);
+      const colon = this.next(":");
+      if (colon.text !== ":") throw new JsonProblem(colon.offset, `expected : after a key, found ${colon.text}`);
+      const node = this.read(this.next("a value"), depth + 1);
+      parts.set(name, { offset: key.offset, node });
+      setOwn(value, name, node.value);
+      const separator = this.next(", or }");
+      if (separator.text === "}") break;
+      if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or }, found ${separator.text}`);
+    }
+    return { value, offset, parts };
+  }
+
+  private next(expected: string): Token {
+    this.token.lastIndex = this.at;
+    const match = this.token.exec(this.text);
+    if (match === null) {
+      const rest = this.text.slice(this.at).search(/[^ \t\n\r]/);
+      if (rest === -1)
+        throw new JsonProblem(this.text.length, `the text ends where ${expected} is expected: was it cut off?`);
+      throw new JsonProblem(this.at + rest, unreadable(this.text.slice(this.at + rest), expected));
+    }
+    this.at = this.token.lastIndex;
+    const text = match[1] ?? match[2] ?? match[3] ?? match[4] ?? "";
+    return { text, offset: this.at - text.length };
+  }
+}
+
+interface Token {
+  readonly text: string;
+  readonly offset: number;
+}
+
+function unreadable(rest: string, expected: string): string {
+  if (rest.startsWith('"')) return "a string without an end, or with a line break or control character in it";
+  if (rest.startsWith("'")) return `expected ${expected}; JSON knows double quotes only`;
+  if (rest.startsWith("//") || rest.startsWith("/*") || rest.startsWith("#"))
+    return "JSON has no comments; YAML (.yaml) has";
+  return `expected ${expected}, found ${JSON.stringify(rest.slice(0, 1))}`;
+}
+
+function locateIn(root: JsonNode, steps: readonly FieldStep[]): number {
+  let node = root;
+  let offset = root.offset;
+  for (const step of steps) {
+    const keys = typeof step === "number" ? [step] : keysOfStep(step);
+    const part = keys.map((key) => node.parts?.get(key)).find((found) => found !== undefined);
+    if (part === undefined) return offset;
+    offset = part.offset;
+    node = part.node;
+  }
+  return offset;
+}

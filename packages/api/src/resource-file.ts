@@ -1,0 +1,85 @@
+import type { Finding, Where } from "./errors.js";
+import { addError, type FileReading } from "./file-reading.js";
+import { decodeText } from "./file-text.js";
+import { parseJson } from "./json-source.js";
+import { envoyRegistry, type Registry } from "./registry.js";
+import type { Resource } from "./resource.js";
+import type { ResourceTypes } from "./resource-types/resource-type.js";
+import { resourceTypes } from "./resource-types/resource-types.js";
+import { readSource } from "./source-items.js";
+import { parseYaml } from "./yaml-source.js";
+
+/** A resource and the place that it was read from. */
+export interface PositionedResource {
+  readonly resource: Resource;
+  readonly where: Where;
+}
+
+/** What a file holds: all that is well, and all that is not. */
+export interface ResourceFile {
+  readonly resources: readonly PositionedResource[];
+  /** At most 100, in the order of the file. */
+  readonly findings: readonly Finding[];
+}
+
+/** How a resource file is to be read. */
+export interface ReadResourcesOptions {
+  /** Every message that may occur; by default Envoy's own. */
+  readonly registry?: Registry | undefined;
+  /** By default all that Envoy knows. */
+  readonly types?: ResourceTypes | undefined;
+  /** Whether resources are checked by the rules in their protos; by default they are. */
+  readonly validate?: boolean | undefined;
+}
+
+/** The extensions of resource files, each with its form. */
+export const resourceFileForms = {
+  ".yaml": "yaml",
+  ".yml": "yaml",
+  ".json": "json",
+  ".pb": "binary",
+  ".pb_text": "text",
+  ".textproto": "text",
+} as const;
+
+/** How a resource file is written. */
+export type ResourceFileForm = (typeof resourceFileForms)[keyof typeof resourceFileForms];
+
+/** The form of a file by its extension, in any case; undefined for one that is no resource file. */
+export function resourceFileForm(path: string): ResourceFileForm | undefined {
+  const extension = path.slice(path.lastIndexOf(".")).toLowerCase();
+  return Object.hasOwn(resourceFileForms, extension)
+    ? resourceFileForms[extension as keyof typeof resourceFileForms]
+    : undefined;
+}
+
+/**
+ * Reads a resource file: YAML, JSON, binary or text by the path's extension. It holds one resource, a list of them, a `DiscoveryResponse`, or (YAML)
+ * several such documents. Never throws for what the file holds: that becomes findings. A resource with a finding is left out.
+ */
+export function readResources(
+  file: { readonly path: string; readonly bytes: Uint8Array },
+  options: ReadResourcesOptions = {},
+): ResourceFile {
+  const reading: FileReading = {
+    path: file.path,
+    registry: options.registry ?? envoyRegistry(),
+    types: options.types ?? resourceTypes,
+    validate: options.validate ?? true,
+    resources: [],
+    findings: [],
+  };
+  const form = resourceFileForm(file.path);
+  if (form === undefined) {
+    const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
+    addError(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
+  } else {
+    const text = decodeText(file.bytes);
+    const { problem } = text;
+    if (problem !== undefined)
+      addError(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
+    else if (text.text.trim() !== "")
+      readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text));
+  }
+  return { resources: reading.resources, findings: reading.findings };
+}

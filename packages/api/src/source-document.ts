@@ -1,0 +1,41 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { FieldStep } from "./field-path.js";
+
+/** One document of a YAML or JSON file: what it holds, and where each part of it stands. */
+export interface SourceDocument {
+  readonly value: JsonValue;
+  /** Offset of the document's first character, in UTF-16 code units. */
+  readonly offset: number;
+  /** The offset of the part that the steps lead to; where they lead nowhere, of the deepest part that is there. Not fast: for errors only. */
+  locate(steps: readonly FieldStep[]): number;
+}
+
+/** Why a text is not well-formed, and where. */
+export interface SyntaxProblem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** A text as documents; with a problem, the documents may be missing. */
+export interface SourceText {
+  readonly documents: readonly SourceDocument[];
+  readonly problems: readonly SyntaxProblem[];
+}
+
+/** How deep mappings and sequences may be nested: deeper than any message, and far from the end of the stack. */
+export const nestingLimit = 256;
+
+/** The keys that a step may stand under: a field's proto name or its JSON name, or the key of a map's entry. */
+export function keysOfStep(step: FieldStep): readonly string[] {
+  if (typeof step === "object") return [step.key];
+  if (typeof step === "number") return [];
+  const jsonName = step.replaceAll(/_+([^_]?)/g, (_, letter: string) => letter.toUpperCase());
+  return jsonName === step ? [step] : [step, jsonName];
+}
+
+/** Sets a key as the object's own, whatever it is called. */
+export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === "__proto__")
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}

@@ -1,0 +1,176 @@
+import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { Duration } from "@bufbuild/protobuf/wkt";
+import { schemaOf, typeNameOf } from "./any.js";
+import type { FieldStep } from "./field-path.js";
+import { addError, addResource, type FileReading, type Place, type Wrapping } from "./file-reading.js";
+import type { FileText } from "./file-text.js";
+import { readJsonMessage, withoutType } from "./json-message.js";
+import type { SourceDocument, SourceText } from "./source-document.js";
+import { unknownTypeMessage } from "./unknown-type.js";
+import { v3TypeUrlOf } from "./v2/names.js";
+
+const responseName = "envoy.service.discovery.v3.DiscoveryResponse";
+const wrapperName = "envoy.service.discovery.v3.Resource";
+
+/** Reads what a YAML or JSON file holds: resources, lists of them, and discovery responses, one a document. */
+export function readSource(reading: FileReading, file: FileText, source: SourceText): void {
+  for (const { offset, message } of source.problems) {
+    addError(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
+  }
+  if (source.problems.length > 0) return;
+  const hasV2 = /envoy\.[\w.]*v2/.test(file.text);
+  for (const document of source.documents) {
+    const items = new SourceItems(reading, file, document);
+    items.readDocument(hasV2 ? upgraded(document.value) : document.value);
+  }
+}
+
+class SourceItems {
+  private readonly reading: FileReading;
+  private readonly file: FileText;
+  private readonly document: SourceDocument;
+
+  constructor(reading: FileReading, file: FileText, document: SourceDocument) {
+    this.reading = reading;
+    this.file = file;
+    this.document = document;
+  }
+
+  readDocument(value: JsonValue): void {
+    // A document of comments only, or none at all.
+    if (value === null) return;
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) this.readItem(item, [index]);
+    } else if (isObject(value) && isResponse(value)) {
+      this.readResponse(value);
+    } else {
+      this.readItem(value, []);
+    }
+  }
+
+  private readResponse(response: JsonObject): void {
+    const { resources, ...others } = withoutType(response);
+    const schema = this.reading.registry.getMessage(responseName);
+    const place = this.placeOf([], undefined);
+    if (schema !== undefined) this.readMessage(schema, others, place);
+    const declared = others.type_url ?? others.typeUrl;
+    if (resources === undefined || resources === null) return;
+    if (!Array.isArray(resources)) {
+      addError(this.reading, place, "XDSKIT_FIELD_INVALID", "expected a list of resources", ["resources"]);
+      return;
+    }
+    for (const [index, item] of resources.entries()) {
+      this.readItem(item, ["resources", index], typeof declared === "string" && declared !== "" ? declared : undefined);
+    }
+  }
+
+  private readItem(item: JsonValue, steps: readonly FieldStep[], declared?: string): void {
+    const { reading } = this;
+    if (!isObject(item)) {
+      const message = 'expected a resource: a mapping with "@type" and the resource\'s fields';
+      addError(reading, this.placeOf(steps, undefined), "XDSKIT_FILE_FORM", message);
+      return;
+    }
+    const url = item["@type"];
+    const place = this.placeOf(steps, typeof url === "string" ? url : undefined, nameIn(item));
+    if (typeof url !== "string" || url === "") {
+      const message = 'a resource lacks "@type", such as "type.googleapis.com/envoy.config.cluster.v3.Cluster"';
+      addError(reading, place, "XDSKIT_TYPE_MISSING", message);
+      return;
+    }
+    if (typeNameOf(url) === wrapperName) {
+      this.readWrapped(item, steps);
+      return;
+    }
+    if (typeNameOf(url) === responseName) {
+      addError(reading, place, "XDSKIT_FILE_FORM", "a DiscoveryResponse must be a document of its own");
+      return;
+    }
+    if (declared !== undefined && typeNameOf(declared) !== typeNameOf(url)) {
+      const message = `the response's type_url says that it holds ${typeNameOf(declared)}`;
+      addError(reading, place, "XDSKIT_TYPE_MISMATCH", message);
+      return;
+    }
+    this.readResource(item, url, place, {});
+  }
+
+  private readWrapped(wrapper: JsonObject, steps: readonly FieldStep[]): void {
+    const { reading } = this;
+    const { resource: inner, ...others } = withoutType(wrapper);
+    const place = this.placeOf(steps, undefined, nameIn(wrapper));
+    const schema = reading.registry.getMessage(wrapperName);
+    const read = schema === undefined ? undefined : this.readMessage(schema, others, place);
+    if (read === undefined) return;
+    const url = isObject(inner) ? inner["@type"] : undefined;
+    if (!isObject(inner) || typeof url !== "string" || url === "") {
+      const message = 'the wrapped resource must be a mapping with "@type"';
+      addError(reading, place, "XDSKIT_TYPE_MISSING", message, ["resource"]);
+      return;
+    }
+    this.readResource(
+      inner,
+      url,
+      this.placeOf([...steps, "resource"], url, nameIn(wrapper) ?? nameIn(inner)),
+      wrappingOf(read),
+    );
+  }
+
+  private readResource(item: JsonObject, url: string, place: Place, wrapping: Wrapping): void {
+    const schema = schemaOf(typeNameOf(url), this.reading.registry);
+    if (schema === undefined) {
+      const message = unknownTypeMessage(url, this.reading.registry);
+      addError(this.reading, place, "XDSKIT_TYPE_UNKNOWN", message);
+      return;
+    }
+    const message = this.readMessage(schema, withoutType(item), place);
+    if (message !== undefined) addResource(this.reading, place, message, wrapping);
+  }
+
+  private readMessage(schema: DescMessage, json: JsonValue, place: Place) {
+    const read = readJsonMessage(schema, json, this.reading.registry);
+    if (read.kind === "message") return read.message;
+    for (const { code, message, steps } of read.problems) addError(this.reading, place, code, message, steps);
+    return undefined;
+  }
+
+  private placeOf(base: readonly FieldStep[], typeUrl: string | undefined, resource?: string): Place {
+    const at = (steps: readonly FieldStep[]) => this.file.at(this.document.locate([...base, ...steps]));
+    return { typeUrl, resource, at };
+  }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The form that Envoy reads from a file: `"@type"` may be missing. */
+function isResponse(value: JsonObject): boolean {
+  const url = value["@type"];
+  return typeof url === "string" ? typeNameOf(url) === responseName : url === undefined && "resources" in value;
+}
+
+/** What a resource calls itself, for messages about it. */
+function nameIn(item: JsonObject): string | undefined {
+  const name = item.name ?? item.cluster_name ?? item.clusterName;
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** What a `Resource` around another says. */
+export function wrappingOf(wrapper: object): Wrapping {
+  const { name, aliases, ttl } = wrapper as { name: string; aliases: string[]; ttl?: Duration | undefined };
+  return {
+    name: name === "" ? undefined : name,
+    aliases,
+    ttl: ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.nanos / 1e6,
+  };
+}
+
+/** The same value with every `@type` of v2 replaced by its successor's in v3: their fields have the same names. */
+function upgraded(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(upgraded);
+  if (!isObject(value)) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, upgraded(item)]));
+  const url = copy["@type"];
+  if (typeof url === "string") copy["@type"] = v3TypeUrlOf(url) ?? url;
+  return copy;
+}

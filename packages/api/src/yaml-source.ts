@@ -1,0 +1,205 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, parseAllDocuments, type Scalar } from "yaml";
+import type { FieldStep } from "./field-path.js";
+import {
+  keysOfStep,
+  nestingLimit,
+  type SourceDocument,
+  type SourceText,
+  type SyntaxProblem,
+  setOwn,
+} from "./source-document.js";
+
+type YamlDocument = Document.Parsed<ParsedNode>;
+
+/**
+ * How many values aliases may stand for in one file beyond what is written in it: a few kilobytes of nested aliases can stand for billions.
+ */
+const aliasLimit = 2_000_000;
+
+/** Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings; a key that comes twice in one mapping is a problem. */
+export function parseYaml(text: string): SourceText {
+  let parsed: readonly YamlDocument[];
+  try {
+    parsed = parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false, stringKeys: true, logLevel: "silent" });
+  } catch (error) {
+    // The composer recurses: only nesting can exhaust the stack.
+    if (error instanceof RangeError) return { documents: [], problems: [{ offset: 0, message: "nested too deep" }] };
+    throw error;
+  }
+  const documents: SourceDocument[] = [];
+  const problems: SyntaxProblem[] = [];
+  const budget = { aliased: 0 };
+  const streamErrors = "errors" in parsed ? (parsed as { errors: YamlDocument["errors"] }).errors : [];
+  for (const error of streamErrors) problems.push({ offset: error.pos[0], message: error.message });
+  for (const document of parsed) {
+    for (const { pos, message } of [...document.errors, ...document.warnings])
+      problems.push({ offset: pos[0], message });
+    if (document.errors.length > 0 || document.contents === null) continue;
+    const reader = new Reader(problems, budget);
+    const value = reader.read(document.contents, 0);
+    documents.push({
+      value,
+      offset: document.contents.range[0],
+      locate: (steps) => locate(document.contents, reader.anchors, steps),
+    });
+  }
+  return { documents, problems };
+}
+
+interface Anchored {
+  readonly node: ParsedNode;
+  readonly value: JsonValue;
+  /** How many values it holds, aliases in it followed. */
+  readonly size: number;
+}
+
+/** Turns the nodes of one document into plain values. Aliases share them. */
+class Reader {
+  readonly anchors = new Map<string, Anchored>();
+  private readonly problems: SyntaxProblem[];
+  private readonly budget: { aliased: number };
+  private size = 0;
+
+  constructor(problems: SyntaxProblem[], budget: { aliased: number }) {
+    this.problems = problems;
+    this.budget = budget;
+  }
+
+  read(node: ParsedNode, depth: number): JsonValue {
+    this.size++;
+    if (isAlias(node)) return this.alias(node.source, node.range[0])?.value ?? null;
+    const anchor = node.anchor;
+    if (anchor === undefined) return this.content(node, depth);
+    const before = this.size;
+    const value = this.content(node, depth);
+    this.anchors.set(anchor, { node, value, size: this.size - before + 1 });
+    return value;
+  }
+
+  private content(node: ParsedNode, depth: number): JsonValue {
+    if (isScalar(node)) return scalarValue(node);
+    if (depth > nestingLimit) {
+      this.problem(node.range?.[0] ?? 0, `nested deeper than ${nestingLimit} levels`);
+      return null;
+    }
+    if (isSeq(node)) {
+      const list: JsonValue[] = [];
+      for (const item of node.items) list.push(this.read(item as ParsedNode, depth + 1));
+      return list;
+    }
+    if (isMap(node)) return this.mapping(node, depth);
+    return null;
+  }
+
+  private mapping(
+    node: ParsedNode & { items: readonly { key: unknown; value: unknown }[] },
+    depth: number,
+  ): JsonObject {
+    const object: JsonObject = {};
+    let merged: ParsedNode[] | undefined;
+    for (const { key, value } of node.items) {
+      if (!isScalar(key)) continue;
+      if (key.value === "<<" && key.type === "PLAIN") {
+        merged = [...(merged ?? []), value as ParsedNode];
+        continue;
+      }
+      const name = String(key.value);
+      if (Object.hasOwn(object, name)) this.problem(key.range?.[0] ?? 0, `the key ${JSON.stringify(name)} comes twice`);
+      setOwn(object, name, value === null ? null : this.read(value as ParsedNode, depth + 1));
+    }
+    for (const source of merged ?? []) this.merge(object, source, depth + 1);
+    return object;
+  }
+
+  /** Keys of a merged mapping stand behind those that are written, and behind those merged before. */
+  private merge(into: JsonObject, source: ParsedNode, depth: number): void {
+    const value = this.read(source, depth);
+    for (const from of Array.isArray(value) ? value : [value]) {
+      if (from === null || typeof from !== "object" || Array.isArray(from)) {
+        this.problem(source.range?.[0] ?? 0, 'the value of the merge key "<<" must be a mapping or a list of mappings');
+        return;
+      }
+      for (const key of Object.keys(from)) if (!Object.hasOwn(into, key)) setOwn(into, key, from[key] ?? null);
+    }
+  }
+
+  private alias(name: string, offset: number): Anchored | undefined {
+    const anchored = this.anchors.get(name);
+    if (anchored === undefined) {
+      this.problem(offset, `the alias *${name} has no anchor &${name} that is complete before it`);
+      return undefined;
+    }
+    this.size += anchored.size;
+    this.budget.aliased += anchored.size;
+    if (this.budget.aliased > aliasLimit) {
+      if (this.budget.aliased - anchored.size <= aliasLimit) {
+        this.problem(offset, `the aliases of this file stand for more than ${aliasLimit} values`);
+      }
+      return undefined;
+    }
+    return anchored;
+  }
+
+  private problem(offset: number, message: string): void {
+    this.problems.push({ offset, message });
+  }
+}
+
+function scalarValue({ value, source }: Scalar): JsonValue {
+  if (typeof value !== "number") return value as JsonValue;
+  // 64-bit integers are more than a double holds: protobuf reads them from bigints as well.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(source ?? "")) {
+    return BigInt(source ?? "") as unknown as JsonValue;
+  }
+  return Number.isFinite(value) ? value : Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
+function locate(root: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>, steps: readonly FieldStep[]): number {
+  let offset = root?.range?.[0] ?? 0;
+  let node = root;
+  for (const step of steps) {
+    node = resolve(node, anchors);
+    let next: ParsedNode | undefined;
+    if (isSeq(node) && typeof step === "number") {
+      next = node.items[step] as ParsedNode | undefined;
+      offset = next?.range?.[0] ?? offset;
+    } else if (isMap(node) && typeof step !== "number") {
+      const pair = keysOfStep(step)
+        .map((name) => findPair(node as ParsedNode, name, anchors))
+        .find((found) => found !== undefined);
+      offset = pair?.offset ?? offset;
+      next = pair?.value;
+    }
+    if (next === undefined) return offset;
+    node = next;
+  }
+  return offset;
+}
+
+function resolve(node: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>): ParsedNode | null {
+  return isAlias(node) ? (anchors.get(node.source)?.node ?? null) : node;
+}
+
+function findPair(
+  node: ParsedNode | null,
+  name: string,
+  anchors: ReadonlyMap<string, Anchored>,
+): { readonly offset: number; readonly value: ParsedNode | undefined } | undefined {
+  const map = resolve(node, anchors);
+  if (!isMap(map)) return undefined;
+  const merged: ParsedNode[] = [];
+  for (const { key, value } of map.items) {
+    if (!isScalar(key)) continue;
+    if (key.value === name) return { offset: key.range?.[0] ?? 0, value: (value as ParsedNode | null) ?? undefined };
+    if (key.value === "<<" && key.type === "PLAIN") merged.push(value as ParsedNode);
+  }
+  for (const source of merged) {
+    const target = resolve(source, anchors);
+    for (const part of isSeq(target) ? target.items : [target]) {
+      const found = findPair(part as ParsedNode, name, anchors);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
