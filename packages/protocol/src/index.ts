@@ -1,4 +1,6 @@
+export { type Change, changeBetween, type Difference } from "./change.js";
 export type { Node } from "./node.js";
+export type { ResourceSet } from "./resource-set.js";
 export type {
   OutgoingResponse,
   StatusCode,
@@ -10,4 +12,6 @@ export type {
   Variant,
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
-export type { ResourceSet, Snapshot, Update } from "./snapshot.js";
+export { defaultStreamLimits } from "./server/limits.js";
+export { createStream } from "./server/stream.js";
+export { emptySnapshot, type Snapshot, type Update, updateSnapshot } from "./snapshot.js";

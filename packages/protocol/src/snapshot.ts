@@ -1,29 +1,57 @@
-import type { Resource, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
-
-/** The resources of one type in a snapshot. Immutable; sets derived from each other share what did not change. */
-export interface ResourceSet {
-  readonly type: ResourceType;
-  /** Derived from the members' names and versions, whatever their order: every replica and every restart computes the same one. */
-  readonly version: Version;
-  readonly size: number;
-  /** By name. */
-  get(name: ResourceName): Resource | undefined;
-  /** By alias (VHDS); undefined where no resource has it. */
-  byAlias(alias: ResourceName): Resource | undefined;
-  [Symbol.iterator](): Iterator<Resource>;
-}
+import type { Resource, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
+import { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
 
 /** All that a group of nodes is to have: an immutable set of resources per type. */
 export interface Snapshot {
   /** The set of a type; empty where the snapshot has none. */
   of(type: ResourceType): ResourceSet;
-  /** The sets that are not empty or once were. */
+  /** The sets that are not empty or once were, by v3 type URL. */
   readonly sets: ReadonlyMap<TypeUrl, ResourceSet>;
 }
 
-/** How one snapshot is to become the next. */
+/** How one snapshot is to become the next. Where a name is in both lists, it stays, with the content of `upsert`. */
 export interface Update {
-  /** Added, or put in the place of those with the same type and name. */
+  /** Added, or put in the place of those with the same type and name. Of two with the same name the later one counts. */
   readonly upsert?: Iterable<Resource>;
+  /** A name that is not there is no error. */
   readonly remove?: Iterable<{ readonly type: ResourceType; readonly name: ResourceName }>;
 }
+
+/** The snapshot that has nothing. Its sets are equal to all other empty ones. */
+export function emptySnapshot(): Snapshot {
+  return nothing;
+}
+
+/**
+ * Derives the next snapshot. The cost follows the update, not the snapshot, as long as `snapshot` is the newest of its line (an older one is
+ * copied). Sets of types that do not change stay the very same objects; so does the snapshot when nothing changes.
+ */
+export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
+  const byType = new Map<TypeUrl, { type: ResourceType; changes: Map<ResourceName, Resource | undefined> }>();
+  const note = (type: ResourceType, name: ResourceName, resource: Resource | undefined): void => {
+    let entry = byType.get(type.typeUrl);
+    if (entry === undefined) {
+      entry = { type, changes: new Map() };
+      byType.set(type.typeUrl, entry);
+    }
+    entry.changes.set(name, resource);
+  };
+  for (const { type, name } of update.remove ?? []) note(type, name, undefined);
+  for (const resource of update.upsert ?? []) note(resource.type, resource.name, resource);
+
+  let sets: Map<TypeUrl, ResourceSet> | undefined;
+  for (const [typeUrl, { type, changes }] of byType) {
+    const before = snapshot.sets.get(typeUrl) ?? emptyResourceSet(type);
+    const after = ResourceSets.derive(before, changes);
+    if (after === before) continue;
+    sets ??= new Map(snapshot.sets);
+    sets.set(typeUrl, after);
+  }
+  return sets === undefined ? snapshot : snapshotOf(sets);
+}
+
+function snapshotOf(sets: ReadonlyMap<TypeUrl, ResourceSet>): Snapshot {
+  return { sets, of: (type) => sets.get(type.typeUrl) ?? emptyResourceSet(type) };
+}
+
+const nothing = snapshotOf(new Map());

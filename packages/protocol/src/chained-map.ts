@@ -1,0 +1,113 @@
+/**
+ * An immutable map whose newest version reads like a plain `Map` and is derived in the time of the change.
+ *
+ * Baker's trick: the newest map of a lineage holds the `Map`; deriving a newer one hands the `Map` on, changed in place, and leaves behind what the
+ * older one had differently, with a pointer to its successor. An older map is read through that chain, and is collected as soon as
+ * nobody points at it. Deriving from a map that is not the newest copies it.
+ */
+export class ChainedMap<Value> {
+  #state: Newest<Value> | Older<Value>;
+
+  private constructor(entries: Map<string, Value>) {
+    this.#state = { kind: "newest", entries };
+  }
+
+  /** A map in a lineage of its own. It takes over `entries`. */
+  static of<Value>(entries: Map<string, Value> = new Map()): ChainedMap<Value> {
+    return new ChainedMap(entries);
+  }
+
+  get size(): number {
+    let size = 0;
+    for (let state = this.#state; ; state = state.next.#state) {
+      if (state.kind === "newest") return state.entries.size + size;
+      size -= state.growth;
+    }
+  }
+
+  get(key: string): Value | undefined {
+    for (let state = this.#state; ; state = state.next.#state) {
+      if (state.kind === "newest") return state.entries.get(key);
+      const before = state.before.get(key);
+      if (before !== undefined || state.before.has(key)) return before;
+    }
+  }
+
+  /** The next map; `undefined` as a value takes a key away. Every key must really change. */
+  derive(changes: ReadonlyMap<string, Value | undefined>): ChainedMap<Value> {
+    const state = this.#state;
+    const entries = state.kind === "newest" ? state.entries : new Map(this.entries());
+    const sizeBefore = entries.size;
+    const before = new Map<string, Value | undefined>();
+    for (const [key, value] of changes) {
+      before.set(key, entries.get(key));
+      if (value === undefined) entries.delete(key);
+      else entries.set(key, value);
+    }
+    const next = new ChainedMap(entries);
+    if (state.kind === "newest") this.#state = { kind: "older", before, next, growth: entries.size - sizeBefore };
+    return next;
+  }
+
+  *entries(): IterableIterator<[string, Value]> {
+    if (this.#state.kind === "newest") {
+      yield* this.#state.entries;
+      return;
+    }
+    const { differing, end } = this.#compose(undefined);
+    for (const entry of end) if (!differing.has(entry[0])) yield entry;
+    for (const [key, value] of differing) if (value !== undefined) yield [key, value];
+  }
+
+  /** What this map had differently from a later one of its lineage, by key; undefined when `later` does not come after it. */
+  differencesTo(later: ChainedMap<Value>): ReadonlyMap<string, Value | undefined> | undefined {
+    const { differing, found } = this.#compose(later);
+    return found ? differing : undefined;
+  }
+
+  /**
+   * Makes the chain from here to the newest map a single step, so that whoever stands here for long keeps one set of differences and not
+   * every map in between.
+   */
+  shorten(): void {
+    const state = this.#state;
+    if (state.kind === "newest") return;
+    let next = state.next;
+    while (next.#state.kind === "older") {
+      const skipped = next.#state;
+      for (const [key, value] of skipped.before) if (!state.before.has(key)) state.before.set(key, value);
+      state.growth += skipped.growth;
+      next = skipped.next;
+    }
+    state.next = next;
+  }
+
+  #compose(until: ChainedMap<Value> | undefined): {
+    differing: Map<string, Value | undefined>;
+    end: ReadonlyMap<string, Value>;
+    found: boolean;
+  } {
+    const differing = new Map<string, Value | undefined>();
+    let map: ChainedMap<Value> = this;
+    while (map !== until && map.#state.kind === "older") {
+      for (const [key, value] of map.#state.before) if (!differing.has(key)) differing.set(key, value);
+      map = map.#state.next;
+    }
+    const end = map.#state.kind === "newest" ? map.#state.entries : new Map<string, Value>();
+    return { differing, end, found: map === until };
+  }
+}
+
+interface Newest<Value> {
+  readonly kind: "newest";
+  readonly entries: Map<string, Value>;
+}
+
+interface Older<Value> {
+  readonly kind: "older";
+  /** What this map had where its successor differs. */
+  readonly before: Map<string, Value | undefined>;
+  next: ChainedMap<Value>;
+  /** By how many entries the successor is larger. */
+  growth: number;
+}

@@ -1,0 +1,78 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { type ResourceSet, ResourceSets } from "./resource-set.js";
+
+/** One name under which two sets differ. At least one of `before` and `after` is there. */
+export interface Difference {
+  readonly name: ResourceName;
+  readonly before: Resource | undefined;
+  readonly after: Resource | undefined;
+}
+
+/** What differs between two sets of one type. Computed once and shared by all streams that go from the one to the other. */
+export interface Change {
+  /** By name. */
+  readonly differences: ReadonlyMap<ResourceName, Difference>;
+  /** Some resource in it has aliases, so that names alone do not tell whom it concerns. */
+  readonly hasAliases: boolean;
+  /** Added, or with another content. */
+  readonly upserted: readonly Resource[];
+  /** As they were. */
+  readonly removed: readonly Resource[];
+}
+
+/**
+ * What must be done to `from` to make it `to`: costs what changed when `to` was derived from `from` in however many steps, and as much as both
+ * sets otherwise. The result is kept for as long as both sets live.
+ */
+export function changeBetween(from: ResourceSet, to: ResourceSet): Change {
+  if (from === to) return nothing;
+  let known = changes.get(to);
+  if (known === undefined) {
+    known = new WeakMap();
+    changes.set(to, known);
+  }
+  let change = known.get(from);
+  if (change === undefined) {
+    change = changeOf(differencesBetween(from, to));
+    known.set(from, change);
+  }
+  return change;
+}
+
+const changes = new WeakMap<ResourceSet, WeakMap<ResourceSet, Change>>();
+
+function* differencesBetween(from: ResourceSet, to: ResourceSet): Iterable<Difference> {
+  const stepped = ResourceSets.differences(from, to);
+  if (stepped !== undefined) {
+    for (const [name, before] of stepped) yield { name, before, after: to.get(name) };
+    return;
+  }
+  const back = ResourceSets.differences(to, from);
+  if (back !== undefined) {
+    for (const [name, after] of back) yield { name, before: from.get(name), after };
+    return;
+  }
+  for (const after of to) yield { name: after.name, before: from.get(after.name), after };
+  for (const before of from) {
+    if (to.get(before.name) === undefined) yield { name: before.name, before, after: undefined };
+  }
+}
+
+function changeOf(found: Iterable<Difference>): Change {
+  const differences = new Map<ResourceName, Difference>();
+  const upserted: Resource[] = [];
+  const removed: Resource[] = [];
+  let hasAliases = false;
+  for (const difference of found) {
+    const { before, after } = difference;
+    // Rule 8: going away and coming back with the same content is no change.
+    if (before?.version === after?.version) continue;
+    differences.set(difference.name, difference);
+    if (after !== undefined) upserted.push(after);
+    else if (before !== undefined) removed.push(before);
+    hasAliases ||= (before?.aliases.length ?? 0) > 0 || (after?.aliases.length ?? 0) > 0;
+  }
+  return { differences, upserted, removed, hasAliases };
+}
+
+const nothing = changeOf([]);

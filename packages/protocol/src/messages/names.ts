@@ -1,0 +1,49 @@
+import type { ResourceName } from "@xdskit/api";
+import { addFingerprints, emptyFingerprint, equalFingerprints, type Fingerprint, MemberHash } from "../fingerprint.js";
+import { NameSet } from "../name-set.js";
+import type { Span, WireReader } from "./wire-reader.js";
+
+const hash = new MemberHash();
+
+/** Tells whether two requests name the same, without keeping a request. */
+export interface NamesIdentity {
+  readonly count: number;
+  readonly fingerprint: Fingerprint;
+}
+
+export function sameNames(a: NamesIdentity, b: NamesIdentity): boolean {
+  return a.count === b.count && equalFingerprints(a.fingerprint, b.fingerprint);
+}
+
+/**
+ * The names of a request, still as bytes. Clients repeat all of them with every acknowledgement, in any order: the fingerprint
+ * tells that they are the ones of last time without making strings of them.
+ */
+export class RequestNames {
+  #reader: WireReader | undefined;
+  readonly #spans: Span[] = [];
+  #fingerprint: Fingerprint = emptyFingerprint;
+
+  /** Takes the string field that the reader stands at. */
+  add(reader: WireReader): void {
+    const span = reader.span();
+    this.#reader = reader;
+    this.#spans.push(span);
+    this.#fingerprint = addFingerprints(this.#fingerprint, hash.bytes(reader.bytes, span.start, span.end).finish());
+  }
+
+  get length(): number {
+    return this.#spans.length;
+  }
+
+  get identity(): NamesIdentity {
+    return { count: this.#spans.length, fingerprint: this.#fingerprint };
+  }
+
+  /** As strings, once each. Throws `MalformedMessage` for what is not UTF-8. */
+  toSet(): NameSet {
+    const reader = this.#reader;
+    if (reader === undefined) return NameSet.empty;
+    return NameSet.of(this.#spans.map((span): ResourceName => reader.text(span)));
+  }
+}

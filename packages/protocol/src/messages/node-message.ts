@@ -1,0 +1,91 @@
+import { fromBinary, toJson } from "@bufbuild/protobuf";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
+import type { Node } from "../node.js";
+import { delimited, MalformedMessage, type Span, WireReader, wireType } from "./wire-reader.js";
+
+/** Reads `envoy.config.core.v3.Node` (v2's has the same numbers), of which only what servers decide by is kept. */
+export function readNode(bytes: Uint8Array, span: Span): Node {
+  const reader = new WireReader(bytes, span);
+  let id = "";
+  let cluster = "";
+  let locality = { region: "", zone: "", subZone: "" };
+  let metadata: Node["metadata"] = {};
+  let userAgentName = "";
+  let userAgentVersion = "";
+  const clientFeatures: string[] = [];
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    switch (tag) {
+      case delimited(1):
+        id = reader.string();
+        break;
+      case delimited(2):
+        cluster = reader.string();
+        break;
+      case delimited(3):
+        metadata = readMetadata(bytes, reader.span());
+        break;
+      case delimited(4):
+        locality = readLocality(bytes, reader.span());
+        break;
+      case delimited(6):
+        userAgentName = reader.string();
+        break;
+      case delimited(7):
+        userAgentVersion = reader.string();
+        break;
+      case delimited(8):
+        userAgentVersion = readBuildVersion(bytes, reader.span());
+        break;
+      case delimited(10):
+        clientFeatures.push(reader.string());
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+  return { id, cluster, locality, metadata, userAgentName, userAgentVersion, clientFeatures };
+}
+
+function readLocality(bytes: Uint8Array, span: Span): Node["locality"] {
+  const reader = new WireReader(bytes, span);
+  const locality = { region: "", zone: "", subZone: "" };
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === delimited(1)) locality.region = reader.string();
+    else if (tag === delimited(2)) locality.zone = reader.string();
+    else if (tag === delimited(3)) locality.subZone = reader.string();
+    else reader.skip(tag);
+  }
+  return locality;
+}
+
+function readMetadata(bytes: Uint8Array, { start, end }: Span): Node["metadata"] {
+  try {
+    // A struct may be nested deeper than the stack goes, or hold a number that JSON has not.
+    return toJson(StructSchema, fromBinary(StructSchema, bytes.subarray(start, end))) as Node["metadata"];
+  } catch {
+    throw new MalformedMessage("node.metadata is no valid google.protobuf.Struct");
+  }
+}
+
+/** `BuildVersion.version` as `1.40.0`. */
+function readBuildVersion(bytes: Uint8Array, span: Span): string {
+  const reader = new WireReader(bytes, span);
+  const numbers = [0, 0, 0];
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag !== delimited(1)) {
+      reader.skip(tag);
+      continue;
+    }
+    const version = new WireReader(bytes, reader.span());
+    while (!version.atEnd) {
+      const part = version.tag();
+      const place = Math.floor(part / 8) - 1;
+      if ((part & 7) === wireType.varint && place < 3) numbers[place] = version.varint();
+      else version.skip(part);
+    }
+  }
+  return numbers.join(".");
+}

@@ -1,0 +1,135 @@
+/** The bytes are no protobuf message of the kind that was expected (rule 157). */
+export class MalformedMessage extends Error {
+  override readonly name = "MalformedMessage";
+}
+
+/** A part of a message that lies where it lies: not copied, not decoded. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Protobuf's wire types. */
+export const wireType = { varint: 0, fixed64: 1, lengthDelimited: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Reads protobuf's wire format, field by field, skipping what nobody asks for: a discovery request holds 60 kB of node extensions and
+ * thousands of names of which an acknowledgement needs none as strings.
+ */
+export class WireReader {
+  readonly bytes: Uint8Array;
+  #position: number;
+  #end: number;
+
+  constructor(bytes: Uint8Array, span: Span = { start: 0, end: bytes.length }) {
+    this.bytes = bytes;
+    this.#position = span.start;
+    this.#end = span.end;
+  }
+
+  get atEnd(): boolean {
+    return this.#position >= this.#end;
+  }
+
+  /** The next field's number × 8 + wire type. */
+  tag(): number {
+    const tag = this.varint();
+    if (tag < 8 || tag > 0xffff_ffff) throw new MalformedMessage("a field number is out of range");
+    return tag;
+  }
+
+  /** A varint as a number of 32 bits; higher bits are dropped, as protobuf does for int32 and uint32. */
+  varint(): number {
+    let low = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (this.#position >= this.#end) throw new MalformedMessage("the message is cut off");
+      const byte = this.bytes[this.#position++] as number;
+      if (shift < 35) low |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return low >>> 0;
+    }
+    throw new MalformedMessage("a number is longer than ten bytes");
+  }
+
+  /** The place of a length-delimited field. */
+  span(): Span {
+    const length = this.varint();
+    const start = this.#position;
+    if (length > this.#end - start) throw new MalformedMessage("a field is longer than the message");
+    this.#position = start + length;
+    return { start, end: start + length };
+  }
+
+  string(): string {
+    return this.text(this.span());
+  }
+
+  text({ start, end }: Span): string {
+    let text = "";
+    // Names are short ASCII nearly always, for which a TextDecoder's call costs more than its work.
+    if (end - start <= 64) {
+      let index = start;
+      for (; index < end; index++) {
+        const byte = this.bytes[index] as number;
+        if (byte >= 0x80) break;
+        text += String.fromCharCode(byte);
+      }
+      if (index === end) return text;
+    }
+    try {
+      return decoder.decode(this.bytes.subarray(start, end));
+    } catch {
+      throw new MalformedMessage("a string is not valid UTF-8");
+    }
+  }
+
+  /** Throws where the span is no UTF-8; costs next to nothing where it is ASCII. */
+  checkText(span: Span): void {
+    for (let index = span.start; index < span.end; index++) {
+      if ((this.bytes[index] as number) < 0x80) continue;
+      this.text(span);
+      return;
+    }
+  }
+
+  skip(tag: number): void {
+    let depth = 0;
+    for (let next = tag; ; next = this.tag()) {
+      switch (next & 7) {
+        case wireType.varint:
+          this.varint();
+          break;
+        case wireType.fixed64:
+          this.#advance(8);
+          break;
+        case wireType.lengthDelimited:
+          this.span();
+          break;
+        case wireType.startGroup:
+          depth++;
+          break;
+        case wireType.endGroup:
+          depth--;
+          break;
+        case wireType.fixed32:
+          this.#advance(4);
+          break;
+        default:
+          throw new MalformedMessage(`wire type ${next & 7} does not exist`);
+      }
+      if (depth < 0) throw new MalformedMessage("a group ends that did not start");
+      if (depth === 0) return;
+    }
+  }
+
+  #advance(count: number): void {
+    if (count > this.#end - this.#position) throw new MalformedMessage("the message is cut off");
+    this.#position += count;
+  }
+}
+
+/** The tag of a length-delimited field. */
+export function delimited(field: number): number {
+  return field * 8 + wireType.lengthDelimited;
+}

@@ -1,0 +1,109 @@
+import type { ResourceName } from "@xdskit/api";
+import {
+  addFingerprints,
+  emptyFingerprint,
+  equalFingerprints,
+  type Fingerprint,
+  fingerprintOf,
+  formatFingerprint,
+  subtractFingerprints,
+} from "./fingerprint.js";
+
+let lastId = 0;
+const interned = new Map<string, WeakRef<NameSet>>();
+const forget = new FinalizationRegistry<{ readonly key: string; readonly reference: WeakRef<NameSet> }>(
+  ({ key, reference }) => {
+    if (interned.get(key) === reference) interned.delete(key);
+  },
+);
+
+/**
+ * An immutable set of names. Equal sets are one and the same object: a thousand clients that name the same resources share one list, and
+ * comparing is `===`.
+ */
+export class NameSet {
+  readonly #names: ReadonlySet<ResourceName>;
+  readonly #fingerprint: Fingerprint;
+  /** A number that no other set has, for keys of caches. */
+  readonly id: number;
+
+  /** Only `intern` calls it. */
+  private constructor(names: ReadonlySet<ResourceName>, fingerprint: Fingerprint) {
+    this.#names = names;
+    this.#fingerprint = fingerprint;
+    this.id = ++lastId;
+  }
+
+  static readonly empty = new NameSet(new Set(), emptyFingerprint);
+
+  /** The set of these names; repeated ones count once (rule 77). */
+  static of(names: Iterable<ResourceName>): NameSet {
+    const distinct = new Set(names);
+    let fingerprint = emptyFingerprint;
+    for (const name of distinct) fingerprint = addFingerprints(fingerprint, fingerprintOf(name));
+    return NameSet.#intern(distinct, fingerprint);
+  }
+
+  get size(): number {
+    return this.#names.size;
+  }
+
+  has(name: ResourceName): boolean {
+    return this.#names.has(name);
+  }
+
+  [Symbol.iterator](): Iterator<ResourceName> {
+    return this.#names[Symbol.iterator]();
+  }
+
+  /** This set and those names. */
+  with(names: Iterable<ResourceName>): NameSet {
+    if (names instanceof NameSet && (names === this || this.size === 0)) return names;
+    const added: ResourceName[] = [];
+    for (const name of names) if (!this.#names.has(name)) added.push(name);
+    if (added.length === 0) return this;
+    const all = new Set(this.#names);
+    let fingerprint = this.#fingerprint;
+    for (const name of added) {
+      if (all.has(name)) continue;
+      all.add(name);
+      fingerprint = addFingerprints(fingerprint, fingerprintOf(name));
+    }
+    return NameSet.#intern(all, fingerprint);
+  }
+
+  /** This set but those names. */
+  without(names: Iterable<ResourceName>): NameSet {
+    if (names === this) return NameSet.empty;
+    const gone: ResourceName[] = [];
+    for (const name of names) if (this.#names.has(name)) gone.push(name);
+    if (gone.length === 0) return this;
+    const rest = new Set(this.#names);
+    let fingerprint = this.#fingerprint;
+    for (const name of gone)
+      if (rest.delete(name)) fingerprint = subtractFingerprints(fingerprint, fingerprintOf(name));
+    return NameSet.#intern(rest, fingerprint);
+  }
+
+  /** Finds the set that is equal, if anybody still has it. */
+  static #intern(names: ReadonlySet<ResourceName>, fingerprint: Fingerprint): NameSet {
+    if (names.size === 0) return NameSet.empty;
+    const key = `${names.size} ${formatFingerprint(fingerprint)}`;
+    const known = interned.get(key)?.deref();
+    if (known !== undefined && equalFingerprints(known.#fingerprint, fingerprint)) {
+      // A client could make up names that collide: they must not become anybody else's.
+      if (sameNames(known.#names, names)) return known;
+      return new NameSet(names, fingerprint);
+    }
+    const set = new NameSet(names, fingerprint);
+    const reference = new WeakRef(set);
+    interned.set(key, reference);
+    forget.register(set, { key, reference });
+    return set;
+  }
+}
+
+function sameNames(a: ReadonlySet<ResourceName>, b: ReadonlySet<ResourceName>): boolean {
+  for (const name of b) if (!a.has(name)) return false;
+  return a.size === b.size;
+}

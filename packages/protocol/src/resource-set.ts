@@ -1,0 +1,155 @@
+import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
+import { ChainedMap } from "./chained-map.js";
+import {
+  addFingerprints,
+  emptyFingerprint,
+  type Fingerprint,
+  fingerprintOf,
+  formatFingerprint,
+  subtractFingerprints,
+} from "./fingerprint.js";
+
+/** The resources of one type in a snapshot. Immutable; sets derived from each other share what did not change. */
+export interface ResourceSet {
+  readonly type: ResourceType;
+  /** Derived from the members' names and versions, whatever their order: every replica and every restart computes the same one. */
+  readonly version: Version;
+  readonly size: number;
+  /** By name. */
+  get(name: ResourceName): Resource | undefined;
+  /** By alias (VHDS); undefined where no resource has it. */
+  byAlias(alias: ResourceName): Resource | undefined;
+  [Symbol.iterator](): Iterator<Resource>;
+}
+
+/** The empty set of a type: one object for each type. */
+export function emptyResourceSet(type: ResourceType): ResourceSet {
+  let set = emptySets.get(type);
+  if (set === undefined) {
+    set = new ChainedResourceSet(type, ChainedMap.of(), undefined, emptyFingerprint);
+    emptySets.set(type, set);
+  }
+  return set;
+}
+
+const emptySets = new WeakMap<ResourceType, ResourceSet>();
+
+/** What this package does with sets behind their interface. Every set comes from here. */
+export const ResourceSets = {
+  /** The next set, or the same one if nothing changes; `undefined` as a value removes. */
+  derive(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
+    return chained(set).derive(changes);
+  },
+  /** What `from` had differently, if `to` was derived from it in one or more steps; undefined otherwise. */
+  differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
+    return chained(from).members.differencesTo(chained(to).members);
+  },
+  /** Lets go of the sets between this one and the newest. */
+  shorten(set: ResourceSet): void {
+    const { members, aliases } = chained(set);
+    members.shorten();
+    aliases?.shorten();
+  },
+  /** The sum over the members' names and versions. */
+  fingerprint(set: ResourceSet): Fingerprint {
+    return chained(set).fingerprint;
+  },
+  /** A number that no other set has, for keys of caches. */
+  id(set: ResourceSet): number {
+    return chained(set).id;
+  },
+};
+
+let lastId = 0;
+
+/** The resources that have an alias, the one with the first name in front: it is the one that answers. */
+type Bearers = readonly [Resource, ...Resource[]];
+
+class ChainedResourceSet implements ResourceSet {
+  readonly type: ResourceType;
+  readonly id = ++lastId;
+  readonly members: ChainedMap<Resource>;
+  /** Only while any resource has aliases. */
+  readonly aliases: ChainedMap<Bearers> | undefined;
+  readonly fingerprint: Fingerprint;
+  readonly size: number;
+  readonly version: Version;
+
+  constructor(
+    type: ResourceType,
+    members: ChainedMap<Resource>,
+    aliases: ChainedMap<Bearers> | undefined,
+    fingerprint: Fingerprint,
+  ) {
+    this.type = type;
+    this.members = members;
+    this.aliases = aliases;
+    this.fingerprint = fingerprint;
+    this.size = members.size;
+    this.version = formatFingerprint(fingerprint);
+  }
+
+  get(name: ResourceName): Resource | undefined {
+    return this.members.get(name);
+  }
+
+  byAlias(alias: ResourceName): Resource | undefined {
+    return this.aliases?.get(alias)?.[0];
+  }
+
+  *[Symbol.iterator](): Iterator<Resource> {
+    for (const [, resource] of this.members.entries()) yield resource;
+  }
+
+  derive(changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
+    const real = new Map<ResourceName, Resource | undefined>();
+    const bearers = new Map<ResourceName, readonly Resource[]>();
+    let fingerprint = this.fingerprint;
+    for (const [name, after] of changes) {
+      const before = this.members.get(name);
+      if (before?.version === after?.version) continue;
+      real.set(name, after);
+      if (before !== undefined) fingerprint = subtractFingerprints(fingerprint, fingerprintOf(name, before.version));
+      if (after !== undefined) fingerprint = addFingerprints(fingerprint, fingerprintOf(name, after.version));
+      for (const alias of before?.aliases ?? []) {
+        bearers.set(
+          alias,
+          this.#bearers(bearers, alias).filter((resource) => resource.name !== name),
+        );
+      }
+      for (const alias of after?.aliases ?? []) {
+        const others = this.#bearers(bearers, alias).filter((resource) => resource.name !== name);
+        bearers.set(
+          alias,
+          [...others, after as Resource].sort((a, b) => (a.name < b.name ? -1 : 1)),
+        );
+      }
+    }
+    if (real.size === 0) return this;
+    // The empty set of a type is shared by everybody for ever: a line of sets does not start at it.
+    const members = this.size === 0 ? ChainedMap.of(existing(real)) : this.members.derive(real);
+    return new ChainedResourceSet(this.type, members, this.#deriveAliases(bearers), fingerprint);
+  }
+
+  #bearers(changed: ReadonlyMap<ResourceName, readonly Resource[]>, alias: ResourceName): readonly Resource[] {
+    return changed.get(alias) ?? this.aliases?.get(alias) ?? [];
+  }
+
+  #deriveAliases(bearers: ReadonlyMap<ResourceName, readonly Resource[]>): ChainedMap<Bearers> | undefined {
+    if (bearers.size === 0) return this.aliases;
+    const changes = new Map<ResourceName, Bearers | undefined>();
+    for (const [alias, [first, ...rest]] of bearers) changes.set(alias, first && [first, ...rest]);
+    return this.aliases === undefined ? ChainedMap.of(existing(changes)) : this.aliases.derive(changes);
+  }
+}
+
+function existing<Value>(changes: ReadonlyMap<string, Value | undefined>): Map<string, Value> {
+  const entries = new Map<string, Value>();
+  for (const [key, value] of changes) if (value !== undefined) entries.set(key, value);
+  return entries;
+}
+
+function chained(set: ResourceSet): ChainedResourceSet {
+  if (set instanceof ChainedResourceSet) return set;
+  throw new TypeError("a ResourceSet must come from emptySnapshot and updateSnapshot");
+}

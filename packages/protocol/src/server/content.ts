@@ -1,0 +1,97 @@
+import type { ApiVersion, Resource, ResourceName } from "@xdskit/api";
+import { changeBetween, type Difference } from "../change.js";
+import type { NameSet } from "../name-set.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { concerns, covers, type Subscription } from "../subscription.js";
+import type { Variant } from "./contract.js";
+
+/**
+ * What a response is made for. Streams with an equal need get the same bytes; that is what makes it a value of its own and not just the state
+ * of a stream.
+ */
+export interface Need {
+  readonly variant: Variant;
+  /** Of the resources. */
+  readonly api: ApiVersion;
+  readonly subscription: Subscription;
+  /** As of which the client holds everything that it is subscribed to, but for what is owed. */
+  readonly held: ResourceSet;
+  /** What it is to hold. */
+  readonly current: ResourceSet;
+  /** Everything subscribed must be sent, held or not. */
+  readonly everything: boolean;
+  /** Names that must be answered, held or not. */
+  readonly owed: NameSet;
+  /** The client waits for a response, even one without resources. */
+  readonly mustAnswer: boolean;
+  /** Owed names that do not exist are not spoken of. */
+  readonly absenceUnsaid: boolean;
+}
+
+/** What a response says. */
+export interface Content {
+  readonly resources: readonly Resource[];
+  readonly removed: readonly ResourceName[];
+  readonly unresolved: readonly ResourceName[];
+  /** Those of the resources that are new to the client, or have another content than it holds: what will be warmed. */
+  readonly fresh: readonly Resource[];
+}
+
+/** Equal for needs with an equal content. */
+export function keyOf(need: Need): string {
+  const { subscription } = need;
+  const flags =
+    (need.everything ? 1 : 0) +
+    (need.mustAnswer ? 2 : 0) +
+    (need.absenceUnsaid ? 4 : 0) +
+    (subscription.wildcard ? 8 : 0);
+  return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}`;
+}
+
+/** A name, an alias, or neither (rule 135). */
+export function find(set: ResourceSet, name: ResourceName): Resource | undefined {
+  return set.get(name) ?? set.byAlias(name);
+}
+
+/** All that is subscribed to, each once (rules 78, 136). */
+export function subscribed({ wildcard, names }: Subscription, set: ResourceSet): readonly Resource[] {
+  if (wildcard) return [...set];
+  const found = new Set<Resource>();
+  for (const name of names) {
+    const resource = find(set, name);
+    if (resource !== undefined) found.add(resource);
+  }
+  return [...found];
+}
+
+/** What differs between what the client holds and what it is to hold, as far as it is subscribed to it. */
+export function* differences({ subscription, held, current }: Need): Iterable<Difference> {
+  const change = changeBetween(held, current);
+  const { wildcard, names } = subscription;
+  if (wildcard) {
+    yield* change.differences.values();
+  } else if (names.size < change.differences.size && !change.hasAliases) {
+    for (const name of names) {
+      const difference = change.differences.get(name);
+      if (difference !== undefined) yield difference;
+    }
+  } else {
+    for (const difference of change.differences.values()) if (concerns(subscription, difference)) yield difference;
+  }
+}
+
+/**
+ * The resources that are new to the client or changed, each once, and the names that it holds and is to hold no more. Where it holds nothing,
+ * nothing is compared.
+ */
+export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly ResourceName[] } {
+  const { subscription, held, current } = need;
+  if (held.size === 0) return { fresh: subscribed(subscription, current), gone: [] };
+  const fresh: Resource[] = [];
+  const gone: ResourceName[] = [];
+  for (const { name, before, after } of differences(need)) {
+    if (after !== undefined && covers(subscription, after)) fresh.push(after);
+    else if (before !== undefined) gone.push(name);
+  }
+  return { fresh, gone };
+}

@@ -1,0 +1,146 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { equalFingerprints } from "../fingerprint.js";
+import type { ClaimedVersions } from "../messages/claimed-versions.js";
+import { type DeltaRequest, readDeltaRequest } from "../messages/requests.js";
+import { writeDeltaBody } from "../messages/responses.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { covers, sameSubscription } from "../subscription.js";
+import { acknowledgement } from "./acknowledgement.js";
+import { type Content, find, lacking, type Need, subscribed } from "./content.js";
+import type { StreamEffect } from "./contract.js";
+import { type DeltaStep, type DeltaSubscription, nextDeltaSubscription } from "./delta-subscription.js";
+import type { Sent, Subscriber } from "./subscriber.js";
+import type { Surroundings, VariantRules } from "./variant.js";
+
+/** Incremental: requests say what changes about the subscription, and nonces only tell which response is acknowledged (rules 31, 32). */
+export interface DeltaSubscriber extends Subscriber {
+  subscription: DeltaSubscription;
+  /** Sent and not answered yet, oldest first. Clients answer each, in order; a silent one must not cost memory. */
+  outstanding: Sent[];
+  /** What a reconnecting client said to have, until the snapshot is there to compare with. */
+  claimed: ClaimedVersions | undefined;
+}
+
+const mostOutstanding = 32;
+
+export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
+  variant: "delta",
+  read: readDeltaRequest,
+  countNames: ({ subscribe, unsubscribe }) => subscribe.length + unsubscribe.length,
+
+  begin(subscriber, request, surroundings) {
+    const step = next(undefined, request, subscriber, surroundings);
+    const { wildcard } = step.subscription;
+    const claimed = request.claimed.size === 0 ? undefined : request.claimed;
+    return {
+      ...subscriber,
+      subscription: step.subscription,
+      outstanding: [],
+      claimed,
+      // What a claim does not cover is found when it is settled.
+      owed: claimed === undefined ? step.owed : subscriber.owed,
+      // Rule 59: without it a client that has nothing of a type would wait. One that claims to have everything does not (rule 105).
+      mustAnswer: wildcard && claimed === undefined && subscriber.type.schema !== undefined,
+    };
+  },
+
+  receive(asker, request, surroundings) {
+    const effects: StreamEffect[] = [];
+    const answered = asker.outstanding.findIndex(({ nonce }) => nonce === request.nonce);
+    const [sent] = answered < 0 ? [] : asker.outstanding.splice(answered, 1);
+    if (sent !== undefined) effects.push(acknowledgement(asker.type, sent, request.error));
+    if (request.subscribe.length === 0 && request.unsubscribe.length === 0) return effects;
+
+    const before = asker.subscription;
+    const step = next(before, request, asker, surroundings);
+    asker.subscription = step.subscription;
+    asker.owed = asker.owed.without(step.dropped).with(step.owed);
+    if (before.wildcard && !step.subscription.wildcard) asker.owed = namedOnly(asker);
+    if (step.everything) {
+      asker.everything = true;
+      asker.mustAnswer = asker.type.schema !== undefined;
+    }
+    if (sameSubscription(before, step.subscription)) return effects;
+    const { wildcard, names } = step.subscription;
+    return [...effects, { kind: "subscribed", type: asker.type, wildcard, names: names.size }];
+  },
+
+  settleClaims(asker, current, surroundings) {
+    const { claimed, subscription } = asker;
+    if (claimed === undefined) return;
+    asker.claimed = undefined;
+    asker.held = current;
+    const warming = surroundings.warming(asker);
+    const upToDate = claimed.size === current.size && isSet(claimed, current);
+    if (upToDate && subscription.names.size === 0 && warming.size === 0) return;
+
+    const versions = claimed.toMap();
+    const owed: ResourceName[] = [];
+    for (const [name, version] of versions) {
+      const resource = current.get(name);
+      // Rules 107, 108: gone, which the client must hear if it wants the name; or not its business.
+      if (resource === undefined) {
+        if (subscription.wildcard || subscription.names.has(name)) owed.push(name);
+      } else if (covers(subscription, resource) && (resource.version !== version || warming.has(name))) {
+        owed.push(name);
+      }
+    }
+    if (subscription.wildcard) for (const { name } of current) if (!versions.has(name)) owed.push(name);
+    for (const name of subscription.names) {
+      const resource = find(current, name);
+      if (resource === undefined || !versions.has(resource.name)) owed.push(name);
+    }
+    asker.owed = asker.owed.with(owed);
+  },
+
+  content,
+  bodyKey: (_need, contentKey) => contentKey,
+  write: writeDeltaBody,
+
+  noteSent(asker, sent) {
+    asker.outstanding.push(sent);
+    if (asker.outstanding.length > mostOutstanding) asker.outstanding.shift();
+  },
+};
+
+function content(need: Need): Content | undefined {
+  const { subscription, current, everything, owed } = need;
+  const { fresh, gone } = lacking(need);
+  const resources = new Set<Resource>(everything ? subscribed(subscription, current) : fresh);
+  const warmed = new Set<Resource>(fresh);
+  const removed = new Set<ResourceName>(gone);
+  const unresolved: ResourceName[] = [];
+  for (const name of owed) {
+    const resource = find(current, name);
+    if (resource !== undefined) {
+      resources.add(resource);
+      warmed.add(resource);
+    } else if (!need.absenceUnsaid) {
+      // Rules 91, 98, 107, 138.
+      if (current.type.absence === "removed") removed.add(name);
+      else if (!removed.has(name)) unresolved.push(name);
+    }
+  }
+  if (resources.size === 0 && removed.size === 0 && unresolved.length === 0 && !need.mustAnswer) return undefined;
+  return { resources: [...resources], removed: [...removed], unresolved, fresh: [...warmed] };
+}
+
+function next(
+  before: DeltaSubscription | undefined,
+  request: DeltaRequest,
+  { type }: Subscriber,
+  { api }: Surroundings,
+): DeltaStep {
+  return nextDeltaSubscription(before, request.subscribe.toSet(), request.unsubscribe.toSet(), type, api);
+}
+
+function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {
+  return equalFingerprints(claimed.fingerprint, ResourceSets.fingerprint(current));
+}
+
+/** Without the wildcard only what is named is to be answered. */
+function namedOnly({ owed, subscription }: DeltaSubscriber): DeltaSubscriber["owed"] {
+  const others: ResourceName[] = [];
+  for (const name of owed) if (!subscription.names.has(name)) others.push(name);
+  return owed.without(others);
+}

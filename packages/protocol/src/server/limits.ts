@@ -1,0 +1,11 @@
+import type { StreamLimits } from "./contract.js";
+
+/**
+ * Far above what real clients need (an Envoy with 50,000 clusters names 50,000 load assignments), and low enough that a client which names
+ * ever new things cannot take the memory of all others.
+ */
+export const defaultStreamLimits: StreamLimits = {
+  namesPerRequest: 100_000,
+  namesPerStream: 200_000,
+  typesPerStream: 50,
+};

@@ -1,0 +1,169 @@
+import type { ResourceName, Version } from "@xdskit/api";
+import { type NamesIdentity, sameNames } from "../messages/names.js";
+import { readSotwRequest, type SotwRequest } from "../messages/requests.js";
+import { writeSotwBody } from "../messages/responses.js";
+import { NameSet } from "../name-set.js";
+import { emptyResourceSet, ResourceSets } from "../resource-set.js";
+import { sameSubscription } from "../subscription.js";
+import { acknowledgement } from "./acknowledgement.js";
+import { type Content, find, lacking, type Need, subscribed } from "./content.js";
+import type { StreamEffect } from "./contract.js";
+import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
+import type { Subscriber } from "./subscriber.js";
+import type { Surroundings, VariantRules } from "./variant.js";
+
+/** State of the world: every request repeats the whole subscription, and nonces decide which requests count. */
+export interface SotwSubscriber extends Subscriber {
+  subscription: SotwSubscription;
+  /** The names of the last request that counted, for telling repetitions. */
+  lastNames: NamesIdentity;
+  /** The last response was acknowledged or rejected: it is once only, whatever clients repeat (rule 6; gRPC on the wire, 5). */
+  settled: boolean;
+  /** The version that a (re)connecting client said to have, until the snapshot is there to compare with. */
+  claimed: Version | undefined;
+}
+
+export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
+  variant: "sotw",
+  read: readSotwRequest,
+  countNames: ({ names }) => names.length,
+
+  begin(subscriber, request, surroundings) {
+    // Rule 30: whatever nonce the first request carries, it is of another stream.
+    const { type } = subscriber;
+    const asker: SotwSubscriber = {
+      ...subscriber,
+      subscription: nextSotwSubscription(undefined, request.names.toSet(), type, surroundings.api),
+      lastNames: request.names.identity,
+      settled: true,
+      claimed: undefined,
+    };
+    startAnew(asker, request);
+    return asker;
+  },
+
+  receive(asker, request, surroundings) {
+    const { lastSent, type } = asker;
+    const repeated = sameNames(request.names.identity, asker.lastNames);
+    if (request.nonce === "") {
+      // Rule 104's like: nothing new. Rule 11: a burst of requests before the first answer is one.
+      if (repeated && lastSent !== undefined) return [];
+      const before = asker.subscription;
+      subscribe(asker, request, surroundings);
+      // gRPC on the wire, 3: a second watch, or a growing list before the first answer; each supersedes the last.
+      if (lastSent === undefined) startAnew(asker, request);
+      else answerEverything(asker);
+      return sameSubscription(before, asker.subscription) ? [] : [subscribedEffect(asker)];
+    }
+    // Rules 27–29: names too; the client repeats them with the answer to the response that it has not seen yet.
+    if (request.nonce !== lastSent?.nonce) return [{ kind: "stale", type }];
+
+    const effects: StreamEffect[] = [];
+    if (!asker.settled) {
+      asker.settled = true;
+      effects.push(acknowledgement(type, lastSent, request.error));
+    } else if (repeated && surroundings.sentBefore(asker)) {
+      // Rule 123: it looks like a repeated acknowledgement and is a question. Answered once: then this type is the one sent last.
+      asker.everything = true;
+    }
+    if (repeated) return effects;
+    const before = asker.subscription;
+    subscribe(asker, request, surroundings);
+    if (sameSubscription(before, asker.subscription)) return effects;
+    if (type.fullState || (asker.subscription.wildcard && !before.wildcard)) answerEverything(asker);
+    else oweNewNames(asker, before);
+    return [...effects, subscribedEffect(asker)];
+  },
+
+  settleClaims(asker, current) {
+    const { claimed, subscription, type } = asker;
+    asker.claimed = undefined;
+    // Rule 33, and the choice on reconnects: only where it is sure that the version speaks of all that is asked for now.
+    if (claimed !== current.version || !type.fullState || !subscription.wildcard || subscription.names.size > 0) return;
+    asker.held = current;
+    asker.mustAnswer = false;
+  },
+
+  content(need) {
+    return need.current.type.fullState ? fullState(need) : changed(need);
+  },
+
+  bodyKey(need, contentKey) {
+    if (!need.current.type.fullState) return contentKey;
+    // The whole set is the same whatever the client holds.
+    const { current, subscription, api } = need;
+    return `full${api} ${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}`;
+  },
+
+  write: (head, content) => writeSotwBody(head, content.resources),
+
+  noteSent(asker) {
+    asker.settled = false;
+  },
+};
+
+/** Rules 60–67: all that is subscribed to, as soon as any of it changed. */
+function fullState(need: Need): Content | undefined {
+  const { fresh, gone } = lacking(need);
+  const due = need.mustAnswer || need.everything || need.owed.size > 0 || fresh.length > 0 || gone.length > 0;
+  if (!due) return undefined;
+  return { resources: subscribed(need.subscription, need.current), removed: [], unresolved: [], fresh };
+}
+
+/** Rules 68–79: what changed, and what is owed. What went away is not spoken of (rule 74). */
+function changed(need: Need): Content | undefined {
+  const { fresh } = lacking(need);
+  const resources = new Set(need.everything ? subscribed(need.subscription, need.current) : fresh);
+  for (const name of need.owed) {
+    const resource = find(need.current, name);
+    if (resource !== undefined) resources.add(resource);
+  }
+  if (resources.size === 0 && !need.mustAnswer) return undefined;
+  return { resources: [...resources], removed: [], unresolved: [], fresh };
+}
+
+function subscribe(asker: SotwSubscriber, request: SotwRequest, { api }: Surroundings): void {
+  const { identity } = request.names;
+  if (sameNames(identity, asker.lastNames)) return;
+  asker.subscription = nextSotwSubscription(asker.subscription, request.names.toSet(), asker.type, api);
+  asker.lastNames = identity;
+}
+
+/** The client holds nothing, unless its version proves otherwise. */
+function startAnew(asker: SotwSubscriber, request: SotwRequest): void {
+  asker.held = emptyResourceSet(asker.type);
+  asker.owed = NameSet.empty;
+  asker.everything = false;
+  asker.mustAnswer = waits(asker);
+  asker.claimed = request.version === "" ? undefined : request.version;
+}
+
+function answerEverything(asker: SotwSubscriber): void {
+  const { wildcard, names } = asker.subscription;
+  asker.everything = wildcard || names.size > 0;
+  asker.owed = NameSet.empty;
+  asker.mustAnswer = waits(asker);
+}
+
+/**
+ * The client cannot go on without a response, even an empty one: the full state of nothing is a fact. Names of other types that do not exist
+ * have no answer (rule 72), nor do types that nobody knows (rule 161).
+ */
+function waits({ type, subscription: { wildcard, names } }: SotwSubscriber): boolean {
+  if (type.schema === undefined) return false;
+  return wildcard || (type.fullState && names.size > 0);
+}
+
+/** Rules 69–71, 75: names that were not there in the request before, whatever was sent at any time. */
+function oweNewNames(asker: SotwSubscriber, before: SotwSubscription): void {
+  const { names } = asker.subscription;
+  const added: ResourceName[] = [];
+  for (const name of names) if (!before.names.has(name)) added.push(name);
+  const dropped: ResourceName[] = [];
+  for (const name of asker.owed) if (!names.has(name)) dropped.push(name);
+  asker.owed = asker.owed.without(dropped).with(NameSet.of(added));
+}
+
+function subscribedEffect({ type, subscription: { wildcard, names } }: SotwSubscriber): StreamEffect {
+  return { kind: "subscribed", type, wildcard, names: names.size };
+}

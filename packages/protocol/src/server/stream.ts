@@ -1,0 +1,178 @@
+import type { TypeUrl } from "@xdskit/api";
+import { nodeOf, type Request } from "../messages/requests.js";
+import { writeNonce } from "../messages/responses.js";
+import { MalformedMessage } from "../messages/wire-reader.js";
+import { NameSet } from "../name-set.js";
+import type { Node } from "../node.js";
+import { ResourceSets } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
+import { isAbsenceUnsaid } from "./absence.js";
+import type { Content, Need } from "./content.js";
+import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
+import { statusCode } from "./contract.js";
+import { delta } from "./delta.js";
+import { requestedType, typeUrlIn } from "./requested-type.js";
+import { sharedResponse } from "./shared-responses.js";
+import { sotw } from "./sotw.js";
+import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
+import type { Surroundings, VariantRules } from "./variant.js";
+import { namesReferredTo, namesToWarm } from "./warming.js";
+
+/** The server's end of a discovery stream, before any request. */
+export function createStream(options: StreamOptions): Stream {
+  return options.variant === "sotw" ? new ServerStream(options, sotw) : new ServerStream(options, delta);
+}
+
+class ServerStream<Asked extends Request, Asker extends Subscriber> implements Stream {
+  readonly #options: StreamOptions;
+  readonly #rules: VariantRules<Asked, Asker>;
+  readonly #surroundings: Surroundings;
+  readonly #askers = new Map<TypeUrl, Asker>();
+  /** In delivery order (rules 117–119), whatever the order in which they were asked for. */
+  #ordered: Asker[] = [];
+  /** Names that resources sent before refer to, of types that were not asked for then. */
+  readonly #warming = new Map<TypeUrl, NameSet>();
+  #node: Node | undefined;
+  #snapshot: Snapshot | undefined;
+  #sent = 0;
+  #closed = false;
+
+  constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
+    this.#options = options;
+    this.#rules = rules;
+    this.#surroundings = {
+      api: options.api,
+      sentBefore: ({ type, lastSent }) =>
+        type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
+      warming: ({ type }) => this.#warming.get(type.typeUrl) ?? NameSet.empty,
+    };
+  }
+
+  step(event: StreamEvent): readonly StreamEffect[] {
+    if (this.#closed) return [];
+    if (event.kind === "request") return this.#receive(event.bytes);
+    for (const asker of this.#ordered) {
+      // A client that is behind stands at an old set, perhaps for long.
+      if (asker.held !== this.#snapshot?.of(asker.type)) ResourceSets.shorten(asker.held);
+    }
+    this.#snapshot = event.snapshot;
+    return [];
+  }
+
+  next(): OutgoingResponse | undefined {
+    if (this.#closed || this.#snapshot === undefined || this.#node === undefined) return undefined;
+    for (const asker of this.#ordered) {
+      const response = this.#respond(asker, this.#snapshot, this.#node);
+      if (response !== undefined) return response;
+    }
+    return undefined;
+  }
+
+  #receive(bytes: Uint8Array): readonly StreamEffect[] {
+    try {
+      const request = this.#rules.read(bytes);
+      const effects: StreamEffect[] = [];
+      if (this.#node === undefined) {
+        // Rules 113–115: the first request decides who it is.
+        this.#node = nodeOf(bytes, request) ?? this.#options.defaultNode;
+        if (this.#node === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
+        effects.push({ kind: "identified", node: this.#node });
+      }
+      effects.push(...this.#subscribe(request));
+      return effects;
+    } catch (error) {
+      // Rule 157.
+      if (!(error instanceof MalformedMessage)) throw error;
+      return this.#close(statusCode.invalidArgument, `malformed discovery request: ${error.message}`);
+    }
+  }
+
+  #subscribe(request: Asked): readonly StreamEffect[] {
+    const { limits } = this.#options;
+    const count = this.#rules.countNames(request);
+    if (count > limits.namesPerRequest) {
+      return this.#exhausted(
+        `a request has ${count} resource names, and at most ${limits.namesPerRequest} are allowed`,
+      );
+    }
+    const requested = requestedType(request.typeUrl, this.#options);
+    if (requested.kind === "refused") return this.#close(statusCode.invalidArgument, requested.message);
+
+    const { type, api } = requested;
+    const asker = this.#askers.get(type.typeUrl);
+    const effects = asker === undefined ? [] : [...this.#rules.receive(asker, request, this.#surroundings)];
+    if (asker === undefined) {
+      if (this.#askers.size >= limits.typesPerStream) {
+        return this.#exhausted(`the stream asks for more than ${limits.typesPerStream} resource types`);
+      }
+      const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
+      this.#askers.set(type.typeUrl, added);
+      this.#ordered = [...this.#askers.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
+      const { wildcard, names } = added.subscription;
+      effects.push({ kind: "subscribed", type, wildcard, names: names.size });
+    }
+    const names = this.#ordered.reduce((sum, { subscription }) => sum + subscription.names.size, 0);
+    if (names > limits.namesPerStream) {
+      return this.#exhausted(`the stream names ${names} resources, and at most ${limits.namesPerStream} are allowed`);
+    }
+    return effects;
+  }
+
+  #respond(asker: Asker, snapshot: Snapshot, node: Node): OutgoingResponse | undefined {
+    const { type, api } = asker;
+    const current = snapshot.of(type);
+    this.#rules.settleClaims(asker, current, this.#surroundings);
+    this.#warming.delete(type.typeUrl);
+    if (isUpToDate(asker, current)) return undefined;
+    const need: Need = {
+      variant: this.#options.variant,
+      api,
+      subscription: asker.subscription,
+      held: asker.held,
+      current,
+      everything: asker.everything,
+      owed: asker.owed,
+      mustAnswer: asker.mustAnswer,
+      absenceUnsaid: isAbsenceUnsaid(type, node),
+    };
+    const { version } = current;
+    const response = sharedResponse(this.#rules, need, { typeUrl: typeUrlIn(type, api), api, version });
+    holdAll(asker, current);
+    if (response === undefined) return undefined;
+
+    const { content, body } = response;
+    const order = ++this.#sent;
+    const nonce = String(order);
+    asker.lastSent = { nonce, version, order };
+    this.#rules.noteSent(asker, asker.lastSent);
+    this.#warm(asker, content);
+    const removed = content.removed.length;
+    return { type, nonce, version, resources: content.resources.length, removed, body, tail: writeNonce(nonce) };
+  }
+
+  /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
+  #warm({ type }: Asker, content: Content): void {
+    if (content.fresh.length === 0) return;
+    for (const url of type.warmedBy) {
+      const dependent = this.#askers.get(url);
+      if (dependent === undefined) {
+        // A reconnecting client will claim to have them; it must get them all the same.
+        const before = this.#warming.get(url) ?? NameSet.empty;
+        this.#warming.set(url, before.with(namesReferredTo(content, url)));
+      } else if (!dependent.everything) {
+        dependent.owed = dependent.owed.with(namesToWarm(content, url, dependent.subscription));
+      }
+    }
+  }
+
+  #exhausted(message: string): readonly StreamEffect[] {
+    return this.#close(statusCode.resourceExhausted, message);
+  }
+
+  #close(code: StatusCode, message: string): readonly StreamEffect[] {
+    this.#closed = true;
+    this.#askers.clear();
+    this.#ordered = [];
+    return [{ kind: "close", code, message }];
+  }
+}

@@ -1,0 +1,61 @@
+import type { ApiVersion, Nonce, ResourceType, Version } from "@xdskit/api";
+import { NameSet } from "../name-set.js";
+import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
+import { noSubscription, type Subscription } from "../subscription.js";
+
+/** A response that was sent. */
+export interface Sent {
+  readonly nonce: Nonce;
+  readonly version: Version;
+  /** Counts the responses of the stream, over all types. */
+  readonly order: number;
+}
+
+/**
+ * What one client asked for and got of one type on one stream. It is a cursor, not a copy: the client holds everything that it is
+ * subscribed to as of `held`, but for what is owed.
+ *
+ * What follows from that: a client that is slow gets one composed change; a rejected content is not sent again, since it counts as held, but
+ * whatever comes after it is, the content before it too (rules 17–19; Envoy on the wire, 10).
+ */
+export interface Subscriber {
+  readonly type: ResourceType;
+  /** Of the type URL that the client asked with, whichever API the stream has. */
+  readonly api: ApiVersion;
+  subscription: Subscription;
+  held: ResourceSet;
+  /** Everything subscribed must be sent, held or not. */
+  everything: boolean;
+  /** Names that must be answered, held or not. */
+  owed: NameSet;
+  /** The client waits for a response, even one without resources. */
+  mustAnswer: boolean;
+  lastSent: Sent | undefined;
+}
+
+/** A client that has and wants nothing yet. */
+export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
+  return {
+    type,
+    api,
+    subscription: noSubscription,
+    held: emptyResourceSet(type),
+    everything: false,
+    owed: NameSet.empty,
+    mustAnswer: false,
+    lastSent: undefined,
+  };
+}
+
+/** Nothing is to be sent as long as the snapshot has this very set. */
+export function isUpToDate(subscriber: Subscriber, current: ResourceSet): boolean {
+  return subscriber.held === current && subscriber.owed.size === 0 && !subscriber.everything && !subscriber.mustAnswer;
+}
+
+/** From now on the client holds what `current` has. */
+export function holdAll(subscriber: Subscriber, current: ResourceSet): void {
+  subscriber.held = current;
+  subscriber.everything = false;
+  subscriber.owed = NameSet.empty;
+  subscriber.mustAnswer = false;
+}

@@ -1,0 +1,39 @@
+import type { ApiVersion } from "@xdskit/api";
+import type { Request } from "../messages/requests.js";
+import type { ResponseHead } from "../messages/responses.js";
+import type { NameSet } from "../name-set.js";
+import type { ResourceSet } from "../resource-set.js";
+import type { Content, Need } from "./content.js";
+import type { StreamEffect, Variant } from "./contract.js";
+import type { Sent, Subscriber } from "./subscriber.js";
+
+/** What a variant may ask about the stream around a subscriber. */
+export interface Surroundings {
+  /** Of the method that was called. */
+  readonly api: ApiVersion;
+  /** A type that makes clients ask again for this one was sent after this one was (rule 123). */
+  sentBefore(subscriber: Subscriber): boolean;
+  /** The names of this type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
+  warming(subscriber: Subscriber): NameSet;
+}
+
+/** All in which SotW and delta differ. `Asked` is their request, `Asker` what they remember of a client. */
+export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
+  readonly variant: Variant;
+  /** Throws `MalformedMessage`. */
+  read(bytes: Uint8Array): Asked;
+  /** How many names the request has, repeated ones too. */
+  countNames(request: Asked): number;
+  /** The first request of a type on a stream. */
+  begin(subscriber: Subscriber, request: Asked, surroundings: Surroundings): Asker;
+  /** A later one. */
+  receive(asker: Asker, request: Asked, surroundings: Surroundings): readonly StreamEffect[];
+  /** Settles what a reconnecting client said to have, as soon as it is known what it is to have. */
+  settleClaims(asker: Asker, current: ResourceSet, surroundings: Surroundings): void;
+  /** Undefined: there is nothing to say. */
+  content(need: Need): Content | undefined;
+  /** Equal for needs with the same bytes. */
+  bodyKey(need: Need, contentKey: string): string;
+  write(head: ResponseHead, content: Content): Uint8Array;
+  noteSent(asker: Asker, sent: Sent): void;
+}

@@ -1,0 +1,30 @@
+import type { Resource } from "@xdskit/api";
+import type { Difference } from "./change.js";
+import { NameSet } from "./name-set.js";
+
+/** What a client asked for on one (stream, type): the wildcard, explicit names, or both. Rules 38–58. */
+export interface Subscription {
+  readonly wildcard: boolean;
+  readonly names: NameSet;
+}
+
+/** The name that stands for everything that the server thinks a client should have (rules 39, 52). */
+export const wildcardName = "*";
+
+/** A client that is interested in nothing of a type. */
+export const noSubscription: Subscription = { wildcard: false, names: NameSet.empty };
+
+/** Asked for by its name, by one of its aliases (rule 135), or by the wildcard. */
+export function covers({ wildcard, names }: Subscription, resource: Resource): boolean {
+  if (wildcard || names.has(resource.name)) return true;
+  return resource.aliases.length > 0 && resource.aliases.some((alias) => names.has(alias));
+}
+
+/** It concerns the client: what was there or what is there now is subscribed to. */
+export function concerns(subscription: Subscription, { before, after }: Difference): boolean {
+  return (after !== undefined && covers(subscription, after)) || (before !== undefined && covers(subscription, before));
+}
+
+export function sameSubscription(a: Subscription, b: Subscription): boolean {
+  return a.wildcard === b.wildcard && a.names === b.names;
+}
