@@ -77,6 +77,11 @@ export const errorCodes = {
     cause: "A folder of a group that is absolute or leads out of the configuration folder, or a time that is negative.",
     mend: "Name folders relative to the configuration folder, without `..`.",
   },
+  XDSKIT_CHANGE_REFUSED: {
+    meaning: "The server did not take a change that a source brought.",
+    cause: "The server is closing, or the change fits no group.",
+    mend: "Look at the reason in the message. The last good configuration stays, and the change is tried again with the next one.",
+  },
   XDSKIT_WATCH_UNAVAILABLE: {
     meaning: "The operating system refused to watch a folder for changes.",
     cause:

@@ -1,0 +1,56 @@
+import type { Turn } from "./links.js";
+
+/**
+ * What is known to have changed on disk since it was last looked at. Only a hint that saves work: what a scan decides by is the
+ * files' metadata.
+ */
+export class Changes {
+  #everything: boolean;
+  readonly #names = new Map<string, Set<string> | "all">();
+
+  constructor(everything = false) {
+    this.#everything = everything;
+  }
+
+  get any(): boolean {
+    return this.#everything || this.#names.size > 0;
+  }
+
+  /** Nothing that was known before may be trusted. */
+  get everything(): boolean {
+    return this.#everything;
+  }
+
+  addEverything(): void {
+    this.#everything = true;
+  }
+
+  /** Something happened to a name in a folder; undefined: nobody knows to which. */
+  add(directory: string, name: string | undefined): void {
+    const names = this.#names.get(directory);
+    if (names === "all") return;
+    if (name === undefined) this.#names.set(directory, "all");
+    else if (names === undefined) this.#names.set(directory, new Set([name]));
+    else names.add(name);
+  }
+
+  merge(other: Changes): void {
+    if (other.#everything) this.#everything = true;
+    for (const [directory, names] of other.#names) {
+      if (names === "all") this.add(directory, undefined);
+      else for (const name of names) this.add(directory, name);
+    }
+  }
+
+  /** Whether anything happened in this folder. */
+  in(directory: string): boolean {
+    return this.#everything || this.#names.has(directory);
+  }
+
+  /** Whether something happened to this name. */
+  has({ directory, name }: Turn): boolean {
+    if (this.#everything) return true;
+    const names = this.#names.get(directory);
+    return names === "all" || names?.has(name) === true;
+  }
+}

@@ -1,0 +1,240 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import {
+  type Finding,
+  type PositionedResource,
+  type ReadResourcesOptions,
+  type ResourceFile,
+  readResources,
+} from "@xdskit/api";
+import type { LayerUpdate } from "../../source.js";
+import { eachOf } from "./each-of.js";
+import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
+import { type Entry, type LayerChange, LayerIndex } from "./layer-index.js";
+import { readWholeFile } from "./read-file.js";
+import type { Scan, ScannedFile } from "./scan.js";
+
+/** What is known of one file. */
+interface KnownFile {
+  /** As it was found when it was read. */
+  readonly realPath: string;
+  readonly identity: string;
+  /** Of the bytes; undefined where they could not be read. */
+  readonly digest: string | undefined;
+  /** Without those of a file that has errors: a file counts whole or not at all. */
+  readonly resources: readonly PositionedResource[];
+  readonly findings: readonly Finding[];
+  /** Whether it had resources the last time that it was well. */
+  readonly held: boolean;
+  /** Read it again at the next look, whatever its metadata say. */
+  readonly doubtful: boolean;
+}
+
+/** What came of reading the files that a scan found changed. */
+export interface Reading {
+  /** Paths, relative to the directory. */
+  readonly read: readonly string[];
+  readonly parsed: number;
+  /** Whether any file says something else than before, or is gone or new. */
+  readonly changed: boolean;
+  /** Something was written to or went away while it was read. */
+  readonly moved: boolean;
+}
+
+/** What the files say as a whole. */
+export interface Judgement {
+  /** Without the bound on their number. */
+  readonly findings: readonly Finding[];
+  /** Files that are well, by themselves and beside the others. */
+  readonly valid: number;
+  /** Files that are not. */
+  readonly bad: ReadonlySet<string>;
+}
+
+export interface FolderContentsOptions {
+  /** The directory as findings show it. */
+  readonly shown: string;
+  readonly layers: readonly LayerFolder[];
+  readonly limits: FolderLimits;
+  readonly read: ReadResourcesOptions | undefined;
+}
+
+/** How many files are held open at once. */
+const parallel = 4;
+
+/** All files of a folder as they were last read, and what they come to together. */
+export class FolderContents {
+  readonly #options: FolderContentsOptions;
+  readonly #files = new Map<string, KnownFile>();
+  readonly #bad = new Map<string, readonly Finding[]>();
+  readonly #warned = new Map<string, readonly Finding[]>();
+  readonly #layers: readonly { readonly path: string; readonly index: LayerIndex }[];
+
+  constructor(options: FolderContentsOptions) {
+    this.#options = options;
+    this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
+  }
+
+  get size(): number {
+    return this.#files.size;
+  }
+
+  /** Of all files, relative to the directory. */
+  get paths(): ReadonlySet<string> {
+    return new Set(this.#files.keys());
+  }
+
+  get indexes(): readonly LayerIndex[] {
+    return this.#layers.map(({ index }) => index);
+  }
+
+  /** Whether any file is new, gone, or has other metadata than when it was read. */
+  differs(scan: Scan): boolean {
+    if (scan.files.size !== this.#files.size) return true;
+    for (const file of scan.files.values()) if (this.#isStale(file)) return true;
+    return false;
+  }
+
+  /** Reads the files that changed, and only those. */
+  async update(scan: Scan): Promise<Reading> {
+    const stale = [...scan.files.values()].filter((file) => this.#isStale(file));
+    let parsed = 0;
+    let changed = false;
+    let moved = false;
+    for (const path of [...this.#files.keys()]) {
+      if (scan.files.has(path)) continue;
+      this.#put(path, undefined);
+      changed = true;
+    }
+    await eachOf(stale, parallel, async (file) => {
+      const before = this.#files.get(file.path);
+      const next = await this.#read(file, before);
+      if (next === undefined) {
+        moved = true;
+        return;
+      }
+      if (next.resources !== before?.resources || next.findings !== before.findings) {
+        changed = true;
+        if (next.digest !== undefined) parsed += 1;
+      }
+      this.#put(file.path, next);
+    });
+    return { read: stale.map(({ path }) => path), parsed, changed, moved };
+  }
+
+  /** What is wrong with the files as they were last read. */
+  judge(): Judgement {
+    const findings: Finding[] = [];
+    for (const path of [...this.#bad.keys(), ...this.#warned.keys()].sort()) {
+      findings.push(...(this.#bad.get(path) ?? this.#warned.get(path) ?? []));
+    }
+    const bad = new Set(this.#bad.keys());
+    for (const index of this.indexes) {
+      for (const entries of index.doubled()) {
+        findings.push(this.#duplicate(entries));
+        for (const { file } of entries) bad.add(file);
+      }
+    }
+    return { findings, valid: this.#files.size - bad.size, bad };
+  }
+
+  /** What is to be applied: everything the first time, then what changed. */
+  changes(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): readonly (readonly [LayerIndex, LayerChange])[] {
+    return this.indexes.flatMap((index) => {
+      const change = index.change(kind, leftOut);
+      return change === undefined ? [] : [[index, change] as const];
+    });
+  }
+
+  #isStale(file: ScannedFile): boolean {
+    const known = this.#files.get(file.path);
+    return (
+      known === undefined || known.doubtful || known.identity !== file.identity || known.realPath !== file.realPath
+    );
+  }
+
+  /** Undefined: the file changed under our hands. */
+  async #read(file: ScannedFile, before: KnownFile | undefined): Promise<KnownFile | undefined> {
+    const { realPath } = file;
+    const result = await readWholeFile(realPath, this.#options.limits.fileBytes);
+    switch (result.kind) {
+      case "moved":
+        return undefined;
+      case "refused": {
+        const message = `cannot be read: ${result.reason}`;
+        const finding = this.#finding(file, "XDSKIT_FILE_UNREADABLE", message);
+        const { identity } = file;
+        const findings =
+          before?.findings.length === 1 && before.findings[0]?.message === message ? before.findings : [finding];
+        const resources = before?.resources.length === 0 ? before.resources : [];
+        const { doubtful } = result;
+        return { realPath, identity, digest: undefined, resources, findings, held: before?.held === true, doubtful };
+      }
+      case "read": {
+        const { bytes, identity, doubtful } = result;
+        const digest = createHash("sha256").update(bytes).digest("base64");
+        if (before !== undefined && before.digest === digest) return { ...before, realPath, identity, doubtful };
+        if (bytes.length === 0 && before?.held === true) {
+          const message = "held resources and is empty now";
+          const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
+          return { realPath, identity, digest, resources: [], findings, held: true, doubtful };
+        }
+        const { resources, findings } = this.#parse(file, bytes);
+        const well = findings.every(({ severity }) => severity !== "error");
+        const held = well ? resources.length > 0 : before?.held === true;
+        return { realPath, identity, digest, resources: well ? resources : [], findings, held, doubtful };
+      }
+    }
+  }
+
+  #parse(file: ScannedFile, bytes: Uint8Array): ResourceFile {
+    try {
+      return readResources({ path: this.#shown(file.path), bytes }, this.#options.read);
+    } catch (error) {
+      // Reading does not throw for bad content; if it does all the same, one file is no reason to fall over.
+      const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
+      return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)] };
+    }
+  }
+
+  #put(path: string, file: KnownFile | undefined): void {
+    const before = this.#files.get(path);
+    if (file === undefined) this.#files.delete(path);
+    else this.#files.set(path, file);
+    if (before !== undefined && before.resources === file?.resources && before.findings === file.findings) return;
+    for (const layer of this.#layers) {
+      if (!isWithin(path, layer.path)) continue;
+      if (before !== undefined) layer.index.remove(path, before.resources);
+      if (file !== undefined) layer.index.add(path, file.resources);
+    }
+    this.#bad.delete(path);
+    this.#warned.delete(path);
+    if (file === undefined || file.findings.length === 0) return;
+    const isBad = file.findings.some(({ severity }) => severity === "error");
+    (isBad ? this.#bad : this.#warned).set(path, file.findings);
+  }
+
+  #duplicate(entries: readonly Entry[]): Finding {
+    const [first, ...others] = entries as readonly [Entry, ...Entry[]];
+    const places = others.map(
+      ({ file, where: { line } }) => `${this.#shown(file)}${line === undefined ? "" : `:${line}`}`,
+    );
+    return {
+      code: "XDSKIT_DUPLICATE_RESOURCE",
+      severity: "error",
+      ...first.where,
+      file: this.#shown(first.file),
+      type: first.resource.type.name,
+      resource: first.resource.name,
+      message: `the same name is also in ${places.join(", ")}`,
+    };
+  }
+
+  #finding(file: ScannedFile, code: Finding["code"], message: string): Finding {
+    return { code, severity: "error", message, file: this.#shown(file.path) };
+  }
+
+  #shown(path: string): string {
+    return join(this.#options.shown, path);
+  }
+}

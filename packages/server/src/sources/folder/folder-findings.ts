@@ -1,0 +1,24 @@
+import type { Finding } from "@xdskit/api";
+
+/** Whether anything keeps a change from being applied. */
+export function hasErrors(findings: readonly Finding[]): boolean {
+  return findings.some(({ severity }) => severity === "error");
+}
+
+/** At most so many findings, errors first; the last one then says how many more there are. */
+export function boundedFindings(findings: readonly Finding[], limit: number): readonly Finding[] {
+  if (findings.length <= limit) return findings;
+  const ordered = [
+    ...findings.filter(({ severity }) => severity === "error"),
+    ...findings.filter(({ severity }) => severity === "warning"),
+  ];
+  const kept = ordered.slice(0, Math.max(1, limit - 1));
+  const next = ordered[kept.length] as Finding;
+  const message = `and ${ordered.length - kept.length} more findings, which are not shown`;
+  return [...kept, { code: next.code, severity: next.severity, message }];
+}
+
+/** Whether two reports say the same. */
+export function sameFindings(a: readonly Finding[], b: readonly Finding[]): boolean {
+  return a.length === b.length && JSON.stringify(a) === JSON.stringify(b);
+}

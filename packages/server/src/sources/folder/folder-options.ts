@@ -1,0 +1,101 @@
+import { posix } from "node:path";
+import { type Finding, type ReadResourcesOptions, XdskitError } from "@xdskit/api";
+import type { LayerName } from "../../source.js";
+import type { FolderSummary } from "./folder-summary.js";
+
+/** The extensions of files that hold resources, in any case. Everything else in the folder is left alone. */
+export const resourceFileExtensions: ReadonlySet<string> = new Set([
+  ".yaml",
+  ".yml",
+  ".json",
+  ".pb",
+  ".pb_text",
+  ".textproto",
+]);
+
+/** The layer's name when the whole folder is one. */
+export const wholeFolderLayer: LayerName = ".";
+
+/** What one folder may cost. Beyond a limit there is a finding, and the last good configuration stays. */
+export interface FolderLimits {
+  /** Bytes of one file; a larger one is not read at all. Default: 64 MiB. */
+  readonly fileBytes: number;
+  /** Files with resources, over all folders. Default: 100,000. */
+  readonly files: number;
+  /** Folders within folders. Default: 32. */
+  readonly depth: number;
+  /** Findings in one report; how many more there are is said in a last one. Default: 100. */
+  readonly findings: number;
+}
+
+/** The limits where nothing else is said. */
+export const defaultFolderLimits: FolderLimits = {
+  fileBytes: 64 * 1024 * 1024,
+  files: 100_000,
+  depth: 32,
+  findings: 100,
+};
+
+/** How a folder is read and watched. */
+export interface FolderSourceOptions {
+  /** The folder, or a symbolic link to it. Findings name files as this path and what is below it. */
+  readonly directory: string;
+  /**
+   * Folders relative to `directory`, each a layer of its own whose name is the string given here. A file belongs to every layer
+   * whose folder it is in; files in none are not served. Undefined: the whole folder is one layer, `wholeFolderLayer`.
+   */
+  readonly layers?: readonly LayerName[] | undefined;
+  /** Files that hold no resources, such as the settings: relative to `directory`, or absolute. */
+  readonly ignore?: readonly string[] | undefined;
+  /** Start although nothing can be served yet, and allow that all files go away later. Default: false. */
+  readonly allowEmpty?: boolean | undefined;
+  /** Milliseconds of quiet after the last change before files are read. Default: 100. */
+  readonly settleMs?: number | undefined;
+  /** Milliseconds after which files are read although changes still come. Default: ten times `settleMs`, at least 1,000. */
+  readonly maxSettleMs?: number | undefined;
+  /**
+   * Milliseconds between two looks at the metadata of all files, which find what the operating system did not tell (network
+   * file systems, watches used up). Default: 2,000, or twenty times what one look takes, whichever is longer. 0 turns it off.
+   */
+  readonly pollMs?: number | undefined;
+  readonly limits?: Partial<FolderLimits> | undefined;
+  /** How files are read: own descriptor sets, own resource types, validation. */
+  readonly read?: ReadResourcesOptions | undefined;
+  /** Told after every reading that found something to do, for logs and people. */
+  readonly onRead?: ((summary: FolderSummary) => void) | undefined;
+}
+
+/** Where a layer's files are. */
+export interface LayerFolder {
+  readonly name: LayerName;
+  /** Relative to the directory, with `/`, normalized; `.` is the directory itself. */
+  readonly path: string;
+}
+
+/**
+ * The folders of the layers, checked.
+ * @throws XdskitError XDSKIT_FOLDER_OPTION for a folder that is not below the directory
+ */
+export function layerFolders(layers: readonly LayerName[] | undefined): readonly LayerFolder[] {
+  const names = layers === undefined ? [wholeFolderLayer] : [...new Set(layers)];
+  const findings: Finding[] = [];
+  const folders = names.map((name) => {
+    const path = posix.normalize(name.replaceAll("\\", "/")).replace(/\/+$/, "") || "/";
+    if (name === "" || posix.isAbsolute(path) || path === ".." || path.startsWith("../")) {
+      const message = `${JSON.stringify(name)} is not a folder below the configuration folder`;
+      findings.push({ code: "XDSKIT_FOLDER_OPTION", severity: "error", message });
+    } else if (path.split("/").some((part) => part.startsWith(".") && part !== ".")) {
+      const message = `${JSON.stringify(name)} is a dot folder, which is never read`;
+      findings.push({ code: "XDSKIT_FOLDER_OPTION", severity: "error", message });
+    }
+    return { name, path };
+  });
+  const [first, ...more] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...more]);
+  return folders;
+}
+
+/** Whether a path (relative, with `/`) is in a folder, or is that folder. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === "." || path === folder || path.startsWith(`${folder}/`);
+}

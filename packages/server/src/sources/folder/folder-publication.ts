@@ -1,0 +1,172 @@
+import { join } from "node:path";
+import { describe, type Finding, XdskitError } from "@xdskit/api";
+import type { LayerUpdate, SourceSink } from "../../source.js";
+import type { FolderContents, Judgement } from "./folder-contents.js";
+import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
+import type { LayerFolder } from "./folder-options.js";
+import type { Round } from "./folder-reader.js";
+import type { FolderSummary } from "./folder-summary.js";
+
+export interface FolderPublicationOptions {
+  /** As findings show it. */
+  readonly directory: string;
+  readonly layers: readonly LayerFolder[];
+  readonly allowEmpty: boolean;
+  readonly maxFindings: number;
+}
+
+/** Decides what of a folder's contents is applied, and tells what is wrong. */
+export class FolderPublication {
+  readonly #options: FolderPublicationOptions;
+  readonly #contents: FolderContents;
+  readonly #sink: SourceSink;
+  /** Folders of layers, and the directory, that were there once: such a one is missed, any other is not made yet. */
+  readonly #seen = new Set<string>();
+  /** Whether anything was applied, be it that there is nothing. */
+  #started = false;
+  /** Whether a configuration with files was applied: the last good one. */
+  #serving = false;
+  #refused = false;
+  #reported: readonly Finding[] = [];
+
+  constructor(options: FolderPublicationOptions, contents: FolderContents, sink: SourceSink) {
+    this.#options = options;
+    this.#contents = contents;
+    this.#sink = sink;
+  }
+
+  /**
+   * Applies a round, or leaves the last good configuration; reports either. Undefined: there was nothing to do.
+   * @throws XdskitError the first time, if there is nothing to serve or the sink refuses it
+   */
+  publish(round: Round, watchRefused: string | undefined, since: number): FolderSummary | undefined {
+    const judgement = this.#contents.judge();
+    const findings = this.#findings(round, judgement, watchRefused);
+    const news = round.changed || this.#refused || !this.#started || !sameFindings(findings, this.#reported);
+    if (!news && round.read.size === 0) return undefined;
+    const leftOut = this.#leftOut(round, judgement, findings);
+    const outcome = leftOut === undefined ? kept : this.#apply(leftOut);
+    if (outcome.applied) {
+      this.#started = true;
+      this.#serving ||= isUsable(round, judgement);
+      for (const path of round.scan.folders.keys()) if (this.#isLayer(path)) this.#seen.add(path);
+    }
+    this.#refused = outcome.refusal !== undefined;
+    this.#reported = this.#bounded([...(outcome.refusal ?? []), ...findings]);
+    if (news) this.#sink.report(this.#reported);
+    return {
+      directory: this.#options.directory,
+      files: this.#contents.size,
+      read: round.read.size,
+      parsed: round.parsed,
+      readFiles: [...round.read].sort().slice(0, 100),
+      applied: outcome.applied,
+      upserted: outcome.upserted,
+      removed: outcome.removed,
+      resources: new Map(this.#contents.indexes.map(({ layer, counts }) => [layer, new Map(counts)])),
+      findings: this.#reported,
+      durationMs: performance.now() - since,
+    };
+  }
+
+  /** The files that are not to be applied now; undefined: nothing is, the last good configuration stays. */
+  #leftOut(round: Round, judgement: Judgement, findings: readonly Finding[]): ReadonlySet<string> | undefined {
+    if (!hasErrors(findings)) return none;
+    if (this.#serving) return undefined;
+    // Nothing is served yet: files without errors are better than none, and there is no last good configuration to mix them with.
+    if (isUsable(round, judgement)) return judgement.bad;
+    if (this.#started) return undefined;
+    if (!this.#options.allowEmpty) throw errorOf(findings);
+    return this.#contents.paths;
+  }
+
+  #apply(leftOut: ReadonlySet<string>): Outcome {
+    const changes = this.#contents.changes(this.#started ? "patch" : "replace", leftOut);
+    const updates = changes.map(([, { update }]) => update).filter(saysSomething);
+    try {
+      if (updates.length > 0) this.#sink.apply(updates);
+    } catch (error) {
+      if (!this.#started) throw error;
+      return { ...kept, refusal: findingsOf(error) };
+    }
+    for (const [index, change] of changes) index.commit(change);
+    return {
+      applied: true,
+      upserted: updates.reduce((sum, { upsert }) => sum + upsert.length, 0),
+      removed: updates.reduce((sum, { remove = [] }) => sum + remove.length, 0),
+    };
+  }
+
+  #findings({ scan, whole }: Round, judgement: Judgement, watchRefused: string | undefined): readonly Finding[] {
+    const { directory, allowEmpty } = this.#options;
+    const findings: Finding[] = [];
+    if (!whole) {
+      const message = "it changed again each time while it was read; it will be read again";
+      findings.push({ code: "XDSKIT_FOLDER_UNSETTLED", severity: "error", message, file: directory });
+    }
+    for (const { path, reason } of scan.missing) {
+      const seen = this.#seen.has(path);
+      // A folder of a layer may come later (git keeps no empty ones); one that was there and is gone is a loss.
+      const severity = seen || (path === "." && !allowEmpty) ? "error" : "warning";
+      const what = path === "." ? "the configuration folder" : "the folder of a layer";
+      const consequence = seen ? "; the last good configuration stays" : "";
+      const message = `cannot read ${what}: ${reason}${consequence}`;
+      findings.push({ code: "XDSKIT_FOLDER_MISSING", severity, message, file: join(directory, path) });
+    }
+    const read = [...scan.findings, ...judgement.findings];
+    if (scan.root !== undefined && judgement.valid === 0 && !allowEmpty) {
+      const [first] = read.filter(({ severity }) => severity === "error");
+      const message =
+        first === undefined
+          ? "no file with resources (.yaml, .yml, .json, .pb, .pb_text, .textproto) is in the folder"
+          : `no file is valid; the first error: ${describe(first)}`;
+      findings.push({ code: "XDSKIT_NO_VALID_FILE", severity: "error", message, file: directory });
+    }
+    if (watchRefused !== undefined) {
+      const message = `cannot be watched (${watchRefused}); changes are found by looking every few seconds`;
+      findings.push({ code: "XDSKIT_WATCH_UNAVAILABLE", severity: "warning", message, file: directory });
+    }
+    return this.#bounded([...findings, ...read]);
+  }
+
+  #bounded(findings: readonly Finding[]): readonly Finding[] {
+    return boundedFindings(findings, this.#options.maxFindings);
+  }
+
+  #isLayer(path: string): boolean {
+    return path === "." || this.#options.layers.some((layer) => layer.path === path);
+  }
+}
+
+/** What became of a round. */
+interface Outcome {
+  readonly applied: boolean;
+  readonly upserted: number;
+  readonly removed: number;
+  readonly refusal?: readonly Finding[];
+}
+
+const kept: Outcome = { applied: false, upserted: 0, removed: 0 };
+const none: ReadonlySet<string> = new Set();
+
+/** Whether there is anything to serve, and all of it of one state. */
+function isUsable(round: Round, judgement: Judgement): boolean {
+  return round.whole && round.scan.root !== undefined && judgement.valid > 0;
+}
+
+function saysSomething({ kind, upsert, remove = [] }: LayerUpdate): boolean {
+  return kind === "replace" || upsert.length > 0 || remove.length > 0;
+}
+
+function errorOf(findings: readonly Finding[]): XdskitError {
+  const [first, ...more] = findings.filter(({ severity }) => severity === "error");
+  return first === undefined
+    ? XdskitError.of("XDSKIT_NO_VALID_FILE", "nothing to serve")
+    : new XdskitError([first, ...more]);
+}
+
+function findingsOf(error: unknown): readonly Finding[] {
+  if (error instanceof XdskitError) return error.findings;
+  const message = `the change was refused: ${error instanceof Error ? error.message : String(error)}`;
+  return [{ code: "XDSKIT_CHANGE_REFUSED", severity: "error", message }];
+}

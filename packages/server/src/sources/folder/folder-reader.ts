@@ -1,0 +1,106 @@
+import { stat } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { Changes } from "./changes.js";
+import type { FolderContents, Reading } from "./folder-contents.js";
+import { sameFindings } from "./folder-findings.js";
+import type { FolderWatcher } from "./folder-watcher.js";
+import { linksUnchanged } from "./links.js";
+import { inodeOf, type Scan, type ScanOptions, scanFolder } from "./scan.js";
+
+/** How often a folder that moves while it is read is read again before that is reported. */
+const attempts = 10;
+
+const nothingRead: Reading = { read: [], parsed: 0, changed: false, moved: false };
+
+/** What came of reading until the folder was still. */
+export interface Round {
+  readonly scan: Scan;
+  /** Paths of the files whose bytes were read. */
+  readonly read: ReadonlySet<string>;
+  readonly parsed: number;
+  /** Whether any file says something else than before. */
+  readonly changed: boolean;
+  /** False: it moved each time; what was read may be of two states. */
+  readonly whole: boolean;
+}
+
+export interface FolderReaderOptions {
+  readonly scan: ScanOptions;
+  readonly settleMs: number;
+  readonly maxSettleMs: number;
+  /** Ends all waiting. */
+  readonly signal: AbortSignal;
+}
+
+/** Brings what is known of a folder up to its present state, with as little reading as that takes. */
+export class FolderReader {
+  readonly #options: FolderReaderOptions;
+  readonly #contents: FolderContents;
+  readonly #watcher: FolderWatcher;
+  #scan: Scan | undefined;
+  /** What happened since the last scan, as far as it is known. */
+  #unseen = new Changes(true);
+
+  constructor(options: FolderReaderOptions, contents: FolderContents, watcher: FolderWatcher) {
+    this.#options = options;
+    this.#contents = contents;
+    this.#watcher = watcher;
+  }
+
+  /** From now on nothing that was known is trusted without a look at the metadata. */
+  distrust(): void {
+    this.#unseen.addEverything();
+  }
+
+  /**
+   * Looks at the metadata of everything, and tells whether the folder differs from what was read of it. The state that was read
+   * stays as it is.
+   */
+  async differs(): Promise<boolean> {
+    const before = this.#scan;
+    const scan = await scanFolder(this.#options.scan, this.#watcher, new Changes(true), before);
+    if (before === undefined || scan.root !== before.root || scan.moved) return true;
+    if (scan.missing.length !== before.missing.length || !sameFindings(scan.findings, before.findings)) return true;
+    return scan.root !== undefined && this.#contents.differs(scan);
+  }
+
+  /**
+   * Reads what changed until the folder is still: no symbolic link was swapped, no file was written meanwhile, and nothing new was
+   * heard of; or until `maxSettleMs` after `since` (on the clock of `performance.now()`) as far as the last is concerned.
+   */
+  async read(since: number): Promise<Round> {
+    const { settleMs, maxSettleMs, signal } = this.#options;
+    const read = new Set<string>();
+    let parsed = 0;
+    let changed = false;
+    for (let attempt = 1; ; attempt += 1) {
+      this.#unseen.merge(this.#watcher.takeChanges());
+      const changes = this.#unseen;
+      this.#unseen = new Changes();
+      const scan = await scanFolder(this.#options.scan, this.#watcher, changes, this.#scan);
+      // Of a directory that is gone, what was read of it is kept: it may come back as it was.
+      const reading = scan.root === undefined ? nothingRead : await this.#contents.update(scan);
+      this.#scan = scan;
+      for (const path of reading.read) read.add(path);
+      parsed += reading.parsed;
+      changed ||= reading.changed;
+      const whole = !scan.moved && !reading.moved && (!changed || (await isStill(scan)));
+      const late = performance.now() - since >= maxSettleMs;
+      const quiet = !this.#watcher.pending;
+      if (signal.aborted || (whole && (quiet || late)) || (!whole && late && attempt >= attempts)) {
+        if (!whole) this.distrust();
+        return { scan, read, parsed, changed, whole };
+      }
+      if (!whole) this.distrust();
+      await delay(whole ? settleMs : Math.min(settleMs, 5 * attempt), undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** Whether a scan's paths still lead where they led: if not, what was read through them may be of two states. */
+async function isStill(scan: Scan): Promise<boolean> {
+  if (!(await linksUnchanged(scan.links))) return false;
+  if (scan.root === undefined) return true;
+  const root = await stat(scan.root, { bigint: true }).catch(() => undefined);
+  return root !== undefined && inodeOf(root) === scan.rootInode;
+}

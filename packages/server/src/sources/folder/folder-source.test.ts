@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import { rename } from "node:fs/promises";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { XdskitError } from "@xdskit/api";
+import { clusters, folderSource, startedSource, temporaryFolder } from "./testing/temporary-folder.js";
+
+test("every resource file below the folder is read, dot files and the settings are not", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("b.yml", clusters(["b"]));
+  await folder.write("sub/deep/c.json", `{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster","name":"c"}`);
+  await folder.write("d.pb_text", ``);
+  await folder.write("xdskit.yaml", "groups: nonsense");
+  await folder.write(".hidden.yaml", "]");
+  await folder.write(".git/x.yaml", "]");
+  await folder.write("README.md", "]");
+  const { sink, summaries } = await startedSource(t, { directory: folder.path, ignore: ["xdskit.yaml"] });
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c"]);
+  assert.deepEqual(sink.reports, [[]]);
+  assert.equal(summaries.length, 1);
+  const [summary] = summaries;
+  assert.equal(summary?.files, 4);
+  assert.equal(summary?.applied, true);
+  assert.deepEqual(summary?.resources, new Map([[".", new Map([["cluster", 3]])]]));
+});
+
+test("a file is changed, renamed over, added and deleted", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("b.yaml", clusters(["b"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  const first = sink.resource("cluster a");
+
+  await folder.write("a.yaml", clusters(["a"], 2));
+  await sink.untilApplied(2);
+  assert.notEqual(sink.resource("cluster a")?.version, first?.version);
+  assert.deepEqual(
+    sink.applied[1]?.map(({ kind, upsert }) => [kind, upsert.map(({ name }) => name)]),
+    [["patch", ["a"]]],
+  );
+
+  await folder.replace("a.yaml", clusters(["a", "c"], 3));
+  await sink.untilApplied(3);
+  await folder.write("new/folder/d.yaml", clusters(["d"]));
+  await sink.untilApplied(4);
+  await folder.write("new/folder/e.yaml", clusters(["e"]));
+  await sink.untilApplied(5);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c", "cluster d", "cluster e"]);
+  await folder.remove("b.yaml");
+  await sink.untilApplied(6);
+  await folder.remove("new");
+  await sink.untilApplied(7);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster c"]);
+  assert.deepEqual(sink.errors, []);
+});
+
+test("several files within the settling time are one change", async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const name of ["a", "b", "c"]) await folder.write(`${name}.yaml`, clusters([name]));
+  const { sink } = await startedSource(t, { directory: folder.path, settleMs: 200 });
+  for (const name of ["a", "b", "c"]) {
+    await folder.replace(`${name}.yaml`, clusters([name], 2));
+    await delay(60);
+  }
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.applied[1]?.[0]?.upsert.map(({ name }) => name).sort(), ["a", "b", "c"]);
+  await delay(500);
+  assert.equal(sink.applied.length, 2);
+});
+
+test("constant writing of one file does not keep others from being served", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.path, settleMs: 100, maxSettleMs: 400 });
+  let writing = true;
+  const writer = (async () => {
+    for (let count = 2; writing; count += 1) {
+      await folder.replace("a.yaml", clusters(["a"], count));
+      await delay(20);
+    }
+  })();
+  await folder.write("b.yaml", clusters(["b"]));
+  await sink.until("b is served", () => sink.held().includes("cluster b"));
+  writing = false;
+  await writer;
+});
+
+test("writing what is no resource changes nothing and keeps nothing from settling", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("server.log", "line\n");
+  const { sink, summaries } = await startedSource(t, { directory: folder.path, settleMs: 200, maxSettleMs: 60_000 });
+  let writing = true;
+  const writer = (async () => {
+    while (writing) {
+      await folder.write("server.log", "line\n");
+      await delay(20);
+    }
+  })();
+  await delay(300);
+  assert.equal(summaries.length, 1);
+  await folder.replace("a.yaml", clusters(["a", "b"]));
+  await sink.untilApplied(2);
+  writing = false;
+  await writer;
+});
+
+test("the same content, written again, is neither parsed nor applied", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { sink, summaries } = await startedSource(t, { directory: folder.path });
+  await folder.replace("a.yaml", clusters(["a"]));
+  while (summaries.length < 2) await delay(20);
+  assert.deepEqual([summaries[1]?.read, summaries[1]?.parsed], [1, 0]);
+  assert.equal(sink.applied.length, 1);
+  assert.equal(sink.reports.length, 1);
+});
+
+test("of 10,000 files only the one that changed is read", async (t) => {
+  const folder = await temporaryFolder(t);
+  for (let group = 0; group < 100; group += 1) {
+    await folder.folder(`${group}`);
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        folder.write(`${group}/${index}.yaml`, clusters([`c-${group}-${index}`])),
+      ),
+    );
+  }
+  await delay(50);
+  const { sink, summaries } = await startedSource(t, { directory: folder.path });
+  assert.deepEqual([summaries[0]?.files, summaries[0]?.read], [10_000, 10_000]);
+  await folder.replace("37/42.yaml", clusters(["c-37-42"], 2));
+  await sink.untilApplied(2);
+  assert.deepEqual([summaries[1]?.files, summaries[1]?.read, summaries[1]?.readFiles], [10_000, 1, ["37/42.yaml"]]);
+  assert.deepEqual(
+    sink.applied[1]?.[0]?.upsert.map(({ name }) => name),
+    ["c-37-42"],
+  );
+  assert.deepEqual([summaries[1]?.upserted, summaries[1]?.removed], [1, 0]);
+});
+
+test("layers are folders; a change over several is one", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("shared/a.yaml", clusters(["a"]));
+  await folder.write("edge/a.yaml", clusters(["a"], 2));
+  await folder.write("edge/eu/b.yaml", clusters(["b"]));
+  await folder.write("other/broken.yaml", "]");
+  const { sink } = await startedSource(t, { directory: folder.path, layers: ["shared", "edge", "edge/eu"] });
+  assert.deepEqual(
+    sink.applied[0]?.map(({ layer, kind }) => [layer, kind]),
+    [
+      ["shared", "replace"],
+      ["edge", "replace"],
+      ["edge/eu", "replace"],
+    ],
+  );
+  assert.deepEqual(sink.held("shared"), ["cluster a"]);
+  assert.deepEqual(sink.held("edge"), ["cluster a", "cluster b"]);
+  assert.deepEqual(sink.held("edge/eu"), ["cluster b"]);
+  await folder.replace("shared/a.yaml", clusters(["a", "s"]));
+  await folder.replace("edge/eu/b.yaml", clusters(["b", "e"]));
+  await sink.untilApplied(2);
+  assert.deepEqual(
+    sink.applied[1]?.map(({ layer, kind }) => [layer, kind]),
+    [
+      ["shared", "patch"],
+      ["edge", "patch"],
+      ["edge/eu", "patch"],
+    ],
+  );
+});
+
+test("a layer's folder must be below the directory", () => {
+  for (const layer of ["", "/etc", "..", "a/../..", ".git", "a/.b"]) {
+    assert.throws(
+      () => folderSource({ after: () => {} } as never, { directory: "x", layers: [layer] }),
+      (error) => error instanceof XdskitError && error.code === "XDSKIT_FOLDER_OPTION",
+      layer,
+    );
+  }
+});
+
+test("a folder that vanishes leaves the last good configuration, and is picked up when it is back", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("config/sub/a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.at("config") });
+  await folder.remove("config");
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.match(sink.errors[0] ?? "", /config: .*does not exist.*last good.*XDSKIT_FOLDER_MISSING/);
+  assert.equal(sink.applied.length, 1);
+  await folder.write("config/sub/a.yaml", clusters(["a", "b"]));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  await sink.until("mended", () => sink.errors.length === 0);
+  await rename(folder.at("config"), folder.at("elsewhere"));
+  await sink.until("reported again", () => sink.errors.length === 1);
+  await rename(folder.at("elsewhere"), folder.at("config"));
+  await sink.until("mended again", () => sink.errors.length === 0);
+  await folder.replace("config/sub/a.yaml", clusters(["c"]));
+  await sink.untilApplied(3);
+  assert.deepEqual(sink.held(), ["cluster c"]);
+});
+
+test("without allowEmpty a missing or empty folder is an error at the start", async (t) => {
+  const folder = await temporaryFolder(t);
+  const code = (expected: string) => (error: unknown) => error instanceof XdskitError && error.code === expected;
+  const { source, sink } = folderSource(t, { directory: folder.at("nowhere") });
+  await assert.rejects(source.start(sink), code("XDSKIT_FOLDER_MISSING"));
+  await folder.folder("empty");
+  await assert.rejects(
+    folderSource(t, { directory: folder.at("empty") }).source.start(sink),
+    code("XDSKIT_NO_VALID_FILE"),
+  );
+  await folder.write("broken/a.yaml", "]");
+  await assert.rejects(
+    folderSource(t, { directory: folder.at("broken") }).source.start(sink),
+    code("XDSKIT_NO_VALID_FILE"),
+  );
+  assert.deepEqual(sink.applied, []);
+});
+
+test("with allowEmpty a missing folder is served once it is there", async (t) => {
+  const folder = await temporaryFolder(t);
+  const { sink } = await startedSource(t, { directory: folder.at("later/config"), allowEmpty: true });
+  assert.deepEqual(sink.applied, [[{ layer: ".", kind: "replace", upsert: [] }]]);
+  assert.deepEqual(
+    sink.reports.at(-1)?.map(({ code, severity }) => [code, severity]),
+    [["XDSKIT_FOLDER_MISSING", "warning"]],
+  );
+  await folder.write("later/config/a.yaml", clusters(["a"]));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster a"]);
+  await folder.remove("later/config/a.yaml");
+  await sink.untilApplied(3);
+  assert.deepEqual(sink.held(), []);
+});
+
+test("a folder that loses its last file keeps the last good configuration", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  await folder.remove("a.yaml");
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.match(sink.errors[0] ?? "", /XDSKIT_NO_VALID_FILE/);
+  assert.deepEqual(sink.held(), ["cluster a"]);
+});
+
+test("the safety poll finds what the watching missed", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("elsewhere/b.yaml", clusters(["b"]));
+  const { sink } = await startedSource(t, { directory: folder.at("."), layers: ["."], pollMs: 50, settleMs: 10 });
+  await folder.replace("elsewhere/b.yaml", clusters(["b"], 2));
+  await sink.untilApplied(2);
+});
+
+test("after close nothing is applied or reported", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { source, sink } = await startedSource(t, { directory: folder.path, settleMs: 10, pollMs: 20 });
+  await folder.write("a.yaml", clusters(["b"]));
+  await source.close();
+  const { length } = sink.applied;
+  await folder.write("a.yaml", clusters(["c"]));
+  await delay(200);
+  assert.equal(sink.applied.length, length);
+});

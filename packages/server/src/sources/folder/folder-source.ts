@@ -1,0 +1,141 @@
+import { resolve } from "node:path";
+import { XdskitError } from "@xdskit/api";
+import type { Source, SourceSink } from "../../source.js";
+import { FolderContents } from "./folder-contents.js";
+import { defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
+import { FolderPublication } from "./folder-publication.js";
+import { FolderReader } from "./folder-reader.js";
+import { FolderWatcher } from "./folder-watcher.js";
+import { Settling } from "./settling.js";
+
+/** Unless it is set, the time between two looks at all metadata is this long, in milliseconds … */
+const pollMs = 2000;
+/** … or this many times as long as one look takes. */
+const pollShare = 20;
+
+/**
+ * A source that serves the resource files of a folder and follows its changes.
+ *
+ * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. Only where nothing
+ *   is served yet are the files without errors served without the others: a server that does not come up again after a restart is
+ *   worse than one that lacks a file. The errors are reported, and no change is applied until they are mended.
+ * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.
+ * - Swapping a symbolic link, the directory itself or one in it, is one change; so is what happens within the settling time.
+ * - A folder that vanishes leaves the last good configuration; so does one that loses its last file, unless `allowEmpty`.
+ *
+ * @throws XdskitError XDSKIT_FOLDER_OPTION for an option that cannot be
+ */
+export function createFolderSource(options: FolderSourceOptions): Source {
+  return new FolderSource(options);
+}
+
+class FolderSource implements Source {
+  readonly name: string;
+  readonly #options: FolderSourceOptions;
+  readonly #publish: (sink: SourceSink) => FolderPublication;
+  readonly #reader: FolderReader;
+  readonly #watcher: FolderWatcher;
+  readonly #settling: Settling;
+  readonly #closing = new AbortController();
+  #publication: FolderPublication | undefined;
+  /** What runs now: reading or a look at the metadata, never two at once. */
+  #work: Promise<void> | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: FolderSourceOptions) {
+    const { directory, allowEmpty = false } = options;
+    const settleMs = time("settleMs", options.settleMs ?? 100);
+    const maxSettleMs = time("maxSettleMs", options.maxSettleMs ?? Math.max(1000, settleMs * 10));
+    time("pollMs", options.pollMs ?? pollMs);
+    const limits = { ...defaultFolderLimits, ...options.limits };
+    const layers = layerFolders(options.layers);
+    const absolute = resolve(directory);
+    const ignored = new Set((options.ignore ?? []).map((path) => resolve(absolute, path)));
+    const scan = { directory: absolute, shown: directory, layers, ignored, limits };
+    const contents = new FolderContents({ shown: directory, layers, limits, read: options.read });
+    const { signal } = this.#closing;
+
+    this.name = `folder ${directory}`;
+    this.#options = options;
+    this.#watcher = new FolderWatcher(() => this.#changed());
+    this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, signal }, contents, this.#watcher);
+    this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#run(() => this.#update(since)));
+    const publication = { directory, layers, allowEmpty, maxFindings: limits.findings };
+    this.#publish = (sink) => new FolderPublication(publication, contents, sink);
+  }
+
+  async start(sink: SourceSink): Promise<void> {
+    if (this.#publication !== undefined) throw new Error(`${this.name} was started before`);
+    this.#publication = this.#publish(sink);
+    let problem: { readonly error: unknown } | undefined;
+    await this.#run(() =>
+      this.#update(performance.now()).catch((error: unknown) => {
+        problem = { error };
+      }),
+    );
+    if (problem !== undefined) {
+      await this.close();
+      throw problem.error;
+    }
+    if (this.#closing.signal.aborted) throw new Error(`${this.name} was closed while it started`);
+    this.#planPoll(0);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#settling.stop();
+    clearTimeout(this.#pollTimer);
+    await this.#work;
+    this.#watcher.close();
+  }
+
+  #changed(): void {
+    // What happens while files are read is seen by the reader; what it leaves is seen to afterwards.
+    if (this.#work === undefined) this.#settling.touch();
+  }
+
+  /** One after the other. */
+  async #run(work: () => Promise<void>): Promise<void> {
+    const run = (this.#work ?? Promise.resolve()).then(async () => {
+      if (!this.#closing.signal.aborted) await work();
+    });
+    const done = run.catch(() => {});
+    this.#work = done;
+    await run;
+    if (this.#work !== done) return;
+    this.#work = undefined;
+    if (this.#watcher.pending) this.#changed();
+  }
+
+  async #update(since: number): Promise<void> {
+    const started = performance.now();
+    const round = await this.#reader.read(since);
+    if (this.#closing.signal.aborted) return;
+    const summary = this.#publication?.publish(round, this.#watcher.refused, started);
+    if (summary !== undefined) this.#options.onRead?.(summary);
+    if (!round.whole) this.#settling.touch();
+  }
+
+  #planPoll(lastTookMs: number): void {
+    const waitMs = this.#options.pollMs ?? Math.max(pollMs, lastTookMs * pollShare);
+    if (waitMs === 0 || this.#closing.signal.aborted) return;
+    this.#pollTimer = setTimeout(() => {
+      if (this.#work !== undefined) this.#planPoll(lastTookMs);
+      else void this.#run(() => this.#poll());
+    }, waitMs);
+  }
+
+  async #poll(): Promise<void> {
+    const started = performance.now();
+    if (await this.#reader.differs()) {
+      this.#reader.distrust();
+      this.#settling.touch();
+    }
+    this.#planPoll(performance.now() - started);
+  }
+}
+
+function time(option: string, value: number): number {
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw XdskitError.of("XDSKIT_FOLDER_OPTION", `${option} is to be milliseconds, not ${value}`);
+}

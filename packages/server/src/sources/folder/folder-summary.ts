@@ -1,0 +1,26 @@
+import type { Finding } from "@xdskit/api";
+import type { LayerName } from "../../source.js";
+
+/** What one reading of a folder came to: what the command prints and the metrics count. */
+export interface FolderSummary {
+  /** As it was given in the options. */
+  readonly directory: string;
+  /** Files with resources that are there now. */
+  readonly files: number;
+  /** Files whose bytes were read this time; the others had not changed. */
+  readonly read: number;
+  /** Of those, the ones with other bytes than before, which were parsed. */
+  readonly parsed: number;
+  /** Paths of what was read, relative to the directory; the first hundred. */
+  readonly readFiles: readonly string[];
+  /** Whether the configuration follows what was read. False: the last good one stays, see `findings`. */
+  readonly applied: boolean;
+  /** Resources that the change gave and took, over all layers. */
+  readonly upserted: number;
+  readonly removed: number;
+  /** Resources that are served now: by layer, then by the type's name, such as `cluster`. */
+  readonly resources: ReadonlyMap<LayerName, ReadonlyMap<string, number>>;
+  readonly findings: readonly Finding[];
+  /** From the end of the settling time to here. */
+  readonly durationMs: number;
+}

@@ -1,0 +1,104 @@
+import { lstat, readlink } from "node:fs/promises";
+import { dirname, join, parse, sep } from "node:path";
+
+/** A symbolic link and what it said when it was followed. */
+export interface FollowedLink {
+  readonly path: string;
+  readonly target: string;
+}
+
+/** A name in a folder whose replacement would lead a path elsewhere. */
+export interface Turn {
+  readonly directory: string;
+  readonly name: string;
+}
+
+/** Where a path leads to. */
+export interface FollowedPath {
+  /** Without any symbolic link in it; undefined where the path leads nowhere. */
+  readonly realPath: string | undefined;
+  /** Why it leads nowhere: `ENOENT`, `ELOOP`, `EACCES` … */
+  readonly problem: string | undefined;
+  readonly links: readonly FollowedLink[];
+  /** What must be watched to learn that the path leads elsewhere: each link's own place, and the last name's. */
+  readonly turns: readonly Turn[];
+}
+
+/** As many as Linux follows. */
+const maxLinks = 40;
+
+/** What one step on the way was, remembered over many paths of one scan: `undefined` is no link. */
+export type LinkCache = Map<string, string | undefined>;
+
+/**
+ * Follows a path by hand rather than with `realpath`, because each link on the way may be the one that is swapped (Kubernetes
+ * swaps `..data`, deployment tools swap `current`): all of them are to be watched, and compared after reading.
+ * Never throws.
+ */
+export async function followPath(path: string, cache: LinkCache = new Map()): Promise<FollowedPath> {
+  const links: FollowedLink[] = [];
+  const turns: Turn[] = [];
+  const result = (realPath: string | undefined, problem?: string): FollowedPath => ({
+    realPath,
+    problem,
+    links,
+    turns,
+  });
+  let { root: current } = parse(path);
+  let names = partsOf(path);
+  while (names.length > 0) {
+    const [name, ...rest] = names as [string, ...string[]];
+    names = rest;
+    if (name === "..") {
+      current = dirname(current);
+      continue;
+    }
+    const next = join(current, name);
+    let target: string | undefined;
+    try {
+      target = await linkTarget(next, cache);
+    } catch (error) {
+      turns.push({ directory: current, name });
+      return result(undefined, errnoOf(error));
+    }
+    if (target !== undefined || rest.length === 0) turns.push({ directory: current, name });
+    if (target === undefined) {
+      current = next;
+      continue;
+    }
+    links.push({ path: next, target });
+    if (links.length > maxLinks) return result(undefined, "ELOOP");
+    const { root } = parse(target);
+    if (root !== "") current = root;
+    names = [...partsOf(target), ...rest];
+  }
+  return result(current);
+}
+
+/** Whether every link still says what it said. */
+export async function linksUnchanged(links: Iterable<FollowedLink>): Promise<boolean> {
+  for (const link of links) {
+    const target = await readlink(link.path).catch(() => undefined);
+    if (target !== link.target) return false;
+  }
+  return true;
+}
+
+/** The `code` of a system error, such as `ENOENT`. */
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error);
+}
+
+async function linkTarget(path: string, cache: LinkCache): Promise<string | undefined> {
+  if (cache.has(path)) return cache.get(path);
+  const target = (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  cache.set(path, target);
+  return target;
+}
+
+function partsOf(path: string): string[] {
+  return path
+    .slice(parse(path).root.length)
+    .split(sep === "/" ? "/" : /[\\/]/)
+    .filter((part) => part !== "" && part !== ".");
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, type Finding, type Resource } from "@xdskit/api";
+import type { LayerUpdate, SourceSink } from "../../../source.js";
+
+/** A sink that keeps what a source gives it, and holds the resources that come of it. */
+export class RecordingSink implements SourceSink {
+  readonly applied: (readonly LayerUpdate[])[] = [];
+  readonly reports: (readonly Finding[])[] = [];
+  readonly #layers = new Map<string, Map<string, Resource>>();
+
+  apply(updates: readonly LayerUpdate[]): void {
+    this.applied.push(updates);
+    for (const { layer, kind, upsert, remove = [] } of updates) {
+      const resources = kind === "replace" ? new Map<string, Resource>() : (this.#layers.get(layer) ?? new Map());
+      for (const { type, name } of remove) resources.delete(`${type.name} ${name}`);
+      for (const resource of upsert) resources.set(`${resource.type.name} ${resource.name}`, resource);
+      this.#layers.set(layer, resources);
+    }
+  }
+
+  report(findings: readonly Finding[]): void {
+    this.reports.push(findings);
+  }
+
+  /** `cluster a`, `listener b` … of a layer, sorted. */
+  held(layer = "."): readonly string[] {
+    return [...(this.#layers.get(layer)?.keys() ?? [])].sort();
+  }
+
+  resource(key: string, layer = "."): Resource | undefined {
+    return this.#layers.get(layer)?.get(key);
+  }
+
+  /** The last report's errors, a line each. */
+  get errors(): readonly string[] {
+    return (this.reports.at(-1) ?? []).filter(({ severity }) => severity === "error").map(describe);
+  }
+
+  /** Waits until something holds; fails after some seconds. */
+  async until(what: string, holds: () => boolean): Promise<void> {
+    const end = Date.now() + 8000;
+    while (!holds()) {
+      if (Date.now() > end) {
+        assert.fail(`not within 8 s: ${what}; holds ${this.held().slice(0, 20)}; errors ${this.errors.slice(0, 5)}`);
+      }
+      await delay(10);
+    }
+  }
+
+  /** Waits until so many changes were applied. */
+  async untilApplied(count: number): Promise<void> {
+    await this.until(`${count} changes applied, not ${this.applied.length}`, () => this.applied.length >= count);
+  }
+}

@@ -1,0 +1,79 @@
+import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import type { Source } from "../../../source.js";
+import type { FolderSourceOptions } from "../folder-options.js";
+import { createFolderSource } from "../folder-source.js";
+import type { FolderSummary } from "../folder-summary.js";
+import { RecordingSink } from "./recording-sink.js";
+
+/** A folder of its own for one test. */
+export interface TemporaryFolder {
+  readonly path: string;
+  /** An absolute path of something below it. */
+  at(path: string): string;
+  write(path: string, content: string | Uint8Array): Promise<void>;
+  /** As a careful program writes: beside it, then renamed into place. */
+  replace(path: string, content: string): Promise<void>;
+  folder(path: string): Promise<void>;
+  link(target: string, path: string): Promise<void>;
+  /** Points a link elsewhere by renaming a new one over it. */
+  swapLink(target: string, path: string): Promise<void>;
+  remove(path: string): Promise<void>;
+}
+
+export async function temporaryFolder(test: TestContext): Promise<TemporaryFolder> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), "xdskit-folder-")));
+  test.after(() => rm(path, { recursive: true, force: true }));
+  const at = (below: string) => join(path, below);
+  const write = async (below: string, content: string | Uint8Array) => {
+    await mkdir(dirname(at(below)), { recursive: true });
+    await writeFile(at(below), content);
+  };
+  return {
+    path,
+    at,
+    write,
+    replace: async (below, content) => {
+      await write(`${below}.new`, content);
+      await rename(at(`${below}.new`), at(below));
+    },
+    folder: async (below) => void (await mkdir(at(below), { recursive: true })),
+    link: (target, below) => symlink(target, at(below)),
+    swapLink: async (target, below) => {
+      await symlink(target, at(`${below}.swap`));
+      await rename(at(`${below}.swap`), at(below));
+    },
+    remove: (below) => rm(at(below), { recursive: true }),
+  };
+}
+
+/** A source under test with what came of it. */
+export interface SourceUnderTest {
+  readonly source: Source;
+  readonly sink: RecordingSink;
+  readonly summaries: readonly FolderSummary[];
+}
+
+/** A folder source that is closed with the test; its safety poll is off, so that what is tested is the watching. */
+export function folderSource(test: TestContext, options: FolderSourceOptions): SourceUnderTest {
+  const summaries: FolderSummary[] = [];
+  const source = createFolderSource({ pollMs: 0, onRead: (summary) => summaries.push(summary), ...options });
+  test.after(() => source.close());
+  return { source, sink: new RecordingSink(), summaries };
+}
+
+/** The same, started. */
+export async function startedSource(test: TestContext, options: FolderSourceOptions): Promise<SourceUnderTest> {
+  const started = folderSource(test, options);
+  await started.source.start(started.sink);
+  return started;
+}
+
+/** A file with clusters. The number makes contents differ. */
+export function clusters(names: readonly string[], seconds = 1): string {
+  const cluster = (name: string) =>
+    `- "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\n  name: ${name}\n  connect_timeout: ${seconds}s\n`;
+  return names.map(cluster).join("");
+}
