@@ -33,7 +33,7 @@ export class ChainedMap<Value> {
     }
   }
 
-  /** The next map; `undefined` as a value takes a key away. Every key must really change. */
+  /** The next map; `undefined` as a value takes a key away. */
   derive(changes: ReadonlyMap<string, Value | undefined>): ChainedMap<Value> {
     const state = this.#state;
     const entries = state.kind === "newest" ? state.entries : new Map(this.entries());

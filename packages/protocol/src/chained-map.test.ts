@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { ChainedMap } from "./chained-map.js";
+
+const key = fc.constantFrom("a", "b", "c", "d", "e");
+const changes = fc.dictionary(key, fc.option(fc.nat(3), { nil: undefined }), { maxKeys: 4 });
+
+/** From which of the maps so far the next is derived, how, and which one is shortened afterwards. */
+const step = fc.record({ from: fc.nat(), changes, shorten: fc.option(fc.nat()) });
+
+test("every map of a family reads like a plain Map, however it was derived and shortened", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      const family: { map: ChainedMap<number>; model: Map<string, number> }[] = [
+        { map: ChainedMap.of(new Map([["a", 0]])), model: new Map([["a", 0]]) },
+      ];
+      for (const { from, changes, shorten } of steps) {
+        const base = at(family, from);
+        const model = new Map(base.model);
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === undefined) model.delete(name);
+          else model.set(name, value);
+        }
+        family.push({ map: base.map.derive(new Map(Object.entries(changes))), model });
+        if (shorten !== null) at(family, shorten).map.shorten();
+        for (const { map, model } of family) {
+          assert.deepEqual(new Map(map.entries()), model);
+          assert.equal(map.size, model.size);
+          for (const name of ["a", "b", "c", "d", "e", "f"]) assert.equal(map.get(name), model.get(name));
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("differences are those between the two contents", () => {
+  fc.assert(
+    fc.property(fc.array(changes, { minLength: 1, maxLength: 8 }), fc.nat(), fc.nat(), (steps, one, other) => {
+      const line = [ChainedMap.of(new Map<string, number>())];
+      for (const next of steps) line.push((line.at(-1) as ChainedMap<number>).derive(new Map(Object.entries(next))));
+      const [from, to] = [one % line.length, other % line.length].sort((a, b) => a - b) as [number, number];
+      const [older, newer] = [line[from] as ChainedMap<number>, line[to] as ChainedMap<number>];
+      const differing = older.differencesTo(newer);
+      assert.ok(differing);
+      const rebuilt = new Map(newer.entries());
+      for (const [name, value] of differing) {
+        if (value === undefined) rebuilt.delete(name);
+        else rebuilt.set(name, value);
+      }
+      assert.deepEqual(rebuilt, new Map(older.entries()));
+    }),
+  );
+});
+
+test("a map of another line is not after this one", () => {
+  const map = ChainedMap.of(new Map([["a", 1]]));
+  const next = map.derive(new Map([["a", 2]]));
+  const branch = map.derive(new Map([["a", 3]]));
+  assert.equal(next.differencesTo(branch), undefined);
+  assert.equal(next.differencesTo(map), undefined);
+  assert.deepEqual([...(map.differencesTo(next) ?? [])], [["a", 1]]);
+});
+
+function at<Element>(list: readonly Element[], index: number): Element {
+  return list[index % list.length] as Element;
+}

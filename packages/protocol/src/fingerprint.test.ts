@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  addFingerprints,
+  emptyFingerprint,
+  equalFingerprints,
+  fingerprintOf,
+  formatFingerprint,
+  MemberHash,
+  subtractFingerprints,
+} from "./fingerprint.js";
+
+const text = fc.string({ unit: "binary", maxLength: 20 });
+
+test("a member hashes the same as strings and as bytes of UTF-8", () => {
+  const hash = new MemberHash();
+  const encoder = new TextEncoder();
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 3 }), (parts) => {
+      for (const part of parts) {
+        const bytes = encoder.encode(`..${part}.`);
+        hash.bytes(bytes, 2, bytes.length - 1);
+      }
+      assert.deepEqual(hash.finish(), fingerprintOf(...parts));
+    }),
+  );
+});
+
+test("the sum does not depend on the order, and taking away undoes adding", () => {
+  const member = text.map((name) => fingerprintOf(name));
+  fc.assert(
+    fc.property(fc.array(member), member, (members, extra) => {
+      const sum = members.reduce(addFingerprints, emptyFingerprint);
+      assert.deepEqual([...members].reverse().reduce(addFingerprints, emptyFingerprint), sum);
+      assert.deepEqual(subtractFingerprints(addFingerprints(sum, extra), extra), sum);
+    }),
+  );
+});
+
+test("where parts are divided matters, and so does every bit", () => {
+  assert.equal(equalFingerprints(fingerprintOf("ab", "c"), fingerprintOf("a", "bc")), false);
+  assert.equal(equalFingerprints(fingerprintOf("ab"), fingerprintOf("a", "b")), false);
+  const seen = new Set<string>();
+  for (let index = 0; index < 20_000; index++) seen.add(formatFingerprint(fingerprintOf(`cluster-${index}`, "v")));
+  assert.equal(seen.size, 20_000);
+});
+
+test("half of the bits change with one letter, in both halves", () => {
+  let high = 0;
+  let low = 0;
+  for (let index = 0; index < 1000; index++) {
+    const [a, b] = [fingerprintOf(`name-${index}`), fingerprintOf(`name-${index}x`)];
+    high += ones(a.high ^ b.high);
+    low += ones(a.low ^ b.low);
+  }
+  for (const average of [high / 1000, low / 1000]) assert.ok(average > 15 && average < 17, `${average} of 32 bits`);
+});
+
+function ones(bits: number): number {
+  return (bits >>> 0).toString(2).replaceAll("0", "").length;
+}

@@ -1,0 +1,33 @@
+import type { Resource, ResourceType } from "@xdskit/api";
+
+/** A row of the table of types for tests of what does not look into resources. */
+export function plainType(name: string, more: Partial<ResourceType> = {}): ResourceType {
+  return {
+    name,
+    abbreviation: name,
+    typeUrl: `type.googleapis.com/test.${name}`,
+    v2TypeUrl: undefined,
+    services: { v2: undefined, v3: undefined },
+    restPath: undefined,
+    schema: undefined,
+    nameOf: () => undefined,
+    emptyFirstRequest: "nothing",
+    fullState: false,
+    deliveryOrder: 1,
+    absence: "removed",
+    askedAgainAfter: [],
+    warmedBy: [],
+    references: () => [],
+    ...more,
+  };
+}
+
+/** A resource whose version is given. */
+export function plainResource(
+  type: ResourceType,
+  name: string,
+  version: string,
+  aliases: readonly string[] = [],
+): Resource {
+  return { type, name, version, aliases, body: new TextEncoder().encode(version), ttl: undefined, references: [] };
+}
