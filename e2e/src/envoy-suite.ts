@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
+import { type Envoy, startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import {
+  type ClientVariant,
+  cluster,
+  configSource,
+  httpListener,
+  loadAssignment,
+  routeConfiguration,
+} from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { get, startTraffic } from "./harness/traffic.js";
+import { eventually, quiet } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+/** Well below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
+const soonMs = 5_000;
+
+/** What a step changes of the configuration that every step starts from. */
+interface Changes {
+  readonly clusters?: readonly ResourceText[];
+  readonly endpoints?: readonly ResourceText[];
+  readonly listeners?: readonly ResourceText[];
+  readonly routes?: readonly ResourceText[];
+}
+
+/** A real Envoy of that variant lives through what happens to a configuration, while traffic flows through it. */
+export function testEnvoy(variant: ClientVariant): void {
+  test(`Envoy, ${variant}`, { timeout: 240_000 }, async (t) => {
+    const path = peer("envoy", t);
+    if (path === undefined) return;
+    const scene = await createScene(t);
+    const source = configSource(variant);
+    const red = await startHttpBackend(scene, "red");
+    const green = await startHttpBackend(scene, "green");
+    const blue = await startHttpBackend(scene, "blue");
+    const port = await freePort();
+    const ingress = (serverName?: string) =>
+      httpListener({ name: "ingress", port, routeName: "routes", source, serverName });
+
+    const files = (changes: Changes): Files => ({
+      "clusters.yaml": changes.clusters ?? [cluster({ name: "a", source }), cluster({ name: "b", source })],
+      "endpoints.yaml": changes.endpoints ?? [loadAssignment("a", [red.port]), loadAssignment("b", [blue.port])],
+      "listeners.yaml": changes.listeners ?? [ingress()],
+      "routes.yaml": changes.routes ?? [routeConfiguration("routes", "a")],
+    });
+    const folder = await createConfigFolder(scene.directory, files({}));
+    let server = await serve(scene, folder.path);
+    const { grpc } = server;
+    const envoy = await startEnvoy(scene, { path, server: grpc, variant });
+    const { admin } = envoy;
+    const traffic = startTraffic(scene, port);
+
+    const change = (changes: Changes): Promise<void> => folder.put(files(changes));
+    const answersFrom = (...names: string[]): Promise<unknown> => {
+      const seen = traffic.ok();
+      return eventually(
+        `answers from ${names.join(" and ")} only`,
+        () => {
+          const last = traffic.lastBackends(Math.min(10, traffic.ok() - seen));
+          return last.length === 10 && names.every((n) => last.includes(n)) && last.every((n) => names.includes(n));
+        },
+        { withinMs: soonMs },
+      );
+    };
+    const nothingWarms = (): Promise<unknown> =>
+      eventually("no warming cluster", async () => (await admin.stat("cluster_manager.warming_clusters")) === 0, {
+        withinMs: soonMs,
+      });
+    /** A step starts from the same configuration, whatever became of the one before. */
+    const step = (name: string, run: () => Promise<void>): Promise<void> =>
+      scene.step(name, async () => {
+        await change({});
+        await answersFrom("red");
+        await run();
+      });
+    /** What failed while `run` ran. */
+    const failuresDuring = async (run: () => Promise<unknown>): Promise<readonly string[]> => {
+      const before = traffic.failures().length;
+      await run();
+      return traffic.failures().slice(before);
+    };
+
+    await step("boots and serves traffic", async () => {
+      await nothingWarms();
+      assert.deepEqual([...(await admin.activeClusters()).keys()].sort(), ["a", "b"]);
+    });
+
+    await step("takes an endpoint that comes and one that goes", async () => {
+      const b = loadAssignment("b", [blue.port]);
+      const failures = await failuresDuring(async () => {
+        await change({ endpoints: [loadAssignment("a", [red.port, green.port]), b] });
+        await answersFrom("red", "green");
+        await change({ endpoints: [loadAssignment("a", [green.port]), b] });
+        await answersFrom("green");
+      });
+      assert.deepEqual(failures, []);
+    });
+
+    await step("takes a changed cluster at once, although its load assignment is as before", async () => {
+      const failures = await failuresDuring(async () => {
+        const changed = cluster({ name: "a", source, connectTimeout: "2s" });
+        await change({ clusters: [changed, cluster({ name: "b", source })] });
+        await eventually(
+          "the changed cluster in service",
+          async () => (await admin.activeClusters()).get("a")?.resource.connect_timeout === "2s",
+          { withinMs: soonMs },
+        );
+        await nothingWarms();
+        await answersFrom("red");
+      });
+      assert.deepEqual(failures, []);
+    });
+
+    await step("takes a changed route", async () => {
+      const failures = await failuresDuring(async () => {
+        await change({ routes: [routeConfiguration("routes", "b")] });
+        await answersFrom("blue");
+      });
+      assert.deepEqual(failures, []);
+    });
+
+    await step("takes a changed listener", async () => {
+      const failures = await failuresDuring(async () => {
+        await change({ listeners: [ingress("changed")] });
+        await eventually("the changed listener's answers", async () => (await get(port)).server === "changed");
+        await answersFrom("red");
+      });
+      assert.deepEqual(failures, []);
+    });
+
+    await step("takes a route to a new cluster while the old one goes, all in one change", async () => {
+      const failures = await failuresDuring(async () => {
+        await folder.swap(
+          files({
+            clusters: [cluster({ name: "c", source })],
+            endpoints: [loadAssignment("c", [green.port])],
+            routes: [routeConfiguration("routes", "c")],
+          }),
+        );
+        await answersFrom("green");
+        await eventually(
+          "the old clusters being gone",
+          async () => [...(await admin.activeClusters()).keys()].join() === "c",
+        );
+        await nothingWarms();
+      });
+      // Streams of one type each know nothing of each other, so the protocol promises no order there.
+      if (variant.startsWith("ads")) assert.deepEqual(failures, []);
+    });
+
+    await step("stays as it was when a file is bad", async () => {
+      const before = await stateOf(envoy);
+      try {
+        await folder.putText("broken.yaml", 'resources:\n- "@type": [unclosed\n');
+        await server.process.errorLine(/broken\.yaml/);
+        await change({ endpoints: [loadAssignment("a", [green.port]), loadAssignment("b", [blue.port])] });
+        await quiet(1_000);
+        assert.deepEqual(await stateOf(envoy), before);
+        await answersFrom("red");
+      } finally {
+        await folder.remove("broken.yaml");
+      }
+      await answersFrom("green");
+    });
+
+    await step("notices nothing of a restarted server", async () => {
+      const before = await churnOf(envoy);
+      const second = httpListener({ name: "second", port: await freePort(), routeName: "routes", source });
+      const failures = await failuresDuring(async () => {
+        await server.process.stop("SIGKILL");
+        server = await serve(scene, folder.path, { grpc });
+        // A cluster and a listener that are new show when Envoy has taken all that came before them.
+        await change({
+          clusters: [cluster({ name: "a", source }), cluster({ name: "b", source }), cluster({ name: "c", source })],
+          endpoints: [
+            loadAssignment("a", [green.port]),
+            loadAssignment("b", [blue.port]),
+            loadAssignment("c", [red.port]),
+          ],
+          listeners: [ingress(), second],
+        });
+        await eventually("the new cluster", async () => (await admin.activeClusters()).has("c"), { withinMs: 40_000 });
+        await eventually("the new listener", async () => (await admin.activeListeners()).has("second"), {
+          withinMs: 40_000,
+        });
+        await eventually("the new endpoint", () => traffic.lastBackends(1)[0] === "green", { withinMs: 40_000 });
+        await nothingWarms();
+      });
+      const expected = new Map(before);
+      for (const name of ["listener_manager.listener_added", "cluster_manager.cluster_added"]) {
+        expected.set(name, (expected.get(name) ?? 0) + 1);
+      }
+      assert.deepEqual(await churnOf(envoy), expected);
+      assert.deepEqual(failures, []);
+    });
+
+    await step("counts a rejected cluster once, and takes the mended one", async () => {
+      const rejected = await admin.stat("cluster_manager.cds.update_rejected");
+      const good = [cluster({ name: "a", source }), cluster({ name: "b", source })];
+      await change({ clusters: [...good, cluster({ name: "d", source, lbPolicy: "CLUSTER_PROVIDED" })] });
+      const count = (): Promise<number> => admin.stat("cluster_manager.cds.update_rejected");
+      await eventually("the rejection", async () => (await count()) > rejected);
+      await quiet(2_500);
+      assert.equal(await count(), rejected + 1);
+      await change({
+        clusters: [...good, cluster({ name: "d", source, lbPolicy: "RANDOM" })],
+        endpoints: [
+          loadAssignment("a", [red.port]),
+          loadAssignment("b", [blue.port]),
+          loadAssignment("d", [green.port]),
+        ],
+      });
+      await eventually("the mended cluster", async () => (await admin.activeClusters()).has("d"), { withinMs: soonMs });
+      await answersFrom("red");
+      await nothingWarms();
+      assert.equal(await count(), rejected + 1);
+    });
+
+    await step("counts a rejected listener once, and takes the mended one", async () => {
+      const rejected = await admin.stat("listener_manager.lds.update_rejected");
+      const second = { name: "second", port: await freePort(), routeName: "routes", source };
+      await change({ listeners: [ingress(), httpListener({ ...second, filterChains: 2 })] });
+      const count = (): Promise<number> => admin.stat("listener_manager.lds.update_rejected");
+      await eventually("the rejection", async () => (await count()) > rejected);
+      await quiet(2_500);
+      assert.equal(await count(), rejected + 1);
+      await change({ listeners: [ingress(), httpListener(second)] });
+      await eventually("an answer of the mended listener", async () => (await get(second.port)).status === 200, {
+        withinMs: soonMs,
+      });
+      assert.equal(await count(), rejected + 1);
+      await answersFrom("red");
+    });
+
+    await step("removes a listener and a cluster", async () => {
+      const second = httpListener({ name: "second", port: await freePort(), routeName: "routes", source });
+      await change({ listeners: [ingress(), second] });
+      await eventually("two listeners", async () => (await admin.activeListeners()).size === 2);
+      const failures = await failuresDuring(async () => {
+        await change({ clusters: [cluster({ name: "a", source })] });
+        await eventually("one listener", async () => (await admin.activeListeners()).size === 1);
+        await eventually("one cluster", async () => (await admin.activeClusters()).size === 1);
+        await answersFrom("red");
+      });
+      assert.deepEqual(failures, []);
+    });
+    await traffic.stop();
+  });
+}
+
+/** The configuration in use with its versions, and how many updates came. */
+async function stateOf({ admin }: Envoy): Promise<unknown> {
+  return {
+    clusters: await admin.activeClusters(),
+    listeners: await admin.activeListeners(),
+    routes: await admin.routes(),
+    endpoints: await admin.endpoints(),
+    updates: await admin.stats("update_(rejected|success|failure)$"),
+  };
+}
+
+/** What Envoy counts when something is exchanged. */
+function churnOf({ admin }: Envoy): Promise<ReadonlyMap<string, number>> {
+  return admin.stats(
+    "^(listener_manager\\.(listener_(added|modified|removed|in_place_updated)|lds\\.update_rejected)|cluster_manager\\.(cluster_(added|modified|removed)|cds\\.update_rejected)|.*\\.rds\\..*config_reload)$",
+  );
+}

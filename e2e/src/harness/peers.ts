@@ -1,0 +1,40 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+
+/** The root of the checkout. */
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
+
+/** The programs that `e2e/peers/install.sh` puts into `.cache/peers/bin`. */
+export type PeerName = "envoy" | "python-grpc" | "go-grpc-client" | "go-grpc-server" | "go-grpc-v2-client";
+
+/**
+ * The path of a peer: from `.cache/peers/bin`, or from PATH. Where it is missing the test is skipped with a message
+ * (undefined is returned), and fails instead when CI is set.
+ */
+export function peer(name: PeerName, t: TestContext): string | undefined {
+  const found = findPeer(name);
+  if (found !== undefined) return found;
+  const message = `${name} is not installed: run e2e/peers/install.sh`;
+  if (isCi()) throw new Error(message);
+  console.error(`\n*** SKIPPED, NOT TESTED: ${t.name}: ${message} ***\n`);
+  t.skip(message);
+  return undefined;
+}
+
+const isCi = (): boolean => !["", "0", "false", undefined].includes(process.env.CI);
+
+function findPeer(name: PeerName): string | undefined {
+  const folders = [join(root, ".cache/peers/bin"), ...(process.env.PATH ?? "").split(delimiter)];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { within } from "./wait.js";
+
+export interface ProcessOptions {
+  /** For messages: `envoy`, `xdskit serve`. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** A program that a test started. It never outlives the test process. */
+export interface Process {
+  readonly name: string;
+  readonly pid: number;
+  /** All lines of standard output so far. */
+  readonly stdout: readonly string[];
+  /** The last lines of standard error. */
+  readonly stderr: readonly string[];
+  /** Resolves to the first line of standard output that matches, past ones included; rejects when the process ends first. */
+  line(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>;
+  /** The same for standard error, from line number `from` of those kept. */
+  errorLine(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>;
+  /** Called for each further line of standard output. */
+  onLine(listener: (line: string) => void): void;
+  /** Writes to standard input. */
+  write(text: string): void;
+  /** Sends a signal and resolves to how the process ended; SIGKILL follows when it takes longer than `withinMs`. */
+  stop(signal?: NodeJS.Signals, withinMs?: number): Promise<Ending>;
+  readonly ended: Promise<Ending>;
+  isRunning(): boolean;
+}
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+const keptErrorLines = 2_000;
+const running = new Set<ChildProcess>();
+
+function killAll(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+process.on("exit", killAll);
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+  process.once(signal, () => {
+    killAll();
+    process.exit(1);
+  });
+}
+
+/** Starts a program; its end is not awaited. */
+export function startProcess(options: ProcessOptions): Process {
+  const child = spawn(options.command, [...options.args], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  running.add(child);
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const outListeners = new Set<(line: string) => void>();
+  const errListeners = new Set<(line: string) => void>();
+  let ending: Ending | undefined;
+  const ended = new Promise<Ending>((resolve) => {
+    const end = (result: Ending): void => {
+      ending ??= result;
+      running.delete(child);
+      resolve(ending);
+    };
+    child.on("close", (code, signal) => end({ code, signal }));
+    child.on("error", (error) => {
+      stderr.push(String(error));
+      end({ code: null, signal: null });
+    });
+  });
+  child.stdin.on("error", () => undefined);
+  readLines(child.stdout, (line) => {
+    stdout.push(line);
+    for (const listener of outListeners) listener(line);
+  });
+  readLines(child.stderr, (line) => {
+    stderr.push(line);
+    if (stderr.length > keptErrorLines) stderr.shift();
+    for (const listener of errListeners) listener(line);
+  });
+
+  const waitForLine = (
+    stream: string,
+    lines: readonly string[],
+    listeners: Set<(line: string) => void>,
+    pattern: RegExp,
+    withinMs: number,
+  ): Promise<RegExpExecArray> => {
+    for (const line of lines) {
+      const match = pattern.exec(line);
+      if (match) return Promise.resolve(match);
+    }
+    let listener: ((line: string) => void) | undefined;
+    const found = new Promise<RegExpExecArray>((resolve) => {
+      listener = (line) => {
+        const match = pattern.exec(line);
+        if (match) resolve(match);
+      };
+      listeners.add(listener);
+    });
+    const gone = ended.then(({ code, signal }) => {
+      throw new Error(
+        `${options.name} ended (${signal ?? `status ${code}`}) before a line ${pattern} on ${stream}:\n${stderr.slice(-20).join("\n")}`,
+      );
+    });
+    gone.catch(() => undefined);
+    const what = `a line ${pattern} on ${stream} of ${options.name}`;
+    return within(what, withinMs, Promise.race([found, gone])).finally(() => {
+      if (listener) listeners.delete(listener);
+    });
+  };
+
+  return {
+    name: options.name,
+    pid: child.pid ?? -1,
+    stdout,
+    stderr,
+    line: (pattern, withinMs = 15_000) => waitForLine("standard output", stdout, outListeners, pattern, withinMs),
+    errorLine: (pattern, withinMs = 15_000) => waitForLine("standard error", stderr, errListeners, pattern, withinMs),
+    onLine: (listener) => outListeners.add(listener),
+    write: (text) => {
+      child.stdin.write(text);
+    },
+    async stop(signal = "SIGTERM", withinMs = 8_000) {
+      if (ending) return ending;
+      child.kill(signal);
+      const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
+      try {
+        return await ended;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    ended,
+    isRunning: () => ending === undefined,
+  };
+}
+
+function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  let rest = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk: string) => {
+    const parts = (rest + chunk).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) onLine(part);
+  });
+  stream.on("end", () => {
+    if (rest !== "") onLine(rest);
+  });
+}

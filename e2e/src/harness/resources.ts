@@ -1,0 +1,121 @@
+import type { ResourceText } from "./config-folder.js";
+
+/** The four ways in which Envoy can take its configuration over gRPC. */
+export const variants = ["ads-sotw", "ads-delta", "per-type-sotw", "per-type-delta"] as const;
+export type ClientVariant = (typeof variants)[number];
+
+const typeUrl = (name: string): string => `type.googleapis.com/${name}`;
+
+/** The name of the static cluster by which an Envoy under test reaches the server. */
+export const xdsCluster = "xds_cluster";
+
+/** Where a resource of one type says that the next is to be had. */
+export function configSource(variant: ClientVariant): Record<string, unknown> {
+  if (variant.startsWith("ads")) return { ads: {}, resource_api_version: "V3" };
+  return {
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: variant === "per-type-delta" ? "DELTA_GRPC" : "GRPC",
+      transport_api_version: "V3",
+      grpc_services: [{ envoy_grpc: { cluster_name: xdsCluster } }],
+    },
+  };
+}
+
+export interface ClusterText {
+  readonly name: string;
+  readonly source: Record<string, unknown>;
+  readonly connectTimeout?: string;
+  readonly lbPolicy?: string;
+}
+
+/** An EDS cluster. */
+export const cluster = ({
+  name,
+  source,
+  connectTimeout = "1s",
+  lbPolicy = "ROUND_ROBIN",
+}: ClusterText): ResourceText => ({
+  "@type": typeUrl("envoy.config.cluster.v3.Cluster"),
+  name,
+  type: "EDS",
+  connect_timeout: connectTimeout,
+  lb_policy: lbPolicy,
+  eds_cluster_config: { eds_config: source },
+});
+
+/** The load assignment of a cluster: ports of 127.0.0.1, in one locality. */
+export const loadAssignment = (clusterName: string, ports: readonly number[]): ResourceText => ({
+  "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+  cluster_name: clusterName,
+  endpoints: [
+    {
+      locality: { region: "here", zone: "a" },
+      load_balancing_weight: 1,
+      lb_endpoints: ports.map((port) => ({
+        endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: port } } },
+        health_status: "HEALTHY",
+        load_balancing_weight: 1,
+      })),
+    },
+  ],
+});
+
+/** A route configuration that sends everything to one cluster. */
+export const routeConfiguration = (name: string, clusterName: string): ResourceText => ({
+  "@type": typeUrl("envoy.config.route.v3.RouteConfiguration"),
+  name,
+  virtual_hosts: [
+    { name: "all", domains: ["*"], routes: [{ match: { prefix: "" }, route: { cluster: clusterName } }] },
+  ],
+});
+
+export interface HttpConnectionManagerText {
+  readonly routeName: string;
+  readonly source: Record<string, unknown>;
+  readonly serverName?: string;
+}
+
+const httpConnectionManager = (options: HttpConnectionManagerText): Record<string, unknown> => ({
+  "@type": typeUrl("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
+  stat_prefix: "ingress",
+  ...(options.serverName === undefined ? {} : { server_name: options.serverName }),
+  rds: { route_config_name: options.routeName, config_source: options.source },
+  http_filters: [
+    {
+      name: "envoy.filters.http.router",
+      typed_config: { "@type": typeUrl("envoy.extensions.filters.http.router.v3.Router") },
+    },
+  ],
+});
+
+export interface HttpListenerText extends HttpConnectionManagerText {
+  readonly name: string;
+  readonly port: number;
+  /** How often the same filter chain stands in it: twice is valid by the protos' rules and rejected by Envoy. */
+  readonly filterChains?: 1 | 2;
+}
+
+/** A listener of 127.0.0.1 whose routes come by RDS. */
+export const httpListener = (options: HttpListenerText): ResourceText => ({
+  "@type": typeUrl("envoy.config.listener.v3.Listener"),
+  name: options.name,
+  address: { socket_address: { address: "127.0.0.1", port_value: options.port } },
+  filter_chains: Array.from({ length: options.filterChains ?? 1 }, () => ({
+    filters: [{ name: "envoy.filters.network.http_connection_manager", typed_config: httpConnectionManager(options) }],
+  })),
+});
+
+/** The listener of a proxyless gRPC client: its name is the target, `xds:///NAME`. */
+export const apiListener = (options: HttpConnectionManagerText & { readonly name: string }): ResourceText => ({
+  "@type": typeUrl("envoy.config.listener.v3.Listener"),
+  name: options.name,
+  api_listener: { api_listener: httpConnectionManager(options) },
+});
+
+/** Routes of an xDS-enabled gRPC server: calls are let in. */
+export const inboundRoutes = (name: string): ResourceText => ({
+  "@type": typeUrl("envoy.config.route.v3.RouteConfiguration"),
+  name,
+  virtual_hosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "" }, non_forwarding_action: {} }] }],
+});

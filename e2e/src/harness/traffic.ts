@@ -1,0 +1,82 @@
+import { Agent, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Scene } from "./scene.js";
+
+/** One request through Envoy, and how it ended. */
+export interface Answer {
+  /** The HTTP status, or undefined when the connection failed. */
+  readonly status: number | undefined;
+  /** The backend's name, or the reason of the failure. */
+  readonly body: string;
+  /** The response's `server` header. */
+  readonly server: string | undefined;
+}
+
+/** Steady traffic through one listener of Envoy: one request at a time, a bounded number a second. */
+export interface Traffic {
+  /** Requests answered by a backend since the start. */
+  ok(): number;
+  /** Everything that went wrong since the start; a test that allows none compares with []. */
+  failures(): readonly string[];
+  /** Names of the backends that answered the last `count` requests. */
+  lastBackends(count: number): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** One GET. Never rejects. */
+export function get(port: number, agent?: Agent): Promise<Answer> {
+  return new Promise((resolve) => {
+    const outgoing = request({ host: "127.0.0.1", port, path: "/", agent, timeout: 5_000 }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        body += chunk;
+      });
+      response.on("error", (error) => resolve({ status: undefined, body: String(error), server: undefined }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode, body, server: headerText(response.headers.server) }),
+      );
+    });
+    outgoing.on("timeout", () => outgoing.destroy(new Error("no answer within 5 s")));
+    outgoing.on("error", (error) => resolve({ status: undefined, body: String(error), server: undefined }));
+    outgoing.end();
+  });
+}
+
+/** Starts about `perSecond` requests a second to a port of 127.0.0.1, over one kept connection. */
+export function startTraffic(scene: Scene, port: number, perSecond = 60): Traffic {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const failures: string[] = [];
+  const backends: string[] = [];
+  let ok = 0;
+  let stopping = false;
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      const { status, body } = await get(port, agent);
+      if (status === 200) {
+        ok += 1;
+        backends.push(body);
+        if (backends.length > 1_000) backends.shift();
+      } else {
+        failures.push(`after ${ok} answers: ${status ?? "no status"}: ${body}`);
+      }
+      await sleep(1_000 / perSecond);
+    }
+    agent.destroy();
+  };
+  const done = run();
+  const traffic: Traffic = {
+    ok: () => ok,
+    failures: () => failures,
+    lastBackends: (count) => backends.slice(-count),
+    stop: () => {
+      stopping = true;
+      return done;
+    },
+  };
+  scene.onEnd(traffic.stop);
+  return traffic;
+}
+
+const headerText = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(", ") : value;

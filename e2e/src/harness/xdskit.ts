@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { root } from "./peers.js";
+import type { Process } from "./process.js";
+import type { Scene } from "./scene.js";
+
+/** A running `xdskit serve`. */
+export interface XdskitServer {
+  readonly process: Process;
+  /** `127.0.0.1:PORT` of its gRPC listener. */
+  readonly grpc: string;
+  readonly admin: string;
+}
+
+export interface ServeOptions {
+  /** Default: a free port. Give the address of a server that was killed to take its place. */
+  readonly grpc?: string;
+  readonly args?: readonly string[];
+  /** How long `ready` may take. */
+  readonly withinMs?: number;
+}
+
+/**
+ * The command line under test: this checkout's `xdskit`, or what XDSKIT_COMMAND holds (words separated by spaces), such as an installed one.
+ */
+export function xdskitCommand(): { readonly command: string; readonly args: readonly string[] } {
+  const [command, ...args] = (process.env.XDSKIT_COMMAND ?? "").split(" ").filter((word) => word !== "");
+  if (command !== undefined) return { command, args };
+  return { command: process.execPath, args: [join(root, "packages/xdskit/bin/xdskit.mjs")] };
+}
+
+/** Starts `xdskit serve DIR` without waiting for anything. */
+export function startServe(scene: Scene, directory: string, options: ServeOptions = {}): Process {
+  const { command, args } = xdskitCommand();
+  return scene.start({
+    name: "xdskit serve",
+    command,
+    args: [
+      ...args,
+      "serve",
+      directory,
+      ...["--grpc", options.grpc ?? "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"],
+      ...(options.args ?? []),
+    ],
+  });
+}
+
+/** Starts `xdskit serve DIR` and waits until it says `ready`. */
+export async function serve(scene: Scene, directory: string, options: ServeOptions = {}): Promise<XdskitServer> {
+  const server = startServe(scene, directory, options);
+  const [, grpc = ""] = await server.line(/^grpc listening on (\S+)$/, options.withinMs);
+  const [, admin = ""] = await server.line(/^admin listening on (\S+)$/, options.withinMs);
+  await server.line(/^ready$/, options.withinMs);
+  return { process: server, grpc, admin };
+}
