@@ -1,25 +1,27 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import type { Unpack } from "../any.js";
-import { createPaths, fieldValue } from "../message-paths.js";
+import { createPlans, fieldValue, type MessagePlan } from "../message-plan.js";
 import type { Reference } from "../resource-types/resource-type.js";
 import { type Fields, type Refer, type ReferenceRule, referenceRule } from "./rules.js";
+
+interface Own {
+  readonly isAny: boolean;
+  readonly rule: ReferenceRule | undefined;
+}
 
 /** `Any`s inside `Any`s are followed to this depth. */
 const depthLimit = 32;
 
-const ruleCache = new WeakMap<DescMessage, ReferenceRule | null>();
+const ownOf = (schema: DescMessage): Own => ({
+  isAny: schema.typeName === "google.protobuf.Any",
+  rule: referenceRule(schema),
+});
 
-function ruleOf(schema: DescMessage): ReferenceRule | null {
-  let rule = ruleCache.get(schema);
-  if (rule === undefined) {
-    rule = referenceRule(schema) ?? null;
-    ruleCache.set(schema, rule);
-  }
-  return rule;
-}
-
-const pathsOf = createPaths((schema) => schema.typeName === "google.protobuf.Any" || ruleOf(schema) !== null);
+const planOf = createPlans((schema) => {
+  const { isAny, rule } = ownOf(schema);
+  return isAny || rule !== undefined;
+}, ownOf);
 
 /** Which resources a message names, at any depth and inside known `Any`s. Every reference once, in the order of the message's fields. */
 export function referencesOf(schema: DescMessage, message: Message, unpack: Unpack): readonly Reference[] {
@@ -27,26 +29,28 @@ export function referencesOf(schema: DescMessage, message: Message, unpack: Unpa
   const refer: Refer = (type, name) => {
     if (typeof name === "string" && name !== "") found.set(`${type} ${name}`, { type, name });
   };
-  visit(schema, message, unpack, refer, 0);
-  return [...found.values()];
+  visit(planOf(schema), message, unpack, refer, 0);
+  return found.size === 0 ? nothing : [...found.values()];
 }
 
-function visit(schema: DescMessage, message: Message, unpack: Unpack, refer: Refer, depth: number): void {
-  if (schema.typeName === "google.protobuf.Any") {
+const nothing: readonly Reference[] = Object.freeze([]);
+
+function visit(plan: MessagePlan<Own>, message: Message, unpack: Unpack, refer: Refer, depth: number): void {
+  if (plan.own.isAny) {
     const content = depth < depthLimit ? unpack(message as Any) : undefined;
-    if (content !== undefined) visit(content.schema, content.message, unpack, refer, depth + 1);
+    if (content !== undefined) visit(planOf(content.schema), content.message, unpack, refer, depth + 1);
     return;
   }
   // Servers of xDS are static clusters of the client's bootstrap, not resources.
-  if (schema.typeName === "envoy.config.core.v3.ConfigSource") return;
-  ruleOf(schema)?.(message as Message & Fields, refer);
-  for (const field of pathsOf(schema)) {
-    const value = fieldValue(message, field);
+  if (plan.schema.typeName === "envoy.config.core.v3.ConfigSource") return;
+  plan.own.rule?.(message as Message & Fields, refer);
+  for (const path of plan.paths) {
+    const value = fieldValue(message, path.field);
     if (value === undefined) continue;
-    if (field.fieldKind === "list") {
-      for (const item of value as readonly Message[]) visit(field.message, item, unpack, refer, depth);
-    } else if (field.fieldKind === "map") {
-      for (const item of Object.values(value as object)) visit(field.message, item, unpack, refer, depth);
-    } else visit(field.message, value as Message, unpack, refer, depth);
+    if (path.shape === "one") visit(path.plan, value as Message, unpack, refer, depth);
+    else {
+      const items = path.shape === "list" ? (value as readonly Message[]) : Object.values(value as Fields);
+      for (const item of items) visit(path.plan, item as Message, unpack, refer, depth);
+    }
   }
 }

@@ -3,18 +3,24 @@ import type { Reference } from "../resource-types/resource-type.js";
 
 /** Whether a reference means a collection of resources, and not one by its name. */
 export function isCollection(reference: Reference): boolean {
-  return collectionPrefix(reference.name) !== undefined;
+  return isGlob(partsOf(reference.name).path);
 }
 
 /** Whether a reference means this resource: by its name, or as a member of a collection. */
 export function refersTo(reference: Reference, type: TypeUrl, name: ResourceName): boolean {
   if (reference.type !== type) return false;
-  const prefix = collectionPrefix(reference.name);
-  return prefix === undefined ? reference.name === name : name.startsWith(prefix);
+  const { path, parameters } = partsOf(reference.name);
+  if (!isGlob(path)) return reference.name === name;
+  const member = partsOf(name);
+  return member.path.startsWith(path.slice(0, -1)) && member.parameters === parameters;
 }
 
-/** A glob of federation may have context parameters behind its star: `xdstp://authority/type/path/*?key=value`. */
-function collectionPrefix(name: ResourceName): string | undefined {
-  const path = name.startsWith("xdstp:") ? name.replace(/[?#].*$/s, "") : name;
-  return path === "*" || path.endsWith("/*") ? path.slice(0, -1) : undefined;
+function isGlob(path: string): boolean {
+  return path === "*" || path.endsWith("/*");
+}
+
+/** A name of federation may have context parameters behind its path, which its members have too: `xdstp://authority/type/path/*?key=value`. */
+function partsOf(name: ResourceName): { readonly path: string; readonly parameters: string } {
+  const [path = "", parameters = ""] = name.startsWith("xdstp:") ? name.split("?", 2) : [name];
+  return { path, parameters: parameters.split("&").sort().join("&") };
 }

@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { fieldValue } from "../message-paths.js";
+import { fieldValue } from "../message-plan.js";
 import type { Reference } from "../resource-types/resource-type.js";
 
 /** Notes a reference: of a type, by its v3 type URL, and to a name. An empty name is none. */

@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  create,
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { envoyRegistry } from "../registry.js";
+import { resourceTypes } from "../resource-types/resource-types.js";
+import { clusterFields, rules } from "./rules.js";
+
+const registry = envoyRegistry();
+
+/** `cluster web` for each reference, in order. */
+function referencesOf(typeName: string, json: JsonObject): readonly string[] {
+  const type = resourceTypes.find(typeName);
+  assert.ok(type?.schema);
+  const message = fromJson(type.schema, json, { registry });
+  return type.references(message).map(({ type, name }) => `${resourceTypes.byTypeUrl(type)?.type.name} ${name}`);
+}
+
+const ads = { ads: {} };
+const path = { path_config_source: { path: "/etc/envoy/rds.yaml" } };
+const url = "type.googleapis.com/envoy.extensions";
+const hcmUrl = `${url}.filters.network.http_connection_manager.v3.HttpConnectionManager`;
+
+function hcm(fields: JsonObject): JsonObject {
+  return { name: "hcm", typed_config: { "@type": hcmUrl, stat_prefix: "in", ...fields } };
+}
+
+function rds(name: string, config_source: JsonObject = ads): JsonObject {
+  return { rds: { route_config_name: name, config_source } };
+}
+
+function tls(direction: "Upstream" | "Downstream", common_tls_context: JsonObject): JsonObject {
+  return {
+    name: "tls",
+    typed_config: { "@type": `${url}.transport_sockets.tls.v3.${direction}TlsContext`, common_tls_context },
+  };
+}
+
+const sds = (name: string, sds_config: JsonValue = ads): JsonObject => ({ name, sds_config });
+const routeTo = (action: JsonObject): JsonObject => ({
+  name: "r",
+  virtual_hosts: [{ name: "v", domains: ["*"], routes: [{ match: { prefix: "/" }, route: action }] }],
+});
+
+describe("a listener names", () => {
+  test("the route configurations of its filter chains, default filter chain and api_listener", () => {
+    const { typed_config } = hcm(rds("api"));
+    const found = referencesOf("listener", {
+      name: "l",
+      filter_chains: [{ filters: [hcm(rds("one"))] }, { filters: [hcm(rds("two"))] }, { filters: [hcm(rds("one"))] }],
+      default_filter_chain: { filters: [hcm(rds("default"))] },
+      api_listener: { api_listener: typed_config ?? null },
+    });
+    assert.deepEqual([...found].sort(), ["route api", "route default", "route one", "route two"]);
+  });
+
+  test("nothing that a file on the client's machine gives", () => {
+    const filters = [hcm(rds("mine", path)), hcm(rds("old", { path: "/rds.yaml" }))];
+    assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters }] }), []);
+  });
+
+  test("route configurations that come from a server of its own kind", () => {
+    const grpc = { envoy_grpc: { cluster_name: "xds" } };
+    const own = { api_config_source: { api_type: "GRPC", transport_api_version: "V3", grpc_services: [grpc] } };
+    // `xds` is in the bootstrap: it is no resource.
+    assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters: [hcm(rds("r", own))] }] }), [
+      "route r",
+    ]);
+  });
+
+  test("all scoped routes, or the route configurations of those it holds itself", () => {
+    const scopes = (specifier: JsonObject) =>
+      hcm({
+        scoped_routes: {
+          name: "s",
+          scope_key_builder: { fragments: [{ header_value_extractor: { name: "h", index: 0 } }] },
+          rds_config_source: ads,
+          ...specifier,
+        },
+      });
+    const key = { fragments: [{ string_key: "k" }] };
+    const discovered = scopes({ scoped_rds: { scoped_rds_config_source: ads } });
+    const held = scopes({
+      scoped_route_configurations_list: {
+        scoped_route_configurations: [{ name: "a", route_configuration_name: "ra", key }],
+      },
+    });
+    assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters: [discovered] }] }), [
+      "scoped-route *",
+    ]);
+    assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters: [held] }] }), ["route ra"]);
+  });
+
+  test("secrets that come over xDS", () => {
+    const transport_socket = tls("Downstream", {
+      tls_certificate_sds_secret_configs: [sds("cert"), sds("from-file", path), { name: "in-bootstrap" }],
+      combined_validation_context: { default_validation_context: {}, validation_context_sds_secret_config: sds("ca") },
+    });
+    assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ transport_socket }] }), [
+      "secret cert",
+      "secret ca",
+    ]);
+  });
+
+  test("extension configs of HTTP, network and listener filters, and what their defaults name", () => {
+    const discovered = (name: string, typed: JsonObject = {}): JsonObject => ({
+      name,
+      config_discovery: { config_source: ads, type_urls: ["type.googleapis.com/x.Y"], ...typed },
+    });
+    const default_config = {
+      "@type": `${url}.filters.network.tcp_proxy.v3.TcpProxy`,
+      stat_prefix: "t",
+      cluster: "tcp",
+    };
+    const fromFile = { name: "from-file", config_discovery: { config_source: path, type_urls: [] } };
+    const found = referencesOf("listener", {
+      name: "l",
+      listener_filters: [discovered("listener-filter")],
+      filter_chains: [
+        {
+          filters: [
+            discovered("network-filter", { default_config }),
+            hcm({ ...rds("r"), http_filters: [discovered("http-filter"), fromFile] }),
+          ],
+        },
+      ],
+    });
+    assert.deepEqual([...found].sort(), [
+      "cluster tcp",
+      "extension-config http-filter",
+      "extension-config listener-filter",
+      "extension-config network-filter",
+      "route r",
+    ]);
+  });
+
+  test("the clusters of TCP proxies, of routes that it holds itself, and of services that its filters call", () => {
+    const tcp = (fields: JsonObject): JsonObject => ({
+      name: "tcp",
+      typed_config: { "@type": `${url}.filters.network.tcp_proxy.v3.TcpProxy`, stat_prefix: "t", ...fields },
+    });
+    const extAuthz = {
+      name: "authz",
+      typed_config: {
+        "@type": `${url}.filters.http.ext_authz.v3.ExtAuthz`,
+        grpc_service: { envoy_grpc: { cluster_name: "authz" } },
+      },
+    };
+    const filters = [
+      tcp({ cluster: "one" }),
+      tcp({
+        weighted_clusters: {
+          clusters: [
+            { name: "two", weight: 1 },
+            { name: "three", weight: 1 },
+          ],
+        },
+      }),
+      hcm({ route_config: routeTo({ cluster: "inline" }), http_filters: [extAuthz] }),
+    ];
+    const found = referencesOf("listener", { name: "l", filter_chains: [{ filters }] });
+    assert.deepEqual([...found].sort(), [
+      "cluster authz",
+      "cluster inline",
+      "cluster one",
+      "cluster three",
+      "cluster two",
+    ]);
+  });
+
+  test("nothing through an extension that is not known or is broken", () => {
+    const schema = resourceTypes.find("listener")?.schema as DescMessage;
+    for (const typeUrl of [hcmUrl, "type.googleapis.com/example.Unknown", ""]) {
+      const typedConfig: Any = { $typeName: "google.protobuf.Any", typeUrl, value: new Uint8Array([0xff]) };
+      const filter = { configType: { case: "typedConfig", value: typedConfig } };
+      const listener = create(schema, { filterChains: [{ filters: [filter] }] } as MessageInitShape<DescMessage>);
+      assert.deepEqual(resourceTypes.find("listener")?.references(listener), []);
+    }
+  });
+});
+
+describe("a route names", () => {
+  test("its cluster, weighted clusters and mirrors; not what a header or a plugin chooses", () => {
+    assert.deepEqual(referencesOf("route", routeTo({ cluster: "a" })), ["cluster a"]);
+    assert.deepEqual(referencesOf("route", routeTo({ cluster_header: "x-cluster" })), []);
+    const weighted: JsonObject = {
+      clusters: [
+        { name: "a", weight: 1 },
+        { cluster_header: "h", weight: 1 },
+        { name: "b", weight: 2 },
+      ],
+    };
+    const found = referencesOf(
+      "route",
+      routeTo({ weighted_clusters: weighted, request_mirror_policies: [{ cluster: "shadow" }] }),
+    );
+    assert.deepEqual([...found].sort(), ["cluster a", "cluster b", "cluster shadow"]);
+  });
+
+  test("mirrors of the virtual host and of the whole configuration", () => {
+    const found = referencesOf("route", {
+      name: "r",
+      request_mirror_policies: [{ cluster: "all" }],
+      virtual_hosts: [{ name: "v", domains: ["*"], request_mirror_policies: [{ cluster: "host" }] }],
+    });
+    assert.deepEqual([...found].sort(), ["cluster all", "cluster host"]);
+  });
+
+  test("its virtual hosts of VHDS, as a collection", () => {
+    assert.deepEqual(referencesOf("route", { name: "r", vhds: { config_source: ads } }), ["virtual-host r/*"]);
+  });
+
+  test("a virtual host and a scoped route name what they hold", () => {
+    const [virtualHost] = routeTo({ cluster: "a" }).virtual_hosts as JsonObject[];
+    assert.ok(virtualHost);
+    assert.deepEqual(referencesOf("virtual-host", virtualHost), ["cluster a"]);
+    const key = { fragments: [{ string_key: "k" }] };
+    assert.deepEqual(referencesOf("scoped-route", { name: "s", key, route_configuration_name: "r" }), ["route r"]);
+    assert.deepEqual(referencesOf("scoped-route", { name: "s", key, route_configuration: routeTo({ cluster: "a" }) }), [
+      "cluster a",
+    ]);
+  });
+});
+
+describe("a cluster names", () => {
+  const eds = (fields: JsonObject): JsonObject => ({
+    name: "c",
+    type: "EDS",
+    eds_cluster_config: { eds_config: ads, ...fields },
+  });
+
+  test("its load assignment, by service_name or by its own name", () => {
+    assert.deepEqual(referencesOf("cluster", eds({})), ["endpoint c"]);
+    assert.deepEqual(referencesOf("cluster", eds({ service_name: "s" })), ["endpoint s"]);
+  });
+
+  test("no load assignment when it is not an EDS cluster or reads a file", () => {
+    assert.deepEqual(referencesOf("cluster", { ...eds({}), type: "STRICT_DNS" }), []);
+    assert.deepEqual(referencesOf("cluster", eds({ eds_config: path })), []);
+  });
+
+  test("its secrets, in all transport sockets", () => {
+    const found = referencesOf("cluster", {
+      name: "c",
+      transport_socket: tls("Upstream", { validation_context_sds_secret_config: sds("ca") }),
+      transport_socket_matches: [
+        { name: "m", transport_socket: tls("Upstream", { tls_certificate_sds_secret_configs: [sds("cert")] }) },
+      ],
+    });
+    assert.deepEqual([...found].sort(), ["secret ca", "secret cert"]);
+  });
+
+  test("the clusters that it is made of", () => {
+    const typed_config = { "@type": `${url}.clusters.aggregate.v3.ClusterConfig`, clusters: ["a", "b"] };
+    assert.deepEqual(referencesOf("cluster", { name: "c", cluster_type: { name: "aggregate", typed_config } }), [
+      "cluster a",
+      "cluster b",
+    ]);
+  });
+});
+
+test("a load assignment names its LEDS collections", () => {
+  const leds_collection_name = "xdstp://authority/envoy.config.endpoint.v3.LbEndpoint/web/*";
+  const found = referencesOf("endpoint", {
+    cluster_name: "web",
+    endpoints: [{ leds_cluster_locality_config: { leds_config: ads, leds_collection_name } }],
+  });
+  assert.deepEqual(found, [`locality-endpoint ${leds_collection_name}`]);
+});
+
+test("every rule is about a message and a field that exist", () => {
+  for (const name of Object.keys(rules)) assert.ok(registry.getMessage(name), name);
+  for (const [name, field] of Object.entries(clusterFields)) {
+    assert.ok(
+      registry.getMessage(name)?.fields.some((known) => known.name === field),
+      `${name}.${field}`,
+    );
+  }
+});
