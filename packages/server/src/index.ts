@@ -1,2 +1,24 @@
+export {
+  type Config,
+  type ConfigLayer,
+  type ConfigUpdate,
+  defaultLayer,
+  type ResourceSelector,
+} from "./config.js";
+export { type Addresses, createServer, type ServerOptions, type XdsServer } from "./create-server.js";
+export type { NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
+export { everyNode, type GroupSettings } from "./groups.js";
+export { defaultKeepalive, type Keepalive } from "./keepalive.js";
+export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LayerName, LayerUpdate, Source, SourceSink } from "./source.js";
+export {
+  defaultFolderLimits,
+  type FolderLimits,
+  type FolderSourceOptions,
+  wholeFolderLayer,
+} from "./sources/folder/folder-options.js";
+export { createFolderSource } from "./sources/folder/folder-source.js";
+export type { FolderSummary } from "./sources/folder/folder-summary.js";
+export type { FetchStats, GroupStats, LayerStats, ServerStats, StreamStats, TypeStats } from "./stats.js";
 export type { Accept, Connection, ConnectionHandler, Method, Transport } from "./transport.js";
+export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";

@@ -7,6 +7,8 @@ export interface Method {
   readonly api: ApiVersion;
   /** Undefined for the aggregated service. */
   readonly only: ResourceType | undefined;
+  /** A unary `Fetch…`: one request, one response or an error. Always SotW, never aggregated. */
+  readonly unary: boolean;
 }
 
 /** One client's stream as a transport sees it: bytes in and out. */

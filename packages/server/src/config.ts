@@ -1,0 +1,78 @@
+import type { Message } from "@bufbuild/protobuf";
+import { createResource, type Resource, type ResourceName, type ResourceTypes, XdskitError } from "@xdskit/api";
+import type { LayerName, LayerUpdate } from "./source.js";
+
+/** Names one resource: its type as people type it (`cluster`, `cds`) or its type URL, and its name. */
+export interface ResourceSelector {
+  readonly type: string;
+  readonly name: ResourceName;
+}
+
+/** How the configuration of a program is to change. */
+export interface ConfigUpdate {
+  /** Added, or put in the place of those with the same type and name. */
+  readonly upsert?: Iterable<Message | Resource>;
+  /** A name that is not there is no error. What is also in `upsert` is there afterwards. */
+  readonly remove?: Iterable<ResourceSelector>;
+}
+
+/**
+ * One layer of resources that a program sets. Each call is one atomic change: it is applied whole, or an XdskitError is thrown
+ * and nothing changed. Resources with the content that they had are sent to nobody. Calls in one turn of the event loop reach
+ * clients as one change.
+ */
+export interface ConfigLayer {
+  readonly name: LayerName;
+  /**
+   * The layer holds exactly these resources from now on. A message is one of Envoy's, made with `create(ClusterSchema, …)`; a
+   * `Resource` (from `createResource`) can also have aliases and a TTL. Throws if a message is of no known type or has no name, and if a
+   * name appears twice for one type.
+   */
+  set(resources: Iterable<Message | Resource>): void;
+  /** Changes only what is named. Throws as `set` does, and for an unknown type in `remove`. */
+  update(update: ConfigUpdate): void;
+  /** `update` with `remove` only. */
+  remove(...resources: readonly ResourceSelector[]): void;
+}
+
+/** What programs set: the layer `default`, and as many more by name as a program wants. */
+export interface Config extends ConfigLayer {
+  /** Another layer, for groups to name; the same name gives the same layer. */
+  layer(name: LayerName): ConfigLayer;
+}
+
+/** The layer that `server.config.set` writes. */
+export const defaultLayer: LayerName = "default";
+
+export function createConfig(types: ResourceTypes, apply: (updates: readonly LayerUpdate[]) => void): Config {
+  function layer(name: LayerName): ConfigLayer {
+    const update = ({ upsert = [], remove = [] }: ConfigUpdate) => {
+      apply([
+        {
+          layer: name,
+          kind: "patch",
+          upsert: Array.from(upsert, asResource),
+          remove: Array.from(remove, (selector) => ({ type: typeOf(selector), name: selector.name })),
+        },
+      ]);
+    };
+    return {
+      name,
+      set: (resources) => apply([{ layer: name, kind: "replace", upsert: Array.from(resources, asResource) }]),
+      update,
+      remove: (...resources) => update({ remove: resources }),
+    };
+  }
+
+  function asResource(from: Message | Resource): Resource {
+    return "$typeName" in from ? createResource(from, { types }) : from;
+  }
+
+  function typeOf({ type, name }: ResourceSelector) {
+    const found = types.find(type);
+    if (found !== undefined) return found;
+    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `there is no such type of resources`, { type, resource: name });
+  }
+
+  return { ...layer(defaultLayer), layer };
+}

@@ -1,0 +1,81 @@
+import type { ResourceType } from "@xdskit/api";
+import type { OutgoingResponse, StatusCode, Variant } from "@xdskit/protocol";
+import type { FetchStats, StreamStats, TypeStats } from "./stats.js";
+import type { Method } from "./transport.js";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What a server counts while it runs; `ServerStats` is read from it. */
+export interface Counters {
+  /** The row of a kind of stream; the caller counts in it. */
+  stream(method: Method): Mutable<StreamStats>;
+  type(type: ResourceType, variant: Variant): Mutable<TypeStats>;
+  fetch(method: Method & { readonly only: ResourceType }): Mutable<FetchStats>;
+  refuse(code: StatusCode): void;
+  readonly streams: readonly StreamStats[];
+  readonly types: readonly TypeStats[];
+  readonly fetches: readonly FetchStats[];
+  readonly refused: readonly { readonly code: StatusCode; readonly count: number }[];
+  configurationsApplied: number;
+  configurationsRefused: number;
+}
+
+export function createCounters(): Counters {
+  const streams = new Map<string, Mutable<StreamStats>>();
+  const types = new Map<string, Mutable<TypeStats>>();
+  const fetches = new Map<string, Mutable<FetchStats>>();
+  const refused = new Map<StatusCode, number>();
+  return {
+    stream: ({ api, variant, only }) => {
+      const service = only?.abbreviation ?? "ads";
+      return row(streams, `${api} ${variant} ${service}`, () => ({
+        ...{ api, variant, service },
+        ...{ open: 0, behind: 0, opened: 0, requests: 0, requestBytes: 0 },
+      }));
+    },
+    type: (type, variant) => {
+      // Clients may ask for anything: what is no known type shares one row, or they could make the table grow without end.
+      const { typeUrl, abbreviation } = type.schema === undefined ? unknownTypes : type;
+      return row(types, `${variant} ${typeUrl}`, () => ({
+        ...{ typeUrl, abbreviation, variant },
+        ...{ responses: 0, resources: 0, removals: 0, responseBytes: 0 },
+        ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
+      }));
+    },
+    fetch: ({ api, only: { typeUrl, abbreviation } }) =>
+      row(fetches, `${api} ${typeUrl}`, () => ({ typeUrl, abbreviation, api, calls: 0 })),
+    refuse: (code) => void refused.set(code, (refused.get(code) ?? 0) + 1),
+    get streams() {
+      return Array.from(streams.values(), (each) => ({ ...each }));
+    },
+    get types() {
+      return Array.from(types.values(), (each) => ({ ...each }));
+    },
+    get fetches() {
+      return Array.from(fetches.values(), (each) => ({ ...each }));
+    },
+    get refused() {
+      return Array.from(refused, ([code, count]) => ({ code, count }));
+    },
+    configurationsApplied: 0,
+    configurationsRefused: 0,
+  };
+}
+
+const unknownTypes = { typeUrl: "", abbreviation: "unknown" } as const;
+
+/** Counts a response that was sent. */
+export function countResponse(stats: Mutable<TypeStats>, response: OutgoingResponse): void {
+  stats.responses += 1;
+  stats.resources += response.resources;
+  stats.removals += response.removed;
+  stats.responseBytes += response.body.byteLength + response.tail.byteLength;
+}
+
+function row<Row>(rows: Map<string, Row>, key: string, make: () => Row): Row {
+  const known = rows.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  rows.set(key, made);
+  return made;
+}

@@ -1,0 +1,115 @@
+import type { Finding, ResourceType, Version } from "@xdskit/api";
+import type { Node, StatusCode } from "@xdskit/protocol";
+import type { LayerName } from "./source.js";
+import type { Method } from "./transport.js";
+
+/** A client's stream, as events and logs show it. */
+export interface StreamInfo {
+  /** Counted from 1; unique in the life of a server. */
+  readonly id: number;
+  readonly method: Method;
+  readonly peer: string;
+}
+
+/** A stream whose node is known and was accepted. */
+export interface NodeStreamInfo extends StreamInfo {
+  readonly node: Node;
+  /** The name of the node's group. */
+  readonly group: string;
+}
+
+/** What happens in a server. No event ever carries the content of a resource. */
+export type ServerEvent =
+  /** A change was applied; the numbers count what really became different. */
+  | {
+      readonly kind: "configuration-applied";
+      readonly layers: readonly LayerName[];
+      readonly upserted: number;
+      readonly removed: number;
+    }
+  /** A change was refused whole; what was served before goes on being served. */
+  | {
+      readonly kind: "configuration-refused";
+      /** The name of the source, or of the layer that a program set. */
+      readonly source: string;
+      readonly findings: readonly Finding[];
+    }
+  /** A source looked at what it has and found nothing that would keep it from being applied; `findings` are warnings. */
+  | { readonly kind: "configuration-checked"; readonly source: string; readonly findings: readonly Finding[] }
+  | { readonly kind: "stream-opened"; readonly stream: NodeStreamInfo }
+  /** `code` is undefined where the client or the network ended the stream. */
+  | {
+      readonly kind: "stream-closed";
+      readonly stream: NodeStreamInfo;
+      readonly code: StatusCode | undefined;
+      readonly message: string;
+    }
+  /** A stream was ended before it got anything: no group for its node, a limit, a first request that makes no sense. */
+  | {
+      readonly kind: "stream-refused";
+      readonly stream: StreamInfo;
+      readonly node: Node | undefined;
+      readonly code: StatusCode;
+      readonly message: string;
+    }
+  | {
+      readonly kind: "subscribed";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly wildcard: boolean;
+      readonly names: number;
+    }
+  | {
+      readonly kind: "acknowledged";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly version: Version;
+    }
+  /** A client rejected a response (NACK). Told once for each node, type and version, however often and on however many streams it is repeated. */
+  | {
+      readonly kind: "rejected";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly version: Version;
+      /** gRPC status code and text of the client's `error_detail`, cut to a bounded length. */
+      readonly code: number;
+      readonly message: string;
+    }
+  /** A request with an outdated nonce was ignored, as the protocol wants it. */
+  | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }
+  /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
+  | { readonly kind: "fault"; readonly stream: StreamInfo; readonly error: unknown };
+
+export type ServerListener = (event: ServerEvent) => void;
+
+/** Tells listeners what happens. */
+export interface Events {
+  /** Returns a function that stops it. */
+  on(listener: ServerListener): () => void;
+  /** Takes a function, so that nothing is built while nobody listens. */
+  emit(event: () => ServerEvent): void;
+}
+
+export function createEvents(): Events {
+  const listeners = new Set<ServerListener>();
+  return {
+    on(listener) {
+      // Wrapped, so that the same function may listen twice.
+      const entry: ServerListener = (event) => listener(event);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    emit(event) {
+      if (listeners.size === 0) return;
+      const told = event();
+      for (const listener of listeners) {
+        try {
+          listener(told);
+        } catch (error) {
+          // A listener's fault must end neither the stream that it is told about nor the server.
+          process.emitWarning(`a listener of the server threw at "${told.kind}": ${String(error)}`, "XdskitWarning");
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { type Finding, XdskitError } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+import { matchesGlob } from "./glob.js";
+import type { LayerName } from "./source.js";
+
+/** A group of nodes and the layers that they are served. Groups are tried in order; the first that matches a node wins. */
+export interface GroupSettings {
+  readonly name: string;
+  /**
+   * What must hold of a node, all of it; `{}` matches every node. The keys are `id`, `cluster`, `locality.region`, `locality.zone`,
+   * `locality.sub_zone` and `metadata.<path>`; the values are exact, or globs with `*` and `?`. A metadata field that the node does not
+   * have never matches.
+   */
+  readonly match: Readonly<Record<string, string | number | boolean>>;
+  /** From the lowest to the highest: a later layer wins over an earlier one by type and name. */
+  readonly layers: readonly LayerName[];
+}
+
+/** A group, ready to be asked. */
+export interface Group {
+  readonly name: string;
+  /** Undefined: every layer that there is, in the order in which they first appeared. */
+  readonly layers: readonly LayerName[] | undefined;
+  matches(node: Node): boolean;
+}
+
+/** The name of the only group of a server that was given none: every node, every layer. */
+export const everyNode = "all";
+
+/** Checks the settings and makes them ready. Throws an XdskitError that lists everything wrong with them. */
+export function createGroups(settings: readonly GroupSettings[] | undefined): readonly Group[] {
+  if (settings === undefined) return [{ name: everyNode, layers: undefined, matches: () => true }];
+  const findings = findingsOf(settings);
+  const [first, ...rest] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  return settings.map(({ name, match, layers }) => {
+    const conditions = Object.entries(match).map(([key, pattern]) => condition(key, String(pattern)));
+    return { name, layers, matches: (node) => conditions.every((holds) => holds(node)) };
+  });
+}
+
+function findingsOf(settings: readonly GroupSettings[]): Finding[] {
+  const findings: Finding[] = [];
+  const add = (field: string, message: string) =>
+    findings.push({ code: "XDSKIT_GROUP_INVALID", severity: "error", field, message });
+  const seen = new Set<string>();
+  settings.forEach(({ name, match, layers }, index) => {
+    const field = `groups[${index}]`;
+    if (name === "") add(`${field}.name`, "a group needs a name");
+    if (seen.has(name)) add(`${field}.name`, `there are two groups named ${JSON.stringify(name)}`);
+    seen.add(name);
+    for (const key of Object.keys(match)) {
+      if (fieldOf(key) === undefined) {
+        add(
+          `${field}.match`,
+          `unknown key ${JSON.stringify(key)}: it must be id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>`,
+        );
+      }
+    }
+    if (layers.length === 0) add(`${field}.layers`, `group ${JSON.stringify(name)} has no layers to serve`);
+    if (new Set(layers).size < layers.length) {
+      add(`${field}.layers`, `group ${JSON.stringify(name)} names a layer twice`);
+    }
+  });
+  return findings;
+}
+
+function condition(key: string, pattern: string): (node: Node) => boolean {
+  const read = fieldOf(key);
+  return (node) => {
+    const value = read?.(node);
+    return value !== undefined && matchesGlob(pattern, value);
+  };
+}
+
+const metadataPrefix = "metadata.";
+
+function fieldOf(key: string): ((node: Node) => string | undefined) | undefined {
+  switch (key) {
+    case "id":
+      return (node) => node.id;
+    case "cluster":
+      return (node) => node.cluster;
+    case "locality.region":
+      return (node) => node.locality.region;
+    case "locality.zone":
+      return (node) => node.locality.zone;
+    case "locality.sub_zone":
+      return (node) => node.locality.subZone;
+    default: {
+      if (!key.startsWith(metadataPrefix) || key.length === metadataPrefix.length) return undefined;
+      const path = key.slice(metadataPrefix.length);
+      return (node) => scalarAt(node.metadata, path);
+    }
+  }
+}
+
+/** The scalar at a dotted path. A key may hold dots itself, as in `metadata.app.kubernetes.io/name`: the longest key wins. */
+function scalarAt(value: unknown, path: string): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(value));
+  for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
+    const key = path.slice(0, end);
+    if (!fields.has(key)) continue;
+    const inner = fields.get(key);
+    if (end < path.length) {
+      const found = scalarAt(inner, path.slice(end + 1));
+      if (found !== undefined) return found;
+    } else if (typeof inner === "string" || typeof inner === "number" || typeof inner === "boolean") {
+      return String(inner);
+    }
+  }
+  return undefined;
+}

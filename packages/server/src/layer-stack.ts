@@ -1,0 +1,82 @@
+import type { Resource } from "@xdskit/api";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import type { LayerChange, Layers, ResourceKey } from "./layers.js";
+import type { LayerName } from "./source.js";
+
+/**
+ * What a list of layers adds up to: a later layer wins over an earlier one by type and name, and where it lets go of a name, the earlier
+ * one's resource comes back. Groups with the same list share one stack. Nothing is computed before it is asked for; from then on
+ * a change costs what changed, times the layers.
+ */
+export interface LayerStack {
+  /** Undefined while none of its layers is there. */
+  snapshot(): Snapshot | undefined;
+  /** Takes over what became different in the layers; true if the snapshot is another one now. */
+  update(changes: readonly LayerChange[]): boolean;
+}
+
+/** `names` from the lowest to the highest; undefined is all layers that there are. */
+export function createLayerStack(layers: Layers, names: readonly LayerName[] | undefined): LayerStack {
+  let current: Snapshot | undefined;
+  /** True while `current` was derived here, false while it is the only layer's own snapshot. */
+  let own = false;
+
+  function present(): readonly LayerName[] {
+    return names === undefined ? layers.names : names.filter((name) => layers.get(name) !== undefined);
+  }
+
+  function build(from: readonly LayerName[]): Snapshot | undefined {
+    const [only] = from;
+    own = from.length > 1;
+    if (!own) return only === undefined ? undefined : layers.get(only);
+    // Starts from nothing and not from the lowest layer, which goes on to change by itself.
+    const winners = new Map<string, Resource>();
+    for (const name of from) {
+      for (const set of layers.get(name)?.sets.values() ?? []) {
+        for (const resource of set) winners.set(keyOf(resource), resource);
+      }
+    }
+    return updateSnapshot(emptySnapshot(), { upsert: winners.values() });
+  }
+
+  function derive(before: Snapshot, from: readonly LayerName[], changes: readonly LayerChange[]): Snapshot {
+    // By key, since one change may touch a name in several layers.
+    const upsert = new Map<string, Resource>();
+    const remove = new Map<string, ResourceKey>();
+    const highestFirst = from.map((name) => layers.get(name)).reverse();
+    const settle = ({ type, name }: ResourceKey) => {
+      const now = before.of(type).get(name);
+      for (const layer of highestFirst) {
+        const winner = layer?.of(type).get(name);
+        if (winner === undefined) continue;
+        if (winner.version !== now?.version) upsert.set(keyOf(winner), winner);
+        return;
+      }
+      if (now !== undefined) remove.set(keyOf({ type, name }), { type, name });
+    };
+    for (const change of changes) {
+      if (!from.includes(change.layer)) continue;
+      change.upserted.forEach(settle);
+      change.removed.forEach(settle);
+    }
+    return updateSnapshot(before, { upsert: upsert.values(), remove: remove.values() });
+  }
+
+  return {
+    snapshot() {
+      current ??= build(present());
+      return current;
+    },
+    update(changes) {
+      if (current === undefined) return names === undefined || changes.some(({ layer }) => names.includes(layer));
+      const before = current;
+      const from = present();
+      current = own ? derive(current, from, changes) : build(from);
+      return current !== before;
+    },
+  };
+}
+
+function keyOf({ type, name }: ResourceKey): string {
+  return `${type.typeUrl} ${name}`;
+}

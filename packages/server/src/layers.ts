@@ -1,0 +1,113 @@
+import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import type { LayerName, LayerUpdate } from "./source.js";
+
+/** Names one resource of a layer. */
+export interface ResourceKey {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+}
+
+/** What really became different in a layer: what was set again with the same content is not in it. */
+export interface LayerChange {
+  readonly layer: LayerName;
+  readonly upserted: readonly Resource[];
+  readonly removed: readonly ResourceKey[];
+}
+
+/** The named sets of resources that groups are built from. */
+export interface Layers {
+  /** In the order in which they first appeared. */
+  readonly names: readonly LayerName[];
+  /** What a layer holds; undefined for one that nothing was ever put in. */
+  get(layer: LayerName): Snapshot | undefined;
+  /**
+   * Makes a change, all of it or nothing, and says what became different; layers in which nothing did are there with empty lists if
+   * they are new. Throws an XdskitError, having changed nothing, where an update names a resource twice.
+   */
+  apply(updates: readonly LayerUpdate[]): readonly LayerChange[];
+}
+
+export function createLayers(): Layers {
+  const layers = new Map<LayerName, Snapshot>();
+  return {
+    get names() {
+      return [...layers.keys()];
+    },
+    get: (layer) => layers.get(layer),
+    apply(updates) {
+      // Everything that can be wrong is found before anything is derived: a snapshot that was derived from is not the newest any more.
+      refuseDuplicates(updates);
+      const changes: LayerChange[] = [];
+      for (const update of updates) {
+        const known = layers.get(update.layer);
+        const before = known ?? emptySnapshot();
+        const change = update.kind === "replace" ? replacement(before, update) : patch(before, update);
+        if (known !== undefined && change.upserted.length === 0 && change.removed.length === 0) continue;
+        layers.set(update.layer, updateSnapshot(before, { upsert: change.upserted, remove: change.removed }));
+        changes.push(change);
+      }
+      return changes;
+    },
+  };
+}
+
+function refuseDuplicates(updates: readonly LayerUpdate[]): void {
+  const findings: Finding[] = [];
+  for (const update of updates) {
+    const seen = new Map<ResourceType, Set<ResourceName>>();
+    for (const { type, name } of update.upsert) {
+      const names = namesOf(seen, type);
+      if (names.has(name)) {
+        findings.push({
+          code: "XDSKIT_DUPLICATE_RESOURCE",
+          severity: "error",
+          message: `layer ${JSON.stringify(update.layer)} names it twice`,
+          type: type.name,
+          resource: name,
+        });
+      }
+      names.add(name);
+    }
+  }
+  const [first, ...rest] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+}
+
+function namesOf(map: Map<ResourceType, Set<ResourceName>>, type: ResourceType): Set<ResourceName> {
+  const known = map.get(type);
+  if (known !== undefined) return known;
+  const names = new Set<ResourceName>();
+  map.set(type, names);
+  return names;
+}
+
+function patch(before: Snapshot, update: LayerUpdate): LayerChange {
+  const upserted = update.upsert.filter((resource) => differs(before, resource));
+  const kept = new Map<ResourceType, Set<ResourceName>>();
+  // What one update both removes and puts in is there afterwards.
+  if (update.remove !== undefined && update.remove.length > 0) {
+    for (const { type, name } of update.upsert) namesOf(kept, type).add(name);
+  }
+  const removed = (update.remove ?? []).filter(
+    ({ type, name }) => before.of(type).get(name) !== undefined && !kept.get(type)?.has(name),
+  );
+  return { layer: update.layer, upserted, removed };
+}
+
+function replacement(before: Snapshot, update: LayerUpdate): LayerChange {
+  const upserted = update.upsert.filter((resource) => differs(before, resource));
+  const next = new Map<ResourceType, Set<ResourceName>>();
+  for (const { type, name } of update.upsert) namesOf(next, type).add(name);
+  const removed: ResourceKey[] = [];
+  for (const set of before.sets.values()) {
+    const names = next.get(set.type);
+    for (const { type, name } of set) if (!names?.has(name)) removed.push({ type, name });
+  }
+  return { layer: update.layer, upserted, removed };
+}
+
+/** Whether a resource is new or has another content than the one of its name; equal content has an equal version. */
+function differs(before: Snapshot, resource: Resource): boolean {
+  return before.of(resource.type).get(resource.name)?.version !== resource.version;
+}

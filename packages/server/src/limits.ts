@@ -1,0 +1,31 @@
+import { defaultStreamLimits, type StreamLimits } from "@xdskit/protocol";
+
+/**
+ * What clients may cost. The defaults stop a runaway client, not a large fleet: an Envoy that asks for 100,000 load assignments
+ * in one request passes. A stream that goes beyond a limit ends with RESOURCE_EXHAUSTED; no other stream is touched (rule 162).
+ */
+export interface ServerLimits extends StreamLimits {
+  /** Bytes of one request, after decompression. Default 16 MiB: Envoy's node of 61 kB and 100,000 names of 160 bytes. */
+  readonly requestBytes: number;
+  /** Open streams in total. Default 100,000. */
+  readonly streams: number;
+  /**
+   * Open streams of one node id. Default 20,000: without ADS an Envoy has a stream for each load assignment and route configuration,
+   * and a gRPC client has one for each target.
+   */
+  readonly streamsPerNode: number;
+  /** Requests per second on one stream, sustained. Default 1,000. Acknowledgements count. */
+  readonly requestsPerSecond: number;
+  /** Requests that one stream may send at once before the rate counts. Default 5,000. */
+  readonly requestBurst: number;
+}
+
+/** The limits of a server that was given none. */
+export const defaultServerLimits: ServerLimits = {
+  ...defaultStreamLimits,
+  requestBytes: 16 * 1024 * 1024,
+  streams: 100_000,
+  streamsPerNode: 20_000,
+  requestsPerSecond: 1_000,
+  requestBurst: 5_000,
+};

@@ -1,0 +1,31 @@
+import type { TypeUrl, Version } from "@xdskit/api";
+
+/** Remembers which node rejected which version, so that a rejection that is repeated on every stream and reconnect is told once. */
+export interface Rejections {
+  /** True the first time for a node, type and version. */
+  first(node: string, type: TypeUrl, version: Version): boolean;
+}
+
+/** How many nodes and types are remembered. One that is forgotten is told once more, no worse. */
+const remembered = 20_000;
+
+export function createRejections(limit = remembered): Rejections {
+  // A node cannot go back to an older rejected version without a newer one in between, so the last one per node and type is enough.
+  const last = new Map<string, Version>();
+  return {
+    first(node, type, version) {
+      const key = `${type} ${node}`;
+      const known = last.get(key);
+      // Deleted and set again, so that the oldest is the first in the map.
+      last.delete(key);
+      last.set(key, version);
+      if (last.size > limit) {
+        for (const oldest of last.keys()) {
+          last.delete(oldest);
+          break;
+        }
+      }
+      return known !== version;
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { performance } from "node:perf_hooks";
+import type { ResourceTypes } from "@xdskit/api";
+import {
+  createStream,
+  type Node,
+  type Snapshot,
+  type StatusCode,
+  type Stream,
+  type StreamEffect,
+  statusCode,
+} from "@xdskit/protocol";
+import { type Counters, countResponse } from "./counters.js";
+import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
+import type { FairQueue } from "./fair-queue.js";
+import type { ServerLimits } from "./limits.js";
+import type { Membership, Publication, Subscriber } from "./publication.js";
+import { createRateLimit, type RateLimit } from "./rate-limit.js";
+import type { Rejections } from "./rejections.js";
+import type { Connection, ConnectionHandler } from "./transport.js";
+
+/** What all streams of a server share. */
+export interface SessionContext {
+  readonly types: ResourceTypes;
+  readonly limits: ServerLimits;
+  readonly defaultNode: Node | undefined;
+  readonly publication: Publication;
+  readonly counters: Counters;
+  readonly events: Events;
+  readonly rejections: Rejections;
+  /** Sessions that may have something to send. */
+  readonly queue: FairQueue<Session>;
+  /** Called once when a session is over. */
+  readonly ended: (session: Session) => void;
+}
+
+/** One client's stream: joins the protocol's machine, the transport's connection and the group of the node, and counts. */
+export class Session implements ConnectionHandler, Subscriber {
+  readonly #context: SessionContext;
+  readonly #connection: Connection;
+  readonly #stream: Stream;
+  readonly #rate: RateLimit;
+  readonly #counter: ReturnType<Counters["stream"]>;
+  #info: StreamInfo;
+  #opened: NodeStreamInfo | undefined;
+  #membership: Membership | undefined;
+  /** The snapshot that the machine was last given. */
+  #given: Snapshot | undefined;
+  #room = true;
+  #over = false;
+
+  constructor(context: SessionContext, connection: Connection, id: number) {
+    const { types, limits, defaultNode } = context;
+    const { method, peer } = connection;
+    const { variant, api, only } = method;
+    this.#context = context;
+    this.#connection = connection;
+    this.#info = { id, method, peer };
+    this.#stream = createStream({ variant, api, only, types, limits, defaultNode });
+    this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
+    this.#counter = context.counters.stream(method);
+    this.#counter.open += 1;
+    this.#counter.opened += 1;
+  }
+
+  received(bytes: Uint8Array): void {
+    if (this.#over) return;
+    this.#counter.requests += 1;
+    this.#counter.requestBytes += bytes.byteLength;
+    if (!this.#rate.take(performance.now())) {
+      const { requestsPerSecond } = this.#context.limits;
+      this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
+      return;
+    }
+    this.#guard(() => this.#carryOut(this.#stream.step({ kind: "request", bytes })));
+    // Not answered at once: requests that come together are answered together, and in turn with other streams.
+    this.changed();
+  }
+
+  drained(): void {
+    if (this.#over || this.#room) return;
+    this.#room = true;
+    this.#counter.behind -= 1;
+    this.changed();
+  }
+
+  /** Rule 14: a client that half-closes is done. */
+  finished(): void {
+    this.end(statusCode.ok, "");
+  }
+
+  closed(): void {
+    this.#leave(undefined, "");
+  }
+
+  changed(): void {
+    if (!this.#over && this.#room) this.#context.queue.add(this);
+  }
+
+  /** Gives the machine what is new and the client what it lacks, as far as there is room. Called by the queue. */
+  work(): void {
+    if (this.#over || !this.#room) return;
+    this.#guard(() => {
+      const snapshot = this.#membership?.snapshot();
+      if (snapshot !== undefined && snapshot !== this.#given) {
+        this.#given = snapshot;
+        this.#carryOut(this.#stream.step({ kind: "snapshot", snapshot }));
+      }
+      while (this.#room && !this.#over) {
+        const response = this.#stream.next();
+        if (response === undefined) return;
+        countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
+        if (this.#connection.send(response.body, response.tail)) continue;
+        this.#room = false;
+        this.#counter.behind += 1;
+      }
+    });
+  }
+
+  /** Ends the stream, for the server's own reasons. */
+  end(code: StatusCode, message: string): void {
+    if (this.#over) return;
+    this.#connection.end(code, message);
+    this.#leave(code, message);
+  }
+
+  #carryOut(effects: readonly StreamEffect[]): void {
+    for (const effect of effects) {
+      if (this.#over) return;
+      this.#note(effect);
+    }
+  }
+
+  #note(effect: StreamEffect): void {
+    switch (effect.kind) {
+      case "identified":
+        this.#identified(effect.node);
+        break;
+      case "close":
+        this.#refuse(effect.code, effect.message);
+        break;
+      default:
+        if (this.#opened !== undefined) this.#count(effect, this.#opened);
+    }
+  }
+
+  #count(effect: Exclude<StreamEffect, { readonly kind: "identified" | "close" }>, stream: NodeStreamInfo): void {
+    const { counters, events, rejections } = this.#context;
+    const { type } = effect;
+    const count = counters.type(type, stream.method.variant);
+    switch (effect.kind) {
+      case "subscribed":
+        events.emit(() => ({ ...effect, stream }));
+        break;
+      case "acknowledged":
+        count.acknowledged += 1;
+        events.emit(() => ({ kind: "acknowledged", stream, type, version: effect.version }));
+        break;
+      case "rejected": {
+        count.rejected += 1;
+        if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
+        count.rejectedVersions += 1;
+        const { version, code, message } = effect;
+        events.emit(() => ({ kind: "rejected", stream, type, version, code, message }));
+        break;
+      }
+      case "stale":
+        count.stale += 1;
+        events.emit(() => ({ kind: "stale", stream, type }));
+        break;
+    }
+  }
+
+  #identified(node: Node): void {
+    const { publication, events } = this.#context;
+    const admission = publication.admit(node);
+    if ("code" in admission) {
+      this.#refuse(admission.code, admission.message, node);
+      return;
+    }
+    this.#membership = admission.join(this);
+    const stream: NodeStreamInfo = { ...this.#info, node, group: this.#membership.group };
+    this.#opened = stream;
+    events.emit(() => ({ kind: "stream-opened", stream }));
+  }
+
+  /** Ends the stream for a fault of the client's. */
+  #refuse(code: StatusCode, message: string, node?: Node): void {
+    if (this.#over) return;
+    const { counters, events } = this.#context;
+    counters.refuse(code);
+    if (this.#opened === undefined) {
+      events.emit(() => ({ kind: "stream-refused", stream: this.#info, node, code, message }));
+    }
+    this.end(code, message);
+  }
+
+  /** A fault in here ends this stream, never the server. */
+  #guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+      this.#context.counters.refuse(statusCode.internal);
+      this.end(statusCode.internal, "internal error");
+    }
+  }
+
+  #leave(code: StatusCode | undefined, message: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#counter.open -= 1;
+    if (!this.#room) this.#counter.behind -= 1;
+    this.#membership?.leave();
+    this.#context.queue.delete(this);
+    this.#context.ended(this);
+    const stream = this.#opened;
+    if (stream !== undefined) {
+      this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
+    }
+    // The machine holds a snapshot; a transport may hold on to the session a little longer.
+    this.#given = undefined;
+    this.#membership = undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Resource } from "@xdskit/api";
+import type { LayerName, LayerUpdate, Source, SourceSink } from "../../source.js";
+
+/** A source that a program feeds: what it sets before it is started is its first configuration. */
+export interface MemorySource extends Source {
+  /** The layer holds exactly these from now on. Throws what the server throws: nothing was changed then. */
+  set(resources: readonly Resource[]): void;
+  /** Changes some, in one change over as many layers as wanted. Throws as `set` does. */
+  apply(updates: readonly LayerUpdate[]): void;
+}
+
+/**
+ * Resources in memory behind the contract of sources, for programs that choose between sources and for tests.
+ * A program that only wants to serve something uses `server.config`.
+ */
+export function createMemorySource(options: {
+  readonly name: string;
+  readonly layer: LayerName;
+  readonly resources: readonly Resource[];
+}): MemorySource {
+  const { name, layer } = options;
+  let waiting: LayerUpdate[] = [replacement(options.resources)];
+  let sink: SourceSink | undefined;
+  let closed = false;
+
+  function replacement(resources: readonly Resource[]): LayerUpdate {
+    return { layer, kind: "replace", upsert: resources };
+  }
+  function apply(updates: readonly LayerUpdate[]): void {
+    if (closed) return;
+    if (sink === undefined) waiting.push(...updates);
+    else sink.apply(updates);
+  }
+  return {
+    name,
+    set: (resources) => apply([replacement(resources)]),
+    apply,
+    async start(into) {
+      const first = waiting;
+      waiting = [];
+      into.apply(first);
+      sink = into;
+      into.report([]);
+    },
+    async close() {
+      closed = true;
+      sink = undefined;
+    },
+  };
+}

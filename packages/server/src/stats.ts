@@ -1,0 +1,87 @@
+import type { ApiVersion, TypeUrl } from "@xdskit/api";
+import type { Snapshot, Variant } from "@xdskit/protocol";
+import type { LayerName } from "./source.js";
+
+/** Streams of one kind of method. Numbers that only grow are counters since the start; `open` and `behind` are of now. */
+export interface StreamStats {
+  readonly api: ApiVersion;
+  readonly variant: Variant;
+  /** `ads`, or the abbreviation of the type of a per-type service, such as `eds`. */
+  readonly service: string;
+  readonly open: number;
+  /** Open streams that take no more for the moment (flow control): they get the newest state once they can. */
+  readonly behind: number;
+  readonly opened: number;
+  readonly requests: number;
+  /** Bytes of requests, without gRPC's framing. */
+  readonly requestBytes: number;
+}
+
+/** Responses and what clients said to them, by type and variant. All are counters since the start. */
+export interface TypeStats {
+  /** Empty for all types together that the server does not know. */
+  readonly typeUrl: TypeUrl;
+  /** Such as `cds`; `unknown` for all types together that the server does not know. */
+  readonly abbreviation: string;
+  readonly variant: Variant;
+  readonly responses: number;
+  /** Resources in the responses, and names that they removed. */
+  readonly resources: number;
+  readonly removals: number;
+  /** Bytes of the responses, without gRPC's framing. */
+  readonly responseBytes: number;
+  /** ACKs and NACKs. */
+  readonly acknowledged: number;
+  readonly rejected: number;
+  /** NACKs that were the first of their node for that version of the type: what events report. */
+  readonly rejectedVersions: number;
+  /** Requests with an outdated nonce, which were ignored. */
+  readonly stale: number;
+}
+
+/** Unary `Fetch…` calls, by type. */
+export interface FetchStats {
+  readonly typeUrl: TypeUrl;
+  readonly abbreviation: string;
+  readonly api: ApiVersion;
+  readonly calls: number;
+}
+
+/** A group of nodes now. */
+export interface GroupStats {
+  readonly name: string;
+  readonly streams: number;
+}
+
+/** A layer now: how many resources of each type it holds. */
+export interface LayerStats {
+  readonly name: LayerName;
+  readonly resources: readonly { readonly typeUrl: TypeUrl; readonly abbreviation: string; readonly count: number }[];
+}
+
+/** Numbers about a server, cheap enough to be read every second. */
+export interface ServerStats {
+  readonly streams: readonly StreamStats[];
+  readonly types: readonly TypeStats[];
+  readonly fetches: readonly FetchStats[];
+  /** Streams and calls that were ended by an error of the client's, a limit, or for want of a group; by gRPC status code. */
+  readonly refused: readonly { readonly code: number; readonly count: number }[];
+  /** Node ids with at least one open stream, now. */
+  readonly nodes: number;
+  readonly groups: readonly GroupStats[];
+  readonly configuration: {
+    /** Changes that were applied and made a difference, and changes that were refused, since the start. */
+    readonly applied: number;
+    readonly refused: number;
+    readonly layers: readonly LayerStats[];
+  };
+}
+
+/** Counts what a layer holds, by type. */
+export function layerStats(name: LayerName, snapshot: Snapshot | undefined): LayerStats {
+  const sets = Array.from(snapshot?.sets.values() ?? []);
+  return {
+    name,
+    resources: sets.map(({ type: { typeUrl, abbreviation }, size }) => ({ typeUrl, abbreviation, count: size })),
+  };
+}

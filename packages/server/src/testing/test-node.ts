@@ -1,0 +1,15 @@
+import type { Node } from "@xdskit/protocol";
+
+/** A node with what a test cares for. */
+export function testNode(parts: Partial<Node> = {}): Node {
+  return {
+    id: "node",
+    cluster: "",
+    locality: { region: "", zone: "", subZone: "" },
+    metadata: {},
+    userAgentName: "",
+    userAgentVersion: "",
+    clientFeatures: [],
+    ...parts,
+  };
+}

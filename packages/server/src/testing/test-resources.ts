@@ -1,0 +1,39 @@
+import { create } from "@bufbuild/protobuf";
+import { createResource, type Resource } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+
+/** A cluster whose content is told apart by a text. */
+export function cluster(name: string, content = "") {
+  return create(ClusterSchema, { name, altStatName: content });
+}
+
+/** A load assignment with one endpoint at a port. */
+export function loadAssignment(clusterName: string, port: number) {
+  const address = {
+    case: "socketAddress",
+    value: { address: "127.0.0.1", portSpecifier: { case: "portValue", value: port } },
+  } as const;
+  const endpoint = { hostIdentifier: { case: "endpoint", value: { address: { address } } } } as const;
+  return create(ClusterLoadAssignmentSchema, { clusterName, endpoints: [{ lbEndpoints: [endpoint] }] });
+}
+
+export function listener(name: string, content = "") {
+  return create(ListenerSchema, { name, statPrefix: content });
+}
+
+export function routeConfiguration(name: string, clusterName: string) {
+  const action = { case: "route", value: { clusterSpecifier: { case: "cluster", value: clusterName } } } as const;
+  const match = { pathSpecifier: { case: "prefix", value: "/" } } as const;
+  return create(RouteConfigurationSchema, {
+    name,
+    virtualHosts: [{ name, domains: ["*"], routes: [{ match, action }] }],
+  });
+}
+
+/** The same as a resource. */
+export function clusterResource(name: string, content = ""): Resource {
+  return createResource(cluster(name, content));
+}

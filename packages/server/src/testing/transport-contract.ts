@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type ResourceTypes, resourceTypes, XdskitError } from "@xdskit/api";
+import { statusCode } from "@xdskit/protocol";
+import type { Accept, Connection, Method, Transport } from "../transport.js";
+import type { RawClient } from "./raw-client.js";
+import { waitFor, within } from "./wait-for.js";
+
+/** How the suite gets at a transport and at clients of it. */
+export interface TransportUnderTest {
+  readonly name: string;
+  /** What to listen on; a free port where there are ports. */
+  readonly address: string;
+  create(): Transport;
+  /** A client of a transport that listens at an address. */
+  connect(transport: Transport, address: string): RawClient;
+}
+
+const ads: Method = { variant: "sotw", api: "v3", only: undefined, unary: false };
+
+/** What a handler was told, in words. */
+interface Told {
+  readonly connection: Connection;
+  readonly calls: string[];
+  readonly requests: Uint8Array[];
+}
+
+/** What every `Transport` must do. Run it for each implementation. */
+export function describeTransport(under: TransportUnderTest, types: ResourceTypes = resourceTypes): void {
+  async function withStreams(test: (at: Listening) => Promise<void>): Promise<void> {
+    const transport = under.create();
+    const told: Told[] = [];
+    const accept: Accept = (connection) => {
+      const entry: Told = { connection, calls: [], requests: [] };
+      told.push(entry);
+      return {
+        received(bytes) {
+          entry.calls.push("received");
+          entry.requests.push(bytes);
+        },
+        drained: () => void entry.calls.push("drained"),
+        finished: () => void entry.calls.push("finished"),
+        closed: () => void entry.calls.push("closed"),
+      };
+    };
+    const address = await transport.listen(under.address, accept);
+    const client = under.connect(transport, address);
+    try {
+      await test({ transport, address, client, told });
+    } finally {
+      client.close();
+      await transport.close(200);
+    }
+  }
+
+  describe(`transport ${under.name}`, () => {
+    it("tells the method and the peer, and passes requests on whole and in order", () =>
+      withStreams(async ({ client, told }) => {
+        const stream = client.open({ ...ads, variant: "delta", api: "v2" });
+        const large = new Uint8Array(300_000).fill(7);
+        for (const request of [text("one"), text(""), large, text("four")]) stream.send(request);
+        await waitFor("four requests", () => told[0]?.requests.length === 4);
+        assert.deepEqual(
+          told[0]?.requests.map((bytes) => bytes.byteLength),
+          [3, 0, 300_000, 4],
+        );
+        assert.deepEqual(new Uint8Array(told[0]?.requests[2] ?? []), large);
+        assert.deepEqual(told[0]?.connection.method, { ...ads, variant: "delta", api: "v2" });
+        assert.match(told[0]?.connection.peer ?? "", /.+:\d+$/);
+      }));
+
+    it("knows the methods of each type", () =>
+      withStreams(async ({ client, told }) => {
+        const only = types.find("cluster");
+        client.open({ ...ads, only }).send(text("x"));
+        await waitFor("a stream", () => told.length === 1);
+        assert.equal(told[0]?.connection.method.only, only);
+      }));
+
+    it("writes both parts as one message, and messages in order, before the status", () =>
+      withStreams(async ({ client, told }) => {
+        const stream = client.open(ads);
+        stream.send(text("x"));
+        await waitFor("a request", () => told[0]?.requests.length === 1);
+        const { connection } = told[0]!;
+        connection.send(text("a body, "), text("a tail"));
+        connection.send(text("no tail"), text(""));
+        connection.end(statusCode.ok, "");
+        const { code } = await within("the status", stream.status);
+        assert.equal(code, 0);
+        assert.deepEqual(stream.responses.map(asText), ["a body, a tail", "no tail"]);
+        await waitFor("closed", () => told[0]?.calls.at(-1) === "closed");
+      }));
+
+    it("ends a stream with a status and a message, whatever characters it has", () =>
+      withStreams(async ({ client, told }) => {
+        const stream = client.open(ads);
+        stream.send(text("x"));
+        await waitFor("a request", () => told[0]?.requests.length === 1);
+        told[0]?.connection.end(statusCode.invalidArgument, "so: “nø” %\n\ud800");
+        const { code, message } = await within("the status", stream.status);
+        assert.equal(code, statusCode.invalidArgument);
+        assert.match(message, /^so: “nø” %/);
+      }));
+
+    it("refuses a stream with the status that the server names", async () => {
+      const transport = under.create();
+      const refusal = { code: statusCode.resourceExhausted, message: "full" };
+      const address = await transport.listen(under.address, () => refusal);
+      const client = under.connect(transport, address);
+      const stream = client.open(ads);
+      stream.send(text("x"));
+      assert.deepEqual(await within("the status", stream.status), refusal);
+      client.close();
+      await transport.close(200);
+    });
+
+    it("tells of a half-close, and the server can answer it with a status", () =>
+      withStreams(async ({ client, told }) => {
+        const stream = client.open(ads);
+        stream.send(text("x"));
+        stream.finish();
+        await waitFor("finished", () => told[0]?.calls.includes("finished") === true);
+        told[0]?.connection.end(statusCode.ok, "");
+        assert.equal((await within("the status", stream.status)).code, 0);
+        await waitFor("closed", () => told[0]?.calls.at(-1) === "closed");
+        assert.deepEqual(told[0]?.calls, ["received", "finished", "closed"]);
+      }));
+
+    it("tells once of a client that goes away, and takes sends and ends afterwards in silence", () =>
+      withStreams(async ({ client, told }) => {
+        const stream = client.open(ads);
+        stream.send(text("x"));
+        await waitFor("a request", () => told[0]?.requests.length === 1);
+        stream.cancel();
+        await waitFor("closed", () => told[0]?.calls.includes("closed") === true);
+        assert.equal(told[0]?.connection.send(text("late"), text("")), false);
+        told[0]?.connection.end(statusCode.internal, "late");
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        assert.deepEqual(told[0]?.calls, ["received", "closed"]);
+      }));
+
+    it("says when a slow client has no room, and when it has room again", () =>
+      withStreams(async ({ client, told }) => {
+        const stream = client.open(ads);
+        stream.send(text("x"));
+        await waitFor("a request", () => told[0]?.requests.length === 1);
+        stream.pause();
+        const { connection, calls } = told[0]!;
+        const message = new Uint8Array(64 * 1024);
+        let sent = 0;
+        // A client's own buffers take some; a server that is only told "room" for ever would never stop.
+        for (let turn = 0; turn < 200; turn++) {
+          sent += 1;
+          if (connection.send(message, text(""))) continue;
+          const drained = calls.length;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          if (calls.length === drained) break;
+        }
+        assert.ok(sent < 100, `${sent} messages of 64 KiB were taken for a client that reads nothing`);
+        const before = calls.filter((call) => call === "drained").length;
+        stream.resume();
+        await waitFor("room", () => calls.filter((call) => call === "drained").length > before);
+        await waitFor("all messages", () => stream.responses.length === sent);
+      }));
+
+    it("serves a unary method: one request, one response", () =>
+      withStreams(async ({ client, told }) => {
+        const only = types.find("cluster");
+        const stream = client.open({ ...ads, only, unary: true });
+        stream.send(text("x"));
+        await waitFor("a request", () => told[0]?.requests.length === 1);
+        told[0]?.connection.send(text("answer"), text("."));
+        told[0]?.connection.end(statusCode.ok, "");
+        assert.equal((await within("the status", stream.status)).code, 0);
+        assert.deepEqual(stream.responses.map(asText), ["answer."]);
+        await waitFor("closed", () => told[0]?.calls.at(-1) === "closed");
+        assert.equal(told[0]?.connection.method.unary, true);
+      }));
+
+    it("hands 200 streams back when they are cut at once", () =>
+      withStreams(async ({ client, told }) => {
+        for (let index = 0; index < 200; index++) client.open(ads).send(text("x"));
+        await waitFor("200 streams", () => told.length === 200 && told.every(({ requests }) => requests.length === 1));
+        client.close();
+        for (const { connection } of told.slice(0, 50)) connection.send(text("to nobody"), text(""));
+        await waitFor("200 ends", () => told.every(({ calls }) => calls.at(-1) === "closed"));
+      }));
+
+    it("closes at once when its streams have ended, and otherwise in time", () =>
+      withStreams(async ({ transport, client, told }) => {
+        client.open(ads).send(text("x"));
+        await waitFor("a stream", () => told.length === 1);
+        const start = Date.now();
+        await within("close", transport.close(100), 2_000);
+        assert.ok(Date.now() - start >= 90, "it waited for the stream");
+        await waitFor("closed", () => told[0]?.calls.at(-1) === "closed");
+      }));
+
+    it("refuses an address that is taken", () =>
+      withStreams(async ({ transport, address }) => {
+        const other = under.name === "memory" ? transport : under.create();
+        const refuse: Accept = () => ({ code: statusCode.unavailable, message: "" });
+        await assert.rejects(other.listen(address, refuse), (error) => {
+          assert.ok(error instanceof XdskitError);
+          assert.equal(error.code, "XDSKIT_ADDRESS_IN_USE");
+          return true;
+        });
+        await other.close(100);
+      }));
+  });
+}
+
+interface Listening {
+  readonly transport: Transport;
+  readonly address: string;
+  readonly client: RawClient;
+  readonly told: readonly Told[];
+}
+
+function text(value: string): Uint8Array {
+  return new TextEncoder().encode(value);
+}
+
+function asText(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

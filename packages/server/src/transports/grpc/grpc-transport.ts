@@ -1,0 +1,98 @@
+import {
+  type handleBidiStreamingCall,
+  type handleUnaryCall,
+  Server,
+  ServerCredentials,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import type { ResourceTypes } from "@xdskit/api";
+import type { Keepalive } from "../../keepalive.js";
+import type { Accept, Method, Transport } from "../../transport.js";
+import { listenError, parseAddress } from "./address.js";
+import { joinParts, passBytes, type TwoParts } from "./message.js";
+import { discoveryMethods } from "./methods.js";
+import { serveStream } from "./streaming-connection.js";
+import { serveUnary } from "./unary-connection.js";
+
+/** What the gRPC transport needs to know. */
+export interface GrpcTransportOptions {
+  readonly types: ResourceTypes;
+  readonly keepalive: Keepalive;
+  /** The largest request, in bytes; a larger one ends its stream with RESOURCE_EXHAUSTED. */
+  readonly requestBytes: number;
+  /** Default: plaintext. */
+  readonly credentials?: ServerCredentials | undefined;
+}
+
+/**
+ * Discovery over gRPC: ADS and all per-type services of the table of types, SotW and delta, v2 and v3, and the unary `Fetch…`.
+ * Bytes in, bytes out: nothing is decoded here. Methods that do not exist answer UNIMPLEMENTED.
+ */
+export function createGrpcTransport(options: GrpcTransportOptions): Transport {
+  const { types, keepalive, requestBytes, credentials = ServerCredentials.createInsecure() } = options;
+  const server = new Server({
+    "grpc.max_receive_message_length": requestBytes,
+    "grpc.max_send_message_length": -1,
+    "grpc.keepalive_time_ms": keepalive.intervalMs,
+    "grpc.keepalive_timeout_ms": keepalive.timeoutMs,
+    // Its records of every call and connection would cost more than the streams do.
+    "grpc.enable_channelz": 0,
+  });
+  let accept: Accept | undefined;
+
+  function addServices(): void {
+    for (const [service, methods] of discoveryMethods(types)) {
+      const definition: Record<string, ServiceDefinition[string]> = {};
+      const implementation: UntypedServiceImplementation = {};
+      for (const [name, method] of methods) {
+        definition[name] = {
+          path: `/${service}/${name}`,
+          requestStream: !method.unary,
+          responseStream: !method.unary,
+          requestSerialize: passBytes,
+          requestDeserialize: passBytes,
+          responseSerialize: joinParts,
+          responseDeserialize: passBytes,
+        };
+        implementation[name] = method.unary ? unary(method) : streaming(method);
+      }
+      server.addService(definition, implementation);
+    }
+  }
+  const streaming =
+    (method: Method): handleBidiStreamingCall<Buffer, TwoParts> =>
+    (call) => {
+      if (accept !== undefined) serveStream(call, method, accept);
+    };
+  const unary =
+    (method: Method): handleUnaryCall<Buffer, TwoParts> =>
+    (call, respond) => {
+      if (accept !== undefined) serveUnary(call, respond, method, accept);
+    };
+
+  return {
+    async listen(address, takeOver) {
+      const { host } = parseAddress(address);
+      if (accept === undefined) addServices();
+      accept = takeOver;
+      const port = await new Promise<number>((resolve, reject) => {
+        server.bindAsync(address, credentials, (error, bound) => {
+          if (error === null) resolve(bound);
+          else reject(listenError(address, error));
+        });
+      });
+      return `${host}:${port}`;
+    },
+    async close(timeoutMs) {
+      let timer: NodeJS.Timeout | undefined;
+      const stopped = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      await Promise.race([stopped, late]);
+      clearTimeout(timer);
+      server.forceShutdown();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { ServerDuplexStream } from "@grpc/grpc-js";
+import { type StatusCode, statusCode } from "@xdskit/protocol";
+import type { Accept, Connection, Method } from "../../transport.js";
+import type { TwoParts } from "./message.js";
+import { asDetails } from "./status.js";
+
+/**
+ * How many bytes of messages may wait for a client before it counts as one that cannot take more. A single larger message is taken all the
+ * same. Small, since what waits is fixed, and what does not wait yet can still be replaced by something newer (latest wins).
+ */
+const waitingBytes = 16 * 1024;
+
+/** Serves one streaming call. */
+export function serveStream(call: ServerDuplexStream<Buffer, TwoParts>, method: Method, accept: Accept): void {
+  let waiting = 0;
+  let full = false;
+  let ended = false;
+  let closed = false;
+
+  const connection: Connection = {
+    method,
+    peer: call.getPeer(),
+    send(body, tail) {
+      if (ended || closed) return false;
+      const size = body.byteLength + tail.byteLength;
+      waiting += size;
+      // The callback comes when HTTP/2's flow control has let the message go, not when Node has put it into a buffer.
+      call.write({ body, tail }, () => {
+        waiting -= size;
+        if (!full || waiting >= waitingBytes || ended || closed) return;
+        full = false;
+        handler.drained();
+      });
+      full = waiting >= waitingBytes;
+      return !full;
+    },
+    end(code, message) {
+      if (ended || closed) return;
+      ended = true;
+      endCall(code, message);
+    },
+  };
+
+  function endCall(code: StatusCode, message: string): void {
+    if (code === statusCode.ok) call.end();
+    else call.emit("error", { code, details: asDetails(message) });
+  }
+
+  const accepted = accept(connection);
+  if ("code" in accepted) {
+    ended = true;
+    // What the client goes on to send is read and dropped, or the end of the call would never be seen.
+    call.resume();
+    endCall(accepted.code, accepted.message);
+    return;
+  }
+  const handler = accepted;
+  const close = () => {
+    if (closed) return;
+    closed = true;
+    handler.closed();
+  };
+  call.on("data", (bytes: Buffer) => {
+    if (!ended && !closed) handler.received(bytes);
+  });
+  call.on("end", () => {
+    if (!ended && !closed) handler.finished();
+  });
+  call.on("cancelled", close);
+  call.on("close", close);
+}

@@ -1,0 +1,49 @@
+import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
+import { statusCode } from "@xdskit/protocol";
+import type { Accept, Connection, ConnectionHandler, Method } from "../../transport.js";
+import type { TwoParts } from "./message.js";
+import { asDetails } from "./status.js";
+
+/** Serves one unary call as a connection of one request and one response. */
+export function serveUnary(
+  call: ServerUnaryCall<Buffer, TwoParts>,
+  respond: sendUnaryData<TwoParts>,
+  method: Method,
+  accept: Accept,
+): void {
+  let response: TwoParts | undefined;
+  let ended = false;
+  let closed = false;
+  let handler: ConnectionHandler | undefined;
+  const close = () => {
+    if (closed) return;
+    closed = true;
+    ended = true;
+    handler?.closed();
+  };
+  const connection: Connection = {
+    method,
+    peer: call.getPeer(),
+    send(body, tail) {
+      response = { body, tail };
+      return false;
+    },
+    end(code, message) {
+      if (ended) return;
+      ended = true;
+      if (code === statusCode.ok && response !== undefined) respond(null, response);
+      else respond({ code: code === statusCode.ok ? statusCode.unavailable : code, details: asDetails(message) });
+      // There is nothing to wait for: the response is gRPC's now.
+      queueMicrotask(close);
+    },
+  };
+  const accepted = accept(connection);
+  if ("code" in accepted) {
+    connection.end(accepted.code, accepted.message);
+    return;
+  }
+  handler = accepted;
+  call.on("cancelled", close);
+  handler.received(call.request);
+  if (!ended) handler.finished();
+}
