@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
+import { startGrpcBackend } from "./harness/grpc-backend.js";
+import {
+  type GrpcClient,
+  grpcClientCommand,
+  grpcClients,
+  serverListenerName,
+  startGrpcClient,
+  writeGrpcBootstrap,
+} from "./harness/grpc-client.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import {
+  apiListener,
+  cluster,
+  configSource,
+  httpListener,
+  inboundRoutes,
+  loadAssignment,
+  routeConfiguration,
+} from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { eventually, quiet } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+const source = configSource("ads-sotw");
+const greeter = apiListener({ name: "greeter", routeName: "routes", source });
+
+/** Resolves once the last calls were answered by all of these and by nobody else. */
+function answersFrom(client: GrpcClient, ...names: string[]): Promise<unknown> {
+  const seen = client.ok();
+  return eventually(
+    `answers from ${names.join(" and ")} only (failures so far: ${client.failures().slice(0, 3).join("; ") || "none"})`,
+    () => {
+      const last = client.lastBackends(Math.min(10, client.ok() - seen));
+      return last.length === 10 && names.every((n) => last.includes(n)) && last.every((n) => names.includes(n));
+    },
+  );
+}
+
+for (const name of grpcClients) {
+  test(`gRPC client, ${name}`, { timeout: 120_000 }, async (t) => {
+    const command = grpcClientCommand(name, t);
+    if (command === undefined) return;
+    const scene = await createScene(t);
+    const red = await startGrpcBackend(scene, "red");
+    const green = await startGrpcBackend(scene, "green");
+    const blue = await startGrpcBackend(scene, "blue");
+    const files = (
+      clusters: readonly (readonly [name: string, ports: readonly number[]])[],
+      routed: string,
+    ): Files => ({
+      "clusters.yaml": clusters.map(([name]) => cluster({ name, source })),
+      "endpoints.yaml": clusters.map(([name, ports]) => loadAssignment(name, ports)),
+      "listeners.yaml": [greeter],
+      "routes.yaml": [routeConfiguration("routes", routed)],
+    });
+    const one = ["one", [red.port, green.port]] as const;
+
+    const folder = await createConfigFolder(scene.directory, files([one], "one"));
+    let server = await serve(scene, folder.path);
+    const client = await startGrpcClient(scene, { name, command, server: server.grpc, target: "greeter" });
+
+    await scene.step("resolves and calls", async () => {
+      await answersFrom(client, "red", "green");
+      assert.deepEqual(client.failures(), []);
+    });
+
+    await scene.step("follows a moved route", async () => {
+      await folder.put(files([one, ["two", [blue.port]]], "two"));
+      await answersFrom(client, "blue");
+      assert.deepEqual(client.failures(), []);
+    });
+
+    await scene.step("sees an endpoint come and one leave", async () => {
+      await folder.put(files([one, ["two", [blue.port, red.port]]], "two"));
+      await answersFrom(client, "blue", "red");
+      await folder.put(files([one, ["two", [red.port]]], "two"));
+      await answersFrom(client, "red");
+      assert.deepEqual(client.failures(), []);
+    });
+
+    await scene.step("follows a route whose old cluster goes in the same change", async () => {
+      await folder.swap(files([["three", [green.port]]], "three"));
+      await answersFrom(client, "green");
+      await quiet(1_000);
+      assert.deepEqual(client.failures(), []);
+    });
+
+    await scene.step("lives through a restart of the server", async () => {
+      await server.process.stop("SIGKILL");
+      server = await serve(scene, folder.path, { grpc: server.grpc });
+      await folder.put(files([["three", [green.port, blue.port]]], "three"));
+      await eventually("answers from blue", () => client.lastBackends(4).includes("blue"), { withinMs: 40_000 });
+      await answersFrom(client, "green", "blue");
+      assert.deepEqual(client.failures(), []);
+    });
+  });
+}
+
+test("xDS-enabled gRPC server, go", { timeout: 60_000 }, async (t) => {
+  const program = peer("go-grpc-server", t);
+  const command = grpcClientCommand("go", t);
+  if (program === undefined || command === undefined) return;
+  const scene = await createScene(t);
+  const [first, second] = [await freePort(), await freePort()];
+  const listener = (port: number, routeName: string): ResourceText =>
+    httpListener({ name: serverListenerName(`127.0.0.1:${port}`), port, routeName, source });
+  const files = (ports: readonly number[], routeName: string): Files => ({
+    "servers.yaml": [listener(first, routeName), listener(second, routeName), inboundRoutes(routeName)],
+    "clients.yaml": [
+      greeter,
+      routeConfiguration("routes", "servers"),
+      cluster({ name: "servers", source }),
+      loadAssignment("servers", ports),
+    ],
+  });
+  const folder = await createConfigFolder(scene.directory, files([first, second], "inbound"));
+  const server = await serve(scene, folder.path);
+  const startServer = async (name: string, port: number): Promise<void> => {
+    const bootstrap = await writeGrpcBootstrap(scene, `server-${name}`, server.grpc, "v3");
+    const started = scene.start({
+      name: `server ${name}`,
+      command: program,
+      args: [`127.0.0.1:${port}`, name],
+      env: { GRPC_XDS_BOOTSTRAP: bootstrap },
+    });
+    await started.line(/^mode \S+ serving$/i);
+  };
+
+  await scene.step("gets its listener and serves", async () => {
+    await startServer("red", first);
+    await startServer("green", second);
+  });
+  const client = await startGrpcClient(scene, { name: "go", command, server: server.grpc, target: "greeter" });
+
+  await scene.step("is called by a client of the same management server", async () => {
+    await answersFrom(client, "red", "green");
+    assert.deepEqual(client.failures(), []);
+  });
+
+  await scene.step("takes other routes without a failed call", async () => {
+    await folder.swap(files([first, second], "inbound-2"));
+    await quiet(1_000);
+    await answersFrom(client, "red", "green");
+    assert.deepEqual(client.failures(), []);
+  });
+
+  await scene.step("is left by its client before it goes", async () => {
+    await folder.put(files([second], "inbound-2"));
+    await answersFrom(client, "green");
+    assert.deepEqual(client.failures(), []);
+  });
+});

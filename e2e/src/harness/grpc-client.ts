@@ -1,0 +1,108 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { peer, root } from "./peers.js";
+import type { Process } from "./process.js";
+import type { Scene } from "./scene.js";
+
+/** gRPC's own xDS clients. */
+export const grpcClients = ["grpc-js", "python", "go", "go-v2"] as const;
+export type GrpcClientName = (typeof grpcClients)[number];
+
+const keptFailures = 100;
+
+/** The template by which an xDS-enabled gRPC server names its listener. */
+export const serverListenerName = (address: string): string => `grpc/server?xds.resource.listening_address=${address}`;
+
+/** A client program that calls one target over and over. */
+export interface GrpcClient {
+  readonly process: Process;
+  /** Calls that were answered so far. */
+  ok(): number;
+  /** The first calls that failed, each with its code and message. */
+  failures(): readonly string[];
+  /** Who answered the last `count` calls. */
+  lastBackends(count: number): readonly string[];
+}
+
+/** How to run a client's program, or undefined when it is not installed and the test is skipped. */
+export function grpcClientCommand(name: GrpcClientName, t: TestContext): readonly string[] | undefined {
+  const command = (program: string | undefined, ...args: string[]) => program && [program, ...args];
+  switch (name) {
+    case "grpc-js":
+      return [process.execPath, join(root, "e2e/peers/node/client.mjs")];
+    case "python":
+      return command(peer("python-grpc", t), join(root, "e2e/peers/python/client.py")) || undefined;
+    case "go":
+      return command(peer("go-grpc-client", t)) || undefined;
+    case "go-v2":
+      return command(peer("go-grpc-v2-client", t)) || undefined;
+  }
+}
+
+/** Writes a gRPC bootstrap for the management server at `server`, and returns its path. */
+export async function writeGrpcBootstrap(scene: Scene, id: string, server: string, api: "v2" | "v3"): Promise<string> {
+  const path = join(scene.directory, `${id}.json`);
+  const bootstrap = {
+    xds_servers: [
+      {
+        server_uri: server,
+        channel_creds: [{ type: "insecure" }],
+        ...(api === "v3" ? { server_features: ["xds_v3"] } : {}),
+      },
+    ],
+    node: { id, locality: { region: "here", zone: "a" } },
+    ...(api === "v3" ? { server_listener_resource_name_template: serverListenerName("%s") } : {}),
+  };
+  await writeFile(path, JSON.stringify(bootstrap));
+  return path;
+}
+
+/** Starts calling `xds:///TARGET` about 50 times a second. */
+export async function startGrpcClient(
+  scene: Scene,
+  options: {
+    readonly name: GrpcClientName;
+    readonly command: readonly string[];
+    readonly server: string;
+    readonly target: string;
+  },
+): Promise<GrpcClient> {
+  const api = options.name === "go-v2" ? "v2" : "v3";
+  const bootstrap = await writeGrpcBootstrap(scene, `client-${options.name}`, options.server, api);
+  const [command = "", ...args] = options.command;
+  const client = scene.start({
+    name: `${options.name} client`,
+    command,
+    args: [...args, `xds:///${options.target}`, "20"],
+    env: { GRPC_XDS_BOOTSTRAP: bootstrap, ...logging() },
+  });
+  const failures: string[] = [];
+  const backends: string[] = [];
+  let ok = 0;
+  client.onLine((line) => {
+    const [kind, rest = ""] = splitOnce(line);
+    if (kind === "ok") {
+      ok += 1;
+      backends.push(rest);
+      if (backends.length > 1_000) backends.shift();
+    } else if (failures.length < keptFailures) failures.push(`after ${ok} answers: ${rest}`);
+  });
+  return { process: client, ok: () => ok, failures: () => failures, lastBackends: (count) => backends.slice(-count) };
+}
+
+/** XDSKIT_E2E_GRPC_LOG=1 makes the clients write what they receive to standard error. */
+const logging = (): Record<string, string> =>
+  process.env.XDSKIT_E2E_GRPC_LOG
+    ? {
+        GRPC_GO_LOG_SEVERITY_LEVEL: "info",
+        GRPC_GO_LOG_VERBOSITY_LEVEL: "99",
+        GRPC_TRACE: "xds_client",
+        GRPC_VERBOSITY: "debug",
+      }
+    : {};
+
+function splitOnce(line: string): readonly [string, string?] {
+  const space = line.indexOf(" ");
+  return space === -1 ? [line] : [line.slice(0, space), line.slice(space + 1)];
+}
