@@ -70,8 +70,10 @@ test("LDS, CDS and SRDS are wildcard, full-state types; no other is", () => {
     ["vhds"],
   );
   assert.deepEqual(
-    names((type) => type.warmedBy.length > 0),
-    ["eds"],
+    [...resourceTypes]
+      .filter(({ warmedBy }) => warmedBy.length > 0)
+      .map(({ abbreviation, warmedBy }) => [abbreviation, warmedBy]),
+    [["cds", ["type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"]]],
   );
 });
 

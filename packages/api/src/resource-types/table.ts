@@ -68,6 +68,7 @@ const rows: readonly Row[] = [
     restPath: "clusters",
     nameField: "name",
     wildcard: true,
+    warmedBy: ["endpoint"],
   },
   {
     name: "endpoint",
@@ -80,7 +81,6 @@ const rows: readonly Row[] = [
     restPath: "endpoints",
     nameField: "clusterName",
     askedAgainAfter: ["cluster"],
-    warmedBy: ["cluster"],
   },
   {
     name: "locality-endpoint",

@@ -146,8 +146,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     asker.lastSent = { nonce, version, order };
     this.#rules.noteSent(asker, asker.lastSent);
     this.#warm(asker, content);
+    const resources = content.resources.length + content.unresolved.length;
     const removed = content.removed.length;
-    return { type, nonce, version, resources: content.resources.length, removed, body, tail: writeNonce(nonce) };
+    return { type, nonce, version, resources, removed, body, tail: writeNonce(nonce) };
   }
 
   /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
