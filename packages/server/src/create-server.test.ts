@@ -126,7 +126,7 @@ for (const api of ["v3", "v2"] as const) {
         assert.deepEqual(unknown, { code: 14, message: "no configuration is known yet" });
         server.config.set([cluster("a"), cluster("b")]);
         const first = await fetch("cluster", { node });
-        assert.ok("resources" in first);
+        assert.ok("resources" in first, JSON.stringify(first));
         assert.equal(first.resources.length, 2);
         const again = await fetch("cluster", { node, versionInfo: first.versionInfo, responseNonce: first.nonce });
         assert.ok("resources" in again);

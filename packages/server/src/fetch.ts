@@ -33,11 +33,12 @@ export function answerFetch(context: SessionContext, connection: Connection, onl
   }
 
   function snapshotFor(effects: readonly StreamEffect[]): Snapshot | undefined {
+    const closing = effects.find((effect) => effect.kind === "close");
+    if (closing !== undefined) {
+      end(closing.code, closing.message);
+      return undefined;
+    }
     for (const effect of effects) {
-      if (effect.kind === "close") {
-        end(effect.code, effect.message);
-        return undefined;
-      }
       if (effect.kind !== "identified") continue;
       const admission = publication.admit(effect.node);
       if ("code" in admission) {

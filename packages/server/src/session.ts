@@ -93,12 +93,15 @@ export class Session implements ConnectionHandler, Subscriber {
   }
 
   changed(): void {
-    if (!this.#over && this.#room) this.#context.queue.add(this);
+    if (!this.#over) this.#context.queue.add(this);
   }
 
-  /** Gives the machine what is new and the client what it lacks, as far as there is room. Called by the queue. */
+  /**
+   * Gives the machine what is new and the client what it lacks, as far as there is room. Called by the queue. A client without room costs
+   * the first half only; when it has room again, it gets the newest at once (latest wins).
+   */
   work(): void {
-    if (this.#over || !this.#room) return;
+    if (this.#over) return;
     this.#guard(() => {
       const snapshot = this.#membership?.snapshot();
       if (snapshot !== undefined && snapshot !== this.#given) {

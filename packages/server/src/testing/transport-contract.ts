@@ -137,7 +137,9 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
         assert.equal(told[0]?.connection.send(text("late"), text("")), false);
         told[0]?.connection.end(statusCode.internal, "late");
         await new Promise((resolve) => setTimeout(resolve, 20));
-        assert.deepEqual(told[0]?.calls, ["received", "closed"]);
+        // gRPC's Node client half-closes before it resets a stream.
+        const calls = told[0]?.calls.filter((call) => call !== "finished");
+        assert.deepEqual(calls, ["received", "closed"]);
       }));
 
     it("says when a slow client has no room, and when it has room again", () =>
@@ -194,7 +196,7 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
         const start = Date.now();
         await within("close", transport.close(100), 2_000);
         assert.ok(Date.now() - start >= 90, "it waited for the stream");
-        await waitFor("closed", () => told[0]?.calls.at(-1) === "closed");
+        await waitFor(`closed after ${told[0]?.calls.join()}`, () => told[0]?.calls.at(-1) === "closed");
       }));
 
     it("refuses an address that is taken", () =>

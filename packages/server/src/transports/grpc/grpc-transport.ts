@@ -36,8 +36,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
     "grpc.max_send_message_length": -1,
     "grpc.keepalive_time_ms": keepalive.intervalMs,
     "grpc.keepalive_timeout_ms": keepalive.timeoutMs,
-    // Its records of every call and connection would cost more than the streams do.
-    "grpc.enable_channelz": 0,
+    // grpc-js remembers its connections for channelz only: without it, forceShutdown would cut none.
+    "grpc.enable_channelz": 1,
   });
   let accept: Accept | undefined;
 
