@@ -2,7 +2,7 @@
 // Nothing of it is committed. Skipped when its inputs are the same as last time.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,10 @@ import { fileURLToPath } from "node:url";
 const require = createRequire(import.meta.url);
 const packageDir = join(dirname(fileURLToPath(import.meta.url)), "..");
 const genDir = join(packageDir, "gen");
-const workDir = join(packageDir, ".cache", "protos");
+// Each run works in a folder of its own, and puts the result in place at the end: a run that fails, or runs beside another, leaves `gen/` whole.
+const cacheDir = join(packageDir, ".cache", `generate-${process.pid}`);
+const workDir = join(cacheDir, "protos");
+const outDir = join(cacheDir, "gen");
 const stampFile = join(genDir, ".stamp");
 
 const packageJson = (name) => require.resolve(`${name}/package.json`);
@@ -25,13 +28,13 @@ const stamp = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
   .update(["@grpc/grpc-js-xds", "@bufbuild/buf", "@bufbuild/protoc-gen-es"].map(versionOf).join())
   .digest("hex");
-if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) process.exit(0);
+const isCurrent = () => existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp;
+if (isCurrent()) process.exit(0);
 
 const source = join(dirname(packageJson("@grpc/grpc-js-xds")), "deps");
-rmSync(workDir, { recursive: true, force: true });
-rmSync(genDir, { recursive: true, force: true });
+process.on("exit", () => rmSync(cacheDir, { recursive: true, force: true }));
 mkdirSync(workDir, { recursive: true });
-mkdirSync(genDir, { recursive: true });
+mkdirSync(outDir, { recursive: true });
 for (const [from, to] of [
   ["envoy-api/envoy", "envoy"],
   ["xds/xds", "xds"],
@@ -73,7 +76,7 @@ writeFileSync(
     plugins: [
       {
         local: ["node", binOf("@bufbuild/protoc-gen-es", "protoc-gen-es")],
-        out: genDir,
+        out: outDir,
         // One run of the plugin for all files: a run for each folder takes thirty times as long.
         strategy: "all",
         opt: ["target=js+dts", "import_extension=js"],
@@ -83,8 +86,16 @@ writeFileSync(
 );
 function buf(...args) {
   const run = spawnSync(process.execPath, [binOf("@bufbuild/buf", "buf"), ...args], { cwd: workDir, encoding: "utf8" });
+  if (run.error !== undefined) throw run.error;
   if (run.status !== 0) throw new Error(`buf ${args[0]} failed:\n${run.stdout}${run.stderr}`);
 }
-buf("build", "--exclude-source-info", "-o", join(genDir, "envoy.binpb"));
+buf("build", "--exclude-source-info", "-o", join(outDir, "envoy.binpb"));
 buf("generate");
-writeFileSync(stampFile, stamp);
+writeFileSync(join(outDir, ".stamp"), stamp);
+rmSync(genDir, { recursive: true, force: true });
+try {
+  renameSync(outDir, genDir);
+} catch (error) {
+  // Another run was faster by a moment, with the same result.
+  if (!isCurrent()) throw error;
+}
