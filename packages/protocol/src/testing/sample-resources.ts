@@ -1,0 +1,255 @@
+import { create, type DescMessage, fromBinary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import { anyPack, StringValueSchema } from "@bufbuild/protobuf/wkt";
+import { createResource, type Resource, type TypeUrl, typeUrlPrefix } from "@xdskit/api";
+import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { TypedExtensionConfigSchema } from "@xdskit/api/envoy/config/core/v3/extension";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
+import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
+import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/scoped_route";
+import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
+import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
+import { RuntimeSchema } from "@xdskit/api/envoy/service/runtime/v3/rtds";
+
+/**
+ * One resource's content in the words of a transcript: a label, and the names it refers to: `1`, `1->x`, `1->x,y`.
+ * A cluster without `->` refers to the load assignment of its own name; `->static` makes it one without a load assignment.
+ */
+export type Content = string;
+
+interface Said {
+  /** Undefined where the message carries no name of its own. */
+  readonly name: string | undefined;
+  readonly content: Content;
+}
+
+interface Sample {
+  readonly url: TypeUrl;
+  readonly v2Url: TypeUrl | undefined;
+  readonly resource: (name: string, content: Content) => Resource;
+  readonly read: (body: Uint8Array) => Said;
+}
+
+/** Two steps, so that the compiler knows the message when it reads the functions. */
+function sample<Desc extends DescMessage>(schema: Desc, v2Name: string | undefined) {
+  return (
+    build: (name: string, label: string, refers: readonly string[]) => MessageInitShape<Desc>,
+    read: (
+      message: MessageShape<Desc>,
+    ) => readonly [name: string | undefined, label: string | undefined, refers?: readonly string[]],
+  ): Sample => ({
+    url: `${typeUrlPrefix}${schema.typeName}`,
+    v2Url: v2Name === undefined ? undefined : `${typeUrlPrefix}${v2Name}`,
+    resource: (name, content) => {
+      const [label = "", refers] = content.split("->");
+      return createResource(create(schema, build(name, label, refers === undefined ? [] : refers.split(","))), {
+        name,
+      });
+    },
+    read: (body) => {
+      const [name, label, refers = []] = read(fromBinary(schema, body));
+      return { name, content: refers.length === 0 ? (label ?? "") : `${label ?? ""}->${refers.join(",")}` };
+    },
+  });
+}
+
+const cluster = sample(ClusterSchema, "envoy.api.v2.Cluster")(
+  (name, altStatName, [refers]) =>
+    refers === "static"
+      ? { name, altStatName, clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.STATIC } }
+      : {
+          name,
+          altStatName,
+          clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.EDS },
+          edsClusterConfig: {
+            edsConfig: { configSourceSpecifier: { case: "ads", value: {} } },
+            serviceName: refers ?? "",
+          },
+        },
+  (message) => {
+    const { edsClusterConfig: eds } = message;
+    const refers = eds === undefined ? ["static"] : eds.serviceName === "" ? [] : [eds.serviceName];
+    return [message.name, message.altStatName, refers];
+  },
+);
+
+/** The label is the region of its only locality; `none` is a load assignment without endpoints. */
+const endpoint = sample(ClusterLoadAssignmentSchema, "envoy.api.v2.ClusterLoadAssignment")(
+  (clusterName, region) => ({ clusterName, endpoints: region === "none" ? [] : [{ locality: { region } }] }),
+  (message) => [message.clusterName, message.endpoints[0]?.locality?.region ?? "none"],
+);
+
+const listener = sample(ListenerSchema, "envoy.api.v2.Listener")(
+  (name, statPrefix, routes) => ({
+    name,
+    statPrefix,
+    filterChains: routes.map((routeConfigName) => ({
+      filters: [
+        {
+          name: "hcm",
+          configType: {
+            case: "typedConfig" as const,
+            value: anyPack(
+              HttpConnectionManagerSchema,
+              create(HttpConnectionManagerSchema, {
+                routeSpecifier: {
+                  case: "rds",
+                  value: { routeConfigName, configSource: { configSourceSpecifier: { case: "ads", value: {} } } },
+                },
+              }),
+            ),
+          },
+        },
+      ],
+    })),
+  }),
+  (message) => [
+    message.name,
+    message.statPrefix,
+    message.filterChains.map((chain) => {
+      const config = chain.filters[0]?.configType;
+      if (config?.case !== "typedConfig") return "?";
+      const { routeSpecifier } = fromBinary(HttpConnectionManagerSchema, config.value.value);
+      return routeSpecifier.case === "rds" ? routeSpecifier.value.routeConfigName : "?";
+    }),
+  ],
+);
+
+const route = sample(RouteConfigurationSchema, "envoy.api.v2.RouteConfiguration")(
+  (name, label, clusters) => ({
+    name,
+    internalOnlyHeaders: [label],
+    virtualHosts: clusters.map((to, index) => ({
+      name: `host-${index}`,
+      domains: [`host-${index}`],
+      routes: [
+        {
+          match: { pathSpecifier: { case: "prefix" as const, value: "/" } },
+          action: { case: "route" as const, value: { clusterSpecifier: { case: "cluster" as const, value: to } } },
+        },
+      ],
+    })),
+  }),
+  (message) => [
+    message.name,
+    message.internalOnlyHeaders[0],
+    message.virtualHosts.map((host) => {
+      const action = host.routes[0]?.action;
+      return action?.case === "route" ? String(action.value.clusterSpecifier.value) : "?";
+    }),
+  ],
+);
+
+const scopedRoute = sample(ScopedRouteConfigurationSchema, "envoy.api.v2.ScopedRouteConfiguration")(
+  (name, label, [routeConfigurationName = "default"]) => ({
+    name,
+    routeConfigurationName,
+    key: { fragments: [{ type: { case: "stringKey", value: label } }] },
+  }),
+  (message) => [
+    message.name,
+    message.key?.fragments[0]?.type.value,
+    message.routeConfigurationName === "default" ? [] : [message.routeConfigurationName],
+  ],
+);
+
+const virtualHost = sample(VirtualHostSchema, "envoy.api.v2.route.VirtualHost")(
+  (name, label) => ({ name, domains: [label] }),
+  (message) => [message.name, message.domains[0]],
+);
+
+const secret = sample(SecretSchema, "envoy.api.v2.auth.Secret")(
+  (name, value) => ({
+    name,
+    type: {
+      case: "genericSecret",
+      value: { secret: { specifier: { case: "inlineString", value } } },
+    },
+  }),
+  (message) => [
+    message.name,
+    message.type.case === "genericSecret" ? String(message.type.value.secret?.specifier.value) : "?",
+  ],
+);
+
+const runtime = sample(RuntimeSchema, "envoy.service.discovery.v2.Runtime")(
+  (name, label) => ({ name, layer: { label } }),
+  (message) => [message.name, String(message.layer?.label)],
+);
+
+const extension = sample(TypedExtensionConfigSchema, undefined)(
+  (name, value) => ({ name, typedConfig: anyPack(StringValueSchema, create(StringValueSchema, { value })) }),
+  (message) => [
+    message.name,
+    message.typedConfig === undefined ? "?" : fromBinary(StringValueSchema, message.typedConfig.value).value,
+  ],
+);
+
+const lbEndpoint = sample(LbEndpointSchema, undefined)(
+  (_name, value) => ({ hostIdentifier: { case: "endpointName", value } }),
+  (message) => [undefined, message.hostIdentifier.case === "endpointName" ? message.hostIdentifier.value : "?"],
+);
+
+/** The types that transcripts speak of, by the word they use; URLs as in the table of the protocol, not from the code under test. */
+const samples: { readonly [word: string]: Sample } = {
+  cluster,
+  endpoint,
+  listener,
+  route,
+  "scoped-route": scopedRoute,
+  "virtual-host": virtualHost,
+  secret,
+  runtime,
+  extension,
+  "lb-endpoint": lbEndpoint,
+};
+
+const byUrl = new Map<string, { readonly word: string; readonly sample: Sample; readonly api: "v2" | "v3" }>();
+for (const [word, one] of Object.entries(samples)) {
+  byUrl.set(one.url, { word, sample: one, api: "v3" });
+  if (one.v2Url !== undefined) byUrl.set(one.v2Url, { word, sample: one, api: "v2" });
+}
+
+/** All the words for types. */
+export const typeWords: readonly string[] = Object.keys(samples);
+
+function find(word: string): Sample {
+  const found = samples[word];
+  if (found === undefined) throw new Error(`no such type: ${JSON.stringify(word)} (known: ${typeWords.join(", ")})`);
+  return found;
+}
+
+/** The type URL of a type in one API version. */
+export function urlOf(word: string, api: "v2" | "v3"): TypeUrl {
+  const { url, v2Url } = find(word);
+  if (api === "v3") return url;
+  if (v2Url === undefined) throw new Error(`${word} has no v2 type URL`);
+  return v2Url;
+}
+
+/** The word and the API version of a type URL; undefined for one that is not known. */
+export function wordOf(typeUrl: string): { readonly word: string; readonly api: "v2" | "v3" } | undefined {
+  return byUrl.get(typeUrl);
+}
+
+const made = new Map<string, Resource>();
+
+/** A small resource of a type; the same object for the same words. */
+export function sampleResource(word: string, name: string, content: Content): Resource {
+  const key = `${word} ${name}=${content}`;
+  let resource = made.get(key);
+  if (resource === undefined) {
+    resource = find(word).resource(name, content);
+    made.set(key, resource);
+  }
+  return resource;
+}
+
+/** What a body of a type URL says: the inverse of `sampleResource`. */
+export function readSample(typeUrl: string, body: Uint8Array): Said {
+  const known = byUrl.get(typeUrl);
+  if (known === undefined) throw new Error(`a resource of an unexpected type: ${typeUrl}`);
+  return known.sample.read(body);
+}

@@ -1,0 +1,60 @@
+import type { Tag } from "./transcript.js";
+
+type List = Tag["list"];
+
+/** How many points each list has that transcripts are held to. */
+const lists: { readonly [L in List]: readonly number[] } = {
+  rule: [...range(1, 125), ...range(157, 162)],
+  choice: range(1, 12),
+  interop: range(1, 13),
+  envoy: range(1, 14),
+  grpc: range(1, 11),
+};
+
+/** What no transcript of a server's stream can show, and why. */
+const elsewhere: { readonly [L in List]: { readonly [number: number]: string } } = {
+  rule: {
+    14: "the end of a stream is the transport's: tested with the server",
+    15: "so is shutdown",
+    25: "what a client does",
+    26: "what a client does",
+    37: "what a client does",
+    112: "what a client does",
+    116: "what a client does",
+    120: "removals held back for routes come with make before break",
+  },
+  choice: {
+    11: "REST",
+    12: "TTL",
+  },
+  interop: {},
+  envoy: {
+    3: "TTL",
+    12: "glob collections (xdstp://…/*) come with federation",
+    14: "lingering needs a clock and make before break",
+  },
+  grpc: {
+    1: "TTL",
+    8: "removals held back come with make before break",
+    9: "regular expressions are checked when resources are read",
+    10: "nested messages of v2 are written by the api package and tested there",
+    11: "faults of clients that a server does not work around",
+  },
+};
+
+/** The points that neither a transcript nor the list above accounts for, and those that both claim. */
+export function missingTags(seen: readonly Tag[]): readonly string[] {
+  const covered = new Set(seen.map(({ list, number }) => `${list} ${number}`));
+  return (Object.keys(lists) as List[]).flatMap((list) =>
+    lists[list].flatMap((number) => {
+      const point = `${list} ${number}`;
+      const reason = elsewhere[list][number];
+      if (reason === undefined) return covered.has(point) ? [] : [`${point} has no transcript`];
+      return covered.has(point) ? [`${point} has a transcript but is excused: ${reason}`] : [];
+    }),
+  );
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}

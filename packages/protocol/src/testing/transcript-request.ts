@@ -1,0 +1,97 @@
+import type { ApiVersion } from "@xdskit/api";
+import type { Variant } from "../server/contract.js";
+import { urlOf } from "./sample-resources.js";
+import type { Request, RequestNode } from "./wire.js";
+
+/** What a client remembers of one type on one stream. */
+export interface TypeHistory {
+  /** Every response, oldest first: `#1` in a transcript is the first. */
+  readonly responses: { readonly version: string; readonly nonce: string }[];
+  /** The version that was acknowledged last. */
+  acked: string;
+}
+
+/** What a line such as `> endpoint a b ack` is read with. */
+export interface RequestContext {
+  readonly variant: Variant;
+  readonly api: ApiVersion;
+  /** For the first request of a stream. */
+  readonly firstNode: RequestNode | undefined;
+  /** The histories of a type on this stream, or on the named one. */
+  readonly history: (type: string, stream?: string) => TypeHistory;
+  /** The version that stood for a content: for `has a=1`. */
+  readonly versionOf: (type: string, name: string, content: string) => string;
+  /** What the stream is for, where it is for one type. */
+  readonly only: string | undefined;
+}
+
+/** A request and the type that it is about, in a transcript's word. */
+export interface ReadRequest {
+  readonly type: string;
+  readonly api: ApiVersion;
+  readonly request: Request;
+}
+
+/** Reads what stands behind `>` (the words are listed in transcripts/README.md). */
+export function readRequest(text: string, context: RequestContext): ReadRequest {
+  const [subject = "", ...tokens] = text.split(/\s+/);
+  const [type, api, typeUrl] = readSubject(subject, context);
+  const { responses, acked } = context.history(type);
+  const last = responses.at(-1);
+  const names: string[] = [];
+  const subscribe: string[] = [];
+  const unsubscribe: string[] = [];
+  const initialVersions: { [name: string]: string } = {};
+  let version = "";
+  let nonce = "";
+  let error: Request["error"];
+  let node: RequestNode | undefined = context.firstNode;
+  const lastResponse = () => {
+    if (last === undefined) throw new Error(`nothing of ${type} has been received yet that could be answered`);
+    return last;
+  };
+  const reference = (value: string, pick: "version" | "nonce"): string => {
+    const match = /^(?:([a-z]+):)?([a-z-]*)#(\d+)$/.exec(value);
+    if (match === null) return value;
+    const [, stream, other, index] = match;
+    const found = context.history(other || type, stream).responses[Number(index) - 1];
+    if (found === undefined) throw new Error(`there is no response ${value}`);
+    return found[pick];
+  };
+  let inVersions = false;
+  for (const token of tokens) {
+    const [, key = "", value = ""] = /^([a-z]+)=(.*)$/.exec(token) ?? [];
+    if (inVersions) {
+      const [name = "", content = ""] = token.split(/=(.*)/);
+      initialVersions[name] = content === "?" ? "another-server's" : context.versionOf(type, name, content);
+    } else if (token === "has") inVersions = true;
+    else if (token === "ack") {
+      nonce = lastResponse().nonce;
+      version = lastResponse().version;
+      context.history(type).acked = version;
+    } else if (token === "again" || token === "nack" || key === "nack") {
+      nonce = lastResponse().nonce;
+      version = acked;
+      if (token !== "again") error = { code: 3, message: key === "nack" ? "x".repeat(Number(value)) : "bad" };
+    } else if (token === "no-node") node = undefined;
+    else if (key === "v") version = reference(value, "version");
+    else if (key === "n") nonce = reference(value, "nonce");
+    else if (key === "node") node = { ...node, id: value };
+    else if (key === "agent") node = { id: "test", ...node, userAgentName: value };
+    else if (key === "features") node = { id: "test", ...node, clientFeatures: value.split(",") };
+    else if (context.variant === "sotw") names.push(token);
+    else if (token.startsWith("+")) subscribe.push(token.slice(1));
+    else if (token.startsWith("-")) unsubscribe.push(token.slice(1));
+    else throw new Error(`delta names are written +${token} or -${token}`);
+  }
+  const request = { typeUrl, node, nonce, error, names, version, subscribe, unsubscribe, initialVersions };
+  return { type, api, request };
+}
+
+function readSubject(subject: string, context: RequestContext): readonly [type: string, api: ApiVersion, url: string] {
+  if (subject === "notype") return [context.only ?? "notype", context.api, ""];
+  if (subject.includes("/")) return [subject, context.api, subject];
+  const [, prefix, word = ""] = /^(?:(v2|v3):)?(.*)$/.exec(subject) ?? [];
+  const api = prefix === "v2" || prefix === "v3" ? prefix : context.api;
+  return [word, api, urlOf(word, api)];
+}

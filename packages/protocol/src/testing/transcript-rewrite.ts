@@ -1,0 +1,36 @@
+import type { Case } from "./transcript.js";
+import type { Ran } from "./transcript-run.js";
+
+/**
+ * A transcript file with its expectations replaced by what the code does, for a person to review.
+ * A case that fails for another reason stays as it is.
+ */
+export function rewriteTranscript(text: string, cases: readonly Case[], run: (one: Case) => readonly Ran[]): string {
+  const replaced = new Map<number, readonly string[]>();
+  const dropped = new Set<number>();
+  for (const one of cases) {
+    let ran: readonly Ran[];
+    try {
+      ran = run(one);
+    } catch (error) {
+      console.error(`not rewritten: ${(error as Error).message}`);
+      continue;
+    }
+    const type = one.modes[0]?.type;
+    for (const { step, got } of ran) {
+      const lines = (got ?? []).map((line) =>
+        type === undefined ? line : line.replace(new RegExp(`\\b${type}\\b`, "g"), "TYPE"),
+      );
+      replaced.set(step.number, lines);
+      for (const { number } of step.expected) dropped.add(number);
+    }
+  }
+  return text
+    .split("\n")
+    .flatMap((line, index) => {
+      const number = index + 1;
+      if (dropped.has(number)) return [];
+      return [line, ...(replaced.get(number) ?? [])];
+    })
+    .join("\n");
+}

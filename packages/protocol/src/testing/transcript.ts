@@ -1,0 +1,143 @@
+import type { ApiVersion } from "@xdskit/api";
+import type { Variant } from "../server/contract.js";
+
+/** What a case proves: a numbered rule, or a numbered point of another list of the protocol's rules. */
+export interface Tag {
+  readonly list: "rule" | "choice" | "interop" | "envoy" | "grpc";
+  readonly number: number;
+}
+
+/** One line of a case. `number` counts from 1 in the file. */
+export interface Line {
+  readonly number: number;
+  readonly text: string;
+}
+
+/** A step, and what must go out because of it, line by line. */
+export interface Step extends Line {
+  readonly expected: readonly Line[];
+}
+
+/** How a case is run: over which streams, and with which type in the place of the word TYPE. */
+export interface Mode {
+  readonly variant: Variant;
+  readonly ads: boolean;
+  readonly api: ApiVersion;
+  readonly type: string | undefined;
+}
+
+/** Details that are only printed where a case is about them. */
+export type Detail = "versions" | "identified" | "subscribed";
+
+/** One case of a transcript file. */
+export interface Case extends Line {
+  readonly file: string;
+  readonly tags: readonly Tag[];
+  readonly title: string;
+  readonly modes: readonly Mode[];
+  readonly show: ReadonlySet<Detail>;
+  readonly steps: readonly Step[];
+}
+
+const heading = /^# ((?:(?:rule|choice|interop|envoy|grpc) \d+(?:, )?)+): (.+)$/;
+const output = /^(?:∅|[a-z]*[<!] )/u;
+
+/** A mode in words: `sotw ads`, `delta per-type v2`, `sotw ads endpoint`. */
+export function describeMode({ variant, ads, api, type }: Mode): string {
+  return [variant, ads ? "ads" : "per-type", api === "v3" ? "" : api, type ?? ""]
+    .filter((word) => word !== "")
+    .join(" ");
+}
+
+/** Reads a transcript file. Throws an error that names the line for anything that it does not understand. */
+export function parseTranscript(file: string, text: string): readonly Case[] {
+  const cases: Case[] = [];
+  let draft: Draft | undefined;
+  const finish = () => {
+    if (draft !== undefined) cases.push(draft.finish());
+    draft = undefined;
+  };
+  for (const [index, raw] of text.split("\n").entries()) {
+    const line: Line = { number: index + 1, text: raw.trim() };
+    const head = heading.exec(line.text);
+    if (head !== null) {
+      finish();
+      draft = new Draft(file, line, head[1] ?? "", head[2] ?? "");
+    } else if (/^# (?:rule|choice|interop|envoy|grpc)s? \d/.test(line.text)) {
+      throw new Error(`${file}:${line.number}: this looks like a heading but is none: ${line.text}`);
+    } else if (line.text !== "" && !line.text.startsWith("#")) {
+      if (draft === undefined) throw new Error(`${file}:${line.number}: a line before the first heading`);
+      draft.add(line);
+    }
+  }
+  finish();
+  return cases;
+}
+
+class Draft {
+  readonly #file: string;
+  readonly #line: Line;
+  readonly #tags: readonly Tag[];
+  readonly #title: string;
+  #modes: readonly Omit<Mode, "type">[] = [];
+  #types: readonly string[] | undefined;
+  readonly #show = new Set<Detail>();
+  readonly #steps: { readonly line: Line; readonly expected: Line[] }[] = [];
+
+  constructor(file: string, line: Line, tags: string, title: string) {
+    this.#file = file;
+    this.#line = line;
+    this.#tags = tags.split(", ").map((tag) => {
+      const [list, number] = tag.split(" ");
+      return { list: list as Tag["list"], number: Number(number) };
+    });
+    this.#title = title;
+  }
+
+  add(line: Line): void {
+    const [word = "", ...rest] = line.text.split(/\s+/);
+    if (word === "on")
+      this.#modes = line.text
+        .slice(3)
+        .split(",")
+        .flatMap((part) => this.#readModes(line, part));
+    else if (word === "for") this.#types = rest.slice(2);
+    else if (word === "show") for (const detail of rest) this.#show.add(detail as Detail);
+    else if (output.test(line.text)) {
+      const step = this.#steps.at(-1);
+      if (step === undefined) throw new Error(`${this.#file}:${line.number}: an answer before the first step`);
+      step.expected.push(line);
+    } else this.#steps.push({ line, expected: [] });
+  }
+
+  finish(): Case {
+    if (this.#modes.length === 0)
+      throw new Error(`${this.#file}:${this.#line.number}: no line "on sotw" or "on delta"`);
+    if (this.#steps.length === 0) throw new Error(`${this.#file}:${this.#line.number}: a case without steps`);
+    return {
+      ...this.#line,
+      file: this.#file,
+      tags: this.#tags,
+      title: this.#title,
+      modes: this.#modes.flatMap((mode) => (this.#types ?? [undefined]).map((type) => ({ ...mode, type }))),
+      show: this.#show,
+      steps: this.#steps.map(({ line, expected }) => ({ ...line, expected })),
+    };
+  }
+
+  #readModes(line: Line, text: string): readonly Omit<Mode, "type">[] {
+    const words = new Set(text.trim().split(/\s+/));
+    const take = (word: string) => words.delete(word);
+    const variant = take("sotw") ? "sotw" : take("delta") ? "delta" : undefined;
+    const ads = take("ads");
+    const perType = take("per-type");
+    const apis = [take("v3") ? "v3" : undefined, take("v2") ? "v2" : undefined].filter((api) => api !== undefined);
+    if (variant === undefined || words.size > 0) {
+      throw new Error(`${this.#file}:${line.number}: want "on sotw|delta [ads] [per-type] [v2] [v3]": ${line.text}`);
+    }
+    const kinds = [...(ads || !perType ? [true] : []), ...(perType || !ads ? [false] : [])];
+    return kinds.flatMap((kind) =>
+      (apis.length === 0 ? ["v3" as const] : apis).map((api) => ({ variant, ads: kind, api: api as ApiVersion })),
+    );
+  }
+}

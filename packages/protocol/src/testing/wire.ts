@@ -1,0 +1,131 @@
+import { create, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import {
+  DeltaDiscoveryRequestSchema,
+  DeltaDiscoveryResponseSchema,
+  DiscoveryRequestSchema,
+  DiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { OutgoingResponse, Variant } from "../server/contract.js";
+import { type Content, readSample } from "./sample-resources.js";
+
+/** The parts of a node that transcripts set. */
+export interface RequestNode {
+  readonly id: string;
+  readonly userAgentName?: string;
+  readonly clientFeatures?: readonly string[];
+}
+
+/** A discovery request of either variant, as a client means it. */
+export interface Request {
+  readonly typeUrl: string;
+  readonly node?: RequestNode | undefined;
+  readonly nonce?: string | undefined;
+  readonly error?: { readonly code: number; readonly message: string } | undefined;
+  /** SotW: resource_names and version_info. */
+  readonly names?: readonly string[];
+  readonly version?: string | undefined;
+  /** Delta. */
+  readonly subscribe?: readonly string[];
+  readonly unsubscribe?: readonly string[];
+  readonly initialVersions?: { readonly [name: string]: string };
+}
+
+/** A request as the bytes on the wire; v2's messages have the same field numbers as v3's. */
+export function encodeRequest(variant: Variant, request: Request): Uint8Array {
+  const common = {
+    typeUrl: request.typeUrl,
+    responseNonce: request.nonce ?? "",
+    ...(request.node === undefined
+      ? {}
+      : { node: { ...request.node, clientFeatures: [...(request.node.clientFeatures ?? [])] } }),
+    ...(request.error === undefined ? {} : { errorDetail: request.error }),
+  };
+  if (variant === "sotw") {
+    const init = { ...common, versionInfo: request.version ?? "", resourceNames: [...(request.names ?? [])] };
+    return toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, init));
+  }
+  const init = {
+    ...common,
+    resourceNamesSubscribe: [...(request.subscribe ?? [])],
+    resourceNamesUnsubscribe: [...(request.unsubscribe ?? [])],
+    initialResourceVersions: { ...request.initialVersions },
+  };
+  return toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, init));
+}
+
+/** One resource of a response. */
+export interface SeenResource {
+  readonly name: string;
+  /** Undefined for a delta `Resource` without a body: the name could not be resolved (rule 138). */
+  readonly content: Content | undefined;
+  /** Delta only. */
+  readonly version: string | undefined;
+  readonly aliases: readonly string[];
+}
+
+/** A response of either variant as a client sees it. */
+export interface SeenResponse {
+  readonly typeUrl: string;
+  readonly version: string;
+  readonly nonce: string;
+  readonly resources: readonly SeenResource[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * Decodes a response as a client would, and checks what holds for every response whatever was asked:
+ * that what the machine says about it is so, that every body is of the response's type (rule 2), and that no field is written that should not be.
+ */
+export function decodeResponse(variant: Variant, outgoing: OutgoingResponse): SeenResponse {
+  const bytes = new Uint8Array(outgoing.body.length + outgoing.tail.length);
+  bytes.set(outgoing.body);
+  bytes.set(outgoing.tail, outgoing.body.length);
+  const seen = variant === "sotw" ? decodeSotw(bytes) : decodeDelta(bytes);
+  check(seen.nonce === outgoing.nonce, `nonce ${seen.nonce} on the wire, ${outgoing.nonce} beside it`);
+  check(seen.version === outgoing.version, `version ${seen.version} on the wire, ${outgoing.version} beside it`);
+  check(seen.resources.length === outgoing.resources, `${seen.resources.length} resources, ${outgoing.resources} said`);
+  check(seen.removed.length === outgoing.removed, `${seen.removed.length} removals, ${outgoing.removed} said`);
+  check(seen.nonce !== "", "an empty nonce (rule 1)");
+  check(seen.version !== "", "an empty version (rule 1)");
+  const names = [...seen.resources.map(({ name }) => name), ...seen.removed];
+  check(new Set(names).size === names.length, `a name appears twice (rules 78, 96): ${names.join(" ")}`);
+  return seen;
+}
+
+function decodeSotw(bytes: Uint8Array): SeenResponse {
+  const response = fromBinary(DiscoveryResponseSchema, bytes);
+  allKnown(response);
+  const { typeUrl, versionInfo: version, nonce } = response;
+  const resources = response.resources.map((any) => {
+    check(any.typeUrl === typeUrl, `a resource of type ${any.typeUrl} in a response of ${typeUrl} (rule 2)`);
+    const { name = "?", content } = readSample(any.typeUrl, any.value);
+    return { name, content, version: undefined, aliases: [] };
+  });
+  return { typeUrl, version, nonce, resources, removed: [] };
+}
+
+function decodeDelta(bytes: Uint8Array): SeenResponse {
+  const response = fromBinary(DeltaDiscoveryResponseSchema, bytes);
+  allKnown(response);
+  const { typeUrl, systemVersionInfo: version, nonce, removedResources: removed } = response;
+  const resources = response.resources.map(({ name, version, aliases, resource: any }) => {
+    if (any === undefined) return { name, content: undefined, version, aliases };
+    check(any.typeUrl === typeUrl, `a resource of type ${any.typeUrl} in a response of ${typeUrl} (rule 2)`);
+    check(version !== "", `no version for ${name} (rule 81)`);
+    const said = readSample(any.typeUrl, any.value);
+    check(said.name === undefined || said.name === name, `resource ${name} says that it is ${said.name}`);
+    return { name, content: said.content, version, aliases };
+  });
+  return { typeUrl, version, nonce, resources, removed };
+}
+
+function allKnown(message: Message): void {
+  check(
+    message.$unknown === undefined || message.$unknown.length === 0,
+    "the response has fields that no client knows",
+  );
+}
+
+function check(holds: boolean, complaint: string): asserts holds {
+  if (!holds) throw new Error(`broken response: ${complaint}`);
+}

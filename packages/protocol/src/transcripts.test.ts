@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type Case, describeMode, type Mode, parseTranscript } from "./testing/transcript.js";
+import { missingTags } from "./testing/transcript-coverage.js";
+import { rewriteTranscript } from "./testing/transcript-rewrite.js";
+import { type Ran, runCase } from "./testing/transcript-run.js";
+
+const folder = fileURLToPath(new URL("../transcripts/", import.meta.url));
+/** Set UPDATE_TRANSCRIPTS=1 to write what the code does into the files; then review the difference line by line. */
+const update = process.env.UPDATE_TRANSCRIPTS === "1";
+
+const files = readdirSync(folder).filter((name) => name.endsWith(".txt"));
+const cases: Case[] = [];
+for (const file of files.sort()) {
+  const text = readFileSync(`${folder}${file}`, "utf8");
+  const parsed = parseTranscript(file, text);
+  cases.push(...parsed);
+  if (update) {
+    const rewritten = rewriteTranscript(text, parsed, (one) => {
+      const [mode] = one.modes;
+      return mode === undefined ? [] : runCase(one, mode);
+    });
+    if (rewritten !== text) writeFileSync(`${folder}${file}`, rewritten);
+    cases.splice(-parsed.length, parsed.length, ...parseTranscript(file, rewritten));
+  }
+}
+
+for (const one of cases) {
+  for (const mode of one.modes) {
+    const tags = one.tags.map(({ list, number }) => `${list} ${number}`).join(", ");
+    test(`${tags}: ${one.title} [${describeMode(mode)}]`, () => compare(one, mode, runCase(one, mode)));
+  }
+}
+
+test("every rule that concerns the server has a transcript", () => {
+  assert.deepEqual(missingTags(cases.flatMap(({ tags }) => tags)), []);
+});
+
+function compare(one: Case, mode: Mode, ran: readonly Ran[]): void {
+  const failed = ran.find(({ step, got }) => (got ?? []).join("\n") !== wanted(step, mode).join("\n"));
+  if (failed === undefined) return;
+  const { step, got } = failed;
+  const steps = one.steps.slice(
+    0,
+    one.steps.findIndex(({ number }) => number === step.number),
+  );
+  const story = steps.flatMap(({ text, expected }) => [`  ${text}`, ...expected.map((line) => `      ${line.text}`)]);
+  const show = (lines: readonly string[]) => lines.map((line) => `      ${line}`).join("\n") || "      (nothing)";
+  assert.fail(
+    [
+      `${one.file}:${step.number} [${describeMode(mode)}] ${one.text}`,
+      ...story,
+      `> ${step.text}`,
+      "    expected:",
+      show(wanted(step, mode)),
+      "    got:",
+      show(got ?? []),
+    ].join("\n"),
+  );
+}
+
+function wanted(step: Case["steps"][number], mode: Mode): readonly string[] {
+  return step.expected.map(({ text }) => {
+    const line = mode.type === undefined ? text : text.replaceAll("TYPE", mode.type);
+    return line.replace(/\s+/g, " ");
+  });
+}
