@@ -114,12 +114,12 @@ export class FolderPublication {
       findings.push({ code: "XDSKIT_FOLDER_MISSING", severity, message, file: join(directory, path) });
     }
     const read = [...scan.findings, ...judgement.findings];
-    if (scan.root !== undefined && judgement.valid === 0 && !allowEmpty) {
-      const [first] = read.filter(({ severity }) => severity === "error");
+    const [wrong] = read.filter(({ severity }) => severity === "error");
+    if (scan.root !== undefined && judgement.valid === 0 && !allowEmpty && !(this.#serving && wrong !== undefined)) {
       const message =
-        first === undefined
+        wrong === undefined
           ? "no file with resources (.yaml, .yml, .json, .pb, .pb_text, .textproto) is in the folder"
-          : `no file is valid; the first error: ${describe(first)}`;
+          : `no file is valid; the first error: ${describe(wrong)}`;
       findings.push({ code: "XDSKIT_NO_VALID_FILE", severity: "error", message, file: directory });
     }
     if (watchRefused !== undefined) {

@@ -246,15 +246,6 @@ test("a folder that loses its last file keeps the last good configuration", asyn
   assert.deepEqual(sink.held(), ["cluster a"]);
 });
 
-test("the safety poll finds what the watching missed", async (t) => {
-  const folder = await temporaryFolder(t);
-  await folder.write("a.yaml", clusters(["a"]));
-  await folder.write("elsewhere/b.yaml", clusters(["b"]));
-  const { sink } = await startedSource(t, { directory: folder.at("."), layers: ["."], pollMs: 50, settleMs: 10 });
-  await folder.replace("elsewhere/b.yaml", clusters(["b"], 2));
-  await sink.untilApplied(2);
-});
-
 test("after close nothing is applied or reported", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));

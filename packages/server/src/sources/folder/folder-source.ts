@@ -120,7 +120,7 @@ class FolderSource implements Source {
     const waitMs = this.#options.pollMs ?? Math.max(pollMs, lastTookMs * pollShare);
     if (waitMs === 0 || this.#closing.signal.aborted) return;
     this.#pollTimer = setTimeout(() => {
-      if (this.#work !== undefined) this.#planPoll(lastTookMs);
+      if (this.#work !== undefined || this.#settling.pending) this.#planPoll(lastTookMs);
       else void this.#run(() => this.#poll());
     }, waitMs);
   }

@@ -18,6 +18,11 @@ export class Settling {
     this.#run = run;
   }
 
+  /** Whether it waits now. */
+  get pending(): boolean {
+    return this.#since !== undefined;
+  }
+
   /** Something changed. */
   touch(): void {
     if (this.#stopped) return;
@@ -35,6 +40,7 @@ export class Settling {
   /** Nothing runs afterwards. */
   stop(): void {
     this.#stopped = true;
+    this.#since = undefined;
     clearTimeout(this.#timer);
   }
 }

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import fs, { truncateSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { createServer } from "node:net";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, XdskitError } from "@xdskit/api";
+import { clusters, folderSource, startedSource, temporaryFolder } from "./testing/temporary-folder.js";
+
+test("while a file has an error nothing is applied; mended, everything is, at once", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("b.yaml", clusters(["b"]));
+  const { sink, summaries } = await startedSource(t, { directory: folder.path });
+  const whole = clusters(["b", "b2"], 2);
+  await folder.write("b.yaml", whole.slice(0, whole.lastIndexOf("_timeout")));
+  await folder.replace("a.yaml", clusters(["a"], 2));
+  await folder.write("c.json", `{"@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", "na`);
+  await sink.until("reported", () => sink.errors.length > 0);
+  await delay(300);
+  assert.equal(sink.applied.length, 1);
+  assert.equal(summaries.at(-1)?.applied, false);
+  assert.match(sink.errors.join("\n"), /b\.yaml:\d+.*\n.*c\.json:1/);
+  await folder.write("b.yaml", whole);
+  await folder.remove("c.json");
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.applied[1]?.[0]?.upsert.map(({ name }) => name).sort(), ["a", "b", "b2"]);
+  assert.deepEqual(sink.reports.at(-1), []);
+});
+
+test("a name twice for one type names both files and lines", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["x", "a"]));
+  await folder.write("b.yaml", clusters(["b"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  await folder.write("b.yaml", clusters(["b", "a"]));
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.match(sink.errors[0] ?? "", /a\.yaml:4(:\d+)?: cluster "a": .*b\.yaml:4 .*\[XDSKIT_DUPLICATE_RESOURCE\]/);
+  await folder.write("b.yaml", clusters(["b", "c"]));
+  await sink.untilApplied(2);
+  await folder.write("c.yaml", clusters(["y", "y"]));
+  await sink.until("reported within one file", () => sink.errors.length === 1);
+  assert.match(sink.errors[0] ?? "", /"y"/);
+  await folder.remove("c.yaml");
+  await sink.until("mended", () => sink.errors.length === 0);
+  assert.equal(sink.applied.length, 2);
+});
+
+test("a resource may move from one file to another", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("b.yaml", clusters(["b"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  await folder.write("b.yaml", clusters(["b", "a"]));
+  await folder.remove("a.yaml");
+  await sink.until("read", () => sink.reports.length === 2);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual([sink.applied.length, sink.errors], [1, []]);
+});
+
+test("the same name in two layers is no error", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("one/a.yaml", clusters(["a"]));
+  await folder.write("two/a.yaml", clusters(["a"], 2));
+  const { sink } = await startedSource(t, { directory: folder.path, layers: ["one", "two"] });
+  assert.deepEqual(sink.errors, []);
+});
+
+test("at the start, files without errors are served without the others, until all are well", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("good.yaml", clusters(["good"]));
+  await folder.write("bad.yaml", "]");
+  await folder.write("twice1.yaml", clusters(["twice", "other"]));
+  await folder.write("twice2.yaml", clusters(["twice"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  assert.deepEqual(sink.held(), ["cluster good"]);
+  assert.equal(sink.errors.length, 2);
+  await folder.write("good.yaml", clusters(["good"], 2));
+  await folder.remove("twice2.yaml");
+  await sink.until("one error left", () => sink.errors.length === 1);
+  assert.equal(sink.applied.length, 1);
+  await folder.write("bad.yaml", clusters(["mended"]));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster good", "cluster mended", "cluster other", "cluster twice"]);
+});
+
+test("pipes, sockets and folders that are named like files are errors, and nothing blocks", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  execFileSync("mkfifo", [folder.at("pipe.yaml")]);
+  await folder.folder("folder.yaml");
+  const server = createServer().listen(folder.at("socket.json"));
+  t.after(() => server.close());
+  await new Promise((listening) => server.once("listening", listening));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  assert.equal(sink.errors.length, 3);
+  assert.match(
+    sink.errors.join("\n"),
+    /folder\.yaml: .*a folder.*\n.*pipe\.yaml: .*a pipe.*\n.*socket\.json: .*a socket/,
+  );
+  assert.deepEqual(sink.held(), ["cluster a"]);
+});
+
+test("a file of 100 MB is refused without being read; the last good configuration stays", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  await folder.write("large.yaml", "");
+  truncateSync(folder.at("large.yaml"), 100_000_000);
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.match(
+    sink.errors[0] ?? "",
+    /large\.yaml: .*larger than the limit: 95\.4 MiB of at most 64\.0 MiB.*XDSKIT_FILE_UNREADABLE/,
+  );
+  assert.deepEqual(sink.held(), ["cluster a"]);
+  await folder.remove("large.yaml");
+  await sink.until("mended", () => sink.errors.length === 0);
+});
+
+test("a file that was emptied does not take its resources away; a new empty file is none", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("b.yaml", clusters(["b"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  await folder.write("new.yaml", "");
+  await sink.until("read", () => sink.reports.length === 2);
+  assert.deepEqual(sink.errors, []);
+  await folder.write("a.yaml", "");
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.match(sink.errors[0] ?? "", /a\.yaml: .*XDSKIT_FILE_EMPTIED/);
+  await folder.write("a.yaml", "[]");
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster b"]);
+});
+
+test("a file without permission is an error", {
+  skip: process.getuid?.() === 0 && "root may read everything",
+}, async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("b.yaml", clusters(["b"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  await chmod(folder.at("b.yaml"), 0);
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.match(sink.errors[0] ?? "", /b\.yaml: .*permission denied/);
+  await chmod(folder.at("b.yaml"), 0o600);
+  await sink.until("mended", () => sink.errors.length === 0);
+});
+
+test("too many files, and folders too deep, are errors", async (t) => {
+  const folder = await temporaryFolder(t);
+  for (let index = 0; index < 5; index += 1) await folder.write(`${index}.yaml`, clusters([`c${index}`]));
+  await folder.write("a/b/c/d.yaml", clusters(["d"]));
+  const many = await startedSource(t, { directory: folder.path, limits: { files: 3 } });
+  assert.match(many.sink.errors.join(), /more than 3 files.*XDSKIT_FOLDER_LIMIT/);
+  const deep = await startedSource(t, { directory: folder.path, limits: { depth: 2 } });
+  assert.match(deep.sink.errors.join(), /a\/b\/c: more than 2 folders deep.*XDSKIT_FOLDER_LIMIT/);
+});
+
+test("a report is bounded", async (t) => {
+  const folder = await temporaryFolder(t);
+  for (let index = 0; index < 30; index += 1) await folder.write(`${index}.yaml`, "]");
+  await folder.write("good.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.path, limits: { findings: 10 } });
+  assert.equal(sink.errors.length, 10);
+  assert.match(sink.errors[9] ?? "", /and \d+ more/);
+});
+
+test("a change that the sink refuses is reported, and tried again with the next one", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.path });
+  const { apply } = sink;
+  sink.apply = () => {
+    throw XdskitError.of("XDSKIT_CHANGE_REFUSED", "not now");
+  };
+  await folder.write("b.yaml", clusters(["b"]));
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.match(sink.errors[0] ?? "", /not now/);
+  sink.apply = apply;
+  await folder.write("c.yaml", clusters(["c"]));
+  await sink.untilApplied(2);
+  assert.deepEqual([sink.held(), sink.errors], [["cluster a", "cluster b", "cluster c"], []]);
+});
+
+test("the folder of a layer that is not made yet is a warning, one that vanished an error", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("shared/a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.path, layers: ["shared", "edge"] });
+  assert.match(
+    (sink.reports.at(-1) ?? []).map(describe).join(),
+    /edge: cannot read the folder of a layer.*XDSKIT_FOLDER_MISSING/,
+  );
+  assert.deepEqual(sink.errors, []);
+  await folder.write("edge/b.yaml", clusters(["b"]));
+  await sink.untilApplied(2);
+  assert.deepEqual([sink.held("edge"), sink.reports.at(-1)], [["cluster b"], []]);
+  await folder.remove("edge");
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.deepEqual(sink.held("edge"), ["cluster b"]);
+  await folder.folder("edge");
+  await sink.untilApplied(3);
+  assert.deepEqual([sink.held("edge"), sink.errors], [[], []]);
+});
+
+test("where the operating system watches nothing, that is a warning, and the safety poll finds changes", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  t.mock.method(fs, "watch", () => {
+    throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+  });
+  syncBuiltinESMExports();
+  try {
+    const { sink } = await startedSource(t, { directory: folder.path, pollMs: 30 });
+    const warnings = sink.reports.at(-1) ?? [];
+    assert.match(warnings.map(describe).join(), /cannot be watched .*ENOSPC.*XDSKIT_WATCH_UNAVAILABLE/);
+    assert.deepEqual(sink.errors, []);
+    await folder.write("a.yaml", clusters(["a"], 2));
+    await sink.untilApplied(2);
+    await folder.write("sub/b.yaml", clusters(["b"]));
+    await sink.untilApplied(3);
+  } finally {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+});
+
+test("a source that is closed while it starts does not start", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { source, sink } = folderSource(t, { directory: folder.path });
+  const start = assert.rejects(source.start(sink), /closed while it started/);
+  await source.close();
+  await start;
+  assert.deepEqual(sink.applied, []);
+});

@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RecordingSink } from "./testing/recording-sink.js";
+import { clusters, startedSource, type TemporaryFolder, temporaryFolder } from "./testing/temporary-folder.js";
+
+const names = Array.from({ length: 100 }, (_, index) => `c${index}`);
+
+/** A release of a hundred files, all with the same number in them. */
+async function release(folder: TemporaryFolder, path: string, seconds: number): Promise<void> {
+  await Promise.all(names.map((name) => folder.write(`${path}/${name}.yaml`, clusters([name], seconds))));
+}
+
+/** That a change never left clusters of two releases beside each other. */
+function assertOneRelease(sink: RecordingSink, releases: ReadonlyMap<string, string>): void {
+  const held = new Set(names.map((name) => releases.get(sink.resource(`cluster ${name}`)?.version ?? "")));
+  assert.equal(held.size, 1, `of ${[...held].join(" and ")} at once`);
+}
+
+test("swapping the directory's link is one change", async (t) => {
+  const folder = await temporaryFolder(t);
+  await release(folder, "one", 1);
+  await release(folder, "two", 2);
+  await folder.link("one", "current");
+  const { sink, summaries } = await startedSource(t, { directory: folder.at("current") });
+  await folder.swapLink("two", "current");
+  await sink.untilApplied(2);
+  assert.equal(sink.applied[1]?.[0]?.upsert.length, names.length);
+  // The old release may go now, and the new one is what is watched.
+  await folder.remove("one");
+  await folder.write("two/c0.yaml", clusters(["c0"], 9));
+  await sink.untilApplied(3);
+  assert.equal(sink.applied[2]?.[0]?.upsert.length, 1);
+  assert.equal(summaries.length, 3);
+  assert.deepEqual(sink.reports, [[], [], []]);
+});
+
+test("a release that differs in one file is read whole and parsed in part", async (t) => {
+  const folder = await temporaryFolder(t);
+  await release(folder, "one", 1);
+  await release(folder, "two", 1);
+  await folder.write("two/c7.yaml", clusters(["c7"], 2));
+  await folder.link("one", "current");
+  const { sink, summaries } = await startedSource(t, { directory: folder.at("current") });
+  await folder.swapLink("two", "current");
+  await sink.untilApplied(2);
+  assert.deepEqual([summaries[1]?.read, summaries[1]?.parsed, summaries[1]?.upserted], [100, 1, 1]);
+});
+
+test("a link further up on the way to the directory is followed too", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("v1/config/a.yaml", clusters(["a"]));
+  await folder.write("v2/config/b.yaml", clusters(["b"]));
+  await folder.link("v1", "current");
+  const { sink } = await startedSource(t, { directory: folder.at("current/config") });
+  await folder.swapLink("v2", "current");
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster b"]);
+});
+
+test("a Kubernetes ConfigMap, files that are links into ..data, changes at once", async (t) => {
+  const folder = await temporaryFolder(t);
+  await release(folder, "map/..2026_1", 1);
+  await release(folder, "map/..2026_2", 2);
+  await folder.link("..2026_1", "map/..data");
+  for (const name of names) await folder.link(`..data/${name}.yaml`, `map/${name}.yaml`);
+  const { sink } = await startedSource(t, { directory: folder.at("map") });
+  assert.equal(sink.held().length, names.length);
+  await folder.swapLink("..2026_2", "map/..data");
+  await folder.remove("map/..2026_1");
+  await sink.untilApplied(2);
+  assert.equal(sink.applied[1]?.[0]?.upsert.length, names.length);
+  // As the kubelet does it for a key that is gone and one that is new.
+  await release(folder, "map/..2026_3", 2);
+  await folder.remove("map/..2026_3/c0.yaml");
+  await folder.write("map/..2026_3/new.yaml", clusters(["new"]));
+  await folder.swapLink("..2026_3", "map/..data");
+  await folder.link("..data/new.yaml", "map/new.yaml");
+  await folder.remove("map/c0.yaml");
+  await folder.remove("map/..2026_2");
+  await sink.untilApplied(3);
+  assert.deepEqual(
+    sink.applied[2]?.[0]?.upsert.map(({ name }) => name),
+    ["new"],
+  );
+  assert.deepEqual(
+    sink.applied[2]?.[0]?.remove?.map(({ name }) => name),
+    ["c0"],
+  );
+  assert.equal(sink.applied.length, 3);
+  assert.deepEqual(sink.errors, []);
+});
+
+for (const { what, directory, link, prepare } of [
+  { what: "the directory", directory: "current", link: "current", prepare: async () => {} },
+  {
+    what: "..data",
+    directory: "map",
+    link: "map/..data",
+    prepare: async (folder: TemporaryFolder) => {
+      for (const name of names) await folder.link(`..data/${name}.yaml`, `map/${name}.yaml`);
+    },
+  },
+]) {
+  test(`however often ${what} is swapped, two releases are never mixed`, async (t) => {
+    const folder = await temporaryFolder(t);
+    await folder.folder("map");
+    const releases = new Map<string, string>();
+    for (const [index, name] of ["one", "two", "three"].entries()) {
+      await release(folder, name, index + 1);
+      const { sink } = await startedSource(t, { directory: folder.at(name) });
+      for (const key of sink.held()) releases.set(sink.resource(key)?.version ?? "", name);
+    }
+    await folder.link(folder.at("one"), link);
+    await prepare(folder);
+    const { source, sink } = await startedSource(t, { directory: folder.at(directory), settleMs: 5, pollMs: 30 });
+    const served = () => releases.get(sink.resource("cluster c0")?.version ?? "");
+    let checked = 0;
+    for (let swap = 0; swap < 40; swap += 1) {
+      const next = ["two", "three", "one"][swap % 3] as string;
+      await folder.swapLink(folder.at(next), link);
+      // Different steps, so that the swaps fall everywhere into the reading; now and then it may come to its end.
+      if (swap % 5 === 4) await sink.until(`release ${next} is served`, () => served() === next);
+      else await delay((swap * 17) % 61);
+      for (; checked < sink.applied.length; checked += 1) assertOneRelease(sink, releases);
+    }
+    assert.ok(checked > 8);
+    await source.close();
+  });
+}
+
+test("links that lead in a circle are errors, and nothing hangs", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("config/a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.at("config") });
+  await folder.link("..", "config/up");
+  await folder.link("self.yaml", "config/self.yaml");
+  await folder.link("two", "config/one");
+  await folder.link("one", "config/two");
+  await sink.until("four errors", () => sink.errors.length === 4);
+  for (const error of sink.errors) assert.match(error, /leads in a circle.*XDSKIT_FILE_UNREADABLE/);
+  assert.equal(sink.applied.length, 1);
+  for (const name of ["up", "self.yaml", "one", "two"]) await folder.remove(`config/${name}`);
+  await sink.until("mended", () => sink.errors.length === 0);
+  assert.equal(sink.applied.length, 1);
+});
+
+test("a link that leads nowhere is an error until it leads somewhere", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("config/a.yaml", clusters(["a"]));
+  await folder.link("../shared/b.yaml", "config/b.yaml");
+  await folder.folder("shared");
+  const { sink } = await startedSource(t, { directory: folder.at("config") });
+  assert.match(sink.errors[0] ?? "", /b\.yaml: cannot be read: the symbolic link .*shared\/b\.yaml: it does not exist/);
+  assert.deepEqual(sink.held(), ["cluster a"]);
+  await folder.write("shared/b.yaml", clusters(["b"]));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+});
+
+test("files and folders behind links are watched where they are", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("config/a.yaml", clusters(["a"]));
+  await folder.write("away/b.yaml", clusters(["b"]));
+  await folder.write("far/sub/c.yaml", clusters(["c"]));
+  await folder.link("../away/b.yaml", "config/b.yaml");
+  await folder.link(folder.at("far"), "config/far");
+  const { sink } = await startedSource(t, { directory: folder.at("config") });
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster c"]);
+  await folder.write("away/b.yaml", clusters(["b"], 2));
+  await sink.untilApplied(2);
+  await folder.replace("far/sub/c.yaml", clusters(["c"], 2));
+  await sink.untilApplied(3);
+  assert.deepEqual(sink.errors, []);
+});
