@@ -1,12 +1,13 @@
-import type { Message } from "@bufbuild/protobuf";
+import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { typeNameOf } from "./any.js";
 import type { XdskitErrorCode } from "./error-codes.js";
 import { type Finding, type Where, XdskitError } from "./errors.js";
 import { type FieldStep, formatFieldPath } from "./field-path.js";
-import type { ResourceName } from "./identifiers.js";
 import type { Registry } from "./registry.js";
 import { createResource, type Resource } from "./resource.js";
 import type { ResourceTypes } from "./resource-types/resource-type.js";
+import { checkMessage } from "./validate/validate-message.js";
+import type { Wrapping } from "./wrapping.js";
 
 /** How many findings of one file are worth reading. */
 export const findingLimit = 100;
@@ -30,14 +31,6 @@ export interface Place {
   readonly at: (steps: readonly FieldStep[]) => { readonly line: number; readonly column: number } | undefined;
 }
 
-/** What a `envoy.service.discovery.v3.Resource` around a message says about it. */
-export interface Wrapping {
-  readonly name?: ResourceName | undefined;
-  readonly aliases?: readonly ResourceName[] | undefined;
-  /** In milliseconds. */
-  readonly ttl?: number | undefined;
-}
-
 /** Notes an error at a place. */
 export function addError(
   reading: FileReading,
@@ -45,13 +38,27 @@ export function addError(
   code: XdskitErrorCode,
   message: string,
   steps: readonly FieldStep[] = [],
+  rule?: string,
 ): void {
   if (reading.findings.length >= findingLimit) return;
-  reading.findings.push({ code, severity: "error", message, ...whereOf(reading, place, steps) });
+  reading.findings.push({ code, severity: "error", message, ...whereOf(reading, place, steps), rule });
 }
 
 /** Checks a message that was read, and takes it as a resource. */
-export function addResource(reading: FileReading, place: Place, message: Message, wrapping: Wrapping): void {
+export function addResource(
+  reading: FileReading,
+  place: Place,
+  schema: DescMessage,
+  message: Message,
+  wrapping: Wrapping,
+): void {
+  if (reading.validate) {
+    const before = reading.findings.length;
+    for (const { code, message: text, steps, rule } of checkMessage(schema, message, reading.registry)) {
+      addError(reading, place, code, text, steps, rule);
+    }
+    if (reading.findings.length > before) return;
+  }
   try {
     const resource = createResource(message, { registry: reading.registry, types: reading.types, ...wrapping });
     reading.resources.push({ resource, where: whereOf(reading, { ...place, resource: resource.name }, []) });

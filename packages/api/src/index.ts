@@ -32,3 +32,4 @@ export { resourceTypes, unknownResourceType } from "./resource-types/resource-ty
 export { encodedAs } from "./v2/encoded-as.js";
 export { v2TypeUrlOf, v3TypeUrlOf } from "./v2/names.js";
 export { upgradeMessage } from "./v2/upgrade.js";
+export { validateMessage } from "./validate/validate-message.js";

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
-import { describe as suite, test } from "node:test";
+import { suite, test } from "node:test";
 import { describe } from "./errors.js";
 import { readResources } from "./resource-file.js";
 
+function readFile(path: string, text: string | Uint8Array) {
+  return readResources({ path, bytes: typeof text === "string" ? new TextEncoder().encode(text) : text });
+}
+
 /** What a file gives, on lines: its resources, then its findings. */
 function read(path: string, text: string | Uint8Array): readonly string[] {
-  const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
-  const { resources, findings } = readResources({ path, bytes });
+  const { resources, findings } = readFile(path, text);
   return [
     ...resources.map(({ resource, where }) => `${where.line}: ${resource.type.name} ${resource.name}`),
     ...findings.map(describe),
@@ -15,30 +18,187 @@ function read(path: string, text: string | Uint8Array): readonly string[] {
 
 const cluster = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
+const cla = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+const wrapper = "type.googleapis.com/envoy.service.discovery.v3.Resource";
+
 suite("forms of a file", () => {
-  test("one resource", () => {
-    assert.deepEqual(read("a.yaml", `# comment\n"@type": ${cluster}\nname: web\n`), ["2: cluster web"]);
-    assert.deepEqual(read("a.json", `{"@type": "${cluster}", "name": "web"}`), ["1: cluster web"]);
+  test("one resource, both spellings of fields", () => {
+    assert.deepEqual(read("a.yaml", `# comment\n"@type": ${cluster}\nname: web\nconnect_timeout: 1s\n`), [
+      "2: cluster web",
+    ]);
+    assert.deepEqual(read("a.json", `{"@type": "${cluster}", "name": "web", "connectTimeout": "1s"}`), [
+      "1: cluster web",
+    ]);
+    const { resources: snake } = readFile("a.yaml", `"@type": ${cluster}\nname: web\nlb_policy: RANDOM`);
+    const { resources: camel } = readFile("a.json", `{"name": "web", "lbPolicy": "RANDOM", "@type": "${cluster}"}`);
+    assert.equal(snake[0]?.resource.version, camel[0]?.resource.version);
   });
   test("a list", () => {
+    const items = ["a", "b"].map((name) => `{"@type": "${cluster}", "name": "${name}"}`);
     assert.deepEqual(read("a.yml", `- "@type": ${cluster}\n  name: a\n- "@type": ${cluster}\n  name: b\n`), [
       "1: cluster a",
       "3: cluster b",
     ]);
+    assert.deepEqual(read("a.json", `[\n${items.join(",\n")}]`), ["2: cluster a", "3: cluster b"]);
+  });
+  test("several YAML documents, some of them empty", () => {
+    const text = `---\n# nothing\n---\n"@type": ${cluster}\nname: a\n...\n---\n- "@type": ${cla}\n  cluster_name: a\n`;
+    assert.deepEqual(read("a.yaml", text), ["4: cluster a", "8: endpoint a"]);
+  });
+  test("a DiscoveryResponse, with and without @type, version and type URL", () => {
+    const item = `{"@type": "${cluster}", "name": "a"}`;
+    assert.deepEqual(read("a.json", `{"version_info": "7",\n"resources": [\n${item}]}`), ["3: cluster a"]);
+    const typed = '"@type": type.googleapis.com/envoy.service.discovery.v3.DiscoveryResponse';
+    assert.deepEqual(read("a.yaml", `${typed}\ntypeUrl: ${cluster}\nresources:\n- "@type": ${cluster}\n  name: a\n`), [
+      "4: cluster a",
+    ]);
+    assert.deepEqual(read("a.yaml", "resources: []\n"), []);
+    assert.deepEqual(read("a.yaml", "resources:\nnonce: n\n"), []);
+    assert.deepEqual(read("a.yaml", `type_url: ${cla}\nresources:\n- "@type": ${cluster}\n  name: a\n`), [
+      'a.yaml:3:3: cluster "a": the response\'s type_url says that it holds envoy.config.endpoint.v3.ClusterLoadAssignment [XDSKIT_TYPE_MISMATCH]',
+    ]);
+  });
+  test("wrapped in a Resource: name, aliases, TTL", () => {
+    const host = '"@type": type.googleapis.com/envoy.config.route.v3.VirtualHost';
+    const text = `- "@type": ${wrapper}\n  name: r/h\n  aliases: [x, y]\n  ttl: 1.5s\n  resource:\n    ${host}\n    name: h\n    domains: ["*"]\n`;
+    const { resources, findings } = readFile("a.yaml", text);
+    assert.deepEqual(findings, []);
+    const [found] = resources;
     assert.deepEqual(
-      read("a.json", `[\n{"@type": "${cluster}", "name": "a"},\n{"@type": "${cluster}", "name": "b"}]`),
-      ["2: cluster a", "3: cluster b"],
+      [found?.resource.name, found?.resource.aliases, found?.resource.ttl, found?.where.line],
+      ["r/h", ["x", "y"], 1500, 5],
     );
   });
-  test("an unknown field", () => {
-    const text = `"@type": ${cluster}\nname: web\nlb_polcy: RANDOM\nload_assignment:\n  endpoints:\n  - lbendpoints: []\n`;
+  test("empty files and files of comments hold nothing", () => {
+    for (const text of ["", "\n\n", "# nothing\n", "---\n", "---\n---\n", "\ufeff", "[]"])
+      assert.deepEqual(read("a.yaml", text), [], text);
+    for (const text of ["", " \n", "null", "[]"]) assert.deepEqual(read("a.json", text), [], text);
+    for (const path of ["a.pb", "a.pb_text", "a.textproto"]) assert.deepEqual(read(path, ""), [], path);
+  });
+  test("v2 types are read as v3, inside too", () => {
+    const v2 = `"@type": type.googleapis.com/envoy.api.v2.Listener
+name: l
+api_listener:
+  api_listener:
+    "@type": type.googleapis.com/envoy.config.filter.network.http_connection_manager.v2.HttpConnectionManager
+    stat_prefix: s
+    rds: { route_config_name: r, config_source: { ads: {} } }
+`;
+    const v3 = v2
+      .replace("envoy.api.v2.Listener", "envoy.config.listener.v3.Listener")
+      .replace(
+        "envoy.config.filter.network.http_connection_manager.v2",
+        "envoy.extensions.filters.network.http_connection_manager.v3",
+      );
+    const [old, now] = [v2, v3].map((text) => readFile("a.yaml", text));
+    assert.deepEqual(now?.findings, []);
+    assert.deepEqual(old, now);
+  });
+  test("extensions that stand for any type: TypedStruct", () => {
+    for (const name of ["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"]) {
+      const typed = `"@type": type.googleapis.com/${name}\n    type_url: acme.Own\n    value: { a: [1, true] }`;
+      const text = `"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig\nname: a\ntyped_config:\n    ${typed}\n`;
+      assert.deepEqual(read("a.yaml", text), ["1: extension-config a"]);
+    }
+  });
+  test("a file of another kind", () => {
+    assert.match(read("a.txt", "").join(), /XDSKIT_FILE_FORM/);
+    assert.match(read("a.yaml", "hello").join(), /a\.yaml:1:1: expected a resource: .* \[XDSKIT_FILE_FORM\]/);
+    assert.match(read("a.yaml", "- 1\n- 2\n").join("\n"), /a\.yaml:1:3: .*\na\.yaml:2:3: /);
+    assert.match(read("a.yaml", "node: { id: a }\n").join(), /a\.yaml:1:1: a resource lacks "@type"/);
+  });
+});
+
+suite("what is wrong is said with its place", () => {
+  test("several resources and several fields", () => {
+    const text = `- "@type": ${cluster}
+  name: web
+  lb_polcy: RANDOM
+  load_assignment:
+    endpoints:
+    - lbendpoints: []
+- "@type": ${cluster}
+  name: good
+- "@type": ${cluster}
+  connect_timeout: 0s
+`;
     assert.deepEqual(read("a.yaml", text), [
-      'a.yaml:3:1: cluster "web", lb_polcy: envoy.config.cluster.v3.Cluster has no such field; did you mean "lb_policy"? [XDSKIT_FIELD_UNKNOWN]',
-      'a.yaml:6:5: cluster "web", load_assignment.endpoints[0].lbendpoints: envoy.config.endpoint.v3.LocalityLbEndpoints has no such field; ' +
+      "7: cluster good",
+      'a.yaml:3:3: cluster "web", lb_polcy: envoy.config.cluster.v3.Cluster has no such field; did you mean "lb_policy"? [XDSKIT_FIELD_UNKNOWN]',
+      'a.yaml:6:7: cluster "web", load_assignment.endpoints[0].lbendpoints: envoy.config.endpoint.v3.LocalityLbEndpoints has no such field; ' +
         'did you mean "lb_endpoints"? [XDSKIT_FIELD_UNKNOWN]',
+      "a.yaml:9:3: cluster, name: must not be empty (string.min_len: 1) [XDSKIT_RULE_BROKEN]",
+      "a.yaml:10:3: cluster, connect_timeout: must be more than 0s (duration.gt: 0s) [XDSKIT_RULE_BROKEN]",
     ]);
-    assert.deepEqual(read("a.json", `[\n{"@type": "${cluster}",\n "connectTimeout": 5}]`), [
-      'a.json:3:2: cluster, connect_timeout: expected a duration in seconds such as "0.25s", found a number [XDSKIT_FIELD_INVALID]',
-    ]);
+  });
+  test("wrong kinds of values, none of them shown", () => {
+    const fields = {
+      name: "5",
+      connect_timeout: "5",
+      type: "STRICT_DSN",
+      lb_policy: "[1]",
+      per_connection_buffer_limit_bytes: "-1",
+      health_checks: "{}",
+      wait_for_warm_on_init: "yes",
+      metadata: "[secret]",
+      typed_extension_protocol_options: "{ a: { name: secret } }",
+    };
+    const lines = Object.entries(fields).map(([key, value]) => `${key}: ${value}`);
+    const found = read("a.yaml", `"@type": ${cluster}\n${lines.join("\n")}\n`);
+    assert.deepEqual(
+      found.map((line) => line.replace(/: cluster, /, " ").replace(/ \[XDSKIT_FIELD_INVALID\]/, "")),
+      [
+        "a.yaml:2:1 name: expected a string (numbers and booleans in quotes), found a number",
+        'a.yaml:3:1 connect_timeout: expected a duration in seconds such as "0.25s", found a number',
+        'a.yaml:4:1 type: expected one of STATIC, STRICT_DNS, LOGICAL_DNS, EDS, ORIGINAL_DST (did you mean "STRICT_DNS"?), found a string',
+        "a.yaml:5:1 lb_policy: expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG, found a list",
+        "a.yaml:6:1 per_connection_buffer_limit_bytes: expected a whole number from 0 to 4294967295, found a number",
+        "a.yaml:7:1 health_checks: expected a list, found a mapping",
+        "a.yaml:8:1 wait_for_warm_on_init: expected true or false, found a string",
+        "a.yaml:9:1 metadata: expected a mapping (envoy.config.core.v3.Metadata), found a list",
+        'a.yaml:10:37 typed_extension_protocol_options["a"]: lacks "@type", the type URL that says what it is [XDSKIT_TYPE_MISSING]',
+      ],
+    );
+  });
+  test("both spellings of a field at once, and two members of a oneof", () => {
+    const text = `{"@type": "${cluster}", "name": "a",\n"lb_policy": "RANDOM",\n"lbPolicy": "RANDOM",\n"type": "EDS",\n"cluster_type": {"name": "x"}}`;
+    assert.deepEqual(
+      read("a.json", text).map((line) => line.slice(0, line.indexOf(" [XDSKIT"))),
+      [
+        'a.json:2:1: cluster "a", lb_policy: is there twice, in both spellings',
+        'a.json:5:1: cluster "a", cluster_type: only one of type and cluster_type may be set',
+      ],
+    );
+  });
+  test("an unknown type names the way to register it, or the one that was meant", () => {
+    const text = (url: string) =>
+      `"@type": ${cluster}\nname: a\ntransport_socket:\n  name: b\n  typed_config:\n    "@type": ${url}\n    x: 1\n`;
+    assert.match(
+      read("a.yaml", text("type.googleapis.com/acme.Own")).join(),
+      /^a\.yaml:6:5: .*--descriptors FILE.*descriptorSets.*XDSKIT_TYPE_UNKNOWN/,
+    );
+    assert.match(
+      read("a.yaml", `"@type": type.googleapis.com/envoy.config.cluster.v3.Clutser\nname: a`).join(),
+      /did you mean "type.googleapis.com\/envoy.config.cluster.v3.Cluster"/,
+    );
+    assert.match(
+      read("a.yaml", '"@type": type.googleapis.com/google.protobuf.Struct\nvalue: {}').join(),
+      /XDSKIT_TYPE_UNKNOWN/,
+    );
+  });
+  test("through aliases and merge keys", () => {
+    const text = `base: &base
+  - "@type": ${cluster}
+`;
+    assert.match(read("a.yaml", text).join(), /"@type"/);
+    const merged = `- &a\n  "@type": ${cluster}\n  name: a\n  connect_timeout: 0s\n- <<: *a\n  name: b\n`;
+    assert.deepEqual(
+      read("a.yaml", merged).map((line) => line.slice(0, 36)),
+      ['a.yaml:4:3: cluster "a", connect_tim', 'a.yaml:4:3: cluster "b", connect_tim'],
+    );
+  });
+  test("no more than 100 findings", () => {
+    const items = Array.from({ length: 300 }, () => `- "@type": ${cluster}\n`).join("");
+    assert.equal(readFile("a.yaml", items).findings.length, 100);
   });
 });

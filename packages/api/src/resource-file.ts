@@ -2,11 +2,13 @@ import type { Finding, Where } from "./errors.js";
 import { addError, type FileReading } from "./file-reading.js";
 import { decodeText } from "./file-text.js";
 import { parseJson } from "./json-source.js";
+import { readBinary } from "./message-items.js";
 import { envoyRegistry, type Registry } from "./registry.js";
 import type { Resource } from "./resource.js";
 import type { ResourceTypes } from "./resource-types/resource-type.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
 import { readSource } from "./source-items.js";
+import { readTextFormat } from "./text-format/text-file.js";
 import { parseYaml } from "./yaml-source.js";
 
 /** A resource and the place that it was read from. */
@@ -73,11 +75,14 @@ export function readResources(
   if (form === undefined) {
     const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
     addError(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
+  } else if (form === "binary") {
+    readBinary(reading, file.bytes);
   } else {
     const text = decodeText(file.bytes);
     const { problem } = text;
     if (problem !== undefined)
       addError(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
+    else if (form === "text") readTextFormat(reading, text);
     else if (text.text.trim() !== "")
       readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text));
   }

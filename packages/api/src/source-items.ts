@@ -1,16 +1,13 @@
-import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { Duration } from "@bufbuild/protobuf/wkt";
+import type { DescMessage, JsonObject, JsonValue, Registry } from "@bufbuild/protobuf";
 import { schemaOf, typeNameOf } from "./any.js";
 import type { FieldStep } from "./field-path.js";
-import { addError, addResource, type FileReading, type Place, type Wrapping } from "./file-reading.js";
+import { addError, addResource, type FileReading, type Place } from "./file-reading.js";
 import type { FileText } from "./file-text.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
 import type { SourceDocument, SourceText } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
-import { v3TypeUrlOf } from "./v2/names.js";
-
-const responseName = "envoy.service.discovery.v3.DiscoveryResponse";
-const wrapperName = "envoy.service.discovery.v3.Resource";
+import { withV2Names } from "./v2-names-registry.js";
+import { responseName, type Wrapping, wrapperName, wrappingOf } from "./wrapping.js";
 
 /** Reads what a YAML or JSON file holds: resources, lists of them, and discovery responses, one a document. */
 export function readSource(reading: FileReading, file: FileText, source: SourceText): void {
@@ -18,10 +15,9 @@ export function readSource(reading: FileReading, file: FileText, source: SourceT
     addError(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
   }
   if (source.problems.length > 0) return;
-  const hasV2 = /envoy\.[\w.]*v2/.test(file.text);
   for (const document of source.documents) {
     const items = new SourceItems(reading, file, document);
-    items.readDocument(hasV2 ? upgraded(document.value) : document.value);
+    items.readDocument(document.value);
   }
 }
 
@@ -29,11 +25,13 @@ class SourceItems {
   private readonly reading: FileReading;
   private readonly file: FileText;
   private readonly document: SourceDocument;
+  private readonly registry: Registry;
 
   constructor(reading: FileReading, file: FileText, document: SourceDocument) {
     this.reading = reading;
     this.file = file;
     this.document = document;
+    this.registry = withV2Names(reading.registry);
   }
 
   readDocument(value: JsonValue): void {
@@ -123,11 +121,11 @@ class SourceItems {
       return;
     }
     const message = this.readMessage(schema, withoutType(item), place);
-    if (message !== undefined) addResource(this.reading, place, message, wrapping);
+    if (message !== undefined) addResource(this.reading, place, schema, message, wrapping);
   }
 
   private readMessage(schema: DescMessage, json: JsonValue, place: Place) {
-    const read = readJsonMessage(schema, json, this.reading.registry);
+    const read = readJsonMessage(schema, json, this.registry);
     if (read.kind === "message") return read.message;
     for (const { code, message, steps } of read.problems) addError(this.reading, place, code, message, steps);
     return undefined;
@@ -153,24 +151,4 @@ function isResponse(value: JsonObject): boolean {
 function nameIn(item: JsonObject): string | undefined {
   const name = item.name ?? item.cluster_name ?? item.clusterName;
   return typeof name === "string" && name !== "" ? name : undefined;
-}
-
-/** What a `Resource` around another says. */
-export function wrappingOf(wrapper: object): Wrapping {
-  const { name, aliases, ttl } = wrapper as { name: string; aliases: string[]; ttl?: Duration | undefined };
-  return {
-    name: name === "" ? undefined : name,
-    aliases,
-    ttl: ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.nanos / 1e6,
-  };
-}
-
-/** The same value with every `@type` of v2 replaced by its successor's in v3: their fields have the same names. */
-function upgraded(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(upgraded);
-  if (!isObject(value)) return value;
-  const copy = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, upgraded(item)]));
-  const url = copy["@type"];
-  if (typeof url === "string") copy["@type"] = v3TypeUrlOf(url) ?? url;
-  return copy;
 }

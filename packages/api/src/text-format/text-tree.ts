@@ -1,0 +1,169 @@
+import { nestingLimit } from "../source-document.js";
+
+/** A message in the text format as it is written: its fields with their places, and nothing known of what they mean. */
+export interface TextMessage {
+  readonly fields: readonly TextField[];
+}
+
+/** One field as it is written. One that is repeated comes several times, or once with a list. */
+export interface TextField {
+  /** Such as `name`, `[type.googleapis.com/envoy.config.cluster.v3.Cluster]`, or `[package.extension]`. */
+  readonly name: string;
+  readonly offset: number;
+  readonly values: readonly TextValue[];
+  /** Whether the values stand in `[…]`. */
+  readonly list: boolean;
+}
+
+/** A value: a message, or the source text of a scalar. */
+export type TextValue =
+  | { readonly kind: "message"; readonly offset: number; readonly message: TextMessage }
+  | { readonly kind: "scalar"; readonly offset: number; readonly source: string };
+
+/** The text is not well-formed. */
+export class TextProblem extends Error {
+  readonly offset: number;
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+interface Token {
+  readonly kind: "name" | "number" | "string" | "mark" | "end";
+  readonly text: string;
+  readonly offset: number;
+}
+
+const space = /(?:\s|#[^\n]*)*/y;
+const word = /[A-Za-z_][\w]*/y;
+const number = /[0-9.][\w.]*(?:(?<=[eE])[-+]\d+)?/y;
+const string = /"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'/y;
+const bracketed = /\[[\w\s./%~-]*\]/y;
+
+/** Reads the structure of a text format message. Throws TextProblem. */
+export function parseTextTree(text: string): TextMessage {
+  return new TreeReader(text).document();
+}
+
+class TreeReader {
+  private readonly text: string;
+  private at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  document(): TextMessage {
+    return this.message("", 0);
+  }
+
+  /** The fields up to the closing mark, or the end of the text where that is empty. */
+  private message(close: string, depth: number): TextMessage {
+    if (depth > nestingLimit) throw new TextProblem(this.at, `nested deeper than ${nestingLimit} levels`);
+    const fields: TextField[] = [];
+    for (;;) {
+      const token = this.peek();
+      if (token.kind === "end") {
+        if (close === "") return { fields };
+        throw new TextProblem(token.offset, `the text ends where ${close} is expected: was it cut off?`);
+      }
+      if (token.text === close) {
+        this.take(token);
+        return { fields };
+      }
+      fields.push(this.field(depth));
+      const separator = this.peek();
+      if (separator.text === "," || separator.text === ";") this.take(separator);
+    }
+  }
+
+  private field(depth: number): TextField {
+    const token = this.peek();
+    let name = token.text;
+    if (token.text === "[") name = this.bracketedName(token.offset);
+    else if (token.kind === "name") this.take(token);
+    else throw new TextProblem(token.offset, `expected a field's name, found ${shown(token)}`);
+    const colon = this.peek();
+    if (colon.text === ":") this.take(colon);
+    const next = this.peek();
+    if (next.text !== "[") return { name, offset: token.offset, values: [this.value(depth)], list: false };
+    this.take(next);
+    return { name, offset: token.offset, values: this.list(depth), list: true };
+  }
+
+  private list(depth: number): readonly TextValue[] {
+    const values: TextValue[] = [];
+    const first = this.peek();
+    if (first.text === "]") {
+      this.take(first);
+      return values;
+    }
+    for (;;) {
+      values.push(this.value(depth));
+      const token = this.peek();
+      if (token.text !== "]" && token.text !== ",")
+        throw new TextProblem(token.offset, `expected , or ], found ${shown(token)}`);
+      this.take(token);
+      if (token.text === "]") return values;
+    }
+  }
+
+  private value(depth: number): TextValue {
+    const token = this.peek();
+    const { offset } = token;
+    if (token.text === "{" || token.text === "<") {
+      this.take(token);
+      return { kind: "message", offset, message: this.message(token.text === "{" ? "}" : ">", depth + 1) };
+    }
+    if (token.text === "-") this.take(token);
+    const scalar = this.peek();
+    if (scalar.kind === "mark" || scalar.kind === "end") {
+      throw new TextProblem(scalar.offset, `expected a value, found ${shown(scalar)}`);
+    }
+    this.take(scalar);
+    if (scalar.kind === "string")
+      for (let more = this.peek(); more.kind === "string"; more = this.peek()) this.take(more);
+    return { kind: "scalar", offset, source: this.text.slice(offset, this.at) };
+  }
+
+  private bracketedName(offset: number): string {
+    const name = this.match(bracketed, offset);
+    if (name === undefined) throw new TextProblem(offset, "expected a type URL or an extension's name in [ ]");
+    this.at = offset + name.length;
+    return name.replaceAll(/\s/g, "");
+  }
+
+  private peek(): Token {
+    const offset = this.at + (this.match(space, this.at)?.length ?? 0);
+    if (offset >= this.text.length) return { kind: "end", text: "", offset: this.text.length };
+    const first = this.text[offset] ?? "";
+    if (/[{}<>[\]:,;-]/.test(first)) return { kind: "mark", text: first, offset };
+    const kinds = [
+      ["name", word],
+      ["number", number],
+      ["string", string],
+    ] as const;
+    for (const [kind, pattern] of kinds) {
+      const text = this.match(pattern, offset);
+      if (text !== undefined) return { kind, text, offset };
+    }
+    if (first === '"' || first === "'") throw new TextProblem(offset, "a string without an end on its line");
+    throw new TextProblem(offset, `unexpected ${JSON.stringify(first)}`);
+  }
+
+  private take(token: Token): void {
+    this.at = token.offset + token.text.length;
+  }
+
+  private match(pattern: RegExp, offset: number): string | undefined {
+    pattern.lastIndex = offset;
+    return pattern.exec(this.text)?.[0];
+  }
+}
+
+/** What stands there, without showing a value: it may be a secret. */
+function shown(token: Token): string {
+  if (token.kind === "end") return "the end of the text";
+  return token.kind === "string" ? "a string" : token.kind === "number" ? "a number" : token.text;
+}

@@ -1,0 +1,94 @@
+import { type DescMessage, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
+import { compileField, type FieldCheck, type FieldRules } from "./field-check.js";
+import { createRulePaths, type MessageField } from "./rule-paths.js";
+import { isSpecial } from "./special-checks.js";
+
+/** A oneof of which one member must be set. */
+export interface RequiredOneof {
+  readonly localName: string;
+  readonly members: readonly string[];
+}
+
+/** What there is to check in a message of one type: compiled once, and nothing in it that has no rule. */
+export interface MessagePlan {
+  readonly oneofs: readonly RequiredOneof[];
+  readonly checks: readonly FieldCheck[];
+  /** Fields that lead, however deep, to a message with rules. */
+  readonly nested: readonly MessageField[];
+}
+
+const nothing: MessagePlan = { oneofs: [], checks: [], nested: [] };
+
+/** The plans of the messages of one registry. */
+export type Plans = (schema: DescMessage) => MessagePlan;
+
+const byRegistry = new WeakMap<Registry, Plans>();
+
+/** The plans of a registry; made as they are needed, and kept as long as it. */
+export function plansOf(registry: Registry): Plans {
+  let plans = byRegistry.get(registry);
+  if (plans === undefined) {
+    plans = createPlans(registry);
+    byRegistry.set(registry, plans);
+  }
+  return plans;
+}
+
+function createPlans(registry: Registry): Plans {
+  const rulesOption = registry.getExtension("validate.rules");
+  const requiredOption = registry.getExtension("validate.required");
+  const disabledOptions = ["validate.disabled", "validate.ignored"].map((name) => registry.getExtension(name));
+  const isDisabled = (schema: DescMessage) =>
+    disabledOptions.some(
+      (option) => option !== undefined && hasOption(schema, option) && getOption(schema, option) === true,
+    );
+  const known = new WeakMap<
+    DescMessage,
+    { readonly oneofs: readonly RequiredOneof[]; readonly checks: readonly FieldCheck[] }
+  >();
+
+  function ownRules(schema: DescMessage) {
+    let own = known.get(schema);
+    if (own === undefined) {
+      const oneofs = schema.oneofs
+        .filter(
+          (oneof) =>
+            requiredOption !== undefined &&
+            hasOption(oneof, requiredOption) &&
+            getOption(oneof, requiredOption) === true,
+        )
+        .map((oneof) => ({ localName: oneof.localName, members: oneof.fields.map(({ name }) => name) }));
+      const checks = schema.fields
+        .flatMap((field) =>
+          rulesOption !== undefined && hasOption(field, rulesOption)
+            ? [compileField(field, getOption(field, rulesOption) as unknown as FieldRules)]
+            : [],
+        )
+        .filter(
+          ({ required, whole, items, keys, skip }) =>
+            skip || [required, whole, items, keys].some((part) => part !== undefined),
+        );
+      own = isDisabled(schema) ? nothing : { oneofs, checks };
+      known.set(schema, own);
+    }
+    return own;
+  }
+
+  const pathsOf = createRulePaths((schema) => {
+    if (isSpecial(schema.typeName)) return true;
+    const { oneofs, checks } = ownRules(schema);
+    return oneofs.length > 0 || checks.length > 0;
+  });
+  const plans = new WeakMap<DescMessage, MessagePlan>();
+  return (schema) => {
+    let plan = plans.get(schema);
+    if (plan === undefined) {
+      const { oneofs, checks } = ownRules(schema);
+      const skipped = new Set(checks.filter(({ skip }) => skip).map(({ field }) => field.number));
+      const nested = isDisabled(schema) ? [] : pathsOf(schema).filter((field) => !skipped.has(field.number));
+      plan = { oneofs, checks, nested };
+      plans.set(schema, plan);
+    }
+    return plan;
+  };
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { create, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { describe } from "../errors.js";
+import { envoyRegistry } from "../registry.js";
+import { validateMessage } from "./validate-message.js";
+
+const registry = envoyRegistry();
+
+function schemaOf(typeName: string): DescMessage {
+  const schema = registry.getMessage(typeName);
+  assert.ok(schema, typeName);
+  return schema;
+}
+
+/** The findings of a message of Envoy's, given as JSON. */
+function check(typeName: string, json: JsonValue): readonly string[] {
+  const message = fromJson(schemaOf(typeName), json, { registry });
+  return validateMessage(message, { registry }).map(({ type: _, ...finding }) => describe(finding));
+}
+
+const broken = "[XDSKIT_RULE_BROKEN]";
+
+suite("rules of Envoy's protos", () => {
+  test("what is well has no findings", () => {
+    assert.deepEqual(check("envoy.config.cluster.v3.Cluster", { name: "web", connectTimeout: "1s" }), []);
+  });
+
+  test("strings, durations, enums and wrapped numbers of 64 bits", () => {
+    const json = { connectTimeout: "0s", lbPolicy: 77, maglevLbConfig: { tableSize: "5000012" } };
+    assert.deepEqual(check("envoy.config.cluster.v3.Cluster", json), [
+      `name: must not be empty (string.min_len: 1) ${broken}`,
+      `connect_timeout: must be more than 0s (duration.gt: 0s) ${broken}`,
+      `lb_policy: must be a value of envoy.config.cluster.v3.Cluster.LbPolicy (enum.defined_only: true) ${broken}`,
+      `maglev_lb_config.table_size: must be at most 5000011 (uint64.lte: 5000011) ${broken}`,
+    ]);
+  });
+
+  test("inside an Any: strings, lists, oneofs, and a regular expression", () => {
+    const route = { match: { safeRegex: { regex: "(?=a)" } } };
+    const typedConfig = {
+      "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+      routeConfig: { virtualHosts: [{ name: "", domains: [], routes: [route] }] },
+    };
+    const at = "filter_chains[0].filters[0].typed_config";
+    const host = `${at}.route_config.virtual_hosts[0]`;
+    assert.deepEqual(
+      check("envoy.config.listener.v3.Listener", { filterChains: [{ filters: [{ name: "a", typedConfig }] }] }),
+      [
+        `${at}.stat_prefix: must not be empty (string.min_len: 1) ${broken}`,
+        `${host}.name: must not be empty (string.min_len: 1) ${broken}`,
+        `${host}.domains: must have at least one item (repeated.min_items: 1) ${broken}`,
+        `${host}.routes[0]: one of route, redirect, direct_response, filter_action, non_forwarding_action must be set (oneof.required: true) ${broken}`,
+        `${host}.routes[0].match.safe_regex.regex: is no RE2 expression: invalid or unsupported Perl syntax: \`(?=\` (RE2 has no look-ahead and look-behind) ` +
+          "[XDSKIT_REGEX_INVALID]",
+      ],
+    );
+  });
+
+  test("required messages, and those inside a oneof only where they were chosen", () => {
+    assert.deepEqual(check("envoy.config.core.v3.HeaderValueOption", {}), [
+      `header: is required (message.required: true) ${broken}`,
+    ]);
+    assert.deepEqual(check("envoy.config.core.v3.Address", { socketAddress: { address: "127.0.0.1" } }), [
+      `socket_address: one of port_value, named_port must be set (oneof.required: true) ${broken}`,
+    ]);
+  });
+
+  test("headers: strict, not strict, and empty ones that are ignored", () => {
+    const header = (key: string, value: string) => check("envoy.config.core.v3.HeaderValue", { key, value });
+    assert.deepEqual(header("x-a", "b\tc"), []);
+    assert.deepEqual(header(":path", ""), []);
+    assert.deepEqual(header("x a\n", "b"), [
+      `key: must be the name of an HTTP header, without NUL and line breaks (string.well_known_regex: HTTP_HEADER_NAME, strict: false) ${broken}`,
+    ]);
+    assert.deepEqual(check("envoy.config.route.v3.HeaderMatcher", { name: "a b\r" }).length, 1);
+  });
+
+  test("lengths in bytes", () => {
+    const smiles = "\u{1f600}".repeat(4096);
+    assert.deepEqual(check("envoy.config.core.v3.HeaderValue", { key: smiles }), []);
+    assert.deepEqual(check("envoy.config.core.v3.HeaderValue", { key: `${smiles}x` }), [
+      `key: must have at most 16384 bytes (string.max_bytes: 16384) ${broken}`,
+    ]);
+  });
+
+  test("an Any with malformed content is a finding; one of an unknown type is none", () => {
+    const schema = schemaOf("envoy.config.core.v3.TypedExtensionConfig");
+    const config = (typeUrl: string) =>
+      create(schema, { name: "a", typedConfig: { typeUrl, value: Uint8Array.of(0xff) } } as never);
+    const [finding] = validateMessage(config("type.googleapis.com/envoy.config.cluster.v3.Cluster"));
+    assert.equal(finding?.message, "is not a serialized envoy.config.cluster.v3.Cluster");
+    assert.equal(finding?.field, "typed_config");
+    assert.deepEqual(validateMessage(config("type.googleapis.com/acme.Own")), []);
+  });
+
+  test("maps: their size, keys and values", () => {
+    assert.deepEqual(check("envoy.config.core.v3.Metadata", { filterMetadata: { "": {} } }), [
+      `filter_metadata[""]: must not be empty (string.min_len: 1) ${broken}`,
+    ]);
+  });
+
+  test("every message of the API has rules that compile, and can be checked when it is empty", () => {
+    let count = 0;
+    for (const schema of registry) {
+      if (schema.kind !== "message" || schema.typeName.startsWith("validate.")) continue;
+      for (const finding of validateMessage(create(schema), { registry })) {
+        assert.equal(finding.code, "XDSKIT_RULE_BROKEN");
+        assert.match(finding.rule ?? "", /^[a-z_0-9]+\.[a-z_]+: /);
+        count++;
+      }
+    }
+    assert.ok(count > 500, `${count} findings`);
+  });
+});

@@ -1,0 +1,170 @@
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../any.js";
+import type { Finding } from "../errors.js";
+import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../field-path.js";
+import type { FieldProblem } from "../json-message.js";
+import { envoyRegistry, type Registry } from "../registry.js";
+import type { FieldCheck } from "./field-check.js";
+import { type Plans, plansOf } from "./message-plan.js";
+import { fieldValue, type MessageField } from "./rule-paths.js";
+import { isSpecial, specialProblem } from "./special-checks.js";
+import type { Violation } from "./value-check.js";
+
+/** A field that breaks a rule. */
+export interface RuleProblem extends FieldProblem {
+  readonly rule?: string | undefined;
+}
+
+/** How many problems of one message are worth reading. */
+const problemLimit = 100;
+/** `Any`s inside `Any`s are followed to this depth. */
+const depthLimit = 64;
+
+/**
+ * Checks a message, and all that is in it, by the rules of its proto files (`validate.rules`, with the meaning that protoc-gen-validate gives them),
+ * inside every `Any` whose type is known; and that regular expressions are RE2's.
+ * Returns what is wrong, at most 100 findings; none for a message whose type the registry lacks.
+ */
+export function validateMessage(
+  message: Message,
+  options: { readonly registry?: Registry | undefined } = {},
+): readonly Finding[] {
+  const registry = options.registry ?? envoyRegistry();
+  const schema = schemaOf(message.$typeName, registry);
+  if (schema === undefined) return [];
+  return checkMessage(schema, message, registry).map(({ code, message: text, steps, rule }) => ({
+    code,
+    severity: "error",
+    message: text,
+    field: formatFieldPath(steps),
+    type: schema.typeName,
+    rule,
+  }));
+}
+
+/** As `validateMessage`, with the steps to each field. `unpack` saves reading `Any`s again that were read before. */
+export function checkMessage(
+  schema: DescMessage,
+  message: Message,
+  registry: Registry,
+  unpack: Unpack = createUnpack(registry),
+): readonly RuleProblem[] {
+  const validator = new Validator(registry, unpack);
+  validator.message(schema, message, undefined, 0);
+  return validator.problems;
+}
+
+class Validator {
+  readonly problems: RuleProblem[] = [];
+  private readonly registry: Registry;
+  private readonly unpack: Unpack;
+  private readonly plans: Plans;
+
+  constructor(registry: Registry, unpack: Unpack) {
+    this.registry = registry;
+    this.unpack = unpack;
+    this.plans = plansOf(registry);
+  }
+
+  message(schema: DescMessage, message: Message, path: FieldPath | undefined, depth: number): void {
+    if (isSpecial(schema.typeName)) {
+      if (schema.typeName === "google.protobuf.Any") {
+        this.any(message as Any, path, depth);
+        return;
+      }
+      const problem = specialProblem(schema.typeName, message);
+      if (problem !== undefined) this.add(stepInto(path, problem.field), problem.message, problem.code);
+    }
+    const { oneofs, checks, nested } = this.plans(schema);
+    for (const { localName, members } of oneofs) {
+      const choice = (message as unknown as { readonly [name: string]: { readonly case?: string } })[localName];
+      if (choice?.case === undefined) {
+        const text = members.length === 1 ? `${members[0]} must be set` : `one of ${members.join(", ")} must be set`;
+        this.add(path, text, "XDSKIT_RULE_BROKEN", "oneof.required: true");
+      }
+    }
+    for (const check of checks) this.field(check, message, path);
+    for (const field of nested) this.nested(field, message, path, depth + 1);
+  }
+
+  private field(check: FieldCheck, message: Message, path: FieldPath | undefined): void {
+    const { field, required, whole, items, keys } = check;
+    const value = valueIn(message, field);
+    if (value === undefined) {
+      // A oneof's member that was not chosen is not missing; what its rules say holds once it is.
+      if (required !== undefined && field.oneof === undefined) this.violation(stepInto(path, field.name), required);
+      return;
+    }
+    const broken = whole?.(field.fieldKind === "message" ? unwrapped(value) : value);
+    if (broken !== undefined) this.violation(stepInto(path, field.name), broken);
+    if (items === undefined && keys === undefined) return;
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        const violation = items?.(unwrapped(item));
+        if (violation !== undefined) this.violation(stepInto(stepInto(path, field.name), index), violation);
+      }
+      return;
+    }
+    for (const [key, item] of Object.entries(value as object)) {
+      for (const violation of [keys?.(key), items?.(unwrapped(item))]) {
+        if (violation !== undefined) this.violation(stepInto(stepInto(path, field.name), { key }), violation);
+      }
+    }
+  }
+
+  private nested(field: MessageField, message: Message, path: FieldPath | undefined, depth: number): void {
+    const value = fieldValue(message, field);
+    if (value === undefined || depth > depthLimit * 4) return;
+    const schema = field.message;
+    if (field.fieldKind === "message") {
+      this.message(schema, value as Message, stepInto(path, field.name), depth);
+    } else if (Array.isArray(value)) {
+      if (value.length === 0) return;
+      const at = stepInto(path, field.name);
+      for (let index = 0; index < value.length; index++)
+        this.message(schema, value[index] as Message, stepInto(at, index), depth);
+    } else {
+      for (const [key, item] of Object.entries(value as Record<string, Message>)) {
+        this.message(schema, item, stepInto(stepInto(path, field.name), { key }), depth);
+      }
+    }
+  }
+
+  private any(any: Any, path: FieldPath | undefined, depth: number): void {
+    if (depth > depthLimit || any.typeUrl === "") return;
+    const content = this.unpack(any);
+    if (content !== undefined) {
+      if (content.schema.file.proto.package !== "google.protobuf")
+        this.message(content.schema, content.message, path, depth + 1);
+    } else if (schemaOf(typeNameOf(any.typeUrl), this.registry) !== undefined) {
+      this.add(path, `is not a serialized ${typeNameOf(any.typeUrl)}`, "XDSKIT_FIELD_INVALID");
+    }
+  }
+
+  private violation(path: FieldPath, { message, rule }: Violation): void {
+    this.add(path, message, "XDSKIT_RULE_BROKEN", rule);
+  }
+
+  private add(path: FieldPath | undefined, message: string, code: RuleProblem["code"], rule?: string): void {
+    if (this.problems.length < problemLimit) this.problems.push({ code, steps: stepsOf(path), message, rule });
+  }
+}
+
+/** What a field holds; undefined where a field with presence is not set. */
+function valueIn(message: Message, field: FieldCheck["field"]): unknown {
+  // The default of a field with explicit presence is found on the prototype of the message.
+  const inherits = field.oneof === undefined && field.presence === explicitPresence;
+  return inherits && !Object.hasOwn(message, field.localName) ? undefined : fieldValue(message, field);
+}
+
+/** FeatureSet.FieldPresence.EXPLICIT */
+const explicitPresence = 1;
+
+/** What a wrapper such as `UInt32Value` holds; it is a message in a oneof or a list, and bare in a field of its own. */
+function unwrapped(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("$typeName" in value)) return value;
+  const isWrapper =
+    typeof value.$typeName === "string" && /^google\.protobuf\.\w+Value$/.test(value.$typeName) && "value" in value;
+  return isWrapper ? value.value : value;
+}
