@@ -1,4 +1,8 @@
 #!/usr/bin/env node
-import { main } from "xdskit";
+// gRPC's own messages about a port in use, and the like, come as errors of ours; GRPC_VERBOSITY=DEBUG shows all of them.
+process.env.GRPC_VERBOSITY ??= "NONE";
+const { main } = await import("xdskit");
 
-await main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
+// Whatever a library still holds open, the command is over; output that is on its way gets a moment.
+setTimeout(() => process.exit(), 500).unref();

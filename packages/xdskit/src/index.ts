@@ -1,2 +1,3 @@
-export { exitStatus, main } from "./main.js";
+export { exitStatus } from "./exit-status.js";
+export { main } from "./main.js";
 export { version } from "./version.js";

@@ -1,10 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { bootstrapCommand } from "./commands/bootstrap.js";
+import { serveCommand } from "./commands/serve.js";
+import { validateCommand } from "./commands/validate.js";
+import { exitStatus } from "./exit-status.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
 import { version } from "./version.js";
-
-/** What the process ends with. */
-export const exitStatus = { ok: 0, failed: 1, usage: 2 } as const;
 
 const examples = `
 Examples:
@@ -15,12 +15,18 @@ Examples:
 Every command explains itself: xdskit COMMAND --help
 `;
 
-/** Runs the command line; sets the process's exit status. Never rejects. */
-export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<void> {
+/** Runs the command line and resolves to the exit status. Never rejects. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  let status: number = exitStatus.ok;
+  const exit = (value: number) => {
+    status = value;
+  };
   const program = new Command("xdskit")
     .description("xDS on the command line: a management server for Envoy and gRPC in one command.")
     .version(version, "-V, --version")
     .addHelpText("after", examples)
+    .addCommand(serveCommand(terminal, exit))
+    .addCommand(validateCommand(terminal, exit))
     .addCommand(bootstrapCommand(terminal));
   for (const command of [program, ...program.commands]) {
     command
@@ -30,8 +36,9 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
   try {
     await program.parseAsync([...argv], { from: "user" });
+    return status;
   } catch (error) {
-    process.exitCode = report(error, terminal);
+    return report(error, terminal);
   }
 }
 

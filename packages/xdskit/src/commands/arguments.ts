@@ -26,3 +26,8 @@ export function readDuration(text: string): number {
   if (value === undefined) throw new InvalidArgumentError('Expected a duration, such as "100ms" or "2s".');
   return value;
 }
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}

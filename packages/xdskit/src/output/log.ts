@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { printable } from "./printable.js";
 import type { Terminal } from "./terminal.js";
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
@@ -42,13 +43,4 @@ function prettyLine(line: string): string {
 function prettyValue(value: unknown): string {
   if (typeof value === "string" && /^[\w./:@-]+$/.test(value)) return value;
   return printable(JSON.stringify(value) ?? "undefined");
-}
-
-/** What a client or a file sent must not move the cursor or forge a line. */
-function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f]/g,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
 }

@@ -1,5 +1,6 @@
 import { isAbsolute, normalize } from "node:path";
 import { z } from "zod";
+import { parseDuration } from "../duration.js";
 
 const folder = z.string().transform((text, context) => {
   const path = normalize(text).replace(/\/$/, "");
@@ -8,7 +9,16 @@ const folder = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** Exact, or a glob with `*`. A number or a boolean stands for the text it is written as. */
+const duration = z.string().transform((text, context) => {
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== undefined) return milliseconds;
+  context.addIssue({ code: "custom", message: 'expected a duration with its unit, such as "100ms", "30s" or "2m"' });
+  return z.NEVER;
+});
+
+const count = z.int().positive();
+
+/** Exact, or a glob with `*` and `?`. A number or a boolean stands for the text it is written as. */
 const pattern = z.union([z.string(), z.number(), z.boolean()], { error: "expected a string" }).transform(String);
 
 const nodeFields = ["id", "cluster", "locality.region", "locality.zone", "locality.sub_zone"];
@@ -22,9 +32,32 @@ const group = z.strictObject({
   folders: z.array(folder).min(1),
 });
 
+const limits = z.strictObject({
+  request_bytes: count.optional(),
+  streams: count.optional(),
+  streams_per_node: count.optional(),
+  requests_per_second: count.optional(),
+  request_burst: count.optional(),
+  names_per_request: count.optional(),
+  names_per_stream: count.optional(),
+  types_per_stream: count.optional(),
+});
+
+const folderSettings = z.strictObject({
+  settle: duration.optional(),
+  poll: duration.optional(),
+  file_bytes: count.optional(),
+  files: count.optional(),
+  depth: count.optional(),
+});
+
 /** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
 export const settingsSchema = z.strictObject({
   groups: z.array(group).min(1).superRefine(uniqueNames).optional(),
+  limits: limits.optional(),
+  default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
+  keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),
+  folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
 });
 

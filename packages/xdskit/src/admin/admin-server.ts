@@ -1,0 +1,112 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Address, formatAddress } from "../address.js";
+import { version } from "../version.js";
+import type { SourceStatus } from "./source-status.js";
+
+/** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
+export type Readiness = "starting" | "ready" | "stopping";
+
+/** What the admin pages show. */
+export interface AdminState {
+  readiness(): Readiness;
+  /** In Prometheus' text format. */
+  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  sources(): readonly SourceStatus[];
+}
+
+/** The admin listener, listening. */
+export interface AdminServer {
+  /** With the real port. */
+  readonly address: Address;
+  close(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+type Page = (state: AdminState) => Answer | Promise<Answer>;
+
+const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
+  ["/", () => ({ status: 200, body: `xdskit ${version}: ${[...pages.keys()].slice(1).join(" ")}\n` })],
+  // Alive is who answers at all.
+  ["/livez", () => ({ status: 200, body: "ok\n" })],
+  ["/readyz", (state) => readyAnswer(state.readiness())],
+  [
+    "/metrics",
+    async (state) => {
+      const { contentType, text } = await state.metrics();
+      return { status: 200, contentType, body: text };
+    },
+  ],
+  [
+    "/api/v1/sources",
+    (state) => ({
+      status: 200,
+      contentType: "application/json",
+      body: `${JSON.stringify({ sources: state.sources() }, undefined, 2)}\n`,
+    }),
+  ],
+]);
+
+/** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
+export async function startAdminServer(address: Address, state: AdminState): Promise<AdminServer> {
+  const server = createServer((request, response) => void respond(request, response, state));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(address.port, address.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: { ...address, port },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** `host:port` of a listening admin server. */
+export function adminAddress({ address }: AdminServer): string {
+  return formatAddress(address);
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse, state: AdminState): Promise<void> {
+  const {
+    status,
+    contentType = "text/plain; charset=utf-8",
+    headers,
+    body,
+  } = await answer(request, state).catch(
+    (error: unknown): Answer => ({ status: 500, body: `${error instanceof Error ? error.message : String(error)}\n` }),
+  );
+  response.writeHead(status, {
+    "content-type": contentType,
+    "content-length": Buffer.byteLength(body),
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    ...headers,
+  });
+  response.end(request.method === "HEAD" ? undefined : body);
+}
+
+async function answer({ method, url = "/" }: IncomingMessage, state: AdminState): Promise<Answer> {
+  const page = pages.get(url.split("?", 1)[0] ?? url);
+  if (page === undefined) return { status: 404, body: "not found\n" };
+  if (method !== "GET" && method !== "HEAD") {
+    return { status: 405, headers: { allow: "GET, HEAD" }, body: "method not allowed\n" };
+  }
+  return page(state);
+}
+
+function readyAnswer(readiness: Readiness): Answer {
+  return readiness === "ready" ? { status: 200, body: "ready\n" } : { status: 503, body: `${readiness}\n` };
+}

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { createServer } from "@xdskit/server";
+import { createMetrics } from "./metrics.js";
+import { pendingSource } from "./source-status.js";
+
+const source = {
+  ...pendingSource("folder config", "config"),
+  findings: [
+    { code: "XDSKIT_SYNTAX", severity: "error", message: "no" },
+    { code: "XDSKIT_SYNTAX", severity: "error", message: "no" },
+    { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message: "hm" },
+  ],
+  lastApplied: "2026-01-01T00:00:00.500Z",
+} as const;
+
+test("metrics are the server's numbers of the moment", async () => {
+  const server = createServer();
+  const metrics = createMetrics({ server, readiness: () => "ready", sources: () => [source] });
+  server.config.set([create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })]);
+  server.config.set([create(ClusterSchema, { name: "a" })]);
+  assert.throws(() => server.config.set([create(ClusterSchema, { name: "" })]));
+  for (let scrape = 1; scrape <= 2; scrape++) {
+    const { text, contentType } = await metrics.read();
+    assert.match(contentType, /^text\/plain; version=0\.0\.4/);
+    for (const line of [
+      "xdskit_ready 1",
+      'xdskit_resources{group="all",type="cds"} 1',
+      'xdskit_config_updates_total{result="ok"} 2',
+      'xdskit_source_findings{source="folder config",severity="error"} 2',
+      'xdskit_source_findings{source="folder config",severity="warning"} 1',
+      'xdskit_source_applied_timestamp_seconds{source="folder config"} 1767225600.5',
+    ]) {
+      assert.ok(text.split("\n").includes(line), `${line}\n${text}`);
+    }
+  }
+  await server.close();
+});
+
+test("docs/metrics.md lists every metric, with its kind and its labels, and no other", async () => {
+  const server = createServer();
+  const { text } = await createMetrics({ server, readiness: () => "starting", sources: () => [source] }).read();
+  const real = [...text.matchAll(/^# TYPE (xdskit_\w+) (\w+)$/gm)].map(([, name, kind]) => `${name} ${kind}`);
+  const page = readFileSync(new URL("../../../../docs/metrics.md", import.meta.url), "utf8");
+  const listed = [...page.matchAll(/^\| `(xdskit_\w+)` +\| (\w+) +\|/gm)].map(([, name, kind]) => `${name} ${kind}`);
+  assert.deepEqual(listed.sort(), real.sort());
+  await server.close();
+});

@@ -1,0 +1,148 @@
+import type { ServerStats, XdsServer } from "@xdskit/server";
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { version } from "../version.js";
+import type { Readiness } from "./admin-server.js";
+import type { SourceStatus } from "./source-status.js";
+
+/** What the metrics are read from, at every scrape. */
+export interface MetricsInput {
+  readonly server: Pick<XdsServer, "stats" | "snapshotOf">;
+  readiness(): Readiness;
+  sources(): readonly SourceStatus[];
+}
+
+type Labels = Readonly<Record<string, string>>;
+interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/** The metrics, in Prometheus' text format. */
+export interface Metrics {
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+/**
+ * All metrics of the command. Nothing is counted here: the numbers are the server's own and are read when they are asked for.
+ * docs/metrics.md lists every one of them.
+ */
+export function createMetrics({ server, readiness, sources }: MetricsInput): Metrics {
+  const registry = new Registry();
+  // Read once a scrape: all numbers in one are of the same moment.
+  let stats: ServerStats = server.stats();
+  collectDefaultMetrics({ register: registry });
+
+  const counter = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
+    new Counter({
+      ...{ name, help, labelNames, registers: [registry] },
+      collect() {
+        this.reset();
+        for (const { labels, value } of read()) this.inc(labels, value);
+      },
+    });
+  const gauge = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
+    new Gauge({
+      ...{ name, help, labelNames, registers: [registry] },
+      collect() {
+        this.reset();
+        for (const { labels, value } of read()) this.set(labels, value);
+      },
+    });
+
+  gauge("xdskit_build_info", "1, with the versions as labels.", ["version", "node_version"], () => [
+    { labels: { version, node_version: process.version }, value: 1 },
+  ]);
+  gauge("xdskit_ready", "1 while the server has a configuration and is not stopping.", [], () => [
+    { labels: {}, value: readiness() === "ready" ? 1 : 0 },
+  ]);
+
+  for (const [name, help, field] of [
+    ["xdskit_streams_open", "Open discovery streams.", "open"],
+    ["xdskit_streams_behind", "Open streams whose client takes no more for the moment.", "behind"],
+  ] as const) {
+    gauge(name, help, streamLabels, () => streams(field));
+  }
+  for (const [name, help, field] of [
+    ["xdskit_streams_total", "Discovery streams that were opened.", "opened"],
+    ["xdskit_requests_total", "Discovery requests received.", "requests"],
+    ["xdskit_request_bytes_total", "Bytes of discovery requests received.", "requestBytes"],
+  ] as const) {
+    counter(name, help, streamLabels, () => streams(field));
+  }
+  for (const [name, help, field] of [
+    ["xdskit_responses_total", "Discovery responses sent.", "responses"],
+    ["xdskit_response_resources_total", "Resources in the responses sent.", "resources"],
+    ["xdskit_response_removals_total", "Removed names in the responses sent.", "removals"],
+    ["xdskit_response_bytes_total", "Bytes of the responses sent.", "responseBytes"],
+    ["xdskit_acks_total", "Responses that clients accepted (ACK).", "acknowledged"],
+    ["xdskit_nacks_total", "Responses that clients rejected (NACK).", "rejected"],
+    ["xdskit_rejected_versions_total", "First NACKs of a node for one version of a type.", "rejectedVersions"],
+    ["xdskit_stale_requests_total", "Requests with an outdated nonce, which were ignored.", "stale"],
+  ] as const) {
+    counter(name, help, ["type", "variant"], () =>
+      server
+        .stats()
+        .types.map((row) => ({ labels: { type: row.abbreviation, variant: row.variant }, value: row[field] })),
+    );
+  }
+  counter("xdskit_fetches_total", "Unary Fetch calls.", ["api", "type"], () =>
+    server
+      .stats()
+      .fetches.map(({ api, abbreviation, calls }) => ({ labels: { api, type: abbreviation }, value: calls })),
+  );
+  counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
+    stats.refused.map(({ code, count }) => ({ labels: { code: String(code) }, value: count })),
+  );
+  gauge("xdskit_nodes", "Node ids with at least one open stream.", [], () => [{ labels: {}, value: stats.nodes }]);
+  gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
+    stats.groups.map(({ name, streams: value }) => ({ labels: { group: name }, value })),
+  );
+  gauge("xdskit_resources", "Resources that a group's nodes are served.", ["group", "type"], () =>
+    stats.groups.flatMap(({ name: group }) =>
+      Array.from(server.snapshotOf(group)?.sets.values() ?? [], ({ type, size }) => ({
+        labels: { group, type: type.abbreviation },
+        value: size,
+      })),
+    ),
+  );
+  counter(
+    "xdskit_config_updates_total",
+    "Changes of the configuration: applied (ok), or refused whole (rejected).",
+    ["result"],
+    () => {
+      const { applied, refused } = stats.configuration;
+      return [
+        { labels: { result: "ok" }, value: applied },
+        { labels: { result: "rejected" }, value: refused },
+      ];
+    },
+  );
+  gauge("xdskit_source_findings", "What a source's last reading found.", ["source", "severity"], () =>
+    sources().flatMap(({ name: source, findings }) =>
+      (["error", "warning"] as const).map((severity) => ({
+        labels: { source, severity },
+        value: findings.filter((finding) => finding.severity === severity).length,
+      })),
+    ),
+  );
+  gauge("xdskit_source_applied_timestamp_seconds", "When a source's last good reading was.", ["source"], () =>
+    sources().flatMap(({ name: source, lastApplied }) =>
+      lastApplied === null ? [] : [{ labels: { source }, value: Date.parse(lastApplied) / 1000 }],
+    ),
+  );
+  return {
+    async read() {
+      stats = server.stats();
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+
+  function streams(field: "open" | "behind" | "opened" | "requests" | "requestBytes"): readonly Sample[] {
+    return stats.streams.map((row) => ({
+      labels: { api: row.api, variant: row.variant, service: row.service },
+      value: row[field],
+    }));
+  }
+}
+
+const streamLabels = ["api", "variant", "service"] as const;

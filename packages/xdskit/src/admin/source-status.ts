@@ -1,0 +1,49 @@
+import type { Finding } from "@xdskit/api";
+import type { FolderSummary } from "@xdskit/server";
+
+/** What `/api/v1/sources` tells about one source. */
+export interface SourceStatus {
+  readonly name: string;
+  /**
+   * `pending`: nothing was read yet. `partial`: the files without errors are served, which happens only at the start.
+   * `refused`: the last good configuration is served. `findings` say why.
+   */
+  readonly state: "pending" | "applied" | "partial" | "refused";
+  readonly directory: string;
+  /** Resource files that are there now. */
+  readonly files: number;
+  /** What is served now: by layer (folder), then by type. */
+  readonly resources: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly findings: readonly Finding[];
+  /** ISO 8601; null before the first time. */
+  readonly lastRead: string | null;
+  readonly lastApplied: string | null;
+}
+
+/** The status of a folder that was not read yet. */
+export function pendingSource(name: string, directory: string): SourceStatus {
+  const nothing = { files: 0, resources: {}, findings: [], lastRead: null, lastApplied: null };
+  return { name, state: "pending", directory, ...nothing };
+}
+
+/** The status after one more reading. */
+export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: Date): SourceStatus {
+  const time = now.toISOString();
+  const resources = Object.fromEntries(
+    Array.from(summary.resources, ([layer, counts]) => [layer, Object.fromEntries(counts)] as const),
+  );
+  return {
+    ...before,
+    state: stateOf(summary),
+    files: summary.files,
+    resources,
+    findings: summary.findings,
+    lastRead: time,
+    lastApplied: summary.applied ? time : before.lastApplied,
+  };
+}
+
+function stateOf({ applied, findings }: FolderSummary): SourceStatus["state"] {
+  if (!applied) return "refused";
+  return findings.some(({ severity }) => severity === "error") ? "partial" : "applied";
+}

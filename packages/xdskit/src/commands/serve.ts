@@ -1,0 +1,57 @@
+import { Command, Option } from "commander";
+import type { Address } from "../address.js";
+import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
+import type { Terminal } from "../output/terminal.js";
+import { runServe } from "../serve/run-serve.js";
+import { addressOption, collect, readDuration } from "./arguments.js";
+
+interface Options {
+  readonly grpc: Address;
+  readonly admin: Address;
+  readonly settings?: string;
+  readonly settle?: number;
+  readonly allowEmpty?: true;
+  readonly descriptors: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+const details = `
+Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the first
+configuration is served. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0; a second
+one does not wait. Exit status: 2 when there is nothing to serve or the usage is wrong, 1 when an address is taken.
+
+Examples:
+  $ xdskit serve                                        serve ./config
+  $ xdskit serve ./config --grpc 0.0.0.0:18000          for Envoys on other machines
+  $ xdskit serve ./config --grpc 127.0.0.1:0            on a free port
+  $ xdskit serve ./config --settings fleet.yaml         with groups and limits (docs/settings.md)
+  $ xdskit serve ./config --descriptors my-filter.binpb with messages of your own extension
+  $ curl http://127.0.0.1:19000/api/v1/sources          what is wrong with the files, if anything
+`;
+
+/** `xdskit serve`: a management server for the resources of a folder. */
+export function serveCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("serve")
+    .summary("serve the resources found in a folder")
+    .description("Serves the resources found in a folder to Envoys and gRPC clients, and follows its changes.")
+    .argument("[dir]", "the folder", "./config")
+    .addOption(
+      addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
+    )
+    .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"))
+    .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
+    .addOption(
+      new Option("--settle <duration>", "changes within this time are one change")
+        .argParser(readDuration)
+        .default(undefined, "100ms"),
+    )
+    .option("--allow-empty", "start even if there is nothing to serve yet")
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect, [])
+    .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
+    .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
+    .addHelpText("after", details)
+    .action(async (directory: string, options: Options) => {
+      exit(await runServe({ ...options, directory, allowEmpty: options.allowEmpty === true }, terminal));
+    });
+}

@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import type { Terminal } from "../output/terminal.js";
+import { runValidate } from "../validate/run-validate.js";
+import { collect } from "./arguments.js";
+
+interface Options {
+  readonly settings?: string;
+  readonly descriptors: readonly string[];
+  readonly strict?: true;
+  readonly json?: true;
+}
+
+const details = `
+Prints every finding on a line of its own: file:line:column, resource, field, what is wrong, the rule, and the code,
+which docs/errors.md explains. A resource that names another one which is not there is a warning.
+
+Exit status: 0 when the folder can be served, 1 when it cannot, 2 when the usage is wrong.
+
+Examples:
+  $ xdskit validate ./config                     before a change is deployed
+  $ xdskit validate ./config --strict            in CI: warnings fail too
+  $ xdskit validate ./config --json | jq -r '.findings[].message'
+`;
+
+/** `xdskit validate`: reads and checks a folder without serving it. */
+export function validateCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("validate")
+    .summary("check a folder without serving it")
+    .description("Reads and checks the resources of a folder as serve does, without serving them.")
+    .argument("[dir]", "the folder", "./config")
+    .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect, [])
+    .option("--strict", "warnings are errors")
+    .option("--json", "print the result as JSON")
+    .addHelpText("after", details)
+    .action(async (directory: string, { settings, descriptors, strict, json }: Options) => {
+      const flags = { strict: strict === true, json: json === true };
+      exit(await runValidate({ directory, settings, descriptors, ...flags }, terminal));
+    });
+}

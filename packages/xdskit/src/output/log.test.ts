@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createLog, type LogFormat, type LogLevel } from "./log.js";
+
+function logged(format: LogFormat, level: LogLevel, write: (log: ReturnType<typeof createLog>) => void): string {
+  let err = "";
+  write(
+    createLog(
+      { out: () => assert.fail("logs go to standard error"), err: (text) => void (err += text) },
+      { level, format },
+    ),
+  );
+  return err;
+}
+
+test("pretty: time, level, message and fields on one line", () => {
+  const text = logged("pretty", "info", (log) => {
+    log.warn({ node: "edge-1", reason: "no such cluster", names: 2, file: undefined }, "rejected");
+    log.debug({}, "not at this level");
+  });
+  assert.match(text, /^\d\d:\d\d:\d\d\.\d{3} warn {2}rejected {2}node=edge-1 reason="no such cluster" names=2\n$/);
+});
+
+test("what a client sends cannot forge a line or move the cursor", () => {
+  const text = logged("pretty", "info", (log) => log.info({ node: "a\n\u001b[2K\u202eb" }, "c\r\nd"));
+  assert.match(text, /info {2}c\\u\{d\}\\u\{a\}d {2}node="a\\n\\u001b\[2K\\u\{202e\}b"\n$/);
+});
+
+test("json: one object a line, with the level's name and an ISO time", () => {
+  const text = logged("json", "debug", (log) => log.debug({ node: "a\nb" }, "hello"));
+  const { time, ...rest } = JSON.parse(text) as { time: string };
+  assert.deepEqual(rest, { level: "debug", node: "a\nb", msg: "hello" });
+  assert.equal(new Date(time).toISOString(), time);
+  assert.equal(text.split("\n").length, 2);
+});
+
+test("silent says nothing", () => {
+  assert.equal(
+    logged("pretty", "silent", (log) => log.error({}, "no")),
+    "",
+  );
+});

@@ -1,0 +1,72 @@
+import type { ServerEvent, StreamInfo } from "@xdskit/server";
+import type { Log } from "../output/log.js";
+
+/** How many different refusals are remembered, so that a client that tries again every second is logged once. */
+const rememberedRefusals = 1_000;
+
+/**
+ * Logs what happens between the server and its clients. What a source reads is logged by whoever owns the source.
+ * Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`.
+ */
+export function createEventLog(log: Log): (event: ServerEvent) => void {
+  const refused = new Set<string>();
+  return (event) => {
+    switch (event.kind) {
+      case "stream-opened": {
+        const { node, group, method } = event.stream;
+        const client = [node.userAgentName, node.userAgentVersion].filter((part) => part !== "").join(" ");
+        const fields = { ...streamFields(event.stream), node: node.id, group, client };
+        if (method.only === undefined) log.info(fields, "client connected");
+        else log.debug(fields, "stream opened");
+        return;
+      }
+      case "stream-closed": {
+        const fields = { ...streamFields(event.stream), node: event.stream.node.id, code: event.code };
+        const reason = event.message === "" ? fields : { ...fields, reason: event.message };
+        if (event.stream.method.only === undefined) log.info(reason, "client disconnected");
+        else log.debug(reason, "stream closed");
+        return;
+      }
+      case "stream-refused": {
+        const { stream, node, code, message } = event;
+        const key = JSON.stringify([node?.id, code, message]);
+        const fields = { ...streamFields(stream), node: node?.id, code, reason: message };
+        if (refused.has(key)) return log.debug(fields, "stream refused again");
+        if (refused.size >= rememberedRefusals) refused.clear();
+        refused.add(key);
+        return log.warn(fields, "stream refused");
+      }
+      case "rejected": {
+        const { stream, type, version, code, message } = event;
+        const fields = { node: stream.node.id, group: stream.group, type: type.name, version, code, reason: message };
+        return log.warn(fields, "client rejected the configuration (NACK); it keeps what it had");
+      }
+      case "subscribed": {
+        const { stream, type, wildcard, names } = event;
+        return log.debug({ node: stream.node.id, stream: stream.id, type: type.name, wildcard, names }, "subscribed");
+      }
+      case "acknowledged": {
+        const { stream, type, version } = event;
+        return log.debug({ node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged");
+      }
+      case "stale":
+        return log.debug({ node: event.stream.node.id, type: event.type.name }, "request with an old nonce ignored");
+      case "fault": {
+        const { error } = event;
+        const fields = { ...streamFields(event.stream), error: error instanceof Error ? error.stack : String(error) };
+        return log.error(fields, "a fault of xdskit itself; the stream was ended, please report this");
+      }
+      case "configuration-applied":
+      case "configuration-refused":
+      case "configuration-checked":
+        return;
+      default:
+        event satisfies never;
+    }
+  };
+}
+
+function streamFields({ id, method, peer }: StreamInfo) {
+  const service = method.only?.abbreviation ?? "ads";
+  return { stream: id, peer, service, variant: method.variant, api: method.api };
+}

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { XdskitError } from "@xdskit/api";
+import { createFolderSource, createServer, type FolderSummary, type XdsServer } from "@xdskit/server";
+import { type Address, formatAddress, parseAddress } from "../address.js";
+import { type AdminServer, type Readiness, startAdminServer } from "../admin/admin-server.js";
+import { createMetrics } from "../admin/metrics.js";
+import { pendingSource, sourceAfter } from "../admin/source-status.js";
+import { registryWith } from "../descriptors.js";
+import { exitStatus } from "../exit-status.js";
+import { countsOfSnapshot } from "../output/counts.js";
+import { reportFailure } from "../output/failure.js";
+import { createLog, type Log, type LogFormat, type LogLevel } from "../output/log.js";
+import type { Terminal } from "../output/terminal.js";
+import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
+import { folderSettings, layersOf, serverOptions } from "../settings/server-settings.js";
+import { version } from "../version.js";
+import { createEventLog } from "./event-log.js";
+import { listenForStop } from "./signals.js";
+import { logReading } from "./source-log.js";
+import { startSummary } from "./start-summary.js";
+
+/** What `serve` was asked for. */
+export interface ServeOptions {
+  readonly directory: string;
+  readonly grpc: Address;
+  readonly admin: Address;
+  readonly settings?: string;
+  /** Milliseconds; undefined: what the settings say. */
+  readonly settle?: number;
+  readonly allowEmpty: boolean;
+  readonly descriptors: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** What the contract gives a stop at most is 5 s: streams and transports get this, the rest is for what stands around them. */
+const stopMs = 4_000;
+
+/**
+ * Serves until a signal comes; resolves to the exit status.
+ *
+ * The gRPC port opens only after the first configuration was read: a client never meets a server that cannot tell it anything, and
+ * when there is nothing to serve nobody was let in. The admin port is open from the start, `/readyz` says 503 until then.
+ */
+export async function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
+  const signals = listenForStop();
+  const log = createLog(terminal, { level: options.logLevel, format: options.logFormat });
+  const running: Running = { readiness: "starting", server: undefined, admin: undefined };
+  try {
+    const outcome = await Promise.race([
+      start(options, running, log, terminal).then(() => "ready" as const),
+      signals.stop.then(() => "stopped" as const),
+    ]);
+    if (outcome === "ready") terminal.out("ready\n");
+    const signal = await signals.stop;
+    log.info({ signal }, "stopping: streams are ended");
+    await stop(running);
+    return exitStatus.ok;
+  } catch (error) {
+    reportFailure(terminal, "serve", error);
+    await stop(running);
+    return isTaken(error) ? exitStatus.failed : exitStatus.usage;
+  } finally {
+    signals.release();
+  }
+}
+
+interface Running {
+  readiness: Readiness;
+  server: XdsServer | undefined;
+  admin: AdminServer | undefined;
+}
+
+async function start(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
+  const loaded = await loadSettings(options.directory, options.settings);
+  const { settings } = loaded;
+  const registry = await registryWith([
+    ...(settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
+    ...options.descriptors,
+  ]);
+  const server = createServer(serverOptions(settings));
+  running.server = server;
+  server.on(createEventLog(log));
+
+  let last: FolderSummary | undefined;
+  const folder = folderSettings(settings);
+  const source = createFolderSource({
+    ...folder,
+    directory: options.directory,
+    layers: layersOf(settings),
+    ignore: ignoredFiles(loaded),
+    allowEmpty: options.allowEmpty,
+    settleMs: options.settle ?? folder.settleMs,
+    read: { registry },
+    onRead: (summary) => {
+      last = summary;
+      status = sourceAfter(status, summary, new Date());
+      // Before that, what is wrong is told once: with the start, or with the failure.
+      if (running.readiness === "ready" || summary.applied) logReading(log, summary);
+    },
+  });
+  let status = pendingSource(source.name, options.directory);
+  const sources = () => [status];
+  const readiness = () => running.readiness;
+  const metrics = createMetrics({ server, readiness, sources });
+  running.admin = await startAdminServer(options.admin, { readiness, sources, metrics: metrics.read }).catch(
+    (cause) => {
+      throw cannotListen("admin", options.admin, cause);
+    },
+  );
+
+  await server.addSource(source);
+  const grpc = parseAddress((await server.listen({ grpc: formatAddress(options.grpc) })).grpc) ?? options.grpc;
+  if (running.readiness === "stopping") return;
+  terminal.out(
+    `grpc listening on ${formatAddress(grpc)}\nadmin listening on ${formatAddress(running.admin.address)}\n`,
+  );
+  const groups = server.stats().groups.map(({ name }) => ({ name, snapshot: server.snapshotOf(name) }));
+  if (options.logFormat === "json") {
+    const counts = Object.fromEntries(
+      groups.map((group) => [group.name, Object.fromEntries(countsOfSnapshot(group.snapshot))]),
+    );
+    log.info({ version, directory: options.directory, settings: loaded.file, groups: counts }, "serving");
+  } else if (options.logLevel !== "silent") {
+    const { directory } = options;
+    const files = last?.files ?? 0;
+    terminal.err(
+      startSummary({ directory, settingsFile: loaded.file, files, groups, grpc, admin: running.admin.address }),
+    );
+  }
+  running.readiness = "ready";
+}
+
+async function stop(running: Running): Promise<void> {
+  running.readiness = "stopping";
+  const closing = Promise.allSettled([running.server?.close({ timeoutMs: stopMs }), running.admin?.close()]);
+  await Promise.race([closing, delay(stopMs + 500, undefined, { ref: false })]);
+}
+
+function cannotListen(listener: string, address: Address, cause: unknown): Error {
+  const { code, message } = cause as NodeJS.ErrnoException;
+  const reason = code === "EADDRINUSE" ? "the port is in use" : (code ?? message);
+  const text = `cannot listen on ${formatAddress(address)} (--${listener}): ${reason}`;
+  return XdskitError.of("XDSKIT_ADDRESS_IN_USE", text, {}, { cause });
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof XdskitError && error.code === "XDSKIT_ADDRESS_IN_USE";
+}

@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { mkdir, rename, symlink } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { SourceStatus } from "../admin/source-status.js";
+import { eventually, type Running, within, xdskit, xdskitEnds } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
+
+const anyPorts = ["--grpc", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+
+async function ready(running: Running): Promise<{ grpc: string; admin: string }> {
+  await running.seen(/^ready$/m);
+  const lines = running.out().split("\n");
+  assert.equal(lines.length, 4, running.out());
+  const grpc = /^grpc listening on (127\.0\.0\.1:[1-9]\d*)$/.exec(lines[0] ?? "")?.[1];
+  const admin = /^admin listening on (127\.0\.0\.1:[1-9]\d*)$/.exec(lines[1] ?? "")?.[1];
+  assert.ok(grpc && admin, running.out());
+  assert.deepEqual(lines.slice(2), ["ready", ""]);
+  return { grpc, admin };
+}
+
+async function metric(admin: string, name: string): Promise<number | undefined> {
+  const text = await (await fetch(`http://${admin}/metrics`)).text();
+  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+async function source(admin: string): Promise<SourceStatus> {
+  const { sources } = (await (await fetch(`http://${admin}/api/v1/sources`)).json()) as { sources: SourceStatus[] };
+  assert.equal(sources.length, 1);
+  return sources[0]!;
+}
+
+describe("xdskit serve", () => {
+  test("prints the listeners and ready, serves, and ends with 0 on SIGTERM and on SIGINT", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      await using running = xdskit("serve", folder.path, ...anyPorts);
+      const { grpc, admin } = await ready(running);
+      assert.equal((await fetch(`http://${admin}/readyz`)).status, 200);
+      await within(
+        new Promise<void>((resolve, reject) => {
+          const socket = connect(Number(grpc.split(":")[1]), "127.0.0.1", () => resolve(void socket.destroy()));
+          socket.on("error", reject);
+        }),
+        () => "nobody listens",
+      );
+      assert.match(running.err(), /group all: 1 cluster\n/);
+      assert.match(running.err(), new RegExp(`xdskit bootstrap --server ${grpc} `));
+      const before = Date.now();
+      running.kill(signal);
+      assert.deepEqual(await running.ended().then(({ status }) => status), 0);
+      assert.ok(Date.now() - before < 5_000);
+    }
+  });
+
+  test("applies a change, refuses a bad one whole and says where, and takes the mended one", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": clusterYaml("b") });
+    await using running = xdskit("serve", folder.path, ...anyPorts);
+    const { admin } = await ready(running);
+    const clusters = () => metric(admin, 'xdskit_resources{group="all",type="cds"}');
+    assert.equal(await clusters(), 2);
+
+    await folder.write("c.yaml", clusterYaml("c"));
+    await eventually(clusters, (count) => count === 3);
+
+    await folder.write(
+      "a.yaml",
+      `${clusterYaml("a")}---\n${clusterYaml("d").replace("connect_timeout", "conect_timeout")}`,
+    );
+    await running.seen(/a\.yaml:\d+:\d+: .*conect_timeout.*\[XDSKIT_\w+\]/, "err");
+    const refused = await eventually(
+      () => source(admin),
+      ({ state }) => state === "refused",
+    );
+    const [finding] = refused.findings;
+    assert.equal(finding?.file, join(folder.path, "a.yaml"));
+    assert.equal(finding?.line, 7);
+    assert.equal(await clusters(), 3);
+    assert.equal(await metric(admin, 'xdskit_config_updates_total{result="rejected"}'), 1);
+    assert.ok(((await metric(admin, `xdskit_source_findings{source="${refused.name}",severity="error"}`)) ?? 0) > 0);
+
+    await folder.write("a.yaml", `${clusterYaml("a")}---\n${clusterYaml("d")}`);
+    await eventually(clusters, (count) => count === 4);
+    assert.equal((await source(admin)).state, "applied");
+  });
+
+  test("one name twice is refused, and the last good configuration stays", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using running = xdskit("serve", folder.path, ...anyPorts);
+    const { admin } = await ready(running);
+    await folder.write("b.yaml", clusterYaml("a", "2s"));
+    const { findings } = await eventually(
+      () => source(admin),
+      ({ state }) => state === "refused",
+    );
+    assert.ok(findings.some(({ code }) => code === "XDSKIT_DUPLICATE_RESOURCE"));
+    assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cds"}'), 1);
+  });
+
+  test("a swapped symbolic link is one change", async () => {
+    await using folder = await testFolder({
+      "one/a.yaml": clusterYaml("a"),
+      "two/b.yaml": clusterYaml("b"),
+      "two/c.yaml": clusterYaml("c"),
+    });
+    await symlink("one", join(folder.path, "current"));
+    await using running = xdskit("serve", join(folder.path, "current"), ...anyPorts);
+    const { admin } = await ready(running);
+    await symlink("two", join(folder.path, "next"));
+    await rename(join(folder.path, "next"), join(folder.path, "current"));
+    await eventually(
+      () => metric(admin, 'xdskit_resources{group="all",type="cds"}'),
+      (count) => count === 2,
+    );
+    assert.equal(await metric(admin, 'xdskit_config_updates_total{result="ok"}'), 2);
+  });
+
+  test("a folder that is missing, or that has no valid file, is one clear line and exit status 2", async () => {
+    await using folder = await testFolder({
+      "bad/a.yaml": "name: [",
+      "bad/b.yaml": "{}",
+      "file.yaml": clusterYaml("a"),
+    });
+    await mkdir(join(folder.path, "empty"));
+    for (const [name, reason] of [
+      ["nowhere", /XDSKIT_FOLDER_MISSING/],
+      ["file.yaml", /XDSKIT_FOLDER_MISSING/],
+      ["empty", /XDSKIT_NO_VALID_FILE/],
+      ["bad", /XDSKIT_/],
+    ] as const) {
+      const { status, out, err } = await xdskitEnds("serve", join(folder.path, name), ...anyPorts);
+      assert.deepEqual({ status, out }, { status: 2, out: "" }, err);
+      const [first, ...findings] = err.trimEnd().split("\n");
+      assert.match(first ?? "", /^xdskit serve: /);
+      assert.match(first ?? "", reason);
+      for (const line of findings) assert.match(line, /^ {2}\S.*\[XDSKIT_\w+\]$/);
+    }
+  });
+
+  test("--allow-empty is ready at once, and picks files up when they come, folder and all", async () => {
+    await using folder = await testFolder();
+    await using running = xdskit("serve", join(folder.path, "later"), "--allow-empty", ...anyPorts);
+    const { admin } = await ready(running);
+    assert.equal((await fetch(`http://${admin}/readyz`)).status, 200);
+    await folder.write("later/a.yaml", clusterYaml("a"));
+    await eventually(
+      () => metric(admin, 'xdskit_resources{group="all",type="cds"}'),
+      (count) => count === 1,
+    );
+  });
+
+  test("one bad file at the start: the others are served, and the bad one is named", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "bad.yaml": "name: [" });
+    await using running = xdskit("serve", folder.path, ...anyPorts);
+    const { admin } = await ready(running);
+    const { state, findings } = await source(admin);
+    assert.equal(state, "partial");
+    assert.equal(findings[0]?.file, join(folder.path, "bad.yaml"));
+    assert.match(running.err(), /bad\.yaml:\d+/);
+    assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cds"}'), 1);
+  });
+
+  test("groups and limits come from xdskit.yaml, which is no resource file", async () => {
+    await using folder = await testFolder({
+      "xdskit.yaml": `groups:
+  - { name: edge, match: { cluster: "edge-*" }, folders: [shared, edge] }
+  - { name: rest, match: {}, folders: [shared] }
+limits: { streams: 10 }
+`,
+      "shared/a.yaml": clusterYaml("a"),
+      "edge/a.yaml": clusterYaml("a", "2s"),
+      "edge/b.yaml": clusterYaml("b"),
+    });
+    await using running = xdskit("serve", folder.path, ...anyPorts);
+    const { admin } = await ready(running);
+    assert.equal(await metric(admin, 'xdskit_resources{group="edge",type="cds"}'), 2);
+    assert.equal(await metric(admin, 'xdskit_resources{group="rest",type="cds"}'), 1);
+    assert.match(running.err(), /group edge: 2 clusters\n {2}group rest: 1 cluster\n/);
+  });
+
+  test("settings that are wrong, or not there although named, are exit status 2", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "xdskit.yaml": "colour: blue\n" });
+    const wrong = await xdskitEnds("serve", folder.path, ...anyPorts);
+    assert.deepEqual([wrong.status, wrong.out], [2, ""]);
+    assert.match(wrong.err, /xdskit\.yaml:1:1: colour: there is no such setting \[XDSKIT_SETTINGS_INVALID\]\n$/);
+    const missing = await xdskitEnds("serve", folder.path, ...anyPorts, "--settings", join(folder.path, "no.yaml"));
+    assert.equal(missing.status, 2);
+    assert.match(missing.err, /no\.yaml: the settings file cannot be read: there is no such file/);
+  });
+
+  test("a port that is taken is one clear line and exit status 1", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const { port } = taken.address() as { port: number };
+    try {
+      for (const [option, other] of [
+        ["--grpc", "--admin"],
+        ["--admin", "--grpc"],
+      ] as const) {
+        const { status, out, err } = await xdskitEnds(
+          ...["serve", folder.path, option, `127.0.0.1:${port}`, other, "127.0.0.1:0", "--log-level", "silent"],
+        );
+        assert.deepEqual({ status, out }, { status: 1, out: "" }, err);
+        assert.match(
+          err,
+          new RegExp(`^xdskit serve: .*127\\.0\\.0\\.1:${port}.*in use.*\\[XDSKIT_ADDRESS_IN_USE\\]\n$`),
+        );
+      }
+    } finally {
+      taken.close();
+    }
+  });
+
+  test("JSON logs are one object a line, standard output stays the same", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using running = xdskit("serve", folder.path, ...anyPorts, "--log-format", "json");
+    await ready(running);
+    running.kill("SIGTERM");
+    const { err } = await running.ended();
+    const lines = err
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { msg: string; level: string });
+    assert.ok(
+      lines.some(({ msg, level }) => msg === "serving" && level === "info"),
+      err,
+    );
+  });
+
+  test("what serve does not have is an error that says so", async () => {
+    const { status, err } = await xdskitEnds("serve", "--rest", "127.0.0.1:0");
+    assert.equal(status, 2);
+    assert.match(err, /unknown option '--rest'/);
+  });
+});

@@ -1,0 +1,38 @@
+import type { Snapshot } from "@xdskit/protocol";
+import { type Address, formatAddress } from "../address.js";
+import { counted, countedAll, countsOfSnapshot } from "../output/counts.js";
+import { version } from "../version.js";
+
+/** What `serve` tells people once it serves. */
+export interface StartSummary {
+  readonly directory: string;
+  readonly settingsFile: string | undefined;
+  readonly files: number;
+  /** By group, in the order of the settings. */
+  readonly groups: readonly { readonly name: string; readonly snapshot: Snapshot | undefined }[];
+  readonly grpc: Address;
+  readonly admin: Address;
+}
+
+/** The friendly text for standard error: what was read, who gets what, and what to do next. */
+export function startSummary(summary: StartSummary): string {
+  const { directory, settingsFile, files, groups, grpc, admin } = summary;
+  const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
+  const server = formatAddress(reachable(grpc));
+  const lines = [
+    `xdskit ${version} serves ${directory}: ${counted(files, "file")}${settings}`,
+    ...groups.map(({ name, snapshot }) => `  group ${name}: ${countedAll(countsOfSnapshot(snapshot))}`),
+    `  admin: http://${formatAddress(reachable(admin))}/`,
+    "Point an Envoy here:",
+    `  npx xdskit bootstrap --server ${server} > envoy.yaml && envoy -c envoy.yaml`,
+    "Or a gRPC client:",
+    `  npx xdskit bootstrap --grpc-client --server ${server} > grpc.json && export GRPC_XDS_BOOTSTRAP=$PWD/grpc.json`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** An address of this machine that a client can be pointed to: nobody connects to "all interfaces". */
+function reachable(address: Address): Address {
+  if (address.host === "0.0.0.0") return { ...address, host: "127.0.0.1" };
+  return address.host === "::" ? { ...address, host: "::1" } : address;
+}

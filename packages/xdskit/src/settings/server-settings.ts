@@ -1,0 +1,56 @@
+import type { Node } from "@xdskit/protocol";
+import type { FolderSourceOptions, GroupSettings, ServerLimits, ServerOptions } from "@xdskit/server";
+import type { Settings } from "./schema.js";
+
+/** The groups as the server wants them: a folder is a layer of the same name. */
+function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
+  return groups?.map(({ name, match, folders }) => ({ name, match, layers: folders }));
+}
+
+/** Every folder that a group names, once; undefined where there are no groups and the whole folder is one layer. */
+export function layersOf({ groups }: Settings): readonly string[] | undefined {
+  return groups === undefined ? undefined : [...new Set(groups.flatMap(({ folders }) => folders))];
+}
+
+/** The server's options, as far as the settings say so. */
+export function serverOptions(settings: Settings): ServerOptions {
+  const { default_node: node, keepalive } = settings;
+  return {
+    groups: groupSettings(settings),
+    limits: serverLimits(settings),
+    keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),
+    defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),
+  };
+}
+
+function nodeNamed(id: string, cluster: string): Node {
+  const locality = { region: "", zone: "", subZone: "" };
+  return { id, cluster, locality, metadata: {}, userAgentName: "", userAgentVersion: "", clientFeatures: [] };
+}
+
+/** The limits on clients as the server wants them; what is not set keeps its default. */
+function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
+  return defined({
+    requestBytes: limits.request_bytes,
+    streams: limits.streams,
+    streamsPerNode: limits.streams_per_node,
+    requestsPerSecond: limits.requests_per_second,
+    requestBurst: limits.request_burst,
+    namesPerRequest: limits.names_per_request,
+    namesPerStream: limits.names_per_stream,
+    typesPerStream: limits.types_per_stream,
+  });
+}
+
+/** How the folder is read and watched, as far as the settings say so. */
+export function folderSettings({ folder = {} }: Settings): Pick<FolderSourceOptions, "settleMs" | "pollMs" | "limits"> {
+  const { settle, poll, file_bytes: fileBytes, files, depth } = folder;
+  return { ...defined({ settleMs: settle, pollMs: poll }), limits: defined({ fileBytes, files, depth }) };
+}
+
+/** Without the keys whose value is undefined, which would hide the defaults. */
+function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,81 @@
+import { type Finding, type Registry, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
+import { createFolderSource, everyNode, type FolderSummary, type LayerName } from "@xdskit/server";
+import type { Settings } from "../settings/schema.js";
+import { folderSettings, layersOf } from "../settings/server-settings.js";
+import { danglingReferences, type GroupResources } from "./dangling-references.js";
+
+/** What a folder is checked with. */
+export interface CheckOptions {
+  readonly directory: string;
+  readonly settings: Settings;
+  readonly registry: Registry;
+  /** Files in the folder that hold no resources. */
+  readonly ignore: readonly string[];
+}
+
+/** What came of checking a folder. */
+export interface CheckedFolder {
+  readonly files: number;
+  readonly groups: readonly GroupResources[];
+  readonly findings: readonly Finding[];
+}
+
+/** More than anybody reads; a folder with more of them says so in the last one. */
+const maxFindings = 10_000;
+
+/** Reads a folder as `serve` does, by the same source, and checks besides that what resources name is there. */
+export async function checkFolder({ directory, settings, registry, ignore }: CheckOptions): Promise<CheckedFolder> {
+  const layers = new Map<LayerName, readonly Resource[]>();
+  let findings: readonly Finding[] = [];
+  let summary: FolderSummary | undefined;
+  const folder = folderSettings(settings);
+  const source = createFolderSource({
+    ...folder,
+    limits: { ...folder.limits, findings: maxFindings },
+    ...{ directory, layers: layersOf(settings), ignore, read: { registry } },
+    // The source refuses to start without a valid file; here that is one finding among others.
+    allowEmpty: true,
+    onRead: (read) => {
+      summary = read;
+    },
+  });
+  try {
+    await source.start({
+      apply: (updates) => {
+        for (const { layer, upsert } of updates) layers.set(layer, upsert);
+      },
+      report: (reported) => {
+        findings = reported;
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    findings = error.findings;
+  } finally {
+    await source.close();
+  }
+  const files = summary?.files ?? 0;
+  if (files === 0 && findings.length === 0) findings = [noFile(directory)];
+  const groups = groupsOf(settings, layers);
+  // While files are left out for their errors, much of what is named is missing for that reason alone.
+  const broken = findings.some(({ severity }) => severity === "error");
+  const dangling = broken ? [] : danglingReferences(groups, resourceTypes);
+  return { files, groups, findings: [...findings, ...dangling] };
+}
+
+function noFile(directory: string): Finding {
+  const message = "no file with resources is in the folder";
+  return { code: "XDSKIT_NO_VALID_FILE", severity: "error", message, file: directory };
+}
+
+function groupsOf(settings: Settings, layers: ReadonlyMap<LayerName, readonly Resource[]>): readonly GroupResources[] {
+  const groups = settings.groups ?? [{ name: everyNode, folders: [...layers.keys()] }];
+  return groups.map(({ name, folders }) => {
+    const merged = new Map<string, Resource>();
+    for (const layer of folders) {
+      // A later folder wins over an earlier one by type and name.
+      for (const resource of layers.get(layer) ?? []) merged.set(`${resource.type.typeUrl} ${resource.name}`, resource);
+    }
+    return { group: name, resources: [...merged.values()] };
+  });
+}

@@ -1,0 +1,82 @@
+import { stat } from "node:fs/promises";
+import { type Finding, XdskitError } from "@xdskit/api";
+import { registryWith } from "../descriptors.js";
+import { exitStatus } from "../exit-status.js";
+import { counted, countedAll, countsOfResources } from "../output/counts.js";
+import { describeFinding, reportFailure } from "../output/failure.js";
+import type { Terminal } from "../output/terminal.js";
+import { ignoredFiles, type LoadedSettings, loadSettings, pathFromSettings } from "../settings/load-settings.js";
+import { type CheckedFolder, checkFolder } from "./check-folder.js";
+
+/** What `validate` was asked for. */
+export interface ValidateOptions {
+  readonly directory: string;
+  readonly settings?: string;
+  readonly descriptors: readonly string[];
+  /** Warnings count as errors. */
+  readonly strict: boolean;
+  readonly json: boolean;
+}
+
+/** Checks a folder and prints what was found; resolves to the exit status: 0 it can be served, 1 it cannot, 2 wrong usage. */
+export async function runValidate(options: ValidateOptions, terminal: Terminal): Promise<number> {
+  let checked: CheckedFolder;
+  try {
+    await mustBeFolder(options.directory);
+    checked = await check(options);
+  } catch (error) {
+    // What stands wrong in a settings file is a finding like one in any other file.
+    if (!(error instanceof XdskitError && inSettings(error))) {
+      reportFailure(terminal, "validate", error);
+      return exitStatus.usage;
+    }
+    checked = { files: 0, groups: [], findings: error.findings };
+  }
+  const findings = checked.findings.map((finding) => (options.strict ? asError(finding) : finding));
+  const valid = findings.every(({ severity }) => severity !== "error");
+  terminal.out(options.json ? jsonReport(checked, findings, valid) : textReport(checked, findings, options.directory));
+  return valid ? exitStatus.ok : exitStatus.failed;
+}
+
+async function check({ directory, settings: named, descriptors }: ValidateOptions): Promise<CheckedFolder> {
+  const loaded: LoadedSettings = await loadSettings(directory, named);
+  const sets = (loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path));
+  const registry = await registryWith([...sets, ...descriptors]);
+  return checkFolder({ directory, settings: loaded.settings, registry, ignore: ignoredFiles(loaded) });
+}
+
+async function mustBeFolder(directory: string): Promise<void> {
+  const found = await stat(directory).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  const reason = found === undefined ? "there is no such folder" : "it is not a folder";
+  throw XdskitError.of("XDSKIT_FOLDER_MISSING", reason, { file: directory });
+}
+
+function inSettings({ code, findings: [first] }: XdskitError): boolean {
+  return code === "XDSKIT_SETTINGS_INVALID" || (code === "XDSKIT_SYNTAX" && first?.line !== undefined);
+}
+
+function asError(finding: Finding): Finding {
+  return { ...finding, severity: "error" };
+}
+
+function textReport({ files, groups }: CheckedFolder, findings: readonly Finding[], directory: string): string {
+  const errors = findings.filter(({ severity }) => severity === "error").length;
+  const warnings = findings.length - errors;
+  const verdict = errors > 0 ? "not valid" : "valid";
+  const counts = groups.map(({ group, resources }) => `  group ${group}: ${countedAll(countsOfResources(resources))}`);
+  const lines = [
+    ...findings.map(describeFinding),
+    `${directory} is ${verdict}: ${counted(files, "file")}, ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
+    ...(errors > 0 ? [] : counts),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function jsonReport({ files, groups }: CheckedFolder, findings: readonly Finding[], valid: boolean): string {
+  const counts = groups.map(({ group, resources }) => ({
+    name: group,
+    resources: Object.fromEntries(countsOfResources(resources)),
+  }));
+  return `${JSON.stringify({ valid, files, groups: counts, findings }, undefined, 2)}\n`;
+}

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { xdskitEnds } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
+
+const routes = (cluster: string) => `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
+name: routes
+virtual_hosts:
+  - name: all
+    domains: ["*"]
+    routes:
+      - match: { prefix: / }
+        route: { cluster: ${cluster} }
+`;
+
+describe("xdskit validate", () => {
+  test("a good folder is exit status 0, with what each group gets", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": routes("a") });
+    const { status, out, err } = await xdskitEnds("validate", folder.path);
+    assert.deepEqual({ status, err }, { status: 0, err: "" });
+    assert.equal(out, `${folder.path} is valid: 2 files, 0 errors, 0 warnings\n  group all: 1 cluster, 1 route\n`);
+  });
+
+  test("every error is listed with its place and code, exit status 1", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a", "-1s"),
+      "b.yaml": clusterYaml("b").replace("connect_timeout", "conect_timeout"),
+      "c.json": '{"@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",\n "name": }',
+      "d.yaml": clusterYaml("d"),
+      "e.yaml": clusterYaml("d"),
+    });
+    const { status, out } = await xdskitEnds("validate", folder.path);
+    assert.equal(status, 1);
+    const at = (name: string) => join(folder.path, name).replaceAll(".", "\\.");
+    for (const pattern of [
+      `^${at("a.yaml")}:3:\\d+: .*connect_timeout.*\\[XDSKIT_RULE_BROKEN\\]$`,
+      `^${at("b.yaml")}:3:1: .*conect_timeout.*\\[XDSKIT_FIELD_UNKNOWN\\]$`,
+      `^${at("c.json")}:2:\\d+: .*\\[XDSKIT_SYNTAX\\]$`,
+      `^${at("d.yaml")}:\\d+.*"d".*${at("e.yaml")}.*\\[XDSKIT_DUPLICATE_RESOURCE\\]$`,
+      `^${folder.path} is not valid: 5 files, 4 errors, 0 warnings$`,
+    ]) {
+      assert.match(out, new RegExp(pattern, "m"));
+    }
+  });
+
+  test("what is named and not there is a warning, with --strict an error", async () => {
+    await using folder = await testFolder({ "r.yaml": routes("nowhere") });
+    const lenient = await xdskitEnds("validate", folder.path);
+    assert.equal(lenient.status, 0);
+    assert.match(lenient.out, /^warning: .*route "routes".*cluster "nowhere".*\[XDSKIT_DANGLING_REFERENCE\]$/m);
+    const strict = await xdskitEnds("validate", folder.path, "--strict");
+    assert.equal(strict.status, 1);
+    assert.match(strict.out, /1 error, 0 warnings/);
+  });
+
+  test("references are looked for in each group by itself", async () => {
+    await using folder = await testFolder({
+      "xdskit.yaml": `groups:
+  - { name: edge, match: { id: edge }, folders: [shared, edge] }
+  - { name: rest, match: {}, folders: [shared] }
+`,
+      "shared/r.yaml": routes("only-edge"),
+      "edge/c.yaml": clusterYaml("only-edge"),
+    });
+    const { status, out } = await xdskitEnds("validate", folder.path, "--json");
+    assert.equal(status, 0);
+    const { valid, files, groups, findings } = JSON.parse(out);
+    assert.deepEqual(
+      { valid, files, groups },
+      {
+        valid: true,
+        files: 2,
+        groups: [
+          { name: "edge", resources: { route: 1, cluster: 1 } },
+          { name: "rest", resources: { route: 1 } },
+        ],
+      },
+    );
+    assert.equal(findings.length, 1);
+    assert.equal(findings[0].severity, "warning");
+    assert.equal(findings[0].message, 'names cluster "only-edge", which group rest lacks');
+  });
+
+  test("a wrong settings file is a finding, exit status 1", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "xdskit.yaml": "groups: []\n" });
+    const { status, out } = await xdskitEnds("validate", folder.path);
+    assert.equal(status, 1);
+    assert.match(out, /xdskit\.yaml:1:9: groups: .*\[XDSKIT_SETTINGS_INVALID\]/);
+  });
+
+  test("no such folder, settings file or descriptor set is exit status 2", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    for (const args of [
+      [join(folder.path, "nowhere")],
+      [join(folder.path, "a.yaml")],
+      [folder.path, "--settings", join(folder.path, "no.yaml")],
+      [folder.path, "--descriptors", join(folder.path, "no.binpb")],
+      [folder.path, "--descriptors", join(folder.path, "a.yaml")],
+      [folder.path, "--colour"],
+    ]) {
+      const { status, out, err } = await xdskitEnds("validate", ...args);
+      assert.deepEqual({ status, out }, { status: 2, out: "" }, `${args.join(" ")}\n${err}`);
+      assert.match(err, /^(xdskit validate: .*\[XDSKIT_\w+\]|error: unknown option)/);
+    }
+  });
+
+  test("an empty folder is not valid", async () => {
+    await using folder = await testFolder();
+    const { status, out } = await xdskitEnds("validate", folder.path);
+    assert.equal(status, 1);
+    assert.match(out, /\[XDSKIT_NO_VALID_FILE\]/);
+  });
+});
