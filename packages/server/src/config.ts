@@ -1,5 +1,13 @@
 import type { Message } from "@bufbuild/protobuf";
-import { createResource, type Resource, type ResourceName, type ResourceTypes, XdskitError } from "@xdskit/api";
+import {
+  createResource,
+  type Finding,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type ResourceTypes,
+  XdskitError,
+} from "@xdskit/api";
 import type { LayerName, LayerUpdate } from "./source.js";
 
 /** Names one resource: its type as people type it (`cluster`, `cds`) or its type URL, and its name. */
@@ -44,35 +52,48 @@ export interface Config extends ConfigLayer {
 /** The layer that `server.config.set` writes. */
 export const defaultLayer: LayerName = "default";
 
-export function createConfig(types: ResourceTypes, apply: (updates: readonly LayerUpdate[]) => void): Config {
+/** Applies what `read` gives to a layer, or refuses it whole: what `read` throws, or the server, is thrown. */
+export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate) => void;
+
+export function createConfig(types: ResourceTypes, apply: ApplyLayer): Config {
   function layer(name: LayerName): ConfigLayer {
     const update = ({ upsert = [], remove = [] }: ConfigUpdate) => {
-      apply([
-        {
-          layer: name,
-          kind: "patch",
-          upsert: Array.from(upsert, asResource),
-          remove: Array.from(remove, (selector) => ({ type: typeOf(selector), name: selector.name })),
-        },
-      ]);
+      apply(name, () => ({
+        layer: name,
+        kind: "patch",
+        upsert: asResources(upsert, types),
+        remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
+      }));
     };
     return {
       name,
-      set: (resources) => apply([{ layer: name, kind: "replace", upsert: Array.from(resources, asResource) }]),
+      set: (resources) => apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, types) })),
       update,
       remove: (...resources) => update({ remove: resources }),
     };
   }
-
-  function asResource(from: Message | Resource): Resource {
-    return "$typeName" in from ? createResource(from, { types }) : from;
-  }
-
-  function typeOf({ type, name }: ResourceSelector) {
-    const found = types.find(type);
-    if (found !== undefined) return found;
-    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `there is no such type of resources`, { type, resource: name });
-  }
-
   return { ...layer(defaultLayer), layer };
+}
+
+/** Throws one error for all messages that cannot be served. */
+function asResources(from: Iterable<Message | Resource>, types: ResourceTypes): Resource[] {
+  const resources: Resource[] = [];
+  const findings: Finding[] = [];
+  for (const each of from) {
+    try {
+      resources.push("$typeName" in each ? createResource(each, { types }) : each);
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      findings.push(...error.findings);
+    }
+  }
+  const [first, ...rest] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  return resources;
+}
+
+function typeOf({ type, name }: ResourceSelector, types: ResourceTypes): ResourceType {
+  const found = types.find(type);
+  if (found !== undefined) return found;
+  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources", { type, resource: name });
 }

@@ -1,52 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ApiVersion, resourceTypes } from "@xdskit/api";
-import { createServer, type ServerEvent, type ServerOptions, type XdsServer } from "./index.js";
-import { grpcClient, type RawClient } from "./testing/raw-client.js";
+import { resourceTypes } from "@xdskit/api";
+import { createServer } from "./index.js";
+import { grpcClient } from "./testing/raw-client.js";
+import { ads, openStreams, perType, type TypeName, types, urlOf, withServer } from "./testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "./testing/test-resources.js";
 import { waitFor, within } from "./testing/wait-for.js";
 import { delta, sotw } from "./testing/xds-client.js";
-import type { Method } from "./transport.js";
 
-interface Running {
-  readonly server: XdsServer;
-  readonly client: RawClient;
-  readonly address: string;
-  readonly events: readonly ServerEvent[];
-}
-
-async function withServer(options: ServerOptions, test: (running: Running) => Promise<void>): Promise<void> {
-  const server = createServer(options);
-  const events: ServerEvent[] = [];
-  server.on((event) => events.push(event));
-  const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
-  const client = grpcClient(resourceTypes, address);
-  try {
-    await test({ server, client, address, events });
-    assert.deepEqual(
-      events.filter(({ kind }) => kind === "fault"),
-      [],
-    );
-  } finally {
-    client.close();
-    await server.close({ timeoutMs: 500 });
-  }
-}
-
-const types = {
-  cluster: resourceTypes.find("cluster")!,
-  endpoint: resourceTypes.find("endpoint")!,
-  listener: resourceTypes.find("listener")!,
-  route: resourceTypes.find("route")!,
-};
-const urlOf = (type: keyof typeof types, api: ApiVersion) =>
-  api === "v2" ? types[type].v2TypeUrl! : types[type].typeUrl;
-const ads = (variant: Method["variant"], api: ApiVersion): Method => ({ variant, api, only: undefined, unary: false });
-const perType = (variant: Method["variant"], api: ApiVersion, type: keyof typeof types): Method => ({
-  ...ads(variant, api),
-  only: types[type],
-});
 const node = { id: "n1", cluster: "c" };
 
 for (const api of ["v3", "v2"] as const) {
@@ -100,12 +62,12 @@ for (const api of ["v3", "v2"] as const) {
     it("serves per-type streams of both kinds", () =>
       withServer({}, async ({ server, client }) => {
         server.config.set([loadAssignment("x", 1), loadAssignment("y", 2), routeConfiguration("r", "x")]);
-        const endpoints = sotw(client.open(perType("sotw", api, "endpoint")));
+        const endpoints = sotw(client.open(perType("sotw", "endpoint", api)));
         // Rule 159: the method implies the type.
         endpoints.send({ node, resourceNames: ["y"] });
         const answer = await endpoints.next();
         assert.deepEqual([answer.typeUrl, answer.resources.length], [urlOf("endpoint", api), 1]);
-        const routes = delta(client.open(perType("delta", api, "route")));
+        const routes = delta(client.open(perType("delta", "route", api)));
         routes.send({ node, resourceNamesSubscribe: ["r"] });
         assert.deepEqual(
           (await routes.next()).resources.map(({ name }) => name),
@@ -115,8 +77,8 @@ for (const api of ["v3", "v2"] as const) {
 
     it("answers the unary Fetch, whatever version the caller has", () =>
       withServer({}, async ({ server, client }) => {
-        const fetch = async (typeName: keyof typeof types, request: Parameters<ReturnType<typeof sotw>["send"]>[0]) => {
-          const raw = client.open({ ...perType("sotw", api, typeName), unary: true });
+        const fetch = async (typeName: TypeName, request: Parameters<ReturnType<typeof sotw>["send"]>[0]) => {
+          const raw = client.open({ ...perType("sotw", typeName, api), unary: true });
           const stream = sotw(raw);
           stream.send(request);
           const { code, message } = await within("the answer", raw.status);
@@ -251,7 +213,7 @@ describe("a server", () => {
     const closing = server.close();
     assert.equal((await within("the end", second.status)).code, 0);
     await within("the close", closing);
-    assert.equal(open(server), 0);
+    assert.equal(openStreams(server), 0);
     await assert.rejects(server.listen({ grpc: "127.0.0.1:0" }), { code: "XDSKIT_SERVER_CLOSED" });
     client.close();
   });
@@ -268,7 +230,3 @@ describe("a server", () => {
     await Promise.all([server.close(), other.close()]);
   });
 });
-
-function open(server: XdsServer): number {
-  return server.stats().streams.reduce((sum, row) => sum + row.open, 0);
-}

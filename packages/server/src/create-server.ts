@@ -121,12 +121,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     events.emit(() => ({ kind: "configuration-refused", source, findings }));
   }
 
-  function apply(source: string | undefined, updates: readonly LayerUpdate[]): void {
+  /** `source` names who is told about in events. */
+  function apply(source: string, read: () => readonly LayerUpdate[]): void {
     let changes: ReturnType<typeof layers.apply>;
     try {
-      changes = layers.apply(updates);
+      changes = layers.apply(read());
     } catch (error) {
-      if (error instanceof XdskitError) refused(source ?? updates[0]?.layer ?? "", error.findings);
+      if (error instanceof XdskitError) refused(source, error.findings);
       throw error;
     }
     if (changes.length === 0) return;
@@ -147,7 +148,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     const release = publication.hold();
     try {
       await source.start({
-        apply: (updates) => apply(source.name, updates),
+        apply: (updates) => apply(source.name, () => updates),
         report(findings) {
           if (findings.some(({ severity }) => severity === "error")) refused(source.name, findings);
           else events.emit(() => ({ kind: "configuration-checked", source: source.name, findings }));
@@ -184,7 +185,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   return {
-    config: createConfig(types, (updates) => apply(undefined, updates)),
+    config: createConfig(types, (layer, read) => apply(layer, () => [read()])),
     types,
     addSource,
     async listen(addresses) {

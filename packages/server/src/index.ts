@@ -19,6 +19,9 @@ export {
 } from "./sources/folder/folder-options.js";
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { FolderSummary } from "./sources/folder/folder-summary.js";
+export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export type { FetchStats, GroupStats, LayerStats, ServerStats, StreamStats, TypeStats } from "./stats.js";
 export type { Accept, Connection, ConnectionHandler, Method, Transport } from "./transport.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
+export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
+export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";

@@ -45,7 +45,10 @@ export function memoryClient(transport: MemoryTransport, address: string): RawCl
 /** A client over gRPC: one connection of gRPC's own Node client. */
 export function grpcClient(types: ResourceTypes, address: string): RawClient {
   // A pool of its own: tests cut connections, which others must not share.
-  const client = new Client(address, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
+  const client = new Client(address, credentials.createInsecure(), {
+    "grpc.use_local_subchannel_pool": 1,
+    "grpc.max_receive_message_length": -1,
+  });
   const path = (method: Method) => {
     for (const [service, methods] of discoveryMethods(types)) {
       for (const [name, each] of methods) {

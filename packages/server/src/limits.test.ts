@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { statusCode } from "@xdskit/protocol";
+import { ads, openStreams, urlOf, withMemoryServer, withServer } from "./testing/running-server.js";
+import { cluster } from "./testing/test-resources.js";
+import { waitFor, within } from "./testing/wait-for.js";
+import { delta, sotw } from "./testing/xds-client.js";
+
+const node = { id: "n1" };
+const typeUrl = urlOf("cluster");
+
+describe("limits", () => {
+  it("ends the stream of a request that is too large, and no other (rule 162)", () =>
+    withServer({ limits: { requestBytes: 10_000 } }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const [good, bad] = [client.open(ads("sotw")), client.open(ads("sotw"))];
+      const stream = sotw(good);
+      stream.send({ node, typeUrl });
+      await stream.next();
+      sotw(bad).send({ node, typeUrl, resourceNames: ["x".repeat(20_000)] });
+      assert.equal((await within("the end", bad.status)).code, statusCode.resourceExhausted);
+      server.config.set([cluster("b")]);
+      await stream.next();
+      await waitFor("one stream", () => openStreams(server) === 1);
+    }));
+
+  it("takes Envoy's node and 100,000 names by default", () =>
+    withServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const names = Array.from({ length: 100_000 }, (_, index) => `${"cluster-".repeat(8)}${index}`);
+      const raw = client.open(ads("delta"));
+      const stream = delta(raw);
+      const extensions = Array.from({ length: 600 }, (_, index) => ({ name: `${"extension.".repeat(9)}${index}` }));
+      stream.send({ node: { ...node, extensions }, typeUrl: urlOf("endpoint"), resourceNamesSubscribe: names });
+      assert.equal((await stream.next(10_000)).removedResources.length, 100_000);
+    }));
+
+  it("refuses too many names and too many types", () =>
+    withServer({ limits: { namesPerRequest: 3, typesPerStream: 2 } }, async ({ server, client }) => {
+      server.config.set([]);
+      const many = client.open(ads("sotw"));
+      sotw(many).send({ node, typeUrl, resourceNames: ["a", "b", "c", "d"] });
+      assert.equal((await within("the end", many.status)).code, statusCode.resourceExhausted);
+      const types = client.open(ads("sotw"));
+      const stream = sotw(types);
+      for (const type of ["cluster", "listener", "route"] as const) stream.send({ node, typeUrl: urlOf(type) });
+      assert.equal((await within("the end", types.status)).code, statusCode.resourceExhausted);
+    }));
+
+  it("ends a stream that sends too many requests per second", () =>
+    withMemoryServer({ limits: { requestsPerSecond: 10, requestBurst: 50 } }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const raw = client.open(ads("sotw"));
+      const stream = sotw(raw);
+      for (let request = 0; request < 60; request++) stream.send({ node, typeUrl });
+      const { code, message } = await within("the end", raw.status);
+      assert.deepEqual([code, message], [8, "more than 10 requests per second on one stream"]);
+      assert.deepEqual(server.stats().refused, [{ code: 8, count: 1 }]);
+    }));
+
+  it("refuses streams beyond those of a node, and beyond the total", () =>
+    withMemoryServer({ limits: { streams: 5, streamsPerNode: 2 } }, async ({ server, client, events }) => {
+      server.config.set([cluster("a")]);
+      const open = (id: string) => {
+        const raw = client.open(ads("sotw"));
+        sotw(raw).send({ node: { id }, typeUrl });
+        return raw;
+      };
+      const [first] = [open("x"), open("x")];
+      const third = await within("the refusal", open("x").status);
+      assert.deepEqual(third, { code: 8, message: 'node "x" has 2 streams open, and no node may have more' });
+      first.cancel();
+      await waitFor("room", () => openStreams(server) === 1);
+      for (const id of ["x", "y", "y", "z"]) open(id);
+      const sixth = await within("the refusal", open("z").status);
+      assert.deepEqual(sixth, { code: 8, message: "the server has 5 streams open and takes no more" });
+      assert.equal(server.stats().nodes, 3);
+      assert.equal(events.filter(({ kind }) => kind === "stream-refused").length, 2);
+    }));
+});
