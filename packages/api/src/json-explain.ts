@@ -10,6 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, stepInto, stepsOf } from "./field-path.js";
+import { hasBigint, narrowBigints } from "./json-bigints.js";
 import type { FieldProblem } from "./json-message.js";
 import { didYouMean } from "./nearest-name.js";
 import { nestingLimit } from "./source-document.js";
@@ -21,7 +22,7 @@ const problemLimit = 100;
 /** All that is wrong with a message's JSON, field by field. Slow, and run only after the real reader has refused. */
 export function explainJson(schema: DescMessage, json: JsonValue, registry: Registry): readonly FieldProblem[] {
   const explanation = new Explanation(registry);
-  explanation.message(schema, json, undefined, 0);
+  explanation.message(schema, hasBigint(json) ? narrowBigints(schema, json, registry) : json, undefined, 0);
   return explanation.problems;
 }
 
@@ -46,7 +47,9 @@ class Explanation {
       this.leaf(schema, "value", json, path, expectedScalar(schema.fields[0]?.scalar));
     } else if (schema.typeName in expectedForm) {
       const expected = expectedForm[schema.typeName];
-      if (!this.acceptsWhole(schema, json)) this.add(path, `expected ${expected}, found ${kindOf(json)}`);
+      const refusal = this.refusal(schema, json);
+      if (refusal === "depth") this.add(path, "nested too deep");
+      else if (refusal === "value") this.add(path, `expected ${expected}, found ${kindOf(json)}`);
     } else if (isObject(json)) {
       this.fields(schema, json, path, depth);
     } else {
@@ -139,11 +142,15 @@ class Explanation {
   }
 
   private acceptsWhole(schema: DescMessage, json: JsonValue): boolean {
+    return this.refusal(schema, json) === undefined;
+  }
+
+  private refusal(schema: DescMessage, json: JsonValue): "value" | "depth" | undefined {
     try {
       fromJson(schema, json, { registry: this.registry });
-      return true;
-    } catch {
-      return false;
+      return undefined;
+    } catch (error) {
+      return error instanceof Error && /recursion|call stack/.test(error.message) ? "depth" : "value";
     }
   }
 

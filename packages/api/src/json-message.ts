@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { XdskitErrorCode } from "./error-codes.js";
 import type { FieldStep } from "./field-path.js";
+import { hasBigint, narrowBigints } from "./json-bigints.js";
 import { explainJson } from "./json-explain.js";
 
 /** Something wrong with one field of a message as it was written. */
@@ -25,12 +26,21 @@ export type ReadMessage =
 /** The proto3 JSON mapping of one message, both spellings of fields read; `@type` is not one of its fields. */
 export function readJsonMessage(schema: DescMessage, json: JsonValue, registry: Registry): ReadMessage {
   try {
-    return { kind: "message", message: fromJson(schema, json, { registry }) };
+    return { kind: "message", message: parse(schema, json, registry) };
   } catch (error) {
     const problems = explainJson(schema, json, registry);
     if (problems.length > 0) return { kind: "problems", problems };
     const message = error instanceof RangeError ? "nested too deep" : reasonOf(error);
     return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message }] };
+  }
+}
+
+function parse(schema: DescMessage, json: JsonValue, registry: Registry): Message {
+  try {
+    return fromJson(schema, json, { registry });
+  } catch (error) {
+    if (!hasBigint(json)) throw error;
+    return fromJson(schema, narrowBigints(schema, json, registry), { registry });
   }
 }
 

@@ -33,8 +33,10 @@ export function parseYaml(text: string): SourceText {
   const streamErrors = "errors" in parsed ? (parsed as { errors: YamlDocument["errors"] }).errors : [];
   for (const error of streamErrors) problems.push({ offset: error.pos[0], message: error.message });
   for (const document of parsed) {
-    for (const { pos, message } of [...document.errors, ...document.warnings])
+    for (const { pos, message: text } of [...document.errors, ...document.warnings]) {
+      const message = text.startsWith("Maximum call stack") ? "nested too deep" : text;
       problems.push({ offset: pos[0], message });
+    }
     if (document.errors.length > 0 || document.contents === null) continue;
     const reader = new Reader(problems, budget);
     const value = reader.read(document.contents, 0);

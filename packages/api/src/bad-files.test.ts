@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { describe } from "./errors.js";
+import { readResources } from "./resource-file.js";
+
+/** The findings of a file, one a line. */
+function findings(path: string, content: string | Uint8Array): string {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  return readResources({ path, bytes }).findings.map(describe).join("\n");
+}
+
+const cluster = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+suite("texts that are not well-formed", () => {
+  const cases: readonly (readonly [string, string, string | Uint8Array, RegExp])[] = [
+    ["YAML: a tab as indentation", "a.yaml", `a:\n\tb: 1\n`, /^a\.yaml:2:1: .*[Tt]abs?.* \[XDSKIT_SYNTAX\]/],
+    ["YAML: a key twice", "a.yaml", `name: a\nname: b\n`, /^a\.yaml:2:1: the key "name" comes twice/],
+    ["YAML: cut off inside quotes", "a.yaml", `"@type": "type.goo`, /^a\.yaml:1:\d+: .*\[XDSKIT_SYNTAX\]/],
+    ["YAML: an unknown tag", "a.yaml", "name: !secret a\n", /^a\.yaml:1:7: Unresolved tag/],
+    ["YAML: an alias without anchor", "a.yaml", "a: *b\n", /^a\.yaml:1:4: the alias \*b/],
+    ["YAML: an alias inside its own anchor", "a.yaml", "a: &b [*b]\n", /^a\.yaml:1:8: the alias \*b/],
+    ["YAML: a merge of a scalar", "a.yaml", "<<: 1\n", /merge key/],
+    ["YAML: a mapping as a key", "a.yaml", "? {a: 1}\n: 2\n", /XDSKIT_SYNTAX/],
+    ["NUL", "a.yaml", "name: a\n\0", /^a\.yaml:2:1: a NUL byte/],
+    ["not UTF-8", "a.json", Uint8Array.of(0x7b, 0x0a, 0xff, 0x7d), /^a\.json:2:1: a byte here is not UTF-8/],
+    ["UTF-16", "a.yaml", Uint8Array.of(0xff, 0xfe, 0x61, 0), /UTF-16/],
+    ["JSON: cut off", "a.json", `{"@type": "${cluster}",\n`, /^a\.json:3:1|^a\.json:2:1: .*cut off/],
+    ["JSON: a trailing comma", "a.json", `[1,\n2,]`, /^a\.json:2:3: expected a value, found \]/],
+    ["JSON: a key twice", "a.json", `{"name": "a",\n"name": "b"}`, /^a\.json:2:1: the key "name" comes twice/],
+    ["JSON: a comment", "a.json", "// hello\n{}", /^a\.json:1:1: JSON has no comments/],
+    ["JSON: single quotes", "a.json", "{'a': 1}", /^a\.json:1:2: .*double quotes/],
+    ["JSON: two values", "a.json", "{}\n{}", /^a\.json:2:1: there is more/],
+    ["JSON: a line break in a string", "a.json", '{"a": "b\n"}', /^a\.json:1:7: a string without an end/],
+    ["JSON: a wrong escape", "a.json", '{"a": "\\q"}', /^a\.json:1:7: a string has an escape/],
+    ["JSON: a wrong number", "a.json", '{"a": 01}', /^a\.json:1:8: /],
+    ["text: a missing brace", "a.pb_text", "resources {\n", /^a\.pb_text:2:1: .*cut off/],
+    ["text: a string without end", "a.textproto", 'version_info: "a\n', /^a\.textproto:1:15: a string without an end/],
+    [
+      "text: an unknown field",
+      "a.textproto",
+      'resources {\n  [type.googleapis.com/envoy.config.cluster.v3.Cluster] {\n    nam: "a" } }',
+      /^a\.textproto:3:5: resources\[0\]\.nam: .*did you mean "name"\?/,
+    ],
+    [
+      "text: a wrong value",
+      "a.textproto",
+      'version_info: "1" canary: 7',
+      /^a\.textproto:1:27: canary: expected a bool/,
+    ],
+    [
+      "text: an unknown type",
+      "a.textproto",
+      "resources { [type.googleapis.com/acme.Own] {} }",
+      /^a\.textproto:1:13: .*--descriptors FILE/,
+    ],
+    ["binary: no protobuf", "a.pb", Uint8Array.of(0xff, 0xff, 0xff), /^a\.pb: not a binary DiscoveryResponse/],
+    ["binary: another message", "a.pb", Uint8Array.of(0x9a, 0x06, 0x01, 0x61), /XDSKIT_FILE_FORM/],
+  ];
+  for (const [name, path, content, expected] of cases)
+    test(name, () => assert.match(findings(path, content), expected));
+});
+
+suite("texts that are made to hurt", () => {
+  const fast = (name: string, path: string, content: () => string, expected: RegExp) =>
+    test(name, () => {
+      const start = performance.now();
+      assert.match(findings(path, content()), expected);
+      assert.ok(performance.now() - start < 5000);
+    });
+  const bomb = (levels: number) =>
+    Array.from(
+      { length: levels },
+      (_, level) =>
+        `a${level}: &a${level} [${Array(10)
+          .fill(level === 0 ? "x" : `*a${level - 1}`)
+          .join(", ")}]`,
+    ).join("\n");
+  fast("aliases that stand for billions of values", "a.yaml", () => bomb(12), /stand for more than 2000000 values/);
+  fast("nested flow lists", "a.yaml", () => "[".repeat(5_000), /nested|XDSKIT_SYNTAX/);
+  fast("nested mappings", "a.yaml", () => "{a: ".repeat(1_000) + "}".repeat(1_000), /nested/);
+  fast("nested JSON", "a.json", () => "[".repeat(200_000) + "]".repeat(200_000), /nested deeper than 256 levels/);
+  fast(
+    "nested messages",
+    "a.json",
+    () =>
+      `{"@type": "${cluster}", "name": "a", "metadata": {"filter_metadata": {"a": ${'{"a": '.repeat(150)}1${"}".repeat(153)}`,
+    /nest|recursion|deep/,
+  );
+  fast("nested text", "a.textproto", () => "resources {".repeat(10_000), /nested deeper/);
+  fast(
+    "a mapping of many keys",
+    "a.yaml",
+    () => Array.from({ length: 100_000 }, (_, index) => `k${index}: 1`).join("\n"),
+    /XDSKIT_TYPE_MISSING/,
+  );
+  fast("a long string", "a.json", () => `{"@type": "${"a".repeat(5_000_000)}",}`, /XDSKIT_SYNTAX/);
+  fast(
+    "keys of JavaScript's own",
+    "a.yaml",
+    () => `"@type": ${cluster}\nname: a\n__proto__: 1\nconstructor: 2\n`,
+    /__proto__.*\n.*constructor/,
+  );
+});
+
+test("many aliases of one anchor are well", () => {
+  const items = Array.from(
+    { length: 2_000 },
+    (_, index) => `- {"@type": "${cluster}", name: c${index}, connect_timeout: *t}`,
+  );
+  const text = `- {"@type": "${cluster}", name: first, connect_timeout: &t 1s}\n${items.join("\n")}\n`;
+  const { resources, findings: found } = readResources({ path: "a.yaml", bytes: new TextEncoder().encode(text) });
+  assert.deepEqual(found, []);
+  assert.equal(resources.length, 2_001);
+});
+
+test("64-bit numbers keep all their digits, quoted or not, in YAML and JSON", () => {
+  const version = (path: string, text: string) =>
+    readResources({ path, bytes: new TextEncoder().encode(text) }).resources[0]?.resource.version;
+  const json = (seed: string) =>
+    `{"@type": "${cluster}", "name": "a", "ring_hash_lb_config": {"minimum_ring_size": ${seed}}}`;
+  const found = ["8388607", '"8388607"'].map((seed) => version("a.json", json(seed)));
+  assert.equal(found[0], found[1]);
+  const large = (path: string, seed: string) => {
+    const text = `{"@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment", "cluster_name": "a", "endpoints": [{"lb_endpoints": [{"metadata": {"typed_filter_metadata": {"a": {"@type": "type.googleapis.com/google.protobuf.UInt64Value", "value": ${seed}}}}}]}]}`;
+    return readResources({ path, bytes: new TextEncoder().encode(text) });
+  };
+  const versions = [
+    ["a.json", "18446744073709551615"],
+    ["a.json", '"18446744073709551615"'],
+    ["a.yaml", "18446744073709551615"],
+  ].map(([path, seed]) => large(path ?? "", seed ?? "").resources[0]?.resource.version);
+  assert.ok(versions[0]);
+  assert.equal(new Set(versions).size, 1);
+  assert.notEqual(versions[0], large("a.json", "18446744073709551614").resources[0]?.resource.version);
+  assert.match(large("a.json", "18446744073709551616").findings[0]?.message ?? "", /from 0 to 18446744073709551615/);
+});
+
+test("integers beyond 64 bits of a double become numbers in a Struct, beside a field of 64 bits", () => {
+  const text = `"@type": ${cluster}
+name: a
+metadata: { filter_metadata: { a: { b: 12345678901234567890 } } }
+ring_hash_lb_config: { maximum_ring_size: 12345678901234567890 }
+`;
+  assert.match(findings("a.yaml", text), /maximum_ring_size: must be at most 8388608/);
+  assert.equal(findings("a.yaml", text.replace("size: 12345678901234567890", "size: 5")), "");
+});

@@ -1,0 +1,70 @@
+import {
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  type Registry,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { typeNameOf } from "./any.js";
+import { setOwn } from "./source-document.js";
+
+/**
+ * Integers that a double does not hold are bigints in what the parsers give, so that 64-bit fields get every digit. Where a field takes a double, and
+ * inside a `Struct`, they become numbers here. Run only where a message with such a number was refused.
+ */
+export function narrowBigints(schema: DescMessage, json: JsonValue, registry: Registry): JsonValue {
+  if (typeof json === "bigint") return takesBigint(schema.fields[0]) ? json : Number(json);
+  if (schema.typeName === "google.protobuf.Any") return isObject(json) ? narrowAny(json, registry) : json;
+  if (schema.file.name === "google/protobuf/struct") return allNarrowed(json);
+  if (!isObject(json)) return json;
+  return mapObject(json, (value, key) => {
+    const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
+    return field === undefined ? value : narrowField(field, value, registry);
+  });
+}
+
+/** Whether there is a bigint anywhere in a value. */
+export function hasBigint(json: JsonValue): boolean {
+  if (Array.isArray(json)) return json.some(hasBigint);
+  return isObject(json) ? Object.values(json).some(hasBigint) : typeof json === "bigint";
+}
+
+function narrowField(field: DescField, json: JsonValue, registry: Registry): JsonValue {
+  const one = (value: JsonValue): JsonValue => {
+    if (field.message !== undefined) return narrowBigints(field.message, value, registry);
+    return typeof value === "bigint" && !takesBigint(field) ? Number(value) : value;
+  };
+  if (Array.isArray(json) && field.fieldKind === "list") return json.map(one);
+  return isObject(json) && field.fieldKind === "map" ? mapObject(json, one) : one(json);
+}
+
+function narrowAny(json: JsonObject, registry: Registry): JsonValue {
+  const url = json["@type"];
+  const schema = typeof url === "string" ? registry.getMessage(typeNameOf(url)) : undefined;
+  if (schema === undefined) return json;
+  const isValue = isWrapperDesc(schema) || schema.file.name === "google/protobuf/struct";
+  if (!isValue) return narrowBigints(schema, json, registry);
+  return mapObject(json, (value, key) => (key === "value" ? narrowBigints(schema, value, registry) : value));
+}
+
+function allNarrowed(json: JsonValue): JsonValue {
+  if (Array.isArray(json)) return json.map(allNarrowed);
+  if (isObject(json)) return mapObject(json, allNarrowed);
+  return typeof json === "bigint" ? Number(json) : json;
+}
+
+function mapObject(json: JsonObject, change: (value: JsonValue, key: string) => JsonValue): JsonObject {
+  const changed: JsonObject = {};
+  for (const [key, value] of Object.entries(json)) setOwn(changed, key, change(value, key));
+  return changed;
+}
+
+function takesBigint(field: DescField | undefined): boolean {
+  return field?.scalar !== ScalarType.DOUBLE && field?.scalar !== ScalarType.FLOAT;
+}
+
+function isObject(json: JsonValue): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
