@@ -1,4 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
+import { isCollectionName } from "./collection.js";
 import {
   addFingerprints,
   emptyFingerprint,
@@ -24,6 +25,7 @@ const forget = new FinalizationRegistry<{ readonly key: string; readonly referen
 export class NameSet {
   readonly #names: ReadonlySet<ResourceName>;
   readonly #fingerprint: Fingerprint;
+  #collections: readonly ResourceName[] | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
 
@@ -46,6 +48,12 @@ export class NameSet {
 
   get size(): number {
     return this.#names.size;
+  }
+
+  /** Those of the names that stand for all resources below them. */
+  get collections(): readonly ResourceName[] {
+    this.#collections ??= [...this.#names].filter(isCollectionName);
+    return this.#collections;
   }
 
   has(name: ResourceName): boolean {

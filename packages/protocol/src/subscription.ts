@@ -1,5 +1,6 @@
 import type { Resource } from "@xdskit/api";
 import type { Difference } from "./change.js";
+import { isMember } from "./collection.js";
 import { NameSet } from "./name-set.js";
 
 /** What a client asked for on one (stream, type): the wildcard, explicit names, or both. Rules 38–58. */
@@ -14,10 +15,11 @@ export const wildcardName = "*";
 /** A client that is interested in nothing of a type. */
 export const noSubscription: Subscription = { wildcard: false, names: NameSet.empty };
 
-/** Asked for by its name, by one of its aliases (rule 135), or by the wildcard. */
+/** Asked for by its name, by one of its aliases (rule 135), by a collection that it is in, or by the wildcard. */
 export function covers({ wildcard, names }: Subscription, resource: Resource): boolean {
   if (wildcard || names.has(resource.name)) return true;
-  return resource.aliases.length > 0 && resource.aliases.some((alias) => names.has(alias));
+  if (resource.aliases.some((alias) => names.has(alias))) return true;
+  return names.collections.some((collection) => isMember(collection, resource));
 }
 
 /** It concerns the client: what was there or what is there now is subscribed to. */

@@ -210,7 +210,7 @@ for (const [what, bytes] of Object.entries({
 }
 
 test("a metadata nested too deep is malformed, not a crash", () => {
-  let value = Uint8Array.of();
+  let value: Uint8Array = Uint8Array.of();
   const wrap = (field: number, content: Uint8Array): Uint8Array => {
     const length: number[] = [];
     for (let rest = content.length; ; rest >>>= 7) {

@@ -1,5 +1,6 @@
 import type { ApiVersion, Resource, ResourceName } from "@xdskit/api";
 import { changeBetween, type Difference } from "../change.js";
+import { isCollectionName, membersOf } from "../collection.js";
 import type { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { concerns, covers, type Subscription } from "../subscription.js";
@@ -48,19 +49,20 @@ export function keyOf(need: Need): string {
   return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}`;
 }
 
-/** A name, an alias, or neither (rule 135). */
-export function find(set: ResourceSet, name: ResourceName): Resource | undefined {
-  return set.get(name) ?? set.byAlias(name);
+/** What a name stands for: the resource that has it, else the one with that alias (rule 135), else the members of that collection. */
+export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
+  const resource = set.get(name) ?? set.byAlias(name);
+  if (resource !== undefined) return [resource];
+  return isCollectionName(name) ? membersOf(set, name) : none;
 }
+
+const none: readonly Resource[] = [];
 
 /** All that is subscribed to, each once (rules 78, 136). */
 export function subscribed({ wildcard, names }: Subscription, set: ResourceSet): readonly Resource[] {
   if (wildcard) return [...set];
   const found = new Set<Resource>();
-  for (const name of names) {
-    const resource = find(set, name);
-    if (resource !== undefined) found.add(resource);
-  }
+  for (const name of names) for (const resource of find(set, name)) found.add(resource);
   return [...found];
 }
 
@@ -70,7 +72,7 @@ export function* differences({ subscription, held, current }: Need): Iterable<Di
   const { wildcard, names } = subscription;
   if (wildcard) {
     yield* change.differences.values();
-  } else if (names.size < change.differences.size && !change.hasAliases) {
+  } else if (names.size < change.differences.size && !change.hasAliases && names.collections.length === 0) {
     for (const name of names) {
       const difference = change.differences.get(name);
       if (difference !== undefined) yield difference;

@@ -87,8 +87,9 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     }
     if (subscription.wildcard) for (const { name } of current) if (!versions.has(name)) owed.push(name);
     for (const name of subscription.names) {
-      const resource = find(current, name);
-      if (resource === undefined || !versions.has(resource.name)) owed.push(name);
+      const found = find(current, name);
+      if (found.length === 0) owed.push(name);
+      for (const resource of found) if (!versions.has(resource.name)) owed.push(resource.name);
     }
     asker.owed = asker.owed.with(owed);
   },
@@ -106,23 +107,23 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
 function content(need: Need): Content | undefined {
   const { subscription, current, everything, owed } = need;
   const { fresh, gone } = lacking(need);
-  const resources = new Set<Resource>(everything ? subscribed(subscription, current) : fresh);
-  const warmed = new Set<Resource>(fresh);
+  let resources = everything ? subscribed(subscription, current) : fresh;
   const removed = new Set<ResourceName>(gone);
   const unresolved: ResourceName[] = [];
-  for (const name of owed) {
-    const resource = find(current, name);
-    if (resource !== undefined) {
-      resources.add(resource);
-      warmed.add(resource);
-    } else if (!need.absenceUnsaid) {
+  if (owed.size > 0) {
+    const all = new Set<Resource>(resources);
+    for (const name of owed) {
+      const found = find(current, name);
+      for (const resource of found) all.add(resource);
+      if (found.length > 0 || need.absenceUnsaid) continue;
       // Rules 91, 98, 107, 138.
       if (current.type.absence === "removed") removed.add(name);
       else if (!removed.has(name)) unresolved.push(name);
     }
+    resources = [...all];
   }
-  if (resources.size === 0 && removed.size === 0 && unresolved.length === 0 && !need.mustAnswer) return undefined;
-  return { resources: [...resources], removed: [...removed], unresolved, fresh: [...warmed] };
+  if (resources.length === 0 && removed.size === 0 && unresolved.length === 0 && !need.mustAnswer) return undefined;
+  return { resources, removed: [...removed], unresolved, fresh: resources };
 }
 
 function next(

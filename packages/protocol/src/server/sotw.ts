@@ -1,4 +1,4 @@
-import type { ResourceName, Version } from "@xdskit/api";
+import type { Resource, ResourceName, Version } from "@xdskit/api";
 import { type NamesIdentity, sameNames } from "../messages/names.js";
 import { readSotwRequest, type SotwRequest } from "../messages/requests.js";
 import { writeSotwBody } from "../messages/responses.js";
@@ -70,7 +70,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     const before = asker.subscription;
     subscribe(asker, request, surroundings);
     if (sameSubscription(before, asker.subscription)) return effects;
-    if (type.fullState || (asker.subscription.wildcard && !before.wildcard)) answerEverything(asker);
+    if (asker.subscription.wildcard && !before.wildcard) answerEverything(asker);
     else oweNewNames(asker, before);
     return [...effects, subscribedEffect(asker)];
   },
@@ -107,19 +107,22 @@ function fullState(need: Need): Content | undefined {
   const { fresh, gone } = lacking(need);
   const due = need.mustAnswer || need.everything || need.owed.size > 0 || fresh.length > 0 || gone.length > 0;
   if (!due) return undefined;
-  return { resources: subscribed(need.subscription, need.current), removed: [], unresolved: [], fresh };
+  const resources = subscribed(need.subscription, need.current);
+  return { resources, removed: [], unresolved: [], fresh: need.everything ? resources : withOwed(fresh, need) };
+}
+
+function withOwed(fresh: readonly Resource[], { owed, current }: Need): readonly Resource[] {
+  if (owed.size === 0) return fresh;
+  const resources = new Set(fresh);
+  for (const name of owed) for (const resource of find(current, name)) resources.add(resource);
+  return [...resources];
 }
 
 /** Rules 68–79: what changed, and what is owed. What went away is not spoken of (rule 74). */
 function changed(need: Need): Content | undefined {
-  const { fresh } = lacking(need);
-  const resources = new Set(need.everything ? subscribed(need.subscription, need.current) : fresh);
-  for (const name of need.owed) {
-    const resource = find(need.current, name);
-    if (resource !== undefined) resources.add(resource);
-  }
-  if (resources.size === 0 && !need.mustAnswer) return undefined;
-  return { resources: [...resources], removed: [], unresolved: [], fresh };
+  const resources = need.everything ? subscribed(need.subscription, need.current) : withOwed(lacking(need).fresh, need);
+  if (resources.length === 0 && !need.mustAnswer) return undefined;
+  return { resources, removed: [], unresolved: [], fresh: resources };
 }
 
 function subscribe(asker: SotwSubscriber, request: SotwRequest, { api }: Surroundings): void {
@@ -162,6 +165,8 @@ function oweNewNames(asker: SotwSubscriber, before: SotwSubscription): void {
   const dropped: ResourceName[] = [];
   for (const name of asker.owed) if (!names.has(name)) dropped.push(name);
   asker.owed = asker.owed.without(dropped).with(NameSet.of(added));
+  // Rule 65, and the choice for a list that shrinks: the client is to have exactly what it names.
+  if (asker.type.fullState) asker.mustAnswer = waits(asker);
 }
 
 function subscribedEffect({ type, subscription: { wildcard, names } }: SotwSubscriber): StreamEffect {

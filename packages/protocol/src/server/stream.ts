@@ -153,7 +153,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
   #warm({ type }: Asker, content: Content): void {
-    if (content.fresh.length === 0) return;
+    if (content.fresh.length === 0 || this.#options.only !== undefined) return;
     for (const url of type.warmedBy) {
       const dependent = this.#askers.get(url);
       if (dependent === undefined) {
