@@ -149,14 +149,15 @@ test("a client that is not read from keeps one set of differences alive, not eve
   take(stream);
   const between: WeakRef<object>[] = [];
   for (let round = 0; round < 20; round++) {
-    snapshot = updateSnapshot(snapshot, { upsert: [endpoint("a", `${round}`)] });
-    if (round < 18) between.push(new WeakRef(snapshot.of(endpoint("a").type)));
+    const resource = endpoint("a", `${round}`);
+    snapshot = updateSnapshot(snapshot, { upsert: [resource] });
+    if (round < 18) between.push(new WeakRef(resource));
     give(stream, snapshot);
   }
   await new Promise((resolve) => setTimeout(resolve));
   collect();
   assert.deepEqual(
-    between.filter((set) => set.deref() !== undefined),
+    between.filter((resource) => resource.deref() !== undefined),
     [],
   );
 });
