@@ -11,8 +11,9 @@ import type { LayerUpdate } from "../../source.js";
 import { eachOf } from "./each-of.js";
 import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
 import { type Entry, type LayerChange, LayerIndex } from "./layer-index.js";
+import type { ScannedFile } from "./list-folder.js";
 import { readWholeFile } from "./read-file.js";
-import type { Scan, ScannedFile } from "./scan.js";
+import type { Scan } from "./scan.js";
 
 /** What is known of one file. */
 interface KnownFile {
@@ -95,8 +96,8 @@ export class FolderContents {
     return false;
   }
 
-  /** Reads the files that changed, and only those. */
-  async update(scan: Scan): Promise<Reading> {
+  /** Reads the files that changed, and only those. An aborted reading leaves the rest as it was. */
+  async update(scan: Scan, signal: AbortSignal): Promise<Reading> {
     const stale = [...scan.files.values()].filter((file) => this.#isStale(file));
     let parsed = 0;
     let changed = false;
@@ -107,6 +108,7 @@ export class FolderContents {
       changed = true;
     }
     await eachOf(stale, parallel, async (file) => {
+      if (signal.aborted) return;
       const before = this.#files.get(file.path);
       const next = await this.#read(file, before);
       if (next === undefined) {

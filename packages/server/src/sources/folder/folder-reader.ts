@@ -5,7 +5,8 @@ import type { FolderContents, Reading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { linksUnchanged } from "./links.js";
-import { inodeOf, type Scan, type ScanOptions, scanFolder } from "./scan.js";
+import { inodeOf } from "./metadata.js";
+import { type Scan, type ScanOptions, scanFolder } from "./scan.js";
 
 /** How often a folder that moves while it is read is read again before that is reported. */
 const attempts = 10;
@@ -79,7 +80,7 @@ export class FolderReader {
       this.#unseen = new Changes();
       const scan = await scanFolder(this.#options.scan, this.#watcher, changes, this.#scan);
       // Of a directory that is gone, what was read of it is kept: it may come back as it was.
-      const reading = scan.root === undefined ? nothingRead : await this.#contents.update(scan);
+      const reading = scan.root === undefined ? nothingRead : await this.#contents.update(scan, signal);
       this.#scan = scan;
       for (const path of reading.read) read.add(path);
       parsed += reading.parsed;

@@ -2,7 +2,8 @@ import { type FSWatcher, watch } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { Changes } from "./changes.js";
 import { resourceFileExtensions } from "./folder-options.js";
-import { errnoOf, type Turn } from "./links.js";
+import type { Turn } from "./links.js";
+import { errnoOf, isAbsence } from "./metadata.js";
 
 interface Watched {
   readonly watcher: FSWatcher;
@@ -106,7 +107,7 @@ export class FolderWatcher {
     } catch (error) {
       const code = errnoOf(error);
       // A folder that is gone is for the scan to find; anything else is the operating system's refusal.
-      if (code !== "ENOENT" && code !== "ENOTDIR") this.#refused = `${directory}: ${code}`;
+      if (!isAbsence(code)) this.#refused = `${directory}: ${code}`;
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, sep } from "node:path";
+import { errnoOf } from "./metadata.js";
 
 /** A symbolic link and what it said when it was followed. */
 export interface FollowedLink {
@@ -82,11 +83,6 @@ export async function linksUnchanged(links: Iterable<FollowedLink>): Promise<boo
     if (target !== link.target) return false;
   }
   return true;
-}
-
-/** The `code` of a system error, such as `ENOENT`. */
-export function errnoOf(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error);
 }
 
 async function linkTarget(path: string, cache: LinkCache): Promise<string | undefined> {

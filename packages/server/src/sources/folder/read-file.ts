@@ -1,7 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { errnoOf } from "./links.js";
-import { errnoText, identityOf } from "./scan.js";
+import { errnoOf, errnoText, identityOf, isAbsence } from "./metadata.js";
 
 /** What came of reading a file. */
 export type FileBytes =
@@ -44,7 +43,7 @@ export async function readWholeFile(path: string, maxBytes: number): Promise<Fil
     return { kind: "read", bytes, identity, doubtful };
   } catch (error) {
     const code = errnoOf(error);
-    if (code === "ENOENT" || code === "ENOTDIR") return { kind: "moved" };
+    if (isAbsence(code)) return { kind: "moved" };
     return { kind: "refused", reason: errnoText(code), doubtful: passing.has(code) };
   } finally {
     await file?.close();

@@ -7,6 +7,8 @@ import type { LayerUpdate, SourceSink } from "../../../source.js";
 export class RecordingSink implements SourceSink {
   readonly applied: (readonly LayerUpdate[])[] = [];
   readonly reports: (readonly Finding[])[] = [];
+  /** Called after each change. */
+  onApply: () => void = () => {};
   readonly #layers = new Map<string, Map<string, Resource>>();
 
   apply(updates: readonly LayerUpdate[]): void {
@@ -17,6 +19,7 @@ export class RecordingSink implements SourceSink {
       for (const resource of upsert) resources.set(`${resource.type.name} ${resource.name}`, resource);
       this.#layers.set(layer, resources);
     }
+    this.onApply();
   }
 
   report(findings: readonly Finding[]): void {

@@ -1,0 +1,182 @@
+import type { BigIntStats, Dirent } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import { extname, join } from "node:path";
+import type { Finding } from "@xdskit/api";
+import type { Changes } from "./changes.js";
+import { eachOf } from "./each-of.js";
+import { isWithin, type LayerFolder, resourceFileExtensions } from "./folder-options.js";
+import { type FollowedLink, followPath, type LinkCache, type Turn } from "./links.js";
+import { errnoOf, errnoText, identityOf, inodeOf, isAbsence, isBelow, kindOf, problemText } from "./metadata.js";
+
+/** A file with resources, as a scan found it. The same object as before where nothing changed. */
+export interface ScannedFile {
+  /** Relative to the directory, with `/`. */
+  readonly path: string;
+  /** Where it really is. */
+  readonly realPath: string;
+  /** Changes whenever the file could have other bytes. */
+  readonly identity: string;
+}
+
+/** One folder's own part of a scan: what stands in it, and what is wrong with that. */
+export interface ScannedFolder {
+  readonly realPath: string;
+  readonly inode: string;
+  readonly identity: string;
+  readonly files: ReadonlyMap<string, ScannedFile>;
+  readonly folders: readonly { readonly name: string; readonly realPath: string }[];
+  readonly links: readonly FollowedLink[];
+  readonly turns: readonly Turn[];
+  readonly findings: readonly Finding[];
+  /** Something went away while it was looked at. */
+  readonly moved: boolean;
+}
+
+export interface ListOptions {
+  /** Absolute. */
+  readonly directory: string;
+  /** The directory as findings show it. */
+  readonly shown: string;
+  readonly layers: readonly LayerFolder[];
+  /** Absolute paths of files to leave out. */
+  readonly ignored: ReadonlySet<string>;
+}
+
+/** A folder that is to be looked at. */
+export interface FolderToList {
+  /** Relative to the directory, with `/`. */
+  readonly path: string;
+  readonly realPath: string;
+  readonly stats: BigIntStats;
+  /** The real paths of the folders that it is in, and its own. */
+  readonly trail: readonly string[];
+  readonly changes: Changes;
+  readonly cache: LinkCache;
+  /** As it was the last time. */
+  readonly before: ScannedFolder | undefined;
+  /** Whether files may be taken from there as long as `changes` does not name them. */
+  readonly trusted: boolean;
+}
+
+/** How many system calls run at once. */
+const parallel = 16;
+
+type Entry =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "file"; readonly file: ScannedFile }
+  | { readonly kind: "folder"; readonly realPath: string }
+  | { readonly kind: "unreadable"; readonly reason: string }
+  | { readonly kind: "gone" };
+
+const nothing: Entry = { kind: "nothing" };
+
+/** Reads a folder's entries. Throws only if that cannot be done at all. */
+export async function listFolder(options: ListOptions, folder: FolderToList): Promise<ScannedFolder> {
+  const files: [string, ScannedFile][] = [];
+  const folders: { name: string; realPath: string }[] = [];
+  const links: FollowedLink[] = [];
+  const turns: Turn[] = [];
+  const findings: (Finding & { readonly file: string })[] = [];
+  let moved = false;
+  const entries = await readdir(folder.realPath, { withFileTypes: true });
+  await eachOf(entries, parallel, async (dirent) => {
+    const { name } = dirent;
+    const path = pathBelow(folder.path, name);
+    const entry = isLeftOut(options, name, path) ? nothing : await look(options, folder, dirent, path, links, turns);
+    switch (entry.kind) {
+      case "file":
+        files.push([name, entry.file]);
+        break;
+      case "folder":
+        folders.push({ name, realPath: entry.realPath });
+        break;
+      case "unreadable":
+        findings.push(unreadable(join(options.shown, path), entry.reason));
+        break;
+      case "gone":
+        moved = true;
+        break;
+      case "nothing":
+    }
+  });
+  return {
+    realPath: folder.realPath,
+    inode: inodeOf(folder.stats),
+    identity: identityOf(folder.stats),
+    // The order in which system calls come back is no order to report in.
+    files: new Map(files.sort(([a], [b]) => compare(a, b))),
+    folders: folders.sort((a, b) => compare(a.name, b.name)),
+    links,
+    turns,
+    findings: findings.sort((a, b) => compare(a.file, b.file)),
+    moved,
+  };
+}
+
+/** The finding for something that cannot be read. */
+export function unreadable(file: string, reason: string): Finding & { readonly file: string } {
+  return { code: "XDSKIT_FILE_UNREADABLE", severity: "error", message: `cannot be read: ${reason}`, file };
+}
+
+/** The path of an entry, relative to the directory. */
+export function pathBelow(folder: string, name: string): string {
+  return folder === "." ? name : `${folder}/${name}`;
+}
+
+async function look(
+  options: ListOptions,
+  folder: FolderToList,
+  dirent: Dirent,
+  path: string,
+  links: FollowedLink[],
+  turns: Turn[],
+): Promise<Entry> {
+  const { name } = dirent;
+  const { realPath: directory, before } = folder;
+  const isResourceFile = resourceFileExtensions.has(extname(name).toLowerCase());
+  const known = before?.files.get(name);
+  if (dirent.isFile()) {
+    if (!isResourceFile) return nothing;
+    const untouched = folder.trusted && !folder.changes.has({ directory, name });
+    if (untouched && known !== undefined) return { kind: "file", file: known };
+  }
+  let realPath = join(directory, name);
+  if (dirent.isSymbolicLink()) {
+    const followed = await followPath(realPath, folder.cache);
+    links.push(...followed.links);
+    turns.push(...followed.turns);
+    if (followed.realPath === undefined) {
+      // A link that can hold no resources (README.md) may lead where it wants.
+      return isResourceFile || extname(name) === "" ? { kind: "unreadable", reason: problemText(followed) } : nothing;
+    }
+    realPath = followed.realPath;
+    if (options.ignored.has(realPath)) return nothing;
+  }
+  let stats: BigIntStats;
+  try {
+    stats = await lstat(realPath, { bigint: true });
+  } catch (error) {
+    const errno = errnoOf(error);
+    return isAbsence(errno) ? { kind: "gone" } : { kind: "unreadable", reason: errnoText(errno) };
+  }
+  if (isResourceFile) {
+    // A container that is to mount a file which does not exist gets a folder of that name: better said than passed over.
+    if (!stats.isFile()) return { kind: "unreadable", reason: `it is ${kindOf(stats)}, not a file` };
+    const identity = identityOf(stats);
+    const same = known !== undefined && known.identity === identity && known.realPath === realPath;
+    return { kind: "file", file: same ? known : { path, realPath, identity } };
+  }
+  if (!stats.isDirectory()) return nothing;
+  if (!folder.trail.some((upper) => isBelow(upper, realPath))) return { kind: "folder", realPath };
+  return { kind: "unreadable", reason: `the symbolic link leads in a circle: ${realPath} holds the link itself` };
+}
+
+/** Whether a name can neither be nor lead to a file of some layer. */
+function isLeftOut({ directory, layers, ignored }: ListOptions, name: string, path: string): boolean {
+  if (name.startsWith(".") || ignored.has(join(directory, path))) return true;
+  return !layers.some((layer) => isWithin(path, layer.path) || isWithin(layer.path, path));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,51 @@
+import type { BigIntStats } from "node:fs";
+import { sep } from "node:path";
+import type { FollowedPath } from "./links.js";
+
+/** What of a file's metadata changes when its bytes do. */
+export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+/** Which file or folder it is, whatever its path. */
+export function inodeOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+/** What it is that is no file, for people. */
+export function kindOf(stats: BigIntStats): string {
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a pipe";
+  if (stats.isSocket()) return "a socket";
+  return "a device";
+}
+
+/** Whether a real path is a folder, or below it. */
+export function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** The `code` of a system error, such as `ENOENT`. */
+export function errnoOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error);
+}
+
+/** Whether an error says that something is not there. */
+export function isAbsence(errno: string): boolean {
+  return errno === "ENOENT" || errno === "ENOTDIR";
+}
+
+/** A system error's code in words. */
+export function errnoText(errno: string): string {
+  if (isAbsence(errno)) return "it does not exist";
+  if (errno === "EACCES" || errno === "EPERM") return "permission denied";
+  if (errno === "ELOOP") return "the symbolic link leads in a circle";
+  return errno;
+}
+
+/** Why a path leads nowhere, in words. */
+export function problemText({ problem = "ENOENT", links }: FollowedPath): string {
+  const last = links.at(-1);
+  if (problem === "ELOOP" || last === undefined) return errnoText(problem);
+  return `the symbolic link ${last.path} leads to ${last.target}: ${errnoText(problem)}`;
+}
