@@ -2,8 +2,11 @@ import { performance } from "node:perf_hooks";
 
 /** Work waiting its turn, each item at most once. */
 export interface FairQueue<Item> {
-  /** Queues an item; one that waits already keeps its place. */
-  add(item: Item): void;
+  /**
+   * Queues an item. One in `answers` is worked on in turn with those in `changes`: somebody who asks does not wait until thousands were
+   * told of a change, nor the other way round. An item that waits keeps its place, unless it moves up from `changes` to `answers`.
+   */
+  add(item: Item, lane: "answers" | "changes"): void;
   delete(item: Item): void;
   readonly size: number;
 }
@@ -14,32 +17,48 @@ export interface FairQueue<Item> {
  * what comes in one turn of the event loop (a burst of requests, two changes in a row) is worked off as one.
  */
 export function createFairQueue<Item>(work: (item: Item) => void, sliceMs = 5): FairQueue<Item> {
-  const waiting = new Set<Item>();
+  const answers = new Set<Item>();
+  const changes = new Set<Item>();
   let scheduled = false;
 
   function schedule(): void {
-    if (scheduled || waiting.size === 0) return;
+    if (scheduled || answers.size + changes.size === 0) return;
     scheduled = true;
     setImmediate(slice);
   }
   function slice(): void {
     scheduled = false;
     const end = performance.now() + sliceMs;
-    for (const item of waiting) {
-      waiting.delete(item);
-      work(item);
+    while (workOnFirst(answers) || changes.size > 0) {
+      workOnFirst(changes);
       if (performance.now() >= end) break;
     }
     schedule();
   }
+  function workOnFirst(lane: Set<Item>): boolean {
+    for (const item of lane) {
+      lane.delete(item);
+      work(item);
+      return true;
+    }
+    return false;
+  }
   return {
-    add(item) {
-      waiting.add(item);
+    add(item, lane) {
+      if (lane === "answers") {
+        changes.delete(item);
+        answers.add(item);
+      } else if (!answers.has(item)) {
+        changes.add(item);
+      }
       schedule();
     },
-    delete: (item) => void waiting.delete(item),
+    delete(item) {
+      answers.delete(item);
+      changes.delete(item);
+    },
     get size() {
-      return waiting.size;
+      return answers.size + changes.size;
     },
   };
 }

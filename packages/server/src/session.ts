@@ -73,14 +73,14 @@ export class Session implements ConnectionHandler, Subscriber {
     }
     this.#guard(() => this.#carryOut(this.#stream.step({ kind: "request", bytes })));
     // Not answered at once: requests that come together are answered together, and in turn with other streams.
-    this.changed();
+    this.#wantsWork("answers");
   }
 
   drained(): void {
     if (this.#over || this.#room) return;
     this.#room = true;
     this.#counter.behind -= 1;
-    this.changed();
+    this.#wantsWork("answers");
   }
 
   /** Rule 14: a client that half-closes is done. */
@@ -93,7 +93,11 @@ export class Session implements ConnectionHandler, Subscriber {
   }
 
   changed(): void {
-    if (!this.#over) this.#context.queue.add(this);
+    this.#wantsWork("changes");
+  }
+
+  #wantsWork(lane: "answers" | "changes"): void {
+    if (!this.#over) this.#context.queue.add(this, lane);
   }
 
   /**

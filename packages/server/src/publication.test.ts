@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fromBinary } from "@bufbuild/protobuf";
+import { createResource, type Finding, XdskitError } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { createMemorySource } from "./index.js";
+import type { RawStream } from "./testing/raw-client.js";
+import { ads, urlOf, withMemoryServer, withServer } from "./testing/running-server.js";
+import { cluster, clusterResource, loadAssignment } from "./testing/test-resources.js";
+import { waitFor } from "./testing/wait-for.js";
+import { delta, sotw } from "./testing/xds-client.js";
+
+const node = { id: "n1" };
+const typeUrl = urlOf("cluster");
+
+describe("publication", () => {
+  it("sends a slow client over gRPC the newest of 100 changes, and few of those before", () =>
+    withServer({}, async ({ server, client }) => {
+      const large = (round: number) => cluster("a", `${round} ${"x".repeat(200_000)}`);
+      server.config.set([large(0)]);
+      const raw = client.open(ads("sotw"));
+      const stream = sotw(raw);
+      stream.send({ node, typeUrl });
+      await stream.next();
+      raw.pause();
+      for (let round = 1; round <= 100; round++) {
+        server.config.set([large(round)]);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await waitFor("it to be behind", () => server.stats().streams[0]?.behind === 1);
+      raw.resume();
+      let last = "";
+      while (!last.startsWith("100 ")) {
+        const [any] = (await stream.next()).resources;
+        last = fromBinary(ClusterSchema, any?.value ?? new Uint8Array()).altStatName;
+      }
+      await waitFor("it to have caught up", () => server.stats().streams[0]?.behind === 0);
+      assert.ok(stream.count < 40, `${stream.count} responses for a client that took none`);
+      assert.equal(server.stats().types[0]?.responses, stream.count);
+    }));
+
+  it("sends a slow client in memory the newest exactly once", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a", "0")]);
+      const raw = client.open(ads("delta"));
+      const stream = delta(raw);
+      stream.send({ node, typeUrl });
+      await stream.next();
+      raw.pause();
+      const turn = () => new Promise((resolve) => setImmediate(resolve));
+      for (let round = 1; round <= 100; round++) {
+        server.config.update({ upsert: [cluster("a", `${round}`), cluster(`b${round}`)] });
+        if (round > 1) server.config.remove({ type: "cluster", name: `b${round - 1}` });
+        await turn();
+      }
+      raw.resume();
+      const [one, newest] = [await stream.next(), await stream.next()];
+      assert.deepEqual(one.resources.map(({ name }) => name).sort(), ["a", "b1"]);
+      assert.deepEqual(newest.resources.map(({ name }) => name).sort(), ["a", "b100"]);
+      assert.deepEqual(newest.removedResources, ["b1"]);
+      await turn();
+      assert.equal(stream.count, 3);
+    }));
+
+  it("answers a request while 5,000 streams are told of a change", () =>
+    withMemoryServer({}, async ({ server, client, events }) => {
+      const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
+      server.config.set(names.map((name) => cluster(name)));
+      const streams: RawStream[] = [];
+      for (let index = 0; index < 5_000; index++) {
+        const raw = client.open(ads("delta"));
+        streams.push(raw);
+        delta(raw).send({ node: { id: `n${index}` }, typeUrl, resourceNamesSubscribe: [names[index % 20]!] });
+      }
+      await waitFor("first answers", () => streams.every(({ responses }) => responses.length === 1), 20_000);
+      const late = client.open(ads("delta"));
+      server.config.set(names.map((name) => cluster(name, "changed")));
+      // After the change is queued for all, one more asks.
+      setImmediate(() => delta(late).send({ node: { id: "late" }, typeUrl }));
+      await waitFor("the late answer", () => late.responses.length === 1, 20_000);
+      const before = streams.filter(({ responses }) => responses.length === 2).length;
+      await waitFor("all answers", () => streams.every(({ responses }) => responses.length === 2), 20_000);
+      assert.ok(before < 5_000, "the request was answered after everybody else");
+      assert.equal(server.stats().nodes, 5_001);
+      assert.equal(events.filter(({ kind }) => kind === "stream-opened").length, 5_001);
+    }));
+
+  it("tells clients nothing while the first sources still start", () =>
+    withMemoryServer({}, async ({ server, client, events }) => {
+      const slow = createMemorySource({ name: "slow", layer: "slow", resources: [clusterResource("b")] });
+      let release: () => void = () => {};
+      const gate = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const started = server.addSource({
+        name: slow.name,
+        start: async (sink) => {
+          await gate;
+          await slow.start(sink);
+        },
+        close: () => slow.close(),
+      });
+      await server.addSource(createMemorySource({ name: "quick", layer: "quick", resources: [clusterResource("a")] }));
+      const stream = sotw(client.open(ads("sotw")));
+      stream.send({ node, typeUrl });
+      await waitFor("the stream", () => events.some(({ kind }) => kind === "stream-opened"));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      assert.equal(stream.count, 0);
+      assert.equal(server.snapshotOf("all"), undefined);
+      release();
+      await started;
+      // The client that saw only the quick source's would have dropped the other's.
+      assert.equal((await stream.next()).resources.length, 2);
+      assert.equal(stream.count, 1);
+    }));
+
+  it("serves what it has when a source cannot start", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const failing = {
+        name: "failing",
+        start: () => Promise.reject(new Error("no")),
+        close: async () => {},
+      };
+      await assert.rejects(server.addSource(failing), /no/);
+      const stream = sotw(client.open(ads("sotw")));
+      stream.send({ node, typeUrl });
+      assert.equal((await stream.next()).resources.length, 1);
+    }));
+});
+
+describe("config", () => {
+  it("refuses a change whole, throws everything that is wrong with it, and counts it", () =>
+    withMemoryServer({}, async ({ server, events }) => {
+      server.config.set([cluster("a")]);
+      const before = server.snapshotOf("all");
+      const refusals: [() => void, string[]][] = [
+        [() => server.config.set([cluster("b"), cluster("")]), [""]],
+        [() => server.config.set([cluster("b"), cluster("c"), cluster("b", "other")]), ["b"]],
+        [() => server.config.update({ upsert: [cluster("b")], remove: [{ type: "clutser", name: "a" }] }), ["a"]],
+      ];
+      for (const [change] of refusals) assert.throws(change, XdskitError);
+      assert.equal(server.snapshotOf("all"), before);
+      const refused = events.filter((event) => event.kind === "configuration-refused");
+      assert.deepEqual(
+        refused.map(({ source, findings }) => [source, findings.length > 0]),
+        refusals.map(() => ["default", true]),
+      );
+      assert.equal(server.stats().configuration.refused, 3);
+      assert.equal(server.stats().configuration.applied, 1);
+    }));
+
+  it("takes messages and resources, and tells what became different", () =>
+    withMemoryServer({}, async ({ server, events }) => {
+      server.config.set([cluster("a"), clusterResource("b"), loadAssignment("a", 1)]);
+      server.config.update({ upsert: [cluster("a"), cluster("c")], remove: [{ type: "cds", name: "b" }] });
+      server.config.layer("other").set([createResource(cluster("a", "wins"))]);
+      assert.deepEqual(
+        events.filter((event) => event.kind === "configuration-applied"),
+        [
+          { kind: "configuration-applied", layers: ["default"], upserted: 3, removed: 0 },
+          { kind: "configuration-applied", layers: ["default"], upserted: 1, removed: 1 },
+          { kind: "configuration-applied", layers: ["other"], upserted: 1, removed: 0 },
+        ],
+      );
+      const { layers } = server.stats().configuration;
+      const counts = layers.map(({ name, resources }) => [
+        name,
+        resources.map(({ abbreviation, count }) => [abbreviation, count]),
+      ]);
+      assert.deepEqual(Object.fromEntries(counts as [string, unknown][]), {
+        default: [
+          ["cds", 2],
+          ["eds", 1],
+        ],
+        other: [["cds", 1]],
+      });
+    }));
+});
+
+describe("events", () => {
+  it("tell of a rejection once for a node and version, on however many streams", () =>
+    withMemoryServer({}, async ({ server, client, events }) => {
+      server.config.set([cluster("a")]);
+      const reject = async (id: string) => {
+        const stream = sotw(client.open(ads("sotw")));
+        stream.send({ node: { id }, typeUrl });
+        const { nonce } = await stream.next();
+        stream.send({ typeUrl, responseNonce: nonce, errorDetail: { code: 3, message: `${id} says no` } });
+      };
+      await reject("x");
+      await reject("x");
+      await reject("y");
+      const total = () => server.stats().types[0]?.rejected;
+      await waitFor("three rejections", () => total() === 3);
+      const told = events.filter((event) => event.kind === "rejected");
+      assert.deepEqual(
+        told.map(({ stream, message, code }) => [stream.node.id, message, code]),
+        [
+          ["x", "x says no", 3],
+          ["y", "y says no", 3],
+        ],
+      );
+      assert.equal(server.stats().types[0]?.rejectedVersions, 2);
+    }));
+
+  it("go on when a listener throws, and stop when it is taken away", () =>
+    withMemoryServer({}, async ({ server }) => {
+      const warnings: Error[] = [];
+      const note = (warning: Error) => warnings.push(warning);
+      process.on("warning", note);
+      let calls = 0;
+      const stop = server.on(() => {
+        calls += 1;
+        throw new Error("a listener's own fault");
+      });
+      server.config.set([cluster("a")]);
+      await waitFor("a warning", () => warnings.length === 1);
+      process.off("warning", note);
+      assert.match(warnings[0]?.message ?? "", /configuration-applied.*a listener's own fault/);
+      stop();
+      server.config.set([cluster("b")]);
+      assert.equal(calls, 1);
+    }));
+
+  it("tell of findings of sources", () =>
+    withMemoryServer({}, async ({ server, events }) => {
+      const finding = (severity: Finding["severity"]): Finding => ({ code: "XDSKIT_SYNTAX", severity, message: "m" });
+      await server.addSource({
+        name: "s",
+        async start(sink) {
+          sink.apply([{ layer: "l", kind: "replace", upsert: [] }]);
+          sink.report([finding("warning")]);
+          sink.report([finding("error"), finding("warning")]);
+        },
+        async close() {},
+      });
+      assert.deepEqual(
+        events.map(({ kind }) => kind),
+        ["configuration-applied", "configuration-checked", "configuration-refused"],
+      );
+    }));
+});
