@@ -37,7 +37,14 @@ test("the steps of the quickstart's README work with a real Envoy", needsEnvoy(e
     ...["serve", join(folder.path, "config"), "--grpc", "127.0.0.1:0", "--admin", "127.0.0.1:0"],
   );
   const address = (await server.seen(/^grpc listening on (\S+)$/m))[1] ?? "";
+  const admin = (await server.seen(/^admin listening on (\S+)$/m))[1] ?? "";
   await server.seen(/^ready$/m);
+
+  const metric = async (name: string, label = "") => {
+    const page = await (await fetch(`http://${admin}/metrics`)).text();
+    const line = page.split("\n").find((each) => each.startsWith(name) && each.includes(label));
+    return Number(line?.split(" ").at(-1));
+  };
 
   // 3. Envoy, with the printed bootstrap.
   const bootstrap = await xdskitEnds("bootstrap", "--server", address, "--admin-port", "0");
@@ -75,6 +82,30 @@ test("the steps of the quickstart's README work with a real Envoy", needsEnvoy(e
       () => get("/"),
       (body) => body === "hello from two: GET /\n",
     );
+
+    // What only Envoy can find wrong is rejected by it: told once, and the traffic goes on.
+    const clusters = text("clusters.yaml");
+    await folder.write(
+      "config/clusters.yaml",
+      clusters.replace("name: two", "name: two\n  lb_policy: CLUSTER_PROVIDED"),
+    );
+    await server.seen(/warn {2}client rejected .*\(NACK\).* node=node-1 .*type=cluster .*cluster provided LB/, "err");
+    assert.equal(await get("/"), "hello from two: GET /\n");
+    await folder.write("config/clusters.yaml", clusters);
+    await eventually(
+      () => metric("xdskit_acks_total", 'type="cds"'),
+      (acks) => acks >= 2,
+    );
+    assert.equal(await metric("xdskit_nacks_total", 'type="cds"'), 1);
+    assert.equal(server.err().match(/\(NACK\)/g)?.length, 1);
+    assert.equal(await metric("xdskit_nodes"), 1);
+
+    // The end, with Envoy connected: it keeps what it has.
+    const before = Date.now();
+    server.kill("SIGTERM");
+    assert.equal((await server.ended()).status, 0);
+    assert.ok(Date.now() - before < 5_000);
+    assert.equal(await get("/one"), "hello from one: GET /one\n");
   } catch (error) {
     throw new Error(`${String(error)}\n--- xdskit\n${server.err()}\n--- Envoy\n${proxied.err().slice(-4000)}`);
   }

@@ -28,6 +28,6 @@ export function readDuration(text: string): number {
 }
 
 /** Collects the values of an option that may be repeated. */
-export function collect(value: string, before: readonly string[]): readonly string[] {
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

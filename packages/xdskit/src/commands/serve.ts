@@ -2,7 +2,6 @@ import { Command, Option } from "commander";
 import type { Address } from "../address.js";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
-import { runServe } from "../serve/run-serve.js";
 import { addressOption, collect, readDuration } from "./arguments.js";
 
 interface Options {
@@ -10,8 +9,8 @@ interface Options {
   readonly admin: Address;
   readonly settings?: string;
   readonly settle?: number;
-  readonly allowEmpty?: true;
-  readonly descriptors: readonly string[];
+  readonly allowEmpty?: boolean;
+  readonly descriptors?: readonly string[];
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -41,17 +40,16 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     )
     .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"))
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
-    .addOption(
-      new Option("--settle <duration>", "changes within this time are one change")
-        .argParser(readDuration)
-        .default(undefined, "100ms"),
-    )
+    .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve yet")
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect, [])
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
     .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
     .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
     .addHelpText("after", details)
     .action(async (directory: string, options: Options) => {
-      exit(await runServe({ ...options, directory, allowEmpty: options.allowEmpty === true }, terminal));
+      // Loaded only now: other commands start faster without gRPC and the messages.
+      const { runServe } = await import("../serve/run-serve.js");
+      const { allowEmpty = false, descriptors = [] } = options;
+      exit(await runServe({ ...options, directory, allowEmpty, descriptors }, terminal));
     });
 }

@@ -1,13 +1,12 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import { runValidate } from "../validate/run-validate.js";
 import { collect } from "./arguments.js";
 
 interface Options {
   readonly settings?: string;
-  readonly descriptors: readonly string[];
-  readonly strict?: true;
-  readonly json?: true;
+  readonly descriptors?: readonly string[];
+  readonly strict?: boolean;
+  readonly json?: boolean;
 }
 
 const details = `
@@ -29,12 +28,13 @@ export function validateCommand(terminal: Terminal, exit: (status: number) => vo
     .description("Reads and checks the resources of a folder as serve does, without serving them.")
     .argument("[dir]", "the folder", "./config")
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
-    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect, [])
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
     .option("--strict", "warnings are errors")
     .option("--json", "print the result as JSON")
     .addHelpText("after", details)
-    .action(async (directory: string, { settings, descriptors, strict, json }: Options) => {
-      const flags = { strict: strict === true, json: json === true };
-      exit(await runValidate({ directory, settings, descriptors, ...flags }, terminal));
+    .action(async (directory: string, { settings, descriptors = [], strict = false, json = false }: Options) => {
+      // Loaded only now: other commands start faster without the messages.
+      const { runValidate } = await import("../validate/run-validate.js");
+      exit(await runValidate({ directory, settings, descriptors, strict, json }, terminal));
     });
 }

@@ -6,7 +6,12 @@ function logged(format: LogFormat, level: LogLevel, write: (log: ReturnType<type
   let err = "";
   write(
     createLog(
-      { out: () => assert.fail("logs go to standard error"), err: (text) => void (err += text) },
+      {
+        out: () => assert.fail("logs go to standard error"),
+        err: (text) => {
+          err += text;
+        },
+      },
       { level, format },
     ),
   );

@@ -33,7 +33,8 @@ export function createLog(terminal: Terminal, options: { readonly level: LogLeve
 
 /** `10:15:02.123 warn  rejected  node="edge-1" type=cluster` */
 function prettyLine(line: string): string {
-  const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  // A finding is in the message already; its parts are for machines.
+  const { level, time, msg, finding: _, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const values = Object.entries(fields).map(([key, value]) => ` ${key}=${prettyValue(value)}`);
   return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${printable(String(msg))}${
     values.length > 0 ? ` ${values.join("")}` : ""
