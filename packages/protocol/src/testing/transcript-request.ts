@@ -70,7 +70,7 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
       version = lastResponse().version;
       context.history(type).acked = version;
     } else if (token === "again" || token === "nack" || key === "nack") {
-      nonce = lastResponse().nonce;
+      nonce = last?.nonce ?? "";
       version = acked;
       if (token !== "again") error = { code: 3, message: key === "nack" ? "x".repeat(Number(value)) : "bad" };
     } else if (token === "no-node") node = undefined;

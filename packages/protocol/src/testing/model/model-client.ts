@@ -1,0 +1,179 @@
+import type { Variant } from "../../server/contract.js";
+import type { Random } from "../random.js";
+import type { Content } from "../sample-resources.js";
+import type { SeenResponse } from "../wire.js";
+import type { SentRequest } from "./model-stream.js";
+import { wholeTypes } from "./model-subscriber.js";
+
+const noNames: readonly string[] = [];
+const nothing: ReadonlyMap<string, Content> = new Map();
+
+/** What a client does for one type: it wants some names, applies what comes, answers it, and remembers across streams. */
+export class ModelClient {
+  readonly type: string;
+  readonly #variant: Variant;
+  readonly #whole: boolean;
+  readonly #random: Random;
+  wildcard = false;
+  /** The wildcard was never said aloud. */
+  #unspoken = false;
+  readonly names = new Set<string>();
+  /** What it has been sent and wanted, accepted or not. */
+  readonly seen = new Map<string, Content>();
+  /** What it has accepted, and of which version. */
+  readonly #accepted = new Map<string, Content>();
+  #version = "";
+  #nonce = "";
+  #subscribed = false;
+  /** Never wanted anything but everything: only then a version says what it has (rule 33). */
+  #alwaysAll = false;
+  /** The first request on this stream named something, so that an empty list means nothing (rules 42–44). */
+  #named = false;
+  /** A response that is not answered yet: Envoy holds back the ACK of clusters that warm. */
+  #unanswered: SentRequest | undefined;
+
+  constructor(type: string, variant: Variant, random: Random) {
+    this.type = type;
+    this.#variant = variant;
+    this.#whole = wholeTypes.has(type);
+    this.#random = random;
+  }
+
+  wants(name: string): boolean {
+    return this.wildcard || this.names.has(name);
+  }
+
+  get #list(): readonly string[] {
+    if (!this.wildcard) return [...this.names];
+    return this.#unspoken && this.names.size === 0 ? [] : ["*", ...this.names];
+  }
+
+  #request(more: Partial<SentRequest>): SentRequest {
+    return {
+      ...{ type: this.type, rejects: false, nonce: "", subscribe: noNames, unsubscribe: noNames, has: nothing },
+      names: this.#variant === "sotw" ? this.#list : noNames,
+      version: this.#variant === "sotw" ? this.#version : "",
+      ...more,
+    };
+  }
+
+  /** The first request on a new stream: all that it wants, and perhaps what it has. */
+  begin(pool: readonly string[]): SentRequest {
+    this.#nonce = "";
+    this.#unanswered = undefined;
+    if (!this.#subscribed) {
+      this.#subscribed = true;
+      this.wildcard = this.#random.chance(this.#whole ? 0.6 : 0.2);
+      this.#unspoken = this.wildcard && this.#whole && this.#random.chance(0.7);
+      for (const name of this.#random.some(pool, this.wildcard ? 0.15 : 0.5)) if (!this.#unspoken) this.names.add(name);
+      this.#alwaysAll = this.wildcard && this.names.size === 0;
+    } else if (this.#unspoken && this.names.size > 0) this.#unspoken = false;
+    // A first request for nothing at all would ask for everything.
+    if (this.#whole && !this.wildcard && this.names.size === 0) this.names.add(this.#random.pick(pool));
+    this.#named = this.#list.length > 0;
+    return this.#variant === "sotw" ? this.#beginSotw() : this.#beginDelta(pool);
+  }
+
+  #beginSotw(): SentRequest {
+    const nonce = this.#random.chance(0.1) ? "another-stream's" : "";
+    this.seen.clear();
+    if (!this.#alwaysAll || this.#random.chance(0.2)) {
+      return this.#request({ nonce, version: this.#random.pick(["", "another-server's"]) });
+    }
+    // What a pure wildcard has at a version need not be sent again.
+    for (const [name, content] of this.#accepted) this.seen.set(name, content);
+    return this.#request({ nonce });
+  }
+
+  #beginDelta(pool: readonly string[]): SentRequest {
+    const has = new Map<string, Content>();
+    if (this.#random.chance(0.7)) {
+      for (const [name, content] of this.#accepted)
+        if (this.wants(name) && this.#random.chance(0.9)) has.set(name, content);
+      if (this.#random.chance(0.2)) has.set(this.#random.pick(pool), "?");
+    }
+    this.seen.clear();
+    this.#accepted.clear();
+    for (const [name, content] of has) {
+      if (this.wants(name)) this.seen.set(name, content);
+      if (this.wants(name) && content !== "?") this.#accepted.set(name, content);
+    }
+    const star = this.wildcard && !this.#unspoken ? ["*"] : [];
+    return this.#request({ subscribe: [...star, ...this.names], has });
+  }
+
+  /** Wants more, or less, or the same once more. `quiet`: nothing of this type is on its way. */
+  change(pool: readonly string[], quiet: boolean): SentRequest {
+    const nonce = this.#random.chance(0.1)
+      ? "made-up"
+      : this.#variant === "delta" && this.#random.chance(0.5)
+        ? ""
+        : this.#nonce;
+    const added = new Set(this.#random.some(pool, 0.3));
+    const dropped = new Set(this.#random.some(this.names, 0.3).filter((name) => !added.has(name)));
+    // A SotW request with a nonce that nobody knows is ignored, so it must not say anything new.
+    if (this.#variant === "sotw" && nonce === "made-up") return this.#request({ nonce });
+    const toWildcard = !this.wildcard && quiet && this.#random.chance(0.1);
+    const fromWildcard = this.wildcard && this.#random.chance(0.15);
+    for (const name of added) this.names.add(name);
+    for (const name of dropped) this.names.delete(name);
+    if (toWildcard) this.wildcard = true;
+    if (fromWildcard) this.wildcard = false;
+    if (this.wildcard ? this.names.size > 0 : true) this.#alwaysAll = false;
+    const empty = () => !this.wildcard && this.names.size === 0;
+    if (this.#variant === "sotw") {
+      // Names end the unspoken wildcard: it must be said aloud from now on.
+      if (this.names.size > 0 || fromWildcard) this.#unspoken = false;
+      // The wildcard that was never spoken cannot be dropped without a name.
+      if (this.#whole && !this.#named && empty()) this.names.add(this.#random.pick(pool));
+      return this.#request({ nonce });
+    }
+    if (fromWildcard) this.#unspoken = false;
+    for (const name of this.seen.keys()) if (!this.wants(name)) this.seen.delete(name);
+    for (const name of this.#accepted.keys()) if (!this.wants(name)) this.#accepted.delete(name);
+    const phantom = this.#random.chance(0.05)
+      ? this.#random.some(pool, 0.2).filter((name) => !this.names.has(name))
+      : [];
+    return this.#request({
+      nonce,
+      subscribe: [...(toWildcard ? ["*"] : []), ...added],
+      unsubscribe: [...(fromWildcard ? ["*"] : []), ...dropped, ...phantom],
+      has: this.#random.chance(0.05) ? new Map([[this.#random.pick(pool), "?"]]) : nothing,
+    });
+  }
+
+  /** The very same request once more. */
+  repeat(): SentRequest {
+    return this.#request({ nonce: this.#nonce });
+  }
+
+  /** Applies a response and answers it, now or later. */
+  receive(seen: SeenResponse, rejects: boolean, late: boolean): SentRequest | undefined {
+    this.#nonce = seen.nonce;
+    if (this.#variant === "sotw" && this.#whole) this.seen.clear();
+    for (const { name, content = "" } of seen.resources)
+      if (this.#variant === "sotw" || this.wants(name)) this.seen.set(name, content);
+    for (const name of seen.removed) this.seen.delete(name);
+    if (!rejects) {
+      this.#version = seen.version;
+      if (this.#variant === "sotw") this.#accepted.clear();
+      for (const { name, content = "" } of seen.resources)
+        if (this.#variant === "sotw" || this.wants(name)) this.#accepted.set(name, content);
+      for (const name of seen.removed) this.#accepted.delete(name);
+    }
+    const answer = this.#request({ nonce: seen.nonce, rejects });
+    if (late) {
+      this.#unanswered = answer;
+      return undefined;
+    }
+    this.#unanswered = undefined;
+    return answer;
+  }
+
+  /** The answer that was held back, with the names of now. */
+  settle(): SentRequest | undefined {
+    const held = this.#unanswered;
+    this.#unanswered = undefined;
+    return held === undefined ? undefined : this.#request({ nonce: held.nonce, rejects: held.rejects });
+  }
+}

@@ -1,0 +1,268 @@
+import type { Variant } from "../../server/contract.js";
+import { createRandom, type Random } from "../random.js";
+import { type Edit, edit, type SampleGroup } from "../sample-world.js";
+import { createVersionLedger } from "../version-ledger.js";
+import type { SeenResponse } from "../wire.js";
+import { ModelClient } from "./model-client.js";
+import { ModelStream, type SentRequest } from "./model-stream.js";
+import { wholeTypes } from "./model-subscriber.js";
+
+const types = ["cluster", "endpoint", "listener", "route", "scoped-route", "secret"];
+const pool = ["a", "b", "c", "d"];
+/** More rounds than two ends need to come to rest, unless they answer each other for ever. */
+const mostRounds = 30;
+
+/** One stream of a client with what is on its way, both ways. */
+interface Session {
+  readonly label: string;
+  readonly variant: Variant;
+  readonly only: string | undefined;
+  readonly clients: readonly ModelClient[];
+  stream: ModelStream;
+  readonly requests: SentRequest[];
+  readonly responses: { readonly type: string; readonly seen: SeenResponse }[];
+  blocked: boolean;
+}
+
+/** What one run did, line by line, and why it failed, if it did. */
+export interface ModelRun {
+  readonly story: readonly string[];
+  readonly failure: Error | undefined;
+}
+
+/**
+ * Runs `steps` random steps from a seed: nodes come, ask, answer, fall silent, reconnect, while resources change; then everything comes to rest
+ * and each client must hold exactly what it asked for. Steps in `without` are left out: that is how a failure is made smaller.
+ */
+export function runModel(seed: number, steps: number, without: ReadonlySet<number> = new Set()): ModelRun {
+  const story: string[] = [];
+  try {
+    run(seed, steps, without, (line) => story.push(line));
+    return { story, failure: undefined };
+  } catch (error) {
+    return { story, failure: error as Error };
+  }
+}
+
+function run(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
+  const start = createRandom(seed);
+  const ledger = createVersionLedger();
+  let random: Random = start;
+  let group = change(undefined);
+  const history: SampleGroup[] = [group];
+  const sessions: Session[] = [];
+  const proxy: Random = {
+    int: (bound) => random.int(bound),
+    chance: (probability) => random.chance(probability),
+    pick: (list) => random.pick(list),
+    some: (list, probability) => random.some(list, probability),
+  };
+
+  function change(before: SampleGroup | undefined): SampleGroup {
+    const edits: Edit[] = [];
+    for (let count = before === undefined ? 8 : 1 + random.int(4); count > 0; count--) {
+      const type = random.pick(types);
+      const name = random.pick(pool);
+      const label = `${random.int(3)}`;
+      const refers = type === "cluster" && random.chance(0.4) ? `->${random.pick([...pool, "static"])}` : "";
+      const content = before !== undefined && random.chance(0.3) ? undefined : `${label}${refers}`;
+      edits.push({ type, name, content });
+    }
+    const last = new Map(edits.map((one) => [`${one.type} ${one.name}`, one]));
+    say(`set ${[...last.values()].map(({ type, name, content }) => `${type} ${name}=${content ?? "∅"}`).join("; ")}`);
+    return edit(before, [...last.values()]);
+  }
+
+  /** The same content in another lineage, as when the configuration is read anew. */
+  function rebuild(before: SampleGroup): SampleGroup {
+    say("rebuild");
+    const all = [...before.contents].flatMap(([type, names]) =>
+      [...names].map(([name, content]) => ({ type, name, content })),
+    );
+    return edit(undefined, all);
+  }
+
+  function connect(): void {
+    const variant = random.chance(0.5) ? "sotw" : "delta";
+    const ads = random.chance(0.6);
+    const wanted = random.some(types, 0.6);
+    const groups = ads ? [wanted] : wanted.map((type) => [type]);
+    for (const own of groups.filter((list) => list.length > 0)) {
+      const label = `s${sessions.length}`;
+      const only = ads ? undefined : own[0];
+      say(`${label}: connect ${variant} ${ads ? "ads" : "per-type"}`);
+      const session: Session = {
+        ...{ label, variant, only, requests: [], responses: [], blocked: false },
+        clients: own.map((type) => new ModelClient(type, variant, proxy)),
+        stream: new ModelStream(variant, only, group, ledger),
+      };
+      sessions.push(session);
+      for (const client of session.clients) ask(session, client.begin(pool));
+    }
+  }
+
+  function reconnect(session: Session): void {
+    say(`${session.label}: reconnect`);
+    session.stream.close();
+    session.requests.length = 0;
+    session.responses.length = 0;
+    session.stream = new ModelStream(session.variant, session.only, group, ledger);
+    for (const client of session.clients) ask(session, client.begin(pool));
+  }
+
+  function ask(session: Session, request: SentRequest | undefined): void {
+    if (request === undefined) return;
+    say(`${session.label}: asks ${describeRequest(request)}`);
+    session.requests.push(request);
+  }
+
+  function deliver(session: Session): void {
+    const request = session.requests.shift();
+    if (request === undefined) return;
+    say(`${session.label}: > ${describeRequest(request)}`);
+    session.stream.request(request);
+    flow(session);
+  }
+
+  function flow(session: Session): void {
+    if (session.blocked) return;
+    for (const one of session.stream.drain()) take(session, one);
+  }
+
+  function take(session: Session, one: { readonly type: string; readonly seen: SeenResponse }): void {
+    say(`${session.label}: < ${describeResponse(one.type, one.seen)}`);
+    session.responses.push(one);
+  }
+
+  function read(session: Session, calm: boolean): void {
+    const one = session.responses.shift();
+    if (one === undefined) return;
+    const client = session.clients.find(({ type }) => type === one.type)!;
+    const rejects = random.chance(0.15);
+    const late = !calm && random.chance(0.15);
+    say(
+      `${session.label}: reads ${describeResponse(one.type, one.seen)}${rejects ? ", rejects it" : ""}${late ? ", answers later" : ""}`,
+    );
+    ask(session, client.receive(one.seen, rejects, late));
+  }
+
+  function publish(next: SampleGroup): void {
+    group = next;
+    history.push(group);
+    for (const session of sessions) session.stream.snapshot(group);
+    for (const session of sessions) flow(session);
+  }
+
+  const actions: readonly (readonly [weight: number, act: (session: Session) => void])[] = [
+    [4, () => sessions.length < 8 && connect()],
+    [18, () => publish(change(group))],
+    [2, () => publish(rebuild(group))],
+    [2, goBack],
+    [20, deliver],
+    [20, (session) => read(session, false)],
+    [16, want],
+    [4, (session) => ask(session, random.pick(session.clients).repeat())],
+    [3, reconnect],
+    [3, (session) => ask(session, random.pick(session.clients).settle())],
+    [4, turn],
+    [4, takeOne],
+  ];
+  const total = actions.reduce((sum, [weight]) => sum + weight, 0);
+
+  function step(): void {
+    if (sessions.length === 0) connect();
+    if (sessions.length === 0) return;
+    let choice = random.int(total);
+    const session = random.pick(sessions);
+    for (const [weight, act] of actions) {
+      choice -= weight;
+      if (choice < 0) {
+        act(session);
+        return;
+      }
+    }
+  }
+
+  function goBack(): void {
+    say("back to an earlier configuration");
+    publish(random.pick(history));
+  }
+
+  function want(session: Session): void {
+    const client = random.pick(session.clients);
+    const quiet = [...session.requests, ...session.responses].every(({ type }) => type !== client.type);
+    ask(session, client.change(pool, quiet && !session.blocked));
+  }
+
+  function turn(session: Session): void {
+    session.blocked = !session.blocked;
+    say(`${session.label}: ${session.blocked ? "blocked" : "unblocked"}`);
+    flow(session);
+  }
+
+  function takeOne(session: Session): void {
+    const one = session.blocked ? session.stream.next() : undefined;
+    if (one !== undefined) take(session, one);
+  }
+
+  function rest(session: Session): void {
+    session.blocked = false;
+    flow(session);
+    for (let round = 0; session.requests.length + session.responses.length > 0; round++) {
+      if (round === mostRounds * 10) throw new Error(`${session.label} does not come to rest`);
+      while (session.requests.length > 0) deliver(session);
+      read(session, true);
+      if (session.requests.length + session.responses.length === 0)
+        for (const client of session.clients) ask(session, client.settle());
+    }
+  }
+
+  for (let index = 0; index < steps; index++) {
+    if (without.has(index)) continue;
+    random = createRandom(seed, index);
+    step();
+  }
+  random = createRandom(seed, steps);
+  say("rest");
+  for (const session of sessions) for (const client of session.clients) ask(session, client.settle());
+  for (const session of sessions) rest(session);
+  for (const session of sessions) {
+    for (const client of session.clients) compare(session, client, group);
+    session.stream.close();
+  }
+}
+
+function compare(session: Session, client: ModelClient, group: SampleGroup): void {
+  const { type } = client;
+  const known = session.stream.subscriber(type);
+  if (known === undefined) throw new Error(`${session.label}: the server does not know that ${type} is wanted`);
+  const interested = client.wildcard || client.names.size > 0;
+  if (known.wildcard !== client.wildcard || [...known.names].sort().join() !== [...client.names].sort().join()) {
+    throw new Error(`${session.label}: the two ends of the model do not agree on what is wanted of ${type}`);
+  }
+  const there = group.contents.get(type) ?? new Map<string, string>();
+  for (const [name, content] of there) {
+    if (client.wants(name) && client.seen.get(name) !== content) {
+      throw new Error(`${session.label}: ${type} ${name}=${content}, but the client has ${client.seen.get(name)}`);
+    }
+  }
+  if (!interested || (session.variant === "sotw" && !wholeTypes.has(type))) return;
+  for (const name of client.seen.keys()) {
+    if (client.wants(name) && !there.has(name))
+      throw new Error(`${session.label}: ${type} ${name} is gone, but the client has it`);
+  }
+}
+
+function describeRequest({ type, names, version, nonce, subscribe, unsubscribe, has, rejects }: SentRequest): string {
+  const parts = [
+    ...[type, ...names, ...subscribe.map((name) => `+${name}`), ...unsubscribe.map((name) => `-${name}`)],
+    ...[version === "" ? "" : `v=${version.slice(0, 6)}`, nonce === "" ? "" : `n=${nonce}`, rejects ? "nack" : ""],
+    has.size === 0 ? "" : `has ${[...has].map(([name, content]) => `${name}=${content}`).join(" ")}`,
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+function describeResponse(type: string, { version, nonce, resources, removed }: SeenResponse): string {
+  const content = [...resources.map(({ name, content }) => `${name}=${content}`), ...removed.map((name) => `-${name}`)];
+  return `${type} ${content.join(" ") || "[]"} v=${version.slice(0, 6)} n=${nonce}`;
+}

@@ -1,0 +1,180 @@
+import { resourceTypes } from "@xdskit/api";
+import {
+  createStream,
+  defaultStreamLimits,
+  type OutgoingResponse,
+  type Stream,
+  type StreamEffect,
+  type Variant,
+} from "../../index.js";
+import { urlOf, wordOf } from "../sample-resources.js";
+import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
+import type { VersionLedger } from "../version-ledger.js";
+import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
+import { type Contents, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
+
+/** In which order the types go out (rules 117–119). */
+const deliveryOrder = ["runtime", "secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];
+const nothing: Contents = new Map();
+
+/** A request on its way to the server. */
+export interface SentRequest extends ModelRequest {
+  readonly type: string;
+  readonly rejects: boolean;
+}
+
+/** The machine under test and the model beside it: every event goes to both, every response is checked. */
+export class ModelStream {
+  readonly #stream: Stream;
+  readonly #variant: Variant;
+  readonly #subscribers = new Map<string, ModelSubscriber>();
+  readonly #ledger: VersionLedger;
+  /** Load assignments of clusters that were sent with news: rule 105's exception. */
+  readonly #warmed = new Set<string>();
+  readonly #bodies: { readonly body: Uint8Array; readonly copy: Uint8Array }[] = [];
+  #group: SampleGroup;
+  #identified = false;
+
+  constructor(variant: Variant, only: string | undefined, group: SampleGroup, ledger: VersionLedger) {
+    this.#variant = variant;
+    this.#group = group;
+    this.#ledger = ledger;
+    this.#stream = createStream({
+      variant,
+      api: "v3",
+      types: resourceTypes,
+      only: only === undefined ? undefined : typeOf(only),
+      limits: defaultStreamLimits,
+      defaultNode: undefined,
+    });
+  }
+
+  #subscriber(type: string): ModelSubscriber {
+    const found = this.#subscribers.get(type) ?? new ModelSubscriber(type, this.#variant);
+    this.#subscribers.set(type, found);
+    return found;
+  }
+
+  #there(type: string): Contents {
+    return this.#group.contents.get(type) ?? nothing;
+  }
+
+  subscriber(type: string): ModelSubscriber | undefined {
+    return this.#subscribers.get(type);
+  }
+
+  /** What the nodes are to have from now on. */
+  snapshot(group: SampleGroup): void {
+    for (const subscriber of this.#subscribers.values()) {
+      const now = group.contents.get(subscriber.type) ?? nothing;
+      for (const name of this.#there(subscriber.type).keys()) if (!now.has(name)) subscriber.gone(name);
+    }
+    this.#group = group;
+    if (this.#identified) this.#none(this.#stream.step({ kind: "snapshot", snapshot: group.snapshot }));
+  }
+
+  /** Delivers a request to both. */
+  request(request: SentRequest): void {
+    const { type } = request;
+    const subscriber = this.#subscriber(type);
+    const expected = subscriber.effectOf(request.nonce);
+    const bytes = encodeRequest(this.#variant, {
+      ...request,
+      typeUrl: urlOf(type, "v3"),
+      node: this.#identified ? undefined : { id: "model" },
+      error: request.rejects ? { code: 3, message: "no" } : undefined,
+      initialVersions: Object.fromEntries(
+        [...request.has].map(([name, content]) => [name, this.#ledger.versionOf(`${type} ${name}`, content) ?? "?"]),
+      ),
+    });
+    const effects = this.#stream.step({ kind: "request", bytes });
+    if (!this.#identified) {
+      if (effects[0]?.kind !== "identified") throw new Error("the first request does not identify the node");
+      this.#identified = true;
+      this.#none(this.#stream.step({ kind: "snapshot", snapshot: this.#group.snapshot }));
+    }
+    this.#checkEffects(effects, expected, request);
+    if (expected === "stale") return;
+    const version = this.#group.snapshot.of(typeOf(type)).version;
+    const has = new Map(
+      [...request.has].map(([name, content]) => [name, this.#knows(type, name, content) ? content : "?"]),
+    );
+    const firstLoad = type === "endpoint" && subscriber.fresh;
+    subscriber.request({ ...request, has }, this.#there(type), version);
+    if (firstLoad) for (const name of this.#warmed) subscriber.warm(name, this.#there(type), true);
+  }
+
+  #knows(type: string, name: string, content: string): boolean {
+    return this.#ledger.versionOf(`${type} ${name}`, content) !== undefined;
+  }
+
+  #none(effects: readonly StreamEffect[]): void {
+    for (const { kind } of effects) if (kind !== "subscribed") throw new Error(`unexpected effect: ${kind}`);
+  }
+
+  #checkEffects(
+    effects: readonly StreamEffect[],
+    expected: "stale" | "answer" | undefined,
+    request: SentRequest,
+  ): void {
+    const got = effects.filter(({ kind }) => kind !== "subscribed" && kind !== "identified").map(({ kind }) => kind);
+    const want = expected === "stale" ? "stale" : request.rejects ? "rejected" : "acknowledged";
+    const wanted = expected === undefined ? [] : [want];
+    if (got.join() !== wanted.join()) throw new Error(`effects: got [${got}], want [${wanted}]`);
+  }
+
+  /** One response, checked; undefined when there is none. */
+  next(): { readonly type: string; readonly seen: SeenResponse } | undefined {
+    const outgoing = this.#stream.next();
+    if (outgoing === undefined) {
+      if (this.#identified)
+        for (const subscriber of this.#subscribers.values()) subscriber.atRest(this.#there(subscriber.type));
+      return undefined;
+    }
+    this.#keep(outgoing);
+    const seen = decodeResponse(this.#variant, outgoing);
+    const type = wordOf(seen.typeUrl)?.word ?? seen.typeUrl;
+    const subscriber = this.#subscribers.get(type);
+    if (subscriber === undefined) throw new Error(`${type} was not asked for`);
+    this.#ledger.note(`all of ${type}`, describeSet(this.#group, type), seen.version);
+    for (const { name, content = "", version } of seen.resources) {
+      if (version !== undefined) this.#ledger.note(`${type} ${name}`, content, version);
+    }
+    const news = new Set(subscriber.response(seen, this.#there(type)));
+    if (type === "cluster") this.#warm(seen, news);
+    return { type, seen };
+  }
+
+  #warm(seen: SeenResponse, news: ReadonlySet<string>): void {
+    for (const { name, content = "" } of seen.resources) {
+      const [, refers = name] = content.split("->");
+      if (refers === "static") continue;
+      if (news.has(name)) this.#warmed.add(refers);
+      this.#subscribers.get("endpoint")?.warm(refers, this.#there("endpoint"), news.has(name));
+    }
+  }
+
+  /** All responses until there is none, in the order of the types and each type once. */
+  drain(): { readonly type: string; readonly seen: SeenResponse }[] {
+    const all: { readonly type: string; readonly seen: SeenResponse }[] = [];
+    for (let one = this.next(); one !== undefined; one = this.next()) {
+      const before = all.at(-1);
+      if (before !== undefined && deliveryOrder.indexOf(before.type) >= deliveryOrder.indexOf(one.type)) {
+        throw new Error(`${one.type} comes after ${before.type}`);
+      }
+      all.push(one);
+    }
+    return all;
+  }
+
+  /** Bodies are shared between streams: nobody may write to one that was given out. */
+  #keep({ body }: OutgoingResponse): void {
+    if (this.#bodies.length < 8) this.#bodies.push({ body, copy: body.slice() });
+  }
+
+  close(): void {
+    for (const { body, copy } of this.#bodies) {
+      if (!body.every((byte, index) => byte === copy[index])) throw new Error("a body was changed after it was sent");
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import type { Variant } from "../../server/contract.js";
+import type { Content } from "../sample-resources.js";
+import type { SeenResponse } from "../wire.js";
+
+/** What there is of one type: name → content. */
+export type Contents = ReadonlyMap<string, Content>;
+
+/** A request as the model understands it, after it was delivered. */
+export interface ModelRequest {
+  readonly names: readonly string[];
+  readonly version: string;
+  readonly nonce: string;
+  readonly subscribe: readonly string[];
+  readonly unsubscribe: readonly string[];
+  /** Delta, first request: what the client says that it has; `?` for a version that nobody knows. */
+  readonly has: ReadonlyMap<string, Content>;
+}
+
+/** The types with an unspoken wildcard, whose SotW responses hold all (rules 38, 60; Envoy on the wire, 5). */
+export const wholeTypes: ReadonlySet<string> = new Set(["cluster", "listener", "scoped-route"]);
+
+/**
+ * What a server owes one client for one type on one stream: the rules, said as plainly as possible and without any thought of cost.
+ * `must` is what has to be sent before the stream is at rest, `may` what can be sent although the client seems to have it.
+ */
+export class ModelSubscriber {
+  readonly type: string;
+  readonly #delta: boolean;
+  readonly #whole: boolean;
+  #asked = false;
+  wildcard = false;
+  names: ReadonlySet<string> = new Set();
+  /** What the client has, as far as the server can know. */
+  readonly sent = new Map<string, Content>();
+  /** Names; true: also that there is none must be said (delta). */
+  readonly #must = new Map<string, boolean>();
+  readonly #may = new Set<string>();
+  #mayAll = false;
+  /** The whole set is due, changed or not. */
+  #due = false;
+  /** An empty response is allowed: the subscription is fresh. */
+  #mayBeEmpty = false;
+  readonly nonces: string[] = [];
+  readonly #answers = new Set<string>();
+
+  constructor(type: string, variant: Variant) {
+    this.type = type;
+    this.#delta = variant === "delta";
+    this.#whole = !this.#delta && wholeTypes.has(type);
+  }
+
+  /** No request has come yet. */
+  get fresh(): boolean {
+    return !this.#asked;
+  }
+
+  get interested(): boolean {
+    return this.wildcard || this.names.size > 0;
+  }
+
+  wants(name: string): boolean {
+    return this.wildcard || this.names.has(name);
+  }
+
+  #wanted(there: Contents): Map<string, Content> {
+    return new Map([...there].filter(([name]) => this.wants(name)));
+  }
+
+  /** Which effect the request must have: it is stale, answers a response for the first time, or neither. */
+  effectOf(nonce: string): "stale" | "answer" | undefined {
+    const known = this.#delta ? this.nonces.includes(nonce) : nonce === this.nonces.at(-1);
+    if (!this.#delta && this.#asked && nonce !== "" && !known) return "stale";
+    if (!known || this.#answers.has(nonce)) return undefined;
+    this.#answers.add(nonce);
+    return "answer";
+  }
+
+  /** A request that is not stale. `version` is that of the type's set as it is. */
+  request(request: ModelRequest, there: Contents, version: string): void {
+    const first = !this.#asked;
+    this.#asked = true;
+    if (first || request.nonce === "" || request.subscribe.includes("*")) this.#mayBeEmpty = true;
+    if (this.#delta) this.#requestDelta(request, there, first);
+    else this.#requestSotw(request, there, first, version);
+  }
+
+  #requestSotw(request: ModelRequest, there: Contents, first: boolean, version: string): void {
+    const before = { wildcard: this.wildcard, names: this.names };
+    const explicit = new Set(request.names.filter((name) => name !== "*"));
+    const star = request.names.includes("*");
+    // Rules 38, 43, 46: no names are the wildcard until any name was given.
+    const unspoken =
+      request.names.length === 0 && (first ? wholeTypes.has(this.type) : before.wildcard && this.#unspoken);
+    this.#unspoken = unspoken;
+    this.wildcard = star || unspoken;
+    this.names = explicit;
+    if (first) {
+      // Rule 33: a pure wildcard at the current version has everything.
+      if (this.#whole && this.wildcard && explicit.size === 0 && request.version === version) {
+        for (const [name, content] of there) this.sent.set(name, content);
+      } else this.#due = true;
+      return;
+    }
+    const same = star === before.wildcard && sameNames(explicit, before.names);
+    if (this.#whole) {
+      if (!same && !unspoken && (!before.wildcard || !this.wildcard) && this.interested) this.#due = true;
+      else this.#mayAll = true;
+    } else {
+      for (const name of explicit) if (!before.names.has(name)) this.#must.set(name, false);
+      if (this.wildcard && !before.wildcard) for (const name of there.keys()) this.#must.set(name, false);
+      if (request.nonce === "" && !same) for (const name of explicit) this.#must.set(name, false);
+      // Rule 123: an identical request may be one for what is warming.
+      this.#mayAll = true;
+    }
+    for (const name of this.sent.keys()) if (!this.wants(name)) this.#forget(name);
+  }
+
+  #unspoken = false;
+
+  #requestDelta(request: ModelRequest, there: Contents, first: boolean): void {
+    const { subscribe, unsubscribe, has } = request;
+    const silent = subscribe.length === 0 && unsubscribe.length === 0;
+    if (first && silent && wholeTypes.has(this.type)) this.wildcard = true;
+    const names = new Set(this.names);
+    for (const name of subscribe) {
+      if (name === "*") {
+        this.wildcard = true;
+        if (!first) for (const one of there.keys()) if (!this.#must.has(one)) this.#must.set(one, false);
+      } else {
+        names.add(name);
+        // Rule 86: also when the client has it; on a first request what it says to have counts (rule 105).
+        if (!first || !has.has(name)) this.#must.set(name, true);
+        else this.#may.add(name);
+      }
+    }
+    for (const name of unsubscribe) {
+      if (name === "*") this.wildcard = false;
+      else if (names.delete(name) && this.wildcard)
+        this.#must.set(name, true); // Rules 97, 98.
+      else this.#may.add(name);
+    }
+    this.names = names;
+    if (first) for (const [name, content] of has) if (this.wants(name)) this.sent.set(name, content);
+    for (const name of [...this.sent.keys(), ...this.#must.keys()]) if (!this.wants(name)) this.#forget(name);
+  }
+
+  #forget(name: string): void {
+    this.sent.delete(name);
+    this.#must.delete(name);
+  }
+
+  /** The server is to send this name, if the client wants it: its cluster was sent (rules 121–124). */
+  warm(name: string, there: Contents, must: boolean): void {
+    if (!this.wants(name)) return;
+    this.#may.add(name);
+    if (must && there.has(name) && !this.#must.has(name)) this.#must.set(name, false);
+  }
+
+  /** A resource went away, perhaps to come back: then it may be sent again. */
+  gone(name: string): void {
+    this.#may.add(name);
+  }
+
+  /** Checks a response against what there is, and remembers it. Returns what is new to the client. */
+  response(seen: SeenResponse, there: Contents): readonly string[] {
+    if (this.nonces.includes(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
+    this.nonces.push(seen.nonce);
+    for (const { name, content } of seen.resources) {
+      if (content === undefined) throw new Error(`${name} is unresolved`);
+      if (there.get(name) !== content) throw new Error(`${name}=${content} is sent, but it is ${there.get(name)}`);
+      if (!this.wants(name)) throw new Error(`${name} is sent, but was not asked for`);
+    }
+    const news = seen.resources.filter(({ name, content }) => this.sent.get(name) !== content).map(({ name }) => name);
+    if (this.#whole) this.#wholeResponse(seen, there);
+    else this.#partialResponse(seen, there, new Set(news));
+    this.#mayBeEmpty = false;
+    return news;
+  }
+
+  #wholeResponse(seen: SeenResponse, there: Contents): void {
+    const wanted = this.#wanted(there);
+    if (seen.resources.length !== wanted.size)
+      throw new Error(`not the whole set (rule 60): want ${[...wanted.keys()]}`);
+    if (!this.interested) throw new Error("a response to a client that is not interested");
+    if (!this.#due && !this.#mayAll && sameContents(this.sent, wanted))
+      throw new Error("nothing changed and nothing was asked for");
+    this.sent.clear();
+    for (const [name, content] of wanted) this.sent.set(name, content);
+    this.#due = false;
+    this.#must.clear();
+  }
+
+  #partialResponse(seen: SeenResponse, there: Contents, news: ReadonlySet<string>): void {
+    const excused = (name: string) => this.#due || this.#mayAll || this.#must.has(name) || this.#may.has(name);
+    for (const { name } of seen.resources) {
+      if (!news.has(name) && !excused(name)) throw new Error(`${name} is sent, but has not changed and is not owed`);
+    }
+    for (const name of seen.removed) {
+      if (there.has(name)) throw new Error(`${name} is removed, but it is there`);
+      if (!this.sent.has(name) && !excused(name))
+        throw new Error(`${name} is removed, but the client does not have it`);
+    }
+    // Rule 59, and its like for SotW: a wildcard over nothing is answered, so that the client goes on.
+    const empty = seen.resources.length + seen.removed.length === 0;
+    if (empty && !(this.wildcard && this.#mayBeEmpty)) throw new Error("an empty response that says nothing");
+    for (const { name, content } of seen.resources) this.sent.set(name, content ?? "");
+    for (const name of seen.removed) this.sent.delete(name);
+    for (const name of [...seen.resources.map((resource) => resource.name), ...seen.removed]) {
+      this.#must.delete(name);
+      this.#may.delete(name);
+    }
+  }
+
+  /** Checks that nothing is owed any more: the machine says that the client lacks nothing. */
+  atRest(there: Contents): void {
+    const wanted = this.#wanted(there);
+    for (const [name, content] of wanted) {
+      if (this.sent.get(name) !== content)
+        throw new Error(`${this.type} ${name}=${content} was not sent (client: ${this.sent.get(name)})`);
+    }
+    for (const [name, saidIfAbsent] of this.#must) {
+      if (wanted.has(name) || (this.#delta && saidIfAbsent)) {
+        throw new Error(`${this.type} ${name} is owed and was not sent`);
+      }
+    }
+    if (this.#whole && this.interested && this.#due) throw new Error(`all of ${this.type} is owed and was not sent`);
+    if (this.#whole || this.#delta) {
+      for (const name of this.sent.keys())
+        if (this.wants(name) && !there.has(name)) throw new Error(`${this.type} ${name} was not removed`);
+    } else for (const name of this.sent.keys()) if (!there.has(name)) this.sent.delete(name);
+    this.#must.clear();
+    this.#may.clear();
+    this.#mayAll = false;
+    this.#due = false;
+  }
+}
+
+function sameNames(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
+}
+
+function sameContents(a: Contents, b: Contents): boolean {
+  return a.size === b.size && [...a].every(([name, content]) => b.get(name) === content);
+}
