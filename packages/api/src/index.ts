@@ -32,4 +32,6 @@ export { resourceTypes, unknownResourceType } from "./resource-types/resource-ty
 export { encodedAs } from "./v2/encoded-as.js";
 export { v2TypeUrlOf, v3TypeUrlOf } from "./v2/names.js";
 export { upgradeMessage } from "./v2/upgrade.js";
+export { v2Registry } from "./v2/v2-registry.js";
 export { validateMessage } from "./validate/validate-message.js";
+export { type MessageFormat, type WriteOptions, writeMessage, writeResources } from "./write-message.js";

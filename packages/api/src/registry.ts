@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createFileRegistry, type DescFile, type FileRegistry, fromBinary, type Registry } from "@bufbuild/protobuf";
+import { create, createFileRegistry, type FileRegistry, fromBinary, type Registry } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "./errors.js";
 
@@ -45,28 +45,34 @@ function withDescriptorSet(known: FileRegistry, bytes: Uint8Array): FileRegistry
   }
 }
 
-function withFiles(known: FileRegistry, files: readonly FileDescriptorProto[]): FileRegistry {
-  const protos = new Map(files.map((file) => [file.name, file]));
-  const added: FileRegistry[] = [];
-  const done = new Map<string, DescFile>();
-  const adding = new Set<string>();
-  const fileOf = (name: string, importedBy: string): DescFile => {
-    // Files that are known stay as they are: one message must have one descriptor.
-    const ready = known.getFile(name) ?? done.get(name);
-    if (ready !== undefined) return ready;
-    const proto = protos.get(name);
-    if (proto === undefined) throw new Error(`it lacks ${name}, which ${importedBy} imports`);
-    if (adding.has(name)) throw new Error(`${name} imports itself`);
-    adding.add(name);
-    const imports = new Map(proto.dependency.map((dependency) => [dependency, fileOf(dependency, name)]));
-    const registry = createFileRegistry(proto, (dependency) => imports.get(dependency));
-    const file = registry.getFile(name);
-    if (file === undefined) throw new Error(`${name} could not be read`);
-    added.push(registry);
-    done.set(name, file);
-    return file;
+/**
+ * A registry with more files, which may import each other and what is known already; in any order. A file that is known by its name stays as it is.
+ * Throws a plain error where an import is missing, and where a message is defined that another file defines already.
+ */
+export function withFiles(known: FileRegistry, files: readonly FileDescriptorProto[]): FileRegistry {
+  const all = Array.from(known.files, (file) => file.proto);
+  const done = new Set(all.map((file) => file.name));
+  const waiting = new Map(files.map((file) => [file.name, file]));
+  const add = (name: string, importedBy: string): void => {
+    if (done.has(name)) return;
+    const file = waiting.get(name);
+    if (file === undefined) throw new Error(`it lacks ${name}, which ${importedBy} imports`);
+    waiting.delete(name);
+    for (const imported of file.dependency) add(imported, name);
+    refuseKnownTypes(file, known);
+    done.add(name);
+    all.push(file);
   };
-  for (const name of protos.keys()) fileOf(name, "the set itself");
-  // The last one wins where two files define the same message: what was known must stay what it was.
-  return createFileRegistry(...added, known);
+  for (const { name } of files) add(name, "the set itself");
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: all }));
+}
+
+/** Two versions of a message under one name would be mixed up. Usually it is Envoy's own file, compiled with another root folder. */
+function refuseKnownTypes(file: FileDescriptorProto, known: FileRegistry): void {
+  for (const { name } of [...file.messageType, ...file.enumType, ...file.service]) {
+    const fullName = file.package === "" ? name : `${file.package}.${name}`;
+    const before = known.get(fullName);
+    if (before !== undefined)
+      throw new Error(`${file.name} defines ${fullName}, which ${before.file.proto.name} defines`);
+  }
 }

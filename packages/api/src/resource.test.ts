@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { inspect } from "node:util";
 import {
   create,
   type DescMessage,
@@ -95,13 +96,21 @@ describe("a resource of a message", () => {
     });
   }
 
+  test("with a field that cannot be written: the field is named, its value is not shown", () => {
+    const message = create(ClusterSchema, { name: "web", dnsRefreshRate: { nanos: "hunter2" as never } });
+    assert.throws(
+      () => createResource(message),
+      (error: Error) => error.message.includes("Duration.nanos") && !inspect(error).includes("hunter2"),
+    );
+  });
+
   test("of broken bytes: refused, and the bytes are not shown", () => {
     const secret = resourceTypes.find("secret");
     assert.ok(secret);
     const bytes = Buffer.from("\u000a\u0064hunter2");
     assert.throws(
       () => resourceFromBody(secret, bytes, { name: "s" }),
-      (error: Error) => /XDSKIT_SYNTAX/.test(error.message) && !error.message.includes("hunter2"),
+      (error: Error) => /XDSKIT_SYNTAX/.test(error.message) && !inspect(error).includes("hunter2"),
     );
   });
 });

@@ -95,8 +95,9 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
     const references = referencesOf(schema, v3, unpack);
     return { type, name, version: versionOf(body, aliases, ttl), body, aliases, ttl, references };
   } catch (cause) {
+    // Without the cause: it holds the value, which may be a secret.
     const where = { type: type.name, resource: name };
-    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be serialized: ${reasonOf(cause)}`, where, { cause });
+    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be serialized: ${withoutValue(reasonOf(cause))}`, where);
   }
 }
 
@@ -106,6 +107,11 @@ function schemaFor(type: ResourceType, registry: Registry): DescMessage {
     throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type: type.typeUrl });
   }
   return schema;
+}
+
+/** `cannot encode field a.B.c to binary: invalid int32: 1.5` without what follows the last colon. */
+function withoutValue(reason: string): string {
+  return /^cannot encode field [\w.]+ to binary(: invalid \w+)?/.exec(reason)?.[0] ?? reason;
 }
 
 function reasonOf(cause: unknown): string {

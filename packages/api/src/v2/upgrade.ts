@@ -1,7 +1,9 @@
-import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { createUnpack, schemaOf, type Unpack } from "../any.js";
 import { envoyRegistry, type Registry } from "../registry.js";
 import { createRewrite } from "../rewrite.js";
+import { v3NameOf } from "./names.js";
+import { v2Registry } from "./v2-registry.js";
 
 const rewrite = createRewrite({ nameOf: (schema) => schema.typeName, change: new Map() });
 
@@ -10,8 +12,16 @@ const rewrite = createRewrite({ nameOf: (schema) => schema.typeName, change: new
  * own is put in one. The message is not changed; what needs no change is shared with it.
  */
 export function asV3(schema: DescMessage, message: Message, unpack: Unpack): Message {
-  const v3 = message.$typeName === schema.typeName ? message : { ...message, $typeName: schema.typeName };
-  return rewrite(schema, v3, unpack);
+  return rewrite(schema, message.$typeName === schema.typeName ? message : readAs(schema, message), unpack);
+}
+
+/** The names of v2 are in every message inside too: the shortest way to v3 is through the bytes, which are the same. */
+function readAs(schema: DescMessage, message: Message): Message {
+  const v2Schema = v2Registry().getMessage(message.$typeName);
+  if (v2Schema === undefined || v3NameOf(message.$typeName) !== schema.typeName) {
+    throw new Error(`a ${message.$typeName} is no ${schema.typeName}`);
+  }
+  return fromBinary(schema, toBinary(v2Schema, message));
 }
 
 /**

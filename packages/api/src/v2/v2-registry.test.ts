@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type DescMessage, fromBinary, fromJson, type JsonObject, toBinary, toJson } from "@bufbuild/protobuf";
+import { envoyRegistry } from "../registry.js";
+import { createResource } from "../resource.js";
+import { resourceTypes } from "../resource-types/resource-types.js";
+import { encodedAs } from "./encoded-as.js";
+import { v2NameOf } from "./names.js";
+import { v2Registry } from "./v2-registry.js";
+
+const v3 = envoyRegistry();
+const registry = v2Registry();
+
+function messageNamed(name: string): DescMessage {
+  const message = registry.getMessage(name);
+  assert.ok(message, name);
+  return message;
+}
+
+test("every message that v3 inherited from v2 is there, with the same fields", () => {
+  let derived = 0;
+  for (const type of v3) {
+    const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
+    if (type.kind !== "message" || v2Name === undefined) continue;
+    const v2 = messageNamed(v2Name);
+    // A package that is there from that time has messages of its own, without what came later.
+    if (v3.getMessage(v2Name) !== undefined) continue;
+    derived++;
+    const fields = (message: DescMessage) =>
+      message.fields.map((field) => `${field.number} ${field.name} ${field.fieldKind}`);
+    assert.deepEqual(fields(v2), fields(type), v2Name);
+    assert.deepEqual(
+      v2.oneofs.map((oneof) => oneof.name),
+      type.oneofs.map((oneof) => oneof.name),
+    );
+  }
+  assert.ok(derived > 450, `only ${derived} messages`);
+});
+
+test("messages of v2 hold messages of v2, as far as there are any", () => {
+  for (const type of v3) {
+    const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
+    if (v2Name === undefined || v3.getMessage(v2Name) !== undefined) continue;
+    for (const field of messageNamed(v2Name).fields) {
+      if (field.message === undefined) continue;
+      assert.equal(v2NameOf(field.message), undefined, `${field} holds ${field.message.typeName}`);
+    }
+  }
+  const cluster = messageNamed("envoy.api.v2.Cluster");
+  assert.equal(cluster.field.loadAssignment?.message?.typeName, "envoy.api.v2.ClusterLoadAssignment");
+  assert.equal(cluster.field.lbPolicy?.enum?.typeName, "envoy.api.v2.Cluster.LbPolicy");
+});
+
+test("every discovery service of v2 is there, with messages of v2", () => {
+  const services = resourceTypes.all.flatMap((type) => type.services.v2 ?? []);
+  assert.equal(services.length, 8);
+  for (const { service, stream, delta, fetch } of services) {
+    const methods = registry.getService(service)?.methods ?? [];
+    const expected = [stream, delta, fetch].filter((name) => name !== undefined);
+    assert.deepEqual(new Set(methods.map((method) => method.name)), new Set(expected), service);
+    for (const { name, input, output, methodKind } of methods) {
+      const prefix = name === delta ? "envoy.api.v2.Delta" : "envoy.api.v2.";
+      assert.equal(input.typeName, `${prefix}DiscoveryRequest`);
+      assert.equal(output.typeName, `${prefix}DiscoveryResponse`);
+      assert.equal(methodKind, name === fetch ? "unary" : "bidi_streaming");
+    }
+  }
+  assert.ok(registry.getService("envoy.service.discovery.v2.AggregatedDiscoveryService"));
+});
+
+const json: JsonObject = {
+  name: "l",
+  address: { socketAddress: { address: "127.0.0.1", portValue: 80 } },
+  metadata: { filterMetadata: { a: { b: 1 } } },
+  filterChains: [
+    {
+      filters: [
+        {
+          name: "hcm",
+          typedConfig: {
+            "@type": "type.googleapis.com/envoy.config.filter.network.http_connection_manager.v2.HttpConnectionManager",
+            statPrefix: "in",
+            rds: { routeConfigName: "r", configSource: { ads: {} } },
+            httpFilters: [
+              {
+                name: "router",
+                typedConfig: {
+                  "@type": "type.googleapis.com/envoy.config.filter.http.router.v2.Router",
+                  suppressEnvoyHeaders: true,
+                },
+              },
+            ],
+          },
+        },
+      ],
+    },
+  ],
+};
+
+test("what a v2 client is sent can be read and shown as v2, and such a message is a resource", () => {
+  const schema = messageNamed("envoy.api.v2.Listener");
+  const message = fromJson(schema, json, { registry });
+  const resource = createResource(message);
+  assert.equal(resource.type.name, "listener");
+  assert.deepEqual(resource.references, [
+    { type: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration", name: "r" },
+  ]);
+  const { value } = encodedAs(resource, "v2");
+  assert.deepEqual(value, toBinary(schema, message));
+  assert.deepEqual(toJson(schema, fromBinary(schema, value), { registry }), json);
+});

@@ -1,0 +1,106 @@
+import { create, type FileRegistry } from "@bufbuild/protobuf";
+import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { envoyRegistry, withFiles } from "../registry.js";
+import { resourceTypes } from "../resource-types/resource-types.js";
+import { type Renaming, renamedMessage, renamedService, typesNamedIn } from "./derived-descriptors.js";
+import { v2NameOf } from "./names.js";
+
+let derived: FileRegistry | undefined;
+
+/**
+ * The messages and discovery services of v2 under their own names, derived from v3's, beside everything of v3. Fields have the same numbers and
+ * names in both. What v2 had and v3 dropped is not there, what v3 added is. For reading, showing and reflecting what v2 clients are sent.
+ * Made when it is first asked for.
+ */
+export function v2Registry(): FileRegistry {
+  derived ??= withFiles(envoyRegistry(), v2Files(envoyRegistry()));
+  return derived;
+}
+
+/** One file for each package: packages of v2 do not import each other in a circle, as a file for each v3 file would. */
+function v2Files(v3: FileRegistry): readonly FileDescriptorProto[] {
+  const files = new Map<string, FileDescriptorProto>();
+  const fileFor = (packageName: string): FileDescriptorProto => {
+    const file = files.get(packageName) ?? create(FileDescriptorProtoSchema, emptyFile(packageName));
+    files.set(packageName, file);
+    return file;
+  };
+  const renaming = renamingOf(v3);
+  for (const type of v3) {
+    if (type.kind !== "message" || type.parent !== undefined) continue;
+    const v2Name = v2NameOf(type);
+    // Some unversioned packages of that time are still there as they were.
+    if (v2Name === undefined || v3.getMessage(v2Name) !== undefined) continue;
+    const { packageName, name } = split(v2Name);
+    fileFor(packageName).messageType.push(renamedMessage(type.proto, name, renaming));
+  }
+  for (const [v3Name, v2Name] of discoveryServices()) {
+    const service = v3.getService(v3Name);
+    if (service === undefined) continue;
+    const { packageName, name } = split(v2Name);
+    fileFor(packageName).service.push(renamedService(service.proto, name, renaming));
+  }
+  for (const file of files.values()) file.dependency = importsOf(file, v3);
+  return [...files.values()];
+}
+
+function emptyFile(packageName: string) {
+  return { name: fileOf(packageName), package: packageName, syntax: "proto3" };
+}
+
+function fileOf(packageName: string): string {
+  return `xdskit/derived/${packageName.replaceAll(".", "/")}.proto`;
+}
+
+/** `envoy.api.v2.Cluster` → `envoy.api.v2` and `Cluster`. */
+function split(fullName: string): { readonly packageName: string; readonly name: string } {
+  const end = fullName.lastIndexOf(".");
+  return { packageName: fullName.slice(0, end), name: fullName.slice(end + 1) };
+}
+
+/** The names of all types that a v2 message may name, as descriptors write them. */
+function renamingOf(v3: FileRegistry): Renaming {
+  const renaming = new Map<string, string>();
+  const addWithNested = (from: string, to: string, message: DescriptorProto): void => {
+    renaming.set(from, to);
+    for (const { name } of message.enumType) renaming.set(`${from}.${name}`, `${to}.${name}`);
+    for (const nested of message.nestedType) addWithNested(`${from}.${nested.name}`, `${to}.${nested.name}`, nested);
+  };
+  for (const type of v3) {
+    const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
+    if (type.kind !== "message" || v2Name === undefined) continue;
+    // An unversioned package of that time that is still there does not have what v3 has put into its successor since.
+    if (v3.getMessage(v2Name) !== undefined) renaming.set(`.${type.typeName}`, `.${v2Name}`);
+    else if (type.parent === undefined) addWithNested(`.${type.typeName}`, `.${v2Name}`, type.proto);
+  }
+  return renaming;
+}
+
+function discoveryServices(): readonly (readonly [v3Name: string, v2Name: string])[] {
+  const perType = resourceTypes.all.flatMap(({ services: { v3, v2 } }) =>
+    v3 === undefined || v2 === undefined ? [] : [[v3.service, v2.service] as const],
+  );
+  const aggregated = (api: string): string => `envoy.service.discovery.${api}.AggregatedDiscoveryService`;
+  return [[aggregated("v3"), aggregated("v2")], ...perType];
+}
+
+/** Messages, and what is inside them, start with a capital letter; packages do not. */
+function packageOf(typeName: string): string {
+  const parts = typeName.split(".");
+  return parts
+    .slice(
+      0,
+      parts.findIndex((part) => /^[A-Z]/.test(part)),
+    )
+    .join(".");
+}
+
+function importsOf(file: FileDescriptorProto, v3: FileRegistry): string[] {
+  const imports = new Set<string>();
+  for (const reference of typesNamedIn(file)) {
+    const name = reference.slice(1);
+    imports.add(v3.get(name)?.file.proto.name ?? fileOf(packageOf(name)));
+  }
+  imports.delete(file.name);
+  return [...imports];
+}
