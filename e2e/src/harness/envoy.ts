@@ -1,11 +1,15 @@
+import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { stringify } from "yaml";
+import { promisify } from "node:util";
 import { createEnvoyAdmin, type EnvoyAdmin } from "./envoy-admin.js";
 import type { Process } from "./process.js";
-import { type ClientVariant, xdsCluster } from "./resources.js";
+import type { ClientVariant } from "./resources.js";
 import type { Scene } from "./scene.js";
 import { eventually } from "./wait.js";
+import { xdskitCommand } from "./xdskit.js";
+
+const execute = promisify(execFile);
 
 /** A running Envoy. */
 export interface Envoy {
@@ -32,7 +36,7 @@ let started = 0;
 export async function startEnvoy(scene: Scene, options: EnvoyOptions): Promise<Envoy> {
   started += 1;
   const prefix = join(scene.directory, `envoy-${started}`);
-  await writeFile(`${prefix}.yaml`, stringify(bootstrap(options), { aliasDuplicateObjects: false }));
+  await writeFile(`${prefix}.yaml`, await bootstrap(options));
   const logLevel = options.componentLogLevel ?? process.env.XDSKIT_E2E_ENVOY_LOG;
   const envoy = scene.start({
     name: "envoy",
@@ -60,51 +64,15 @@ export async function startEnvoy(scene: Scene, options: EnvoyOptions): Promise<E
   return { process: envoy, admin };
 }
 
-function bootstrap({ server, variant, id = "envoy-1" }: EnvoyOptions): unknown {
-  const [host = "", port = ""] = server.split(":");
-  const api = {
-    api_type: variant.endsWith("delta") ? "DELTA_GRPC" : "GRPC",
-    transport_api_version: "V3",
-    grpc_services: [{ envoy_grpc: { cluster_name: xdsCluster } }],
-  };
-  const dynamic = variant.startsWith("ads")
-    ? {
-        ads_config: { ...api, set_node_on_first_message_only: true },
-        cds_config: { ads: {}, resource_api_version: "V3" },
-        lds_config: { ads: {}, resource_api_version: "V3" },
-      }
-    : {
-        cds_config: { api_config_source: api, resource_api_version: "V3" },
-        lds_config: { api_config_source: api, resource_api_version: "V3" },
-      };
-  return {
-    node: { id, cluster: "e2e" },
-    admin: { address: { socket_address: { address: "127.0.0.1", port_value: 0 } } },
-    dynamic_resources: dynamic,
-    static_resources: {
-      clusters: [
-        {
-          name: xdsCluster,
-          type: "STATIC",
-          connect_timeout: "1s",
-          typed_extension_protocol_options: {
-            "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
-              "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-              explicit_http_config: { http2_protocol_options: {} },
-            },
-          },
-          load_assignment: {
-            cluster_name: xdsCluster,
-            endpoints: [
-              {
-                lb_endpoints: [
-                  { endpoint: { address: { socket_address: { address: host, port_value: Number(port) } } } },
-                ],
-              },
-            ],
-          },
-        },
-      ],
-    },
-  };
+/** What `xdskit bootstrap` prints for that variant. */
+async function bootstrap({ server, variant, id = "envoy-1" }: EnvoyOptions): Promise<string> {
+  const { command, args } = xdskitCommand();
+  const { stdout } = await execute(command, [
+    ...args,
+    "bootstrap",
+    ...["--server", server, "--node-id", id, "--node-cluster", "e2e", "--admin-port", "0"],
+    ...["--variant", variant.endsWith("delta") ? "delta" : "sotw"],
+    variant.startsWith("ads") ? "--ads" : "--per-type",
+  ]);
+  return stdout;
 }

@@ -1,9 +1,14 @@
+import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
+import { promisify } from "node:util";
 import { peer, root } from "./peers.js";
 import type { Process } from "./process.js";
 import type { Scene } from "./scene.js";
+import { xdskitCommand } from "./xdskit.js";
+
+const execute = promisify(execFile);
 
 /** gRPC's own xDS clients. */
 export const grpcClients = ["grpc-js", "python", "go", "go-v2"] as const;
@@ -40,20 +45,19 @@ export function grpcClientCommand(name: GrpcClientName, t: TestContext): readonl
   }
 }
 
-/** Writes a gRPC bootstrap for the management server at `server`, and returns its path. */
+/**
+ * Writes what `xdskit bootstrap --grpc-client` prints for the management server at `server`, and returns its path.
+ * A client of 2020 gets no `server_features`: it speaks v2 then.
+ */
 export async function writeGrpcBootstrap(scene: Scene, id: string, server: string, api: "v2" | "v3"): Promise<string> {
+  const { command, args } = xdskitCommand();
+  const { stdout } = await execute(command, [
+    ...[...args, "bootstrap", "--grpc-client"],
+    ...["--server", server, "--node-id", id],
+  ]);
+  const bootstrap = JSON.parse(stdout) as { xds_servers: { server_features?: unknown }[] };
+  if (api === "v2") for (const entry of bootstrap.xds_servers) delete entry.server_features;
   const path = join(scene.directory, `${id}.json`);
-  const bootstrap = {
-    xds_servers: [
-      {
-        server_uri: server,
-        channel_creds: [{ type: "insecure" }],
-        ...(api === "v3" ? { server_features: ["xds_v3"] } : {}),
-      },
-    ],
-    node: { id, locality: { region: "here", zone: "a" } },
-    ...(api === "v3" ? { server_listener_resource_name_template: serverListenerName("%s") } : {}),
-  };
   await writeFile(path, JSON.stringify(bootstrap));
   return path;
 }

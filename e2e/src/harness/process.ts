@@ -8,6 +8,8 @@ export interface ProcessOptions {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The user to run as; only the superuser may choose. */
+  readonly uid?: number;
 }
 
 /** A program that a test started. It never outlives the test process. */
@@ -55,6 +57,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
 export function startProcess(options: ProcessOptions): Process {
   const child = spawn(options.command, [...options.args], {
     cwd: options.cwd,
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
     env: { ...process.env, ...options.env },
     stdio: ["pipe", "pipe", "pipe"],
   });

@@ -6,8 +6,8 @@ export type ClientVariant = (typeof variants)[number];
 
 const typeUrl = (name: string): string => `type.googleapis.com/${name}`;
 
-/** The name of the static cluster by which an Envoy under test reaches the server. */
-export const xdsCluster = "xds_cluster";
+/** The static cluster by which an Envoy reaches the server, as `xdskit bootstrap` names it. */
+const xdsCluster = "xdskit";
 
 /** Where a resource of one type says that the next is to be had. */
 export function configSource(variant: ClientVariant): Record<string, unknown> {

@@ -15,6 +15,8 @@ export interface ServeOptions {
   /** Default: a free port. Give the address of a server that was killed to take its place. */
   readonly grpc?: string;
   readonly args?: readonly string[];
+  /** The user to run as; only the superuser may choose. */
+  readonly uid?: number;
   /** How long `ready` may take. */
   readonly withinMs?: number;
 }
@@ -34,11 +36,12 @@ export function startServe(scene: Scene, directory: string, options: ServeOption
   return scene.start({
     name: "xdskit serve",
     command,
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
     args: [
       ...args,
       "serve",
       directory,
-      ...["--grpc", options.grpc ?? "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"],
+      ...["--grpc", options.grpc ?? "127.0.0.1:0", "--admin", "127.0.0.1:0"],
       ...(options.args ?? []),
     ],
   });
