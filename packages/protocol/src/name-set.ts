@@ -46,6 +46,12 @@ export class NameSet {
     return NameSet.#intern(distinct, fingerprint);
   }
 
+  /** The set of these names, whose fingerprints, repeated names included, were summed up before. */
+  static summed(names: readonly ResourceName[], sum: Fingerprint): NameSet {
+    const distinct = new Set(names);
+    return distinct.size === names.length ? NameSet.#intern(distinct, sum) : NameSet.of(distinct);
+  }
+
   get size(): number {
     return this.#names.size;
   }

@@ -44,6 +44,7 @@ export class RequestNames {
   toSet(): NameSet {
     const reader = this.#reader;
     if (reader === undefined) return NameSet.empty;
-    return NameSet.of(this.#spans.map((span): ResourceName => reader.text(span)));
+    const names = this.#spans.map((span): ResourceName => reader.text(span));
+    return NameSet.summed(names, this.#fingerprint);
   }
 }

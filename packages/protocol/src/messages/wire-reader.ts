@@ -66,17 +66,6 @@ export class WireReader {
   }
 
   text({ start, end }: Span): string {
-    let text = "";
-    // Names are short ASCII nearly always, for which a TextDecoder's call costs more than its work.
-    if (end - start <= 64) {
-      let index = start;
-      for (; index < end; index++) {
-        const byte = this.bytes[index] as number;
-        if (byte >= 0x80) break;
-        text += String.fromCharCode(byte);
-      }
-      if (index === end) return text;
-    }
     try {
       return decoder.decode(this.bytes.subarray(start, end));
     } catch {
