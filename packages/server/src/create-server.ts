@@ -5,7 +5,7 @@ import { createCounters } from "./counters.js";
 import { createEvents, type ServerListener } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
 import { answerFetch } from "./fetch.js";
-import { createGroups, type GroupSettings } from "./groups.js";
+import { createGroups, type GroupOf, type GroupSettings } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers } from "./layers.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
@@ -19,8 +19,11 @@ import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
 
 /** All of it may be left out. */
 export interface ServerOptions {
-  /** Which nodes are served which layers. Default: every node gets every layer. A node that no group matches is refused with PERMISSION_DENIED. */
-  readonly groups?: readonly GroupSettings[] | undefined;
+  /**
+   * Which nodes are served which layers: settings, or a function that names the group of a node. Default: every node gets every layer.
+   * A node that no group matches is refused with PERMISSION_DENIED.
+   */
+  readonly groups?: readonly GroupSettings[] | GroupOf | undefined;
   /** See `ServerLimits` for each default. */
   readonly limits?: Partial<ServerLimits> | undefined;
   /** Who a client is that sends no node. Default: such a client is refused with INVALID_ARGUMENT. */
@@ -57,7 +60,7 @@ export interface XdsServer {
   listenOn(transport: Transport, address: string): Promise<string>;
   /**
    * Ends every stream with status OK (rule 15), closes the sources and stops listening. Resolves when all is closed, at the latest
-   * after `timeoutMs` (default 5,000): then connections are cut. A second call waits for the first.
+   * after `timeoutMs` (default 4,000): then connections are cut. A second call waits for the first.
    */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Calls a function at every event, in the order in which they happen; returns what stops it. */
@@ -193,7 +196,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       return { grpc: await listenOn(grpc, addresses.grpc) };
     },
     listenOn,
-    async close({ timeoutMs = 5_000 } = {}) {
+    async close({ timeoutMs = 4_000 } = {}) {
       closing ??= shutDown(timeoutMs);
       await closing;
     },

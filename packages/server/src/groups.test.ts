@@ -21,7 +21,7 @@ const node = testNode({
 });
 
 function matches(match: GroupSettings["match"]): boolean {
-  return createGroups([{ name: "g", match, layers: ["l"] }])[0]!.matches(node);
+  return createGroups([{ name: "g", match, layers: ["l"] }]).of(node) !== undefined;
 }
 
 describe("createGroups", () => {
@@ -60,13 +60,21 @@ describe("createGroups", () => {
       { name: "first", match: { cluster: "edge-*" }, layers: ["a"] },
       { name: "second", match: {}, layers: ["b"] },
     ]);
-    assert.equal(groups.find((group) => group.matches(node))?.name, "first");
-    assert.equal(groups.find((group) => group.matches(testNode({ cluster: "core" })))?.name, "second");
+    assert.equal(groups.of(node)?.name, "first");
+    assert.equal(groups.of(testNode({ cluster: "core" }))?.name, "second");
   });
 
   it("is one group of all nodes and layers where there are no settings", () => {
-    const [group, ...others] = createGroups(undefined);
-    assert.deepEqual([group?.name, group?.layers, group?.matches(node), others], ["all", undefined, true, []]);
+    const groups = createGroups(undefined);
+    assert.deepEqual(groups.of(node), { name: "all", layers: undefined, key: "all" });
+    assert.deepEqual(groups.configured, [groups.of(testNode())]);
+  });
+
+  it("may be a function", () => {
+    const groups = createGroups(({ id }) => (id === "edge-7" ? { name: "mine", layers: ["l"] } : undefined));
+    assert.equal(groups.of(node)?.name, "mine");
+    assert.equal(groups.of(testNode()), undefined);
+    assert.deepEqual(groups.configured, []);
   });
 
   it("lists everything that is wrong with settings", () => {

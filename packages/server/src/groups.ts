@@ -16,27 +16,54 @@ export interface GroupSettings {
   readonly layers: readonly LayerName[];
 }
 
-/** A group, ready to be asked. */
+/**
+ * A program's own way to group nodes. A node for which it returns undefined is refused with PERMISSION_DENIED. Asked once for a
+ * stream; a group is there while one of its nodes has a stream. Groups with the same layers share all work.
+ */
+export type GroupOf = (node: Node) => { readonly name: string; readonly layers: readonly LayerName[] } | undefined;
+
+/** A group as the server knows it. */
 export interface Group {
   readonly name: string;
   /** Undefined: every layer that there is, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
-  matches(node: Node): boolean;
+  /** Tells it from every other. */
+  readonly key: string;
+}
+
+/** Finds the group of a node. */
+export interface Groups {
+  of(node: Node): Group | undefined;
+  /** Those that are there with and without nodes. */
+  readonly configured: readonly Group[];
 }
 
 /** The name of the only group of a server that was given none: every node, every layer. */
 export const everyNode = "all";
 
 /** Checks the settings and makes them ready. Throws an XdskitError that lists everything wrong with them. */
-export function createGroups(settings: readonly GroupSettings[] | undefined): readonly Group[] {
-  if (settings === undefined) return [{ name: everyNode, layers: undefined, matches: () => true }];
-  const findings = findingsOf(settings);
-  const [first, ...rest] = findings;
+export function createGroups(settings: readonly GroupSettings[] | GroupOf | undefined): Groups {
+  if (settings === undefined) {
+    const all: Group = { name: everyNode, layers: undefined, key: everyNode };
+    return { of: () => all, configured: [all] };
+  }
+  if (typeof settings === "function") {
+    const of = (node: Node) => {
+      const found = settings(node);
+      return found === undefined ? undefined : { ...found, key: JSON.stringify([found.name, ...found.layers]) };
+    };
+    return { of, configured: [] };
+  }
+  const [first, ...rest] = findingsOf(settings);
   if (first !== undefined) throw new XdskitError([first, ...rest]);
-  return settings.map(({ name, match, layers }) => {
-    const conditions = Object.entries(match).map(([key, pattern]) => condition(key, String(pattern)));
-    return { name, layers, matches: (node) => conditions.every((holds) => holds(node)) };
-  });
+  const ready = settings.map(({ name, match, layers }) => ({
+    group: { name, layers, key: name },
+    conditions: Object.entries(match).map(([key, pattern]) => condition(key, String(pattern))),
+  }));
+  return {
+    of: (node) => ready.find(({ conditions }) => conditions.every((holds) => holds(node)))?.group,
+    configured: ready.map(({ group }) => group),
+  };
 }
 
 function findingsOf(settings: readonly GroupSettings[]): Finding[] {

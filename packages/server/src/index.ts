@@ -7,7 +7,7 @@ export {
 } from "./config.js";
 export { type Addresses, createServer, type ServerOptions, type XdsServer } from "./create-server.js";
 export type { NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
-export { everyNode, type GroupSettings } from "./groups.js";
+export { everyNode, type GroupOf, type GroupSettings } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
 export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LayerName, LayerUpdate, Source, SourceSink } from "./source.js";

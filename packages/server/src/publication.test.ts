@@ -85,6 +85,38 @@ describe("publication", () => {
       assert.equal(events.filter(({ kind }) => kind === "stream-opened").length, 5_001);
     }));
 
+  it("takes groups from a function, and forgets those whose nodes are gone", () =>
+    withMemoryServer(
+      { groups: ({ id }) => (id === "none" ? undefined : { name: `g-${id}`, layers: ["base", id] }) },
+      async ({ server, client }) => {
+        server.config.layer("base").set([cluster("a")]);
+        server.config.layer("x").set([cluster("a", "x")]);
+        const open = (id: string) => {
+          const raw = client.open(ads("delta"));
+          const stream = delta(raw);
+          stream.send({ node: { id }, typeUrl });
+          return { raw, stream };
+        };
+        const [x, y] = [open("x"), open("y")];
+        const versionOf = async ({ stream }: typeof x) => (await stream.next()).resources[0]?.version;
+        assert.notEqual(await versionOf(x), await versionOf(y));
+        assert.equal((await open("none").raw.status).code, 7);
+        assert.deepEqual(server.stats().groups, [
+          { name: "g-x", streams: 1 },
+          { name: "g-y", streams: 1 },
+        ]);
+        server.config.layer("y").set([cluster("b")]);
+        assert.deepEqual(
+          (await y.stream.next()).resources.map(({ name }) => name),
+          ["b"],
+        );
+        assert.equal(x.stream.count, 1);
+        x.raw.cancel();
+        assert.deepEqual(server.stats().groups, [{ name: "g-y", streams: 1 }]);
+        assert.equal(server.snapshotOf("g-x"), undefined);
+      },
+    ));
+
   it("tells clients nothing while the first sources still start", () =>
     withMemoryServer({}, async ({ server, client, events }) => {
       const slow = createMemorySource({ name: "slow", layer: "slow", resources: [clusterResource("b")] });

@@ -1,19 +1,14 @@
 import { type Node, type Snapshot, type StatusCode, statusCode } from "@xdskit/protocol";
-import type { Group } from "./groups.js";
-import { createLayerStack, type LayerStack } from "./layer-stack.js";
+import type { Group, Groups } from "./groups.js";
 import type { LayerChange, Layers } from "./layers.js";
 import type { ServerLimits } from "./limits.js";
+import { createSharedStacks, type SharedStack, type Subscriber } from "./shared-stacks.js";
 import type { GroupStats } from "./stats.js";
 
 /** A status that a stream is refused with. */
 export interface Refusal {
   readonly code: StatusCode;
   readonly message: string;
-}
-
-/** Whoever is to hear that its group has a new snapshot. */
-export interface Subscriber {
-  changed(): void;
 }
 
 /** A stream's place in the group of its node. */
@@ -42,71 +37,77 @@ export interface Publication {
   readonly nodes: number;
 }
 
+/** A group that there is, and where it stands. */
+interface Member {
+  readonly group: Group;
+  readonly shared: SharedStack;
+  streams: number;
+}
+
 export function createPublication(
   layers: Layers,
-  groups: readonly Group[],
+  groups: Groups,
   limits: Pick<ServerLimits, "streamsPerNode">,
 ): Publication {
-  const stacks = new Map<string, { readonly stack: LayerStack; readonly subscribers: Set<Subscriber> }>();
+  const stacks = createSharedStacks(layers);
+  const members = new Map<string, Member>();
   const streamsOfNode = new Map<string, number>();
-  const members = new Map<
-    string,
-    { readonly group: Group; readonly at: ReturnType<typeof stackOf>; streams: number }
-  >();
   let holds = 0;
   let opened = false;
 
-  function stackOf({ layers: names }: Group) {
-    const key = JSON.stringify(names ?? null);
-    const known = stacks.get(key);
+  for (const group of groups.configured) memberOf(group);
+
+  function memberOf(group: Group): Member {
+    const known = members.get(group.key);
     if (known !== undefined) return known;
-    const made = { stack: createLayerStack(layers, names), subscribers: new Set<Subscriber>() };
-    stacks.set(key, made);
+    const made = { group, shared: stacks.acquire(group.layers), streams: 0 };
+    members.set(group.key, made);
     return made;
   }
-  for (const group of groups) members.set(group.name, { group, at: stackOf(group), streams: 0 });
-
-  function tellAll(): void {
-    for (const { subscribers } of stacks.values()) for (const each of subscribers) each.changed();
+  function join(member: Member, node: Node, subscriber: Subscriber): Membership {
+    const { group, shared } = member;
+    shared.subscribers.add(subscriber);
+    member.streams += 1;
+    streamsOfNode.set(node.id, (streamsOfNode.get(node.id) ?? 0) + 1);
+    return {
+      group: group.name,
+      snapshot: () => (open() ? shared.stack.snapshot() : undefined),
+      leave() {
+        if (!shared.subscribers.delete(subscriber)) return;
+        member.streams -= 1;
+        const left = (streamsOfNode.get(node.id) ?? 1) - 1;
+        if (left === 0) streamsOfNode.delete(node.id);
+        else streamsOfNode.set(node.id, left);
+        // Groups that a function names come and go with their streams, or any node could make the server grow for ever.
+        if (member.streams > 0 || groups.configured.includes(group)) return;
+        members.delete(group.key);
+        stacks.release(shared);
+      },
+    };
   }
   /** True once nodes may be told what there is. */
   function open(): boolean {
     opened ||= holds === 0 && layers.names.length > 0;
     return opened;
   }
+  function tellAll(): void {
+    for (const { subscribers } of stacks) for (const each of subscribers) each.changed();
+  }
 
   return {
     admit(node) {
-      const group = groups.find((each) => each.matches(node));
-      const member = group === undefined ? undefined : members.get(group.name);
-      if (member === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
+      const group = groups.of(node);
+      if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
       const streams = streamsOfNode.get(node.id) ?? 0;
       if (streams >= limits.streamsPerNode) {
-        const message = `node ${JSON.stringify(node.id)} has ${streams} streams open, and no node may have more`;
+        const message = `node ${JSON.stringify(cut(node.id))} has ${streams} streams open, and no node may have more`;
         return { code: statusCode.resourceExhausted, message };
       }
-      return {
-        join(subscriber) {
-          member.at.subscribers.add(subscriber);
-          member.streams += 1;
-          streamsOfNode.set(node.id, (streamsOfNode.get(node.id) ?? 0) + 1);
-          return {
-            group: member.group.name,
-            snapshot: () => (open() ? member.at.stack.snapshot() : undefined),
-            leave() {
-              if (!member.at.subscribers.delete(subscriber)) return;
-              member.streams -= 1;
-              const left = (streamsOfNode.get(node.id) ?? 1) - 1;
-              if (left === 0) streamsOfNode.delete(node.id);
-              else streamsOfNode.set(node.id, left);
-            },
-          };
-        },
-      };
+      return { join: (subscriber) => join(memberOf(group), node, subscriber) };
     },
     publish(changes) {
       const wasOpen = opened;
-      for (const { stack, subscribers } of stacks.values()) {
+      for (const { stack, subscribers } of stacks.touchedBy(changes)) {
         if (!stack.update(changes)) continue;
         if (wasOpen) for (const each of subscribers) each.changed();
       }
@@ -122,7 +123,11 @@ export function createPublication(
         if (!opened && open()) tellAll();
       };
     },
-    snapshotOf: (name) => (open() ? members.get(name)?.at.stack.snapshot() : undefined),
+    snapshotOf(name) {
+      if (!open()) return undefined;
+      for (const { group, shared } of members.values()) if (group.name === name) return shared.stack.snapshot();
+      return undefined;
+    },
     get groups() {
       return Array.from(members.values(), ({ group, streams }) => ({ name: group.name, streams }));
     },

@@ -13,9 +13,10 @@ import { type Counters, countResponse } from "./counters.js";
 import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
 import type { FairQueue } from "./fair-queue.js";
 import type { ServerLimits } from "./limits.js";
-import type { Membership, Publication, Subscriber } from "./publication.js";
+import type { Membership, Publication } from "./publication.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
 import type { Rejections } from "./rejections.js";
+import type { Subscriber } from "./shared-stacks.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
 
 /** What all streams of a server share. */
