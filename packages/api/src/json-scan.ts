@@ -1,22 +1,37 @@
-/**
- * Whether JSON.parse may have lost something of a text that it accepted: keys that come twice (it keeps the last), or numbers that a double does not hold.
- * True for more texts than need be, never false for one that does.
- */
-export function mayLoseContent(text: string, keys: number): boolean {
-  let colons = 0;
+/** What a look over the characters of a JSON text tells that JSON.parse does not. */
+export interface JsonScan {
+  /** How many keys are written. Fewer in the value means that some come twice: JSON.parse keeps the last. */
+  readonly keys: number;
+  /** Whether there are numbers so long that a double may not hold them. */
+  readonly hasLongNumbers: boolean;
+  /** Where the values begin that stand in an array at the top (depth 1), or in an array of an object at the top (depth 2). */
+  readonly items: { readonly 1: readonly number[]; readonly 2: readonly number[] };
+}
+
+/** Looks over a text that JSON.parse has accepted. */
+export function scanJson(text: string): JsonScan {
+  const items = { 1: [] as number[], 2: [] as number[] };
+  let keys = 0;
+  let hasLongNumbers = false;
+  let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22 /* " */) {
       at = endOfString(text, at);
+    } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
+      if (code === 0x7b && (depth === 1 || depth === 2)) items[depth].push(at);
+      depth++;
+    } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
+      depth--;
     } else if (code === 0x3a /* : */) {
-      colons++;
+      keys++;
     } else if (code >= 0x30 && code <= 0x39) {
       const start = at;
       while (isNumberPart(text.charCodeAt(at + 1))) at++;
-      if (at - start >= 15) return true;
+      if (at - start >= 15) hasLongNumbers = true;
     }
   }
-  return colons !== keys;
+  return { keys, hasLongNumbers, items };
 }
 
 /** How many keys the objects in a value have. */

@@ -1,19 +1,28 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { FieldStep } from "./field-path.js";
-import { countKeys, mayLoseContent } from "./json-scan.js";
+import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
 import { keysOfStep, nestingLimit, type SourceText, setOwn } from "./source-document.js";
 
 /** Reads a JSON text. A key that comes twice in one object is a problem. The positions are found only once they are asked for. */
 export function parseJson(text: string): SourceText {
   try {
     const value = JSON.parse(text) as JsonValue;
-    if (!mayLoseContent(text, countKeys(value))) {
+    const scan = scanJson(text);
+    if (!scan.hasLongNumbers && scan.keys === countKeys(value)) {
+      const starts = startsOfItems(value, scan);
       let root: JsonNode | undefined;
       const locate = (steps: readonly FieldStep[]) => {
+        const last = steps.at(-1);
+        const isItem =
+          typeof last === "number" && steps.length === starts.depth && (steps.length === 1 || steps[0] === "resources");
+        const start = isItem ? starts.offsets[last] : undefined;
+        if (start !== undefined) return start;
+        if (steps.length === 0) return offset;
         root ??= new JsonReader(text).document();
         return locateIn(root, steps);
       };
-      return { documents: [{ value, offset: text.search(/[^ \t\n\r]/), locate }], problems: [] };
+      const offset = text.search(/[^ \t\n\r]/);
+      return { documents: [{ value, offset, locate }], problems: [] };
     }
   } catch (error) {
     // Not JSON, or nested too deep to count: the reader below says where and why.
@@ -29,6 +38,16 @@ export function parseJson(text: string): SourceText {
     if (!(error instanceof JsonProblem)) throw error;
     return { documents: [], problems: [{ offset: error.offset, message: error.message }] };
   }
+}
+
+/** Where the resources of a list (`[0]`) or of a response (`resources[0]`) begin, if that is certain without reading the text again. */
+function startsOfItems(
+  value: JsonValue,
+  { items }: JsonScan,
+): { readonly depth: number; readonly offsets: readonly number[] } {
+  if (Array.isArray(value)) return { depth: 1, offsets: items[1].length === value.length ? items[1] : [] };
+  const list = typeof value === "object" && value !== null ? value.resources : undefined;
+  return { depth: 2, offsets: Array.isArray(list) && items[2].length === list.length ? items[2] : [] };
 }
 
 interface JsonNode {
