@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { commandFile, start, within } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
 import { listenForStop } from "./signals.js";
 
 test("the first signal asks for an orderly end, the second ends the process at once", async (context) => {
@@ -16,4 +18,23 @@ test("the first signal asks for an orderly end, the second ends the process at o
   assert.deepEqual(exit.mock.calls[0]?.arguments, [130]);
   signals.release();
   assert.equal(process.listenerCount("SIGTERM"), 0);
+});
+
+test("a SIGTERM for npx, which only ends npm's shell, ends the server too", async () => {
+  await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+  const words = [process.execPath, "--conditions=source", "--import", "tsx", commandFile, "serve", folder.path];
+  // As npm does it: a shell that stays between, and gets the signal alone.
+  const shell = `npm_lifecycle_event=npx "$@" & echo "server $!" && wait`;
+  await using npm = start("sh", ["-c", shell, "sh", ...words, "--grpc", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+  await npm.seen(/^ready$/m);
+  const server = Number((await npm.seen(/^server (\d+)$/m))[1]);
+  npm.kill("SIGTERM");
+  try {
+    // Its pipes close only when the server is gone, too.
+    await within(npm.ended(), () => `the server goes on\n${npm.err()}`, 20_000);
+  } catch (error) {
+    process.kill(server, "SIGKILL");
+    throw error;
+  }
+  assert.match(npm.err(), /stopping: streams are ended/);
 });

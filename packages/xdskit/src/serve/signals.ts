@@ -17,19 +17,39 @@ export function listenForStop(): StopSignals {
   const stop = new Promise<NodeJS.Signals>((resolve) => {
     resolveStop = resolve;
   });
+  const ask = (signal: NodeJS.Signals) => {
+    stopping = true;
+    resolveStop(signal);
+  };
   const listeners = signals.map((signal) => {
-    const listener = () => {
-      if (stopping) process.exit(statusOf[signal]);
-      stopping = true;
-      resolveStop(signal);
-    };
+    const listener = () => (stopping ? process.exit(statusOf[signal]) : ask(signal));
     process.on(signal, listener);
     return { signal, listener };
   });
+  const forgetParent = watchNpm(() => ask("SIGTERM"));
   return {
     stop,
     release: () => {
+      forgetParent();
       for (const { signal, listener } of listeners) process.off(signal, listener);
     },
   };
+}
+
+/** How often it is looked whether npm's shell is still there, in milliseconds. */
+const npmWatchMs = 250;
+
+/**
+ * `npx xdskit` and `npm start` run the command in a shell. A SIGTERM for npm ends that shell and does not get here: the server would
+ * go on and hold its ports, with nobody knowing. So under npm the end of the parent counts as the signal.
+ */
+function watchNpm(ended: () => void): () => void {
+  if (process.env.npm_lifecycle_event === undefined) return () => {};
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    ended();
+  }, npmWatchMs).unref();
+  return () => clearInterval(timer);
 }

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
-const bin = fileURLToPath(new URL("../../bin/xdskit.mjs", import.meta.url));
+/** The real command's file. */
+export const commandFile = fileURLToPath(new URL("../../bin/xdskit.mjs", import.meta.url));
 /** A loaded machine is slow, a hung program is slower. */
 const patienceMs = 60_000;
 
@@ -32,7 +33,7 @@ export interface Running {
 
 /** Starts the real command, from its sources. */
 export function xdskit(...args: readonly string[]): Running {
-  return start(process.execPath, ["--conditions=source", "--import", "tsx", bin, ...args]);
+  return start(process.execPath, ["--conditions=source", "--import", "tsx", commandFile, ...args]);
 }
 
 /** Runs the real command to its end. */
