@@ -55,7 +55,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const step = next(before, request, asker, surroundings);
     asker.subscription = step.subscription;
     asker.owed = asker.owed.without(step.dropped).with(step.owed);
-    if (before.wildcard && !step.subscription.wildcard) asker.owed = namedOnly(asker);
+    if (before.wildcard && !step.subscription.wildcard) takeBackWildcard(asker);
     if (step.everything) {
       asker.everything = true;
       asker.mustAnswer = asker.type.schema !== undefined;
@@ -139,9 +139,12 @@ function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {
   return equalFingerprints(claimed.fingerprint, ResourceSets.fingerprint(current));
 }
 
-/** Without the wildcard only what is named is to be answered. */
-function namedOnly({ owed, subscription }: DeltaSubscriber): DeltaSubscriber["owed"] {
+/** Whatever was due to the wildcard and not sent yet is not due any more; names are. */
+function takeBackWildcard(asker: DeltaSubscriber): void {
+  const { names } = asker.subscription;
   const others: ResourceName[] = [];
-  for (const name of owed) if (!subscription.names.has(name)) others.push(name);
-  return owed.without(others);
+  for (const name of asker.owed) if (!names.has(name)) others.push(name);
+  asker.owed = asker.owed.without(others);
+  asker.everything = false;
+  asker.mustAnswer = false;
 }
