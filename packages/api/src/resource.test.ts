@@ -12,11 +12,17 @@ import {
   toBinary,
   toJson,
 } from "@bufbuild/protobuf";
-import { type Any, anyPack } from "@bufbuild/protobuf/wkt";
+import {
+  type Any,
+  anyPack,
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import fc from "fast-check";
-import { envoyRegistry } from "./registry.js";
+import { createRegistry, envoyRegistry } from "./registry.js";
 import { createResource, resourceFromBody } from "./resource.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
 
@@ -112,6 +118,76 @@ describe("a resource of a message", () => {
       () => resourceFromBody(secret, bytes, { name: "s" }),
       (error: Error) => /XDSKIT_SYNTAX/.test(error.message) && !inspect(error).includes("hunter2"),
     );
+  });
+});
+
+describe("with a registry of the user's own", () => {
+  /** `message Mine { SdsSecretConfig secret = 1; }`, and `message Old { required int32 id = 1; }` of proto2. */
+  const mine = createRegistry({
+    descriptorSets: [
+      toBinary(
+        FileDescriptorSetSchema,
+        create(FileDescriptorSetSchema, {
+          file: [
+            {
+              name: "mine.proto",
+              package: "example",
+              syntax: "proto3",
+              dependency: ["envoy/extensions/transport_sockets/tls/v3/secret.proto"],
+              messageType: [
+                {
+                  name: "Mine",
+                  field: [
+                    {
+                      name: "secret",
+                      number: 1,
+                      label: FieldDescriptorProto_Label.OPTIONAL,
+                      type: FieldDescriptorProto_Type.MESSAGE,
+                      typeName: ".envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig",
+                    },
+                  ],
+                },
+              ],
+            },
+            {
+              name: "old.proto",
+              package: "example",
+              syntax: "proto2",
+              messageType: [
+                {
+                  name: "Old",
+                  field: [
+                    {
+                      name: "id",
+                      number: 1,
+                      label: FieldDescriptorProto_Label.REQUIRED,
+                      type: FieldDescriptorProto_Type.INT32,
+                    },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+      ),
+    ],
+  });
+  const filter = (typedConfig: Any) => create(schemaNamed("extension-config"), { name: "x", typedConfig } as never);
+
+  test("references inside the user's messages are found", () => {
+    const json = { "@type": "type.googleapis.com/example.Mine", secret: { name: "s", sds_config: { ads: {} } } };
+    const config = fromJson(schemaNamed("extension-config"), { name: "x", typed_config: json }, { registry: mine });
+    assert.deepEqual(createResource(config, { registry: mine }).references, [
+      { type: "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret", name: "s" },
+    ]);
+    assert.deepEqual(createResource(config).references, []);
+  });
+
+  test("a message that can be read but not written is passed through", () => {
+    const typeUrl = "type.googleapis.com/example.Old";
+    const config = filter({ $typeName: "google.protobuf.Any", typeUrl, value: new Uint8Array() });
+    const { body } = createResource(config, { registry: mine });
+    assert.deepEqual(fromBinary(schemaNamed("extension-config"), body), config);
   });
 });
 

@@ -76,6 +76,9 @@ export function resourceFromBody(type: ResourceType, body: Uint8Array, options: 
   return build(type, message, options);
 }
 
+/** One for the many that have none. */
+const none: readonly ResourceName[] = Object.freeze([]);
+
 function build(type: ResourceType, message: Message, options: ResourceOptions): Resource {
   const registry = options.registry ?? envoyRegistry();
   const schema = schemaFor(type, registry);
@@ -88,7 +91,7 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
   if (ttl !== undefined && !(Number.isFinite(ttl) && ttl > 0)) {
     throw XdskitError.of("XDSKIT_TTL", `a TTL must be more than 0 ms, not ${ttl}`, { type: type.name, resource: name });
   }
-  const aliases = [...new Set(options.aliases ?? [])];
+  const aliases = options.aliases === undefined || options.aliases.length === 0 ? none : [...new Set(options.aliases)];
   try {
     const v3 = asV3(schema, message, unpack);
     const body = toBinary(schema, v3);

@@ -78,10 +78,20 @@ export function createRewrite(rewriting: Rewriting): Rewrite {
     const { schema, message } = content;
     const prefix = any.typeUrl.slice(0, any.typeUrl.lastIndexOf("/") + 1);
     const typeUrl = `${prefix}${rewriting.nameOf(schema)}`;
-    const value = toBinary(schema, rewriteMessage(planOf(schema), message, unpack, depth + 1));
+    const value = bytesOf(schema, rewriteMessage(planOf(schema), message, unpack, depth + 1));
+    if (value === undefined) return any;
     if (typeUrl === any.typeUrl && Buffer.compare(value, any.value) === 0) return any;
     return { ...any, typeUrl, value };
   }
 
   return (schema, message, unpack) => rewriteMessage(planOf(schema), message, unpack, 0);
+}
+
+/** Undefined where a message that could be read cannot be written: one of proto2 that lacks a required field. */
+function bytesOf(schema: DescMessage, message: Message): Uint8Array | undefined {
+  try {
+    return toBinary(schema, message);
+  } catch {
+    return undefined;
+  }
 }
