@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { clusters, startedSource, type TemporaryFolder, temporaryFolder } from "./testing/temporary-folder.js";
+import { readResources } from "@xdskit/api";
+import type { RecordingSink } from "./testing/recording-sink.js";
+import {
+  clusters,
+  folderSource,
+  startedSource,
+  type TemporaryFolder,
+  temporaryFolder,
+} from "./testing/temporary-folder.js";
 
 const names = Array.from({ length: 100 }, (_, index) => `c${index}`);
 
@@ -84,6 +94,23 @@ test("a Kubernetes ConfigMap, files that are links into ..data, changes at once"
   assert.deepEqual(sink.errors, []);
 });
 
+/** Notes every change after which clusters of two releases stand beside each other; the releases are known by their versions. */
+function watchForMixtures(sink: RecordingSink, releases: number) {
+  const numbers = new Map<string, number>();
+  for (let number = 1; number <= releases; number += 1) {
+    const bytes = new TextEncoder().encode(clusters(names, number));
+    for (const { resource } of readResources({ path: "all.yaml", bytes }).resources)
+      numbers.set(resource.version, number);
+  }
+  const numberOf = (name: string) => numbers.get(sink.resource(`cluster ${name}`)?.version ?? "");
+  const mixtures: string[] = [];
+  sink.onApply = () => {
+    const held = new Set(names.map(numberOf));
+    if (held.size !== 1) mixtures.push([...held].join(" and "));
+  };
+  return { mixtures, served: () => numberOf("c0") };
+}
+
 for (const { what, directory, link, prepare } of [
   { what: "the directory", directory: "current", link: "current", prepare: async () => {} },
   {
@@ -91,39 +118,63 @@ for (const { what, directory, link, prepare } of [
     directory: "map",
     link: "map/..data",
     prepare: async (folder: TemporaryFolder) => {
+      await folder.folder("map");
       for (const name of names) await folder.link(`..data/${name}.yaml`, `map/${name}.yaml`);
     },
   },
 ]) {
   test(`however often ${what} is swapped, two releases are never mixed`, async (t) => {
     const folder = await temporaryFolder(t);
-    await folder.folder("map");
-    const releases = new Map<string, string>();
-    for (const [index, name] of ["one", "two", "three"].entries()) {
-      await release(folder, name, index + 1);
-      const { sink } = await startedSource(t, { directory: folder.at(name) });
-      for (const key of sink.held()) releases.set(sink.resource(key)?.version ?? "", name);
-    }
-    await folder.link(folder.at("one"), link);
+    // Two folders in turn, so that the old release is overwritten, file by file, while it may still be read. And whatever is read
+    // is applied at once, even if more changes come: nothing but the link says what belongs together.
+    const options = { directory: folder.at(directory), settleMs: 2, maxSettleMs: 2, pollMs: 30 };
+    const { source, sink } = folderSource(t, options);
+    const { mixtures, served } = watchForMixtures(sink, 20);
+    await release(folder, "1", 1);
     await prepare(folder);
-    const { source, sink } = await startedSource(t, { directory: folder.at(directory), settleMs: 5, pollMs: 30 });
-    const mixed: string[] = [];
-    sink.onApply = () => {
-      const held = new Set(names.map((name) => releases.get(sink.resource(`cluster ${name}`)?.version ?? "")));
-      if (held.size !== 1) mixed.push([...held].join(" and "));
-    };
-    const served = () => releases.get(sink.resource("cluster c0")?.version ?? "");
-    for (let swap = 0; swap < 40; swap += 1) {
-      const next = ["two", "three", "one"][swap % 3] as string;
-      await folder.swapLink(folder.at(next), link);
-      // Different steps, so that the swaps fall everywhere into the reading; now and then it may come to its end.
-      if (swap % 5 === 4) await sink.until(`release ${next} is served`, () => served() === next);
-      else await delay((swap * 17) % 61);
+    await folder.link(folder.at("1"), link);
+    await source.start(sink);
+    for (let number = 2; number <= 20; number += 1) {
+      const place = number % 2 === 0 ? "2" : "1";
+      await release(folder, place, number);
+      await folder.swapLink(folder.at(place), link);
+      // Different steps, so that the next release falls everywhere into the reading; now and then it may come to its end.
+      if (number % 4 === 0) await sink.until(`release ${number} is served`, () => served() === number);
+      else await delay((number * 17) % 61);
     }
-    assert.deepEqual(mixed, []);
-    await source.close();
+    assert.deepEqual(mixtures, []);
   });
 }
+
+test("a release that is replaced and overwritten while it is read is read again", async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const number of [1, 2]) await release(folder, `${number}`, number);
+  await folder.link("1", "current");
+  // Nothing but the link says what belongs together: what is read is applied at once, even if more changes come.
+  const { source, sink } = folderSource(t, { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 });
+  const { mixtures, served } = watchForMixtures(sink, 3);
+  const { open } = fs.promises;
+  let opened = 0;
+  t.mock.method(fs.promises, "open", (...all: Parameters<typeof open>) => {
+    opened += 1;
+    if (opened === names.length / 2) {
+      fs.symlinkSync("2", folder.at("swap"));
+      fs.renameSync(folder.at("swap"), folder.at("current"));
+      for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));
+    }
+    return open(...all);
+  });
+  syncBuiltinESMExports();
+  try {
+    await source.start(sink);
+    await sink.until("the new release is served", () => served() === 2);
+    assert.deepEqual(mixtures, []);
+    assert.ok(opened >= names.length * 1.5);
+  } finally {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+});
 
 test("links that lead in a circle are errors, and nothing hangs", async (t) => {
   const folder = await temporaryFolder(t);

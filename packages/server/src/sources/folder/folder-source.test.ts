@@ -246,6 +246,23 @@ test("a folder that loses its last file keeps the last good configuration", asyn
   assert.deepEqual(sink.held(), ["cluster a"]);
 });
 
+test("after close nothing is left that keeps a process from ending", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("sub/a.yaml", clusters(["a"]));
+  const watching = () => process.getActiveResourcesInfo().filter((kind) => kind === "FSEventWrap").length;
+  const before = watching();
+  const { source } = await startedSource(t, { directory: folder.path, pollMs: 20 });
+  assert.ok(watching() > before);
+  await folder.write("sub/b.yaml", clusters(["b"]));
+  await source.close();
+  await delay(0);
+  assert.equal(watching(), before);
+  const rejected = folderSource(t, { directory: folder.at("nowhere") });
+  await assert.rejects(rejected.source.start(rejected.sink));
+  await delay(0);
+  assert.equal(watching(), before);
+});
+
 test("after close nothing is applied or reported", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
