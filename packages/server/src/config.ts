@@ -2,10 +2,12 @@ import type { Message } from "@bufbuild/protobuf";
 import {
   createResource,
   type Finding,
+  type Registry,
   type Resource,
   type ResourceName,
   type ResourceType,
   type ResourceTypes,
+  validateMessage,
   XdskitError,
 } from "@xdskit/api";
 import type { LayerName, LayerUpdate } from "./source.js";
@@ -33,8 +35,8 @@ export interface ConfigLayer {
   readonly name: LayerName;
   /**
    * The layer holds exactly these resources from now on. A message is one of Envoy's, made with `create(ClusterSchema, …)`; a
-   * `Resource` (from `createResource`) can also have aliases and a TTL. Throws if a message is of no known type or has no name, and if a
-   * name appears twice for one type.
+   * `Resource` (from `createResource`) can also have aliases and a TTL, and is taken as it is. Throws if a message is of no known type, has no
+   * name or breaks a validation rule of its proto, and if a name appears twice for one type.
    */
   set(resources: Iterable<Message | Resource>): void;
   /** Changes only what is named. Throws as `set` does, and for an unknown type in `remove`. */
@@ -55,19 +57,30 @@ export const defaultLayer: LayerName = "default";
 /** Applies what `read` gives to a layer, or refuses it whole: what `read` throws, or the server, is thrown. */
 export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate) => void;
 
-export function createConfig(types: ResourceTypes, apply: ApplyLayer): Config {
+/** How messages become resources. */
+export interface ConfigOptions {
+  readonly types: ResourceTypes;
+  /** Undefined: the built-in one. */
+  readonly registry: Registry | undefined;
+  /** Whether messages must keep the validation rules of their protos. */
+  readonly validate: boolean;
+}
+
+export function createConfig(options: ConfigOptions, apply: ApplyLayer): Config {
+  const { types } = options;
   function layer(name: LayerName): ConfigLayer {
     const update = ({ upsert = [], remove = [] }: ConfigUpdate) => {
       apply(name, () => ({
         layer: name,
         kind: "patch",
-        upsert: asResources(upsert, types),
+        upsert: asResources(upsert, options),
         remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
       }));
     };
     return {
       name,
-      set: (resources) => apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, types) })),
+      set: (resources) =>
+        apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) })),
       update,
       remove: (...resources) => update({ remove: resources }),
     };
@@ -76,12 +89,12 @@ export function createConfig(types: ResourceTypes, apply: ApplyLayer): Config {
 }
 
 /** Throws one error for all messages that cannot be served. */
-function asResources(from: Iterable<Message | Resource>, types: ResourceTypes): Resource[] {
+function asResources(from: Iterable<Message | Resource>, options: ConfigOptions): Resource[] {
   const resources: Resource[] = [];
   const findings: Finding[] = [];
   for (const each of from) {
     try {
-      resources.push("$typeName" in each ? createResource(each, { types }) : each);
+      resources.push("$typeName" in each ? asResource(each, options) : each);
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       findings.push(...error.findings);
@@ -90,6 +103,19 @@ function asResources(from: Iterable<Message | Resource>, types: ResourceTypes): 
   const [first, ...rest] = findings;
   if (first !== undefined) throw new XdskitError([first, ...rest]);
   return resources;
+}
+
+function asResource(message: Message, { types, registry, validate }: ConfigOptions): Resource {
+  const resource = createResource(message, { types, registry });
+  if (!validate) return resource;
+  const findings = validateMessage(message, { registry });
+  const [first, ...rest] = findings.map((finding) => ({
+    ...finding,
+    type: resource.type.name,
+    resource: resource.name,
+  }));
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  return resource;
 }
 
 function typeOf({ type, name }: ResourceSelector, types: ResourceTypes): ResourceType {

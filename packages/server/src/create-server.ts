@@ -1,11 +1,11 @@
-import { type Finding, type ResourceTypes, resourceTypes, XdskitError } from "@xdskit/api";
-import { type Node, type Snapshot, statusCode } from "@xdskit/protocol";
-import { type Config, createConfig } from "./config.js";
+import { type Finding, resourceTypes, XdskitError } from "@xdskit/api";
+import { statusCode } from "@xdskit/protocol";
+import { createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
-import { createEvents, type ServerListener } from "./events.js";
+import { createEvents } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
 import { answerFetch } from "./fetch.js";
-import { createGroups, type GroupOf, type GroupSettings } from "./groups.js";
+import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers } from "./layers.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
@@ -13,63 +13,10 @@ import { createPublication } from "./publication.js";
 import { createRejections } from "./rejections.js";
 import { Session, type SessionContext } from "./session.js";
 import type { LayerUpdate, Source } from "./source.js";
-import { layerStats, type ServerStats } from "./stats.js";
+import { layerStats } from "./stats.js";
 import type { Accept, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
-
-/** All of it may be left out. */
-export interface ServerOptions {
-  /**
-   * Which nodes are served which layers: settings, or a function that names the group of a node. Default: every node gets every layer.
-   * A node that no group matches is refused with PERMISSION_DENIED.
-   */
-  readonly groups?: readonly GroupSettings[] | GroupOf | undefined;
-  /** See `ServerLimits` for each default. */
-  readonly limits?: Partial<ServerLimits> | undefined;
-  /** Who a client is that sends no node. Default: such a client is refused with INVALID_ARGUMENT. */
-  readonly defaultNode?: Node | undefined;
-  /** See `Keepalive` for each default. */
-  readonly keepalive?: Partial<Keepalive> | undefined;
-  /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */
-  readonly types?: ResourceTypes | undefined;
-}
-
-/** Where to listen: a transport each, `HOST:PORT`. Port 0 picks a free one. */
-export interface Addresses {
-  /** Such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. */
-  readonly grpc: string;
-}
-
-/** A management server. */
-export interface XdsServer {
-  /** What the program itself serves: the layer `default`, and others by name. */
-  readonly config: Config;
-  /** The types of resources that it knows. */
-  readonly types: ResourceTypes;
-  /**
-   * Starts a source; resolves when its first configuration was applied, rejects as the source does. Until then, and if nothing was
-   * served before, clients wait: they are never told a part of the configuration.
-   */
-  addSource(source: Source): Promise<void>;
-  /**
-   * Starts to listen on gRPC; may be called again for more addresses. Resolves to the addresses in use. Rejects with an XdskitError
-   * if an address is wrong or taken.
-   */
-  listen(addresses: Addresses): Promise<Addresses>;
-  /** Listens by another transport, such as the in-memory one of tests; `address` is the transport's own. */
-  listenOn(transport: Transport, address: string): Promise<string>;
-  /**
-   * Ends every stream with status OK (rule 15), closes the sources and stops listening. Resolves when all is closed, at the latest
-   * after `timeoutMs` (default 4,000): then connections are cut. A second call waits for the first.
-   */
-  close(options?: { readonly timeoutMs?: number }): Promise<void>;
-  /** Calls a function at every event, in the order in which they happen; returns what stops it. */
-  on(listener: ServerListener): () => void;
-  /** Numbers about the server, cheap to read. */
-  stats(): ServerStats;
-  /** What a group of nodes is to have now (`all` without groups); undefined where there is no such group, or nothing is known yet. */
-  snapshotOf(group: string): Snapshot | undefined;
-}
+import type { ServerOptions, XdsServer } from "./xds-server.js";
 
 /** Makes a server. Throws an XdskitError if the settings of the groups are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
@@ -188,7 +135,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   return {
-    config: createConfig(types, (layer, read) => apply(layer, () => [read()])),
+    config: createConfig({ types, registry: options.registry, validate: options.validate ?? true }, (layer, read) =>
+      apply(layer, () => [read()]),
+    ),
     types,
     addSource,
     async listen(addresses) {

@@ -5,7 +5,7 @@ export {
   defaultLayer,
   type ResourceSelector,
 } from "./config.js";
-export { type Addresses, createServer, type ServerOptions, type XdsServer } from "./create-server.js";
+export { createServer } from "./create-server.js";
 export type { NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
@@ -25,3 +25,4 @@ export type { Accept, Connection, ConnectionHandler, Method, Transport } from ".
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
+export type { Addresses, ServerOptions, XdsServer } from "./xds-server.js";

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fromBinary } from "@bufbuild/protobuf";
-import { createResource, type Finding, XdskitError } from "@xdskit/api";
+import { create, fromBinary } from "@bufbuild/protobuf";
+import { createResource, type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import { createMemorySource } from "./index.js";
 import type { RawStream } from "./testing/raw-client.js";
 import { ads, urlOf, withMemoryServer, withServer } from "./testing/running-server.js";
@@ -166,19 +167,28 @@ describe("config", () => {
     withMemoryServer({}, async ({ server, events }) => {
       server.config.set([cluster("a")]);
       const before = server.snapshotOf("all");
-      const refusals: [() => void, string[]][] = [
-        [() => server.config.set([cluster("b"), cluster("")]), [""]],
-        [() => server.config.set([cluster("b"), cluster("c"), cluster("b", "other")]), ["b"]],
-        [() => server.config.update({ upsert: [cluster("b")], remove: [{ type: "clutser", name: "a" }] }), ["a"]],
+      const noDomains = create(RouteConfigurationSchema, { name: "r", virtualHosts: [{ name: "v" }] });
+      const { config } = server;
+      const refusals: [change: () => void, code: XdskitErrorCode, field: string | undefined][] = [
+        [() => config.set([cluster("b"), cluster("")]), "XDSKIT_NAME_MISSING", undefined],
+        [() => config.set([cluster("b"), cluster("c"), cluster("b", "x")]), "XDSKIT_DUPLICATE_RESOURCE", undefined],
+        [() => config.update({ upsert: [cluster("b"), noDomains] }), "XDSKIT_RULE_BROKEN", "virtual_hosts[0].domains"],
+        [() => config.remove({ type: "clutser", name: "a" }), "XDSKIT_TYPE_NAME_UNKNOWN", undefined],
       ];
-      for (const [change] of refusals) assert.throws(change, XdskitError);
+      for (const [change, code, field] of refusals) {
+        assert.throws(change, (error) => {
+          assert.ok(error instanceof XdskitError);
+          assert.deepEqual([error.code, error.findings[0]?.field], [code, field]);
+          return true;
+        });
+      }
       assert.equal(server.snapshotOf("all"), before);
       const refused = events.filter((event) => event.kind === "configuration-refused");
       assert.deepEqual(
         refused.map(({ source, findings }) => [source, findings.length > 0]),
         refusals.map(() => ["default", true]),
       );
-      assert.equal(server.stats().configuration.refused, 3);
+      assert.equal(server.stats().configuration.refused, refusals.length);
       assert.equal(server.stats().configuration.applied, 1);
     }));
 

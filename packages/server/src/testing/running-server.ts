@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { type ApiVersion, resourceTypes } from "@xdskit/api";
-import { createServer, type ServerOptions, type XdsServer } from "../create-server.js";
+import { createServer } from "../create-server.js";
 import type { ServerEvent } from "../events.js";
 import type { Method } from "../transport.js";
 import { createMemoryTransport, type MemoryTransport } from "../transports/memory/memory-transport.js";
+import type { ServerOptions, XdsServer } from "../xds-server.js";
 import { grpcClient, memoryClient, type RawClient } from "./raw-client.js";
 
 /** A server under test, and a client of it. */

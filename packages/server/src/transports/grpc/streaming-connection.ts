@@ -2,6 +2,7 @@ import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import type { Accept, Connection, Method } from "../../transport.js";
 import type { TwoParts } from "./message.js";
+import { peerOf } from "./peer.js";
 import { asDetails } from "./status.js";
 
 /**
@@ -19,7 +20,7 @@ export function serveStream(call: ServerDuplexStream<Buffer, TwoParts>, method: 
 
   const connection: Connection = {
     method,
-    peer: call.getPeer(),
+    peer: peerOf(call),
     send(body, tail) {
       if (ended || closed) return false;
       const size = body.byteLength + tail.byteLength;

@@ -2,6 +2,7 @@ import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import { statusCode } from "@xdskit/protocol";
 import type { Accept, Connection, ConnectionHandler, Method } from "../../transport.js";
 import type { TwoParts } from "./message.js";
+import { peerOf } from "./peer.js";
 import { asDetails } from "./status.js";
 
 /** Serves one unary call as a connection of one request and one response. */
@@ -23,7 +24,7 @@ export function serveUnary(
   };
   const connection: Connection = {
     method,
-    peer: call.getPeer(),
+    peer: peerOf(call),
     send(body, tail) {
       response = { body, tail };
       return false;
