@@ -127,8 +127,7 @@ export class ModelStream {
   next(): { readonly type: string; readonly seen: SeenResponse } | undefined {
     const outgoing = this.#stream.next();
     if (outgoing === undefined) {
-      if (this.#identified)
-        for (const subscriber of this.#subscribers.values()) subscriber.atRest(this.#there(subscriber.type));
+      if (this.#identified) this.#rest();
       return undefined;
     }
     this.#keep(outgoing);
@@ -143,6 +142,13 @@ export class ModelStream {
     const news = new Set(subscriber.response(seen, this.#there(type)));
     if (type === "cluster") this.#warm(seen, news);
     return { type, seen };
+  }
+
+  #rest(): void {
+    for (const subscriber of this.#subscribers.values()) {
+      const { version } = this.#group.snapshot.of(typeOf(subscriber.type));
+      subscriber.atRest(this.#there(subscriber.type), version);
+    }
   }
 
   #warm(seen: SeenResponse, news: ReadonlySet<string>): void {

@@ -40,6 +40,9 @@ export class ModelSubscriber {
   #due = false;
   /** An empty response is allowed: the subscription is fresh. */
   #mayBeEmpty = false;
+  #unspoken = false;
+  /** The version that a pure wildcard came with, while it is not answered. */
+  #claimed: string | undefined;
   readonly nonces: string[] = [];
   readonly #answers = new Set<string>();
 
@@ -96,12 +99,13 @@ export class ModelSubscriber {
     this.names = explicit;
     if (first) {
       // Rule 33: a pure wildcard at the current version has everything.
-      if (this.#whole && this.wildcard && explicit.size === 0 && request.version === version) {
-        for (const [name, content] of there) this.sent.set(name, content);
-      } else this.#due = true;
+      this.#due = true;
+      if (this.#whole && this.wildcard && explicit.size === 0) this.#claimed = request.version;
+      this.#honourClaim(there, version);
       return;
     }
     const same = star === before.wildcard && sameNames(explicit, before.names);
+    if (!same) this.#claimed = undefined;
     if (this.#whole) {
       if (!same && !unspoken && (!before.wildcard || !this.wildcard) && this.interested) this.#due = true;
       else this.#mayAll = true;
@@ -115,7 +119,12 @@ export class ModelSubscriber {
     for (const name of this.sent.keys()) if (!this.wants(name)) this.#forget(name);
   }
 
-  #unspoken = false;
+  #honourClaim(there: Contents, version: string): void {
+    if (this.#claimed !== version) return;
+    this.#claimed = undefined;
+    this.#due = false;
+    for (const [name, content] of there) this.sent.set(name, content);
+  }
 
   #requestDelta(request: ModelRequest, there: Contents, first: boolean): void {
     const { subscribe, unsubscribe, has } = request;
@@ -174,6 +183,7 @@ export class ModelSubscriber {
     if (this.#whole) this.#wholeResponse(seen, there);
     else this.#partialResponse(seen, there, new Set(news));
     this.#mayBeEmpty = false;
+    this.#claimed = undefined;
     return news;
   }
 
@@ -212,7 +222,8 @@ export class ModelSubscriber {
   }
 
   /** Checks that nothing is owed any more: the machine says that the client lacks nothing. */
-  atRest(there: Contents): void {
+  atRest(there: Contents, version: string): void {
+    this.#honourClaim(there, version);
     const wanted = this.#wanted(there);
     for (const [name, content] of wanted) {
       if (this.sent.get(name) !== content)
