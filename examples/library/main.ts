@@ -1,9 +1,10 @@
 // A control plane of one's own: endpoints that come from a program instead of a file.
 //   npx tsx examples/library/main.ts [HOST:PORT]
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ApiVersion } from "@xdskit/api/envoy/config/core/v3/config_source";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { createServer } from "@xdskit/server";
 
 const web = create(ClusterSchema, {
@@ -19,24 +20,15 @@ const web = create(ClusterSchema, {
 function endpointsAt(...ports: readonly number[]) {
   return create(ClusterLoadAssignmentSchema, {
     clusterName: "web",
-    endpoints: [
-      {
-        lbEndpoints: ports.map((port) => ({
-          hostIdentifier: {
-            case: "endpoint",
-            value: {
-              address: {
-                address: {
-                  case: "socketAddress",
-                  value: { address: "127.0.0.1", portSpecifier: { case: "portValue", value: port } },
-                },
-              },
-            },
-          },
-        })),
-      },
-    ],
+    endpoints: [{ lbEndpoints: ports.map((port) => create(LbEndpointSchema, endpointAt(port))) }],
   });
+}
+
+function endpointAt(portValue: number): MessageInitShape<typeof LbEndpointSchema> {
+  const socket = { address: "127.0.0.1", portSpecifier: { case: "portValue", value: portValue } } as const;
+  return {
+    hostIdentifier: { case: "endpoint", value: { address: { address: { case: "socketAddress", value: socket } } } },
+  };
 }
 
 const server = createServer();
