@@ -3,7 +3,6 @@ import { isCollectionName } from "./collection.js";
 import {
   addFingerprints,
   emptyFingerprint,
-  equalFingerprints,
   type Fingerprint,
   fingerprintOf,
   formatFingerprint,
@@ -26,6 +25,7 @@ export class NameSet {
   readonly #names: ReadonlySet<ResourceName>;
   readonly #fingerprint: Fingerprint;
   #collections: readonly ResourceName[] | undefined;
+  #byHash: Map<number, ResourceName> | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
 
@@ -52,8 +52,19 @@ export class NameSet {
     return distinct.size === names.length ? NameSet.#intern(distinct, sum) : NameSet.of(distinct);
   }
 
+  /** A set of so many names with that sum, if anybody has one: probably the one looked for, which the names must prove. */
+  static like(count: number, sum: Fingerprint): NameSet | undefined {
+    return interned.get(keyOf(count, sum))?.deref();
+  }
+
   get size(): number {
     return this.#names.size;
+  }
+
+  /** The name whose fingerprint has these low bits, if there is one. */
+  byHash(low: number): ResourceName | undefined {
+    this.#byHash ??= new Map([...this.#names].map((name) => [fingerprintOf(name).low, name]));
+    return this.#byHash.get(low);
   }
 
   /** Those of the names that stand for all resources below them. */
@@ -102,9 +113,9 @@ export class NameSet {
   /** Finds the set that is equal, if anybody still has it. */
   static #intern(names: ReadonlySet<ResourceName>, fingerprint: Fingerprint): NameSet {
     if (names.size === 0) return NameSet.empty;
-    const key = `${names.size} ${formatFingerprint(fingerprint)}`;
+    const key = keyOf(names.size, fingerprint);
     const known = interned.get(key)?.deref();
-    if (known !== undefined && equalFingerprints(known.#fingerprint, fingerprint)) {
+    if (known !== undefined) {
       // A client could make up names that collide: they must not become anybody else's.
       if (sameNames(known.#names, names)) return known;
       return new NameSet(names, fingerprint);
@@ -115,6 +126,10 @@ export class NameSet {
     forget.register(set, { key, reference });
     return set;
   }
+}
+
+function keyOf(count: number, fingerprint: Fingerprint): string {
+  return `${count} ${formatFingerprint(fingerprint)}`;
 }
 
 function sameNames(a: ReadonlySet<ResourceName>, b: ReadonlySet<ResourceName>): boolean {

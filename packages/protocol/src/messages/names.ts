@@ -22,6 +22,7 @@ export function sameNames(a: NamesIdentity, b: NamesIdentity): boolean {
 export class RequestNames {
   #reader: WireReader | undefined;
   readonly #spans: Span[] = [];
+  readonly #hashes: number[] = [];
   #fingerprint: Fingerprint = emptyFingerprint;
 
   /** Takes the string field that the reader stands at. */
@@ -29,7 +30,9 @@ export class RequestNames {
     const span = reader.span();
     this.#reader = reader;
     this.#spans.push(span);
-    this.#fingerprint = addFingerprints(this.#fingerprint, hash.bytes(reader.bytes, span.start, span.end).finish());
+    const member = hash.bytes(reader.bytes, span.start, span.end).finish();
+    this.#hashes.push(member.low);
+    this.#fingerprint = addFingerprints(this.#fingerprint, member);
   }
 
   get length(): number {
@@ -44,7 +47,14 @@ export class RequestNames {
   toSet(): NameSet {
     const reader = this.#reader;
     if (reader === undefined) return NameSet.empty;
+    const known = NameSet.like(this.length, this.#fingerprint);
+    if (known !== undefined && this.#isSpelledOutBy(known, reader)) return known;
     const names = this.#spans.map((span): ResourceName => reader.text(span));
     return NameSet.summed(names, this.#fingerprint);
+  }
+
+  /** A fleet asks for the same names over and over: comparing costs a fraction of making strings of them. */
+  #isSpelledOutBy(known: NameSet, reader: WireReader): boolean {
+    return this.#spans.every((span, index) => reader.isText(span, known.byHash(this.#hashes[index] as number)));
   }
 }

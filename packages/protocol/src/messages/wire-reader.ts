@@ -73,6 +73,16 @@ export class WireReader {
     }
   }
 
+  /** The span holds exactly this text. Only ASCII is compared; anything else counts as different. */
+  isText({ start, end }: Span, text: string | undefined): boolean {
+    if (text === undefined || text.length !== end - start) return false;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      if (unit >= 0x80 || unit !== this.bytes[start + index]) return false;
+    }
+    return true;
+  }
+
   /** Throws where the span is no UTF-8; costs next to nothing where it is ASCII. */
   checkText(span: Span): void {
     for (let index = span.start; index < span.end; index++) {

@@ -165,8 +165,8 @@ function oweNewNames(asker: SotwSubscriber, before: SotwSubscription): void {
   const dropped: ResourceName[] = [];
   for (const name of asker.owed) if (!names.has(name)) dropped.push(name);
   asker.owed = asker.owed.without(dropped).with(NameSet.of(added));
-  // Rule 65, and the choice for a list that shrinks: the client is to have exactly what it names.
-  if (asker.type.fullState) asker.mustAnswer = waits(asker);
+  // Rule 65, and the choice for a list that shrinks: the client is to have exactly what it names. A wildcard may have been taken back unanswered.
+  asker.mustAnswer = (asker.type.fullState || asker.mustAnswer) && waits(asker);
 }
 
 function subscribedEffect({ type, subscription: { wildcard, names } }: SotwSubscriber): StreamEffect {
