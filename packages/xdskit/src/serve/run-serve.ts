@@ -131,9 +131,10 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   running.readiness = "ready";
 }
 
+/** The admin pages last until the streams have ended: `/readyz` says 503 meanwhile. */
 async function stop(running: Running): Promise<void> {
   running.readiness = "stopping";
-  const closing = Promise.allSettled([running.server?.close({ timeoutMs: stopMs }), running.admin?.close()]);
+  const closing = Promise.allSettled([running.server?.close({ timeoutMs: stopMs })]).then(() => running.admin?.close());
   await Promise.race([closing, delay(stopMs + 500, undefined, { ref: false })]);
 }
 

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 
@@ -103,6 +111,45 @@ describe("xdskit validate", () => {
       assert.deepEqual({ status, out }, { status: 2, out: "" }, `${args.join(" ")}\n${err}`);
       assert.match(err, /^(xdskit validate: .*\[XDSKIT_\w+\]|error: unknown option)/);
     }
+  });
+
+  test("a message of the user's own is read with its descriptor set, and the option is named without it", async () => {
+    const file = create(FileDescriptorProtoSchema, {
+      name: "acme/filter.proto",
+      package: "acme",
+      syntax: "proto3",
+      messageType: [
+        {
+          name: "Filter",
+          field: [
+            {
+              ...{ name: "tenant", jsonName: "tenant", number: 1 },
+              ...{ type: FieldDescriptorProto_Type.STRING, label: FieldDescriptorProto_Label.OPTIONAL },
+            },
+          ],
+        },
+      ],
+    });
+    const set = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] }));
+    const extension = (field: string) => `"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig
+name: acme
+typed_config:
+  "@type": type.googleapis.com/acme.Filter
+  ${field}: a
+`;
+    await using folder = await testFolder({ "a.yaml": extension("tenant") });
+    await using elsewhere = await testFolder({ "settings.yaml": "descriptors: [acme.binpb]\n" });
+    await writeFile(join(elsewhere.path, "acme.binpb"), set);
+    const without = await xdskitEnds("validate", folder.path);
+    assert.equal(without.status, 1);
+    assert.match(without.out, /a\.yaml:4:3: .*acme\.Filter.*--descriptors/);
+    const byOption = await xdskitEnds("validate", folder.path, "--descriptors", join(elsewhere.path, "acme.binpb"));
+    assert.equal(byOption.status, 0, byOption.out);
+    const bySettings = await xdskitEnds("validate", folder.path, "--settings", join(elsewhere.path, "settings.yaml"));
+    assert.equal(bySettings.status, 0, bySettings.out);
+    await folder.write("a.yaml", extension("tenand"));
+    const wrong = await xdskitEnds("validate", folder.path, "--descriptors", join(elsewhere.path, "acme.binpb"));
+    assert.match(wrong.out, /a\.yaml:5:3: .*tenand.*\[XDSKIT_FIELD_UNKNOWN\]/);
   });
 
   test("an empty folder is not valid", async () => {
