@@ -142,8 +142,7 @@ function startAnew(asker: SotwSubscriber, request: SotwRequest): void {
 }
 
 function answerEverything(asker: SotwSubscriber): void {
-  const { wildcard, names } = asker.subscription;
-  asker.everything = wildcard || names.size > 0;
+  asker.everything = isInterested(asker);
   asker.owed = NameSet.empty;
   asker.mustAnswer = waits(asker);
 }
@@ -157,6 +156,10 @@ function waits({ type, subscription: { wildcard, names } }: SotwSubscriber): boo
   return wildcard || (type.fullState && names.size > 0);
 }
 
+function isInterested({ subscription: { wildcard, names } }: SotwSubscriber): boolean {
+  return wildcard || names.size > 0;
+}
+
 /** Rules 69–71, 75: names that were not there in the request before, whatever was sent at any time. */
 function oweNewNames(asker: SotwSubscriber, before: SotwSubscription): void {
   const { names } = asker.subscription;
@@ -165,7 +168,9 @@ function oweNewNames(asker: SotwSubscriber, before: SotwSubscription): void {
   const dropped: ResourceName[] = [];
   for (const name of asker.owed) if (!names.has(name)) dropped.push(name);
   asker.owed = asker.owed.without(dropped).with(NameSet.of(added));
-  // Rule 65, and the choice for a list that shrinks: the client is to have exactly what it names. A wildcard may have been taken back unanswered.
+  // A wildcard may have been taken back unanswered.
+  asker.everything &&= isInterested(asker);
+  // Rule 65, and the choice for a list that shrinks: the client is to have exactly what it names.
   asker.mustAnswer = (asker.type.fullState || asker.mustAnswer) && waits(asker);
 }
 
