@@ -1,3 +1,4 @@
+import type { ApiVersion } from "@xdskit/api";
 import type { Variant } from "../../server/contract.js";
 import type { Random } from "../random.js";
 import type { Content } from "../sample-resources.js";
@@ -12,6 +13,7 @@ const nothing: ReadonlyMap<string, Content> = new Map();
 export class ModelClient {
   readonly type: string;
   readonly #variant: Variant;
+  readonly #api: ApiVersion;
   readonly #whole: boolean;
   readonly #random: Random;
   wildcard = false;
@@ -32,7 +34,8 @@ export class ModelClient {
   /** A response that is not answered yet: Envoy holds back the ACK of clusters that warm. */
   #unanswered: SentRequest | undefined;
 
-  constructor(type: string, variant: Variant, random: Random) {
+  constructor(type: string, variant: Variant, api: ApiVersion, random: Random) {
+    this.#api = api;
     this.type = type;
     this.#variant = variant;
     this.#whole = wholeTypes.has(type);
@@ -78,7 +81,9 @@ export class ModelClient {
     const nonce = this.#random.chance(0.1) ? "another-stream's" : "";
     this.seen.clear();
     if (!this.#alwaysAll || this.#random.chance(0.2)) {
-      return this.#request({ nonce, version: this.#random.pick(["", "another-server's"]) });
+      this.#version = this.#random.pick(["", "another-server's"]);
+      this.#accepted.clear();
+      return this.#request({ nonce });
     }
     // What a pure wildcard has at a version need not be sent again.
     for (const [name, content] of this.#accepted) this.seen.set(name, content);
@@ -109,6 +114,8 @@ export class ModelClient {
       : this.#variant === "delta" && this.#random.chance(0.5)
         ? ""
         : this.#nonce;
+    // Rule 50: in v2 there is no way out of the unspoken wildcard.
+    if (this.#unspoken && this.#api === "v2") return this.#request({ nonce });
     const added = new Set(this.#random.some(pool, 0.3));
     const dropped = new Set(this.#random.some(this.names, 0.3).filter((name) => !added.has(name)));
     // A SotW request with a nonce that nobody knows is ignored, so it must not say anything new.

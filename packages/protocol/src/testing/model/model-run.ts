@@ -1,3 +1,4 @@
+import type { ApiVersion } from "@xdskit/api";
 import type { Variant } from "../../server/contract.js";
 import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
@@ -16,6 +17,7 @@ const mostRounds = 30;
 interface Session {
   readonly label: string;
   readonly variant: Variant;
+  readonly api: ApiVersion;
   readonly only: string | undefined;
   readonly clients: readonly ModelClient[];
   stream: ModelStream;
@@ -84,17 +86,18 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
 
   function connect(): void {
     const variant = random.chance(0.5) ? "sotw" : "delta";
+    const api = random.chance(0.8) ? "v3" : "v2";
     const ads = random.chance(0.6);
     const wanted = random.some(types, 0.6);
     const groups = ads ? [wanted] : wanted.map((type) => [type]);
     for (const own of groups.filter((list) => list.length > 0)) {
       const label = `s${sessions.length}`;
       const only = ads ? undefined : own[0];
-      say(`${label}: connect ${variant} ${ads ? "ads" : "per-type"}`);
+      say(`${label}: connect ${variant} ${ads ? "ads" : "per-type"} ${api}`);
       const session: Session = {
-        ...{ label, variant, only, requests: [], responses: [], blocked: false },
-        clients: own.map((type) => new ModelClient(type, variant, proxy)),
-        stream: new ModelStream(variant, only, group, ledger),
+        ...{ label, variant, api, only, requests: [], responses: [], blocked: false },
+        clients: own.map((type) => new ModelClient(type, variant, api, proxy)),
+        stream: new ModelStream(variant, api, only, group, ledger),
       };
       sessions.push(session);
       for (const client of session.clients) ask(session, client.begin(pool));
@@ -106,7 +109,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     session.stream.close();
     session.requests.length = 0;
     session.responses.length = 0;
-    session.stream = new ModelStream(session.variant, session.only, group, ledger);
+    session.stream = new ModelStream(session.variant, session.api, session.only, group, ledger);
     for (const client of session.clients) ask(session, client.begin(pool));
   }
 

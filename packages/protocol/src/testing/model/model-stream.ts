@@ -1,4 +1,4 @@
-import { resourceTypes } from "@xdskit/api";
+import { type ApiVersion, resourceTypes } from "@xdskit/api";
 import {
   createStream,
   defaultStreamLimits,
@@ -27,6 +27,7 @@ export interface SentRequest extends ModelRequest {
 export class ModelStream {
   readonly #stream: Stream;
   readonly #variant: Variant;
+  readonly #api: ApiVersion;
   readonly #subscribers = new Map<string, ModelSubscriber>();
   readonly #ledger: VersionLedger;
   /** Load assignments of clusters that were sent with news: rule 105's exception. */
@@ -35,13 +36,14 @@ export class ModelStream {
   #group: SampleGroup;
   #identified = false;
 
-  constructor(variant: Variant, only: string | undefined, group: SampleGroup, ledger: VersionLedger) {
+  constructor(variant: Variant, api: ApiVersion, only: string | undefined, group: SampleGroup, ledger: VersionLedger) {
     this.#variant = variant;
+    this.#api = api;
     this.#group = group;
     this.#ledger = ledger;
     this.#stream = createStream({
       variant,
-      api: "v3",
+      api,
       types: resourceTypes,
       only: only === undefined ? undefined : typeOf(only),
       limits: defaultStreamLimits,
@@ -80,7 +82,7 @@ export class ModelStream {
     const expected = subscriber.effectOf(request.nonce);
     const bytes = encodeRequest(this.#variant, {
       ...request,
-      typeUrl: urlOf(type, "v3"),
+      typeUrl: urlOf(type, this.#api),
       node: this.#identified ? undefined : { id: "model" },
       error: request.rejects ? { code: 3, message: "no" } : undefined,
       initialVersions: Object.fromEntries(
@@ -132,7 +134,8 @@ export class ModelStream {
     }
     this.#keep(outgoing);
     const seen = decodeResponse(this.#variant, outgoing);
-    const type = wordOf(seen.typeUrl)?.word ?? seen.typeUrl;
+    const { word: type, api } = wordOf(seen.typeUrl) ?? { word: seen.typeUrl, api: undefined };
+    if (api !== this.#api) throw new Error(`${seen.typeUrl} on a stream of ${this.#api}`);
     const subscriber = this.#subscribers.get(type);
     if (subscriber === undefined) throw new Error(`${type} was not asked for`);
     this.#ledger.note(`all of ${type}`, describeSet(this.#group, type), seen.version);

@@ -19,6 +19,9 @@ export interface ModelRequest {
 /** The types with an unspoken wildcard, whose SotW responses hold all (rules 38, 60; Envoy on the wire, 5). */
 export const wholeTypes: ReadonlySet<string> = new Set(["cluster", "listener", "scoped-route"]);
 
+/** The types that clients ask for again, with an identical request, while what refers to them warms (rule 123; Envoy on the wire, 6). */
+const askedAgain: ReadonlySet<string> = new Set(["endpoint", "route"]);
+
 /**
  * What a server owes one client for one type on one stream: the rules, said as plainly as possible and without any thought of cost.
  * `must` is what has to be sent before the stream is at rest, `may` what can be sent although the client seems to have it.
@@ -106,15 +109,18 @@ export class ModelSubscriber {
     }
     const same = star === before.wildcard && sameNames(explicit, before.names);
     if (!same) this.#claimed = undefined;
+    if (this.wildcard && !before.wildcard) this.#mayBeEmpty = true;
     if (this.#whole) {
-      if (!same && !unspoken && (!before.wildcard || !this.wildcard) && this.interested) this.#due = true;
-      else this.#mayAll = true;
+      const within = before.wildcard && this.wildcard;
+      if (!same && !within && this.interested) this.#due = true;
+      else if (!same) this.#mayAll = true;
     } else {
       for (const name of explicit) if (!before.names.has(name)) this.#must.set(name, false);
       if (this.wildcard && !before.wildcard) for (const name of there.keys()) this.#must.set(name, false);
       if (request.nonce === "" && !same) for (const name of explicit) this.#must.set(name, false);
+      if (request.nonce === "" && !same) this.#mayAll = true;
       // Rule 123: an identical request may be one for what is warming.
-      this.#mayAll = true;
+      if (request.nonce !== "" && same && askedAgain.has(this.type)) this.#mayAll = true;
     }
     for (const name of this.sent.keys()) if (!this.wants(name)) this.#forget(name);
   }
