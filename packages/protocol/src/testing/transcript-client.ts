@@ -1,0 +1,208 @@
+import { type ApiVersion, resourceTypes } from "@xdskit/api";
+import {
+  createStream,
+  defaultStreamLimits,
+  type Node,
+  type Stream,
+  type StreamEffect,
+  type StreamEvent,
+  type StreamLimits,
+  statusCode,
+} from "../index.js";
+import { wordOf } from "./sample-resources.js";
+import { describeSet, type SampleGroup, typeOf } from "./sample-world.js";
+import type { Detail, Mode } from "./transcript.js";
+import type { TypeHistory } from "./transcript-request.js";
+import type { VersionLedger } from "./version-ledger.js";
+import { decodeResponse, type SeenResponse } from "./wire.js";
+
+/** What the clients of one case share. */
+export interface Shared {
+  readonly mode: Mode;
+  readonly show: ReadonlySet<Detail>;
+  readonly ledger: VersionLedger;
+  readonly groups: ReadonlyMap<string, SampleGroup>;
+  /** Takes one line of what went out. */
+  readonly say: (line: string) => void;
+  /** `V1`, `V2` … for the versions of a type. */
+  readonly labelOf: (type: string, version: string) => string;
+}
+
+const statusNames = new Map<number, string>(
+  Object.entries(statusCode).map(([name, code]) => [code, name.replace(/[A-Z]/g, "_$&").toUpperCase()]),
+);
+/** More responses in a row than any case has; a machine that never ends must not end the test run. */
+const tooMany = 50;
+/** What a client may make us keep of its `error_detail`. */
+const longestMessage = 8192;
+
+/** A stream of a transcript: the machine, what its client remembers, and the lines that tell of both. */
+export class TranscriptClient {
+  readonly name: string;
+  readonly group: string;
+  /** The type of a per-type stream. */
+  readonly only: string | undefined;
+  blocked = false;
+  /** A request was sent: the next one needs no node. */
+  requested = false;
+  readonly #case: Shared;
+  readonly #stream: Stream;
+  readonly #histories = new Map<string, TypeHistory>();
+  /** The API version in which a type was last asked for. */
+  readonly #asked = new Map<string, ApiVersion>();
+  readonly #nonces = new Set<string>();
+  #identified = false;
+  #closed = false;
+
+  /** `words` are those of an `open` line; `first` is the type of the first request. */
+  constructor(name: string, words: readonly string[], first: string | undefined, shared: Shared) {
+    const settings = new Map(words.map((word) => word.split("=", 2) as [string, string | undefined]));
+    const { mode } = shared;
+    this.name = name;
+    this.group = words.find((word) => word.startsWith("@"))?.slice(1) ?? "all";
+    this.only = mode.ads ? undefined : (settings.get("only") ?? first);
+    if (!mode.ads && this.only === undefined) throw new Error("a per-type stream needs a type: open NAME only=TYPE");
+    this.#case = shared;
+    const limits: { -readonly [K in keyof StreamLimits]: StreamLimits[K] } = { ...defaultStreamLimits };
+    for (const key of ["namesPerRequest", "namesPerStream", "typesPerStream"] as const) {
+      if (settings.has(key)) limits[key] = Number(settings.get(key));
+    }
+    const defaultId = settings.get("defaultNode");
+    this.#stream = createStream({
+      variant: mode.variant,
+      api: mode.api,
+      types: resourceTypes,
+      only: this.only === undefined ? undefined : typeOf(this.only),
+      limits,
+      defaultNode: defaultId === undefined ? undefined : nodeWith(defaultId),
+    });
+  }
+
+  history(type: string): TypeHistory {
+    const found = this.#histories.get(type) ?? { responses: [], acked: "" };
+    this.#histories.set(type, found);
+    return found;
+  }
+
+  /** What the node is to have. A stream that has not said who it is hears of it later. */
+  snapshot(group: SampleGroup): void {
+    if (this.#identified) this.#step({ kind: "snapshot", snapshot: group.snapshot });
+  }
+
+  request(bytes: Uint8Array): void {
+    this.#step({ kind: "request", bytes });
+  }
+
+  /** Notes that a type was asked for: only such types may be answered. */
+  asks(type: string, api: ApiVersion): void {
+    this.requested = true;
+    this.#asked.set(type, api);
+  }
+
+  #say(sign: "<" | "!", text: string): void {
+    this.#case.say(`${this.name === "main" ? "" : this.name}${sign} ${text}`);
+  }
+
+  #step(event: StreamEvent): void {
+    const wasClosed = this.#closed;
+    const effects = this.#stream.step(event);
+    if (wasClosed && effects.length > 0) throw new Error(`a closed stream goes on: ${JSON.stringify(effects)}`);
+    for (const effect of effects) this.#note(effect);
+    const group = this.#case.groups.get(this.group);
+    if (event.kind === "request" && effects.some(({ kind }) => kind === "identified") && group !== undefined) {
+      if (!this.#closed) this.#step({ kind: "snapshot", snapshot: group.snapshot });
+    }
+  }
+
+  #note(effect: StreamEffect): void {
+    const { show } = this.#case;
+    switch (effect.kind) {
+      case "identified":
+        if (this.#identified) throw new Error("a stream was identified twice");
+        this.#identified = true;
+        if (show.has("identified")) this.#say("!", `identified ${effect.node.id}`);
+        break;
+      case "subscribed": {
+        const { type, wildcard, names } = effect;
+        if (show.has("subscribed")) this.#say("!", `subscribed ${word(type)} ${wildcard ? "* " : ""}${names}`);
+        break;
+      }
+      case "close":
+        if (effect.message.length < 10) throw new Error(`a status message that helps nobody: ${effect.message}`);
+        this.#closed = true;
+        this.#say("!", `close ${statusNames.get(effect.code)}`);
+        break;
+      case "stale":
+        this.#say("!", `stale ${word(effect.type)}`);
+        break;
+      case "acknowledged":
+        this.#say("!", `ack ${this.#answered(effect)}`);
+        break;
+      case "rejected":
+        this.#say("!", `nack ${this.#answered(effect)} ${effect.code} ${shorten(effect.message)}`);
+    }
+  }
+
+  /** Which response was answered: its type, and which one of its type it was. */
+  #answered(effect: StreamEffect & { kind: "acknowledged" | "rejected" }): string {
+    const { responses } = this.history(word(effect.type));
+    const index = responses.findIndex(({ nonce }) => nonce === effect.nonce);
+    const version = responses[index]?.version;
+    if (version === undefined) throw new Error(`${effect.kind} an unknown nonce: ${effect.nonce}`);
+    if (version !== effect.version) throw new Error(`${effect.kind} ${effect.version}, but it was ${version}`);
+    return `${word(effect.type)} #${index + 1}`;
+  }
+
+  /** Takes what the machine has to send. */
+  pull(atMost: number): void {
+    for (let count = 0; count < atMost; count++) {
+      const outgoing = this.#stream.next();
+      if (outgoing === undefined) return;
+      if (this.#closed) throw new Error("a response on a closed stream");
+      if (count === tooMany) throw new Error("responses without end");
+      this.#receive(decodeResponse(this.#case.mode.variant, outgoing));
+    }
+  }
+
+  #receive(seen: SeenResponse): void {
+    const { mode, ledger, groups } = this.#case;
+    const known = wordOf(seen.typeUrl);
+    const type = known?.word ?? seen.typeUrl;
+    const asked = this.#asked.get(type) ?? (this.only === type ? mode.api : undefined);
+    if (asked === undefined) throw new Error(`a response of a type that was not asked for: ${seen.typeUrl}`);
+    if (known !== undefined && known.api !== asked)
+      throw new Error(`asked in ${asked}, answered in ${known.api} (${type})`);
+    if (this.#nonces.has(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
+    this.#nonces.add(seen.nonce);
+    ledger.note(`all of ${type}`, describeSet(groups.get(this.group), type), seen.version);
+    for (const { name, content, version } of seen.resources) {
+      if (version !== undefined && content !== undefined) ledger.note(`${type} ${name}`, content, version);
+    }
+    this.history(type).responses.push(seen);
+    const prefix = known === undefined || known.api === mode.api ? "" : `${known.api}:`;
+    const version = this.#case.show.has("versions") ? ` v=${this.#case.labelOf(type, seen.version)}` : "";
+    this.#say("<", `${prefix}${type} ${describeContent(seen)}${version}`);
+  }
+}
+
+function describeContent({ resources, removed }: SeenResponse): string {
+  const there = resources.map(({ name, content, aliases }) => {
+    if (content !== undefined) return [`${name}=${content}`, ...aliases].join("@");
+    return [`${name}=∅`, ...aliases.filter((alias) => alias !== name)].join("@");
+  });
+  return [...there.sort(), ...removed.map((name) => `-${name}`).sort()].join(" ") || "[]";
+}
+
+function word(type: { readonly typeUrl: string }): string {
+  return wordOf(type.typeUrl)?.word ?? type.typeUrl;
+}
+
+function shorten(message: string): string {
+  if (message.length > longestMessage) throw new Error(`a message of ${message.length} characters was kept`);
+  return message.length > 40 ? "(long)" : message;
+}
+
+function nodeWith(id: string): Node {
+  const locality = { region: "", zone: "", subZone: "" };
+  return { id, cluster: "", locality, metadata: {}, userAgentName: "", userAgentVersion: "", clientFeatures: [] };
+}
