@@ -65,7 +65,7 @@ suite("texts that are made to hurt", () => {
     test(name, () => {
       const start = performance.now();
       assert.match(findings(path, content()), expected);
-      assert.ok(performance.now() - start < 5000);
+      assert.ok(performance.now() - start < 20_000);
     });
   const bomb = (levels: number) =>
     Array.from(

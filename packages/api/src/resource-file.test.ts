@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { describe } from "./errors.js";
+import { createRegistry } from "./registry.js";
 import { readResources } from "./resource-file.js";
 
 function readFile(path: string, text: string | Uint8Array) {
@@ -93,6 +96,33 @@ api_listener:
     const [old, now] = [v2, v3].map((text) => readFile("a.yaml", text));
     assert.deepEqual(now?.findings, []);
     assert.deepEqual(old, now);
+  });
+  test("responses and wrappers of v2", () => {
+    const item = '{"@type": "type.googleapis.com/envoy.api.v2.Cluster", "name": "a"}';
+    const wrapped = `{"@type": "type.googleapis.com/envoy.api.v2.Resource", "name": "b", "resource": ${item}}`;
+    const text = `{"@type": "type.googleapis.com/envoy.api.v2.DiscoveryResponse", "resources": [${item}, ${wrapped}]}`;
+    assert.deepEqual(read("a.json", text), ["1: cluster a", "1: cluster b"]);
+  });
+  test("extensions of the user's own descriptor sets", () => {
+    const file = create(FileDescriptorProtoSchema, {
+      name: "acme/own.proto",
+      package: "acme",
+      syntax: "proto3",
+      messageType: [
+        { name: "Own", field: [{ name: "some_size", number: 1, type: 13, label: 1, jsonName: "someSize" }] },
+      ],
+    });
+    const descriptorSets = [toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] }))];
+    const text = (field: string) =>
+      `"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig\nname: a\ntyped_config:\n  "@type": type.googleapis.com/acme.Own\n  ${field}\n`;
+    const own = (field: string) =>
+      readResources(
+        { path: "a.yaml", bytes: new TextEncoder().encode(text(field)) },
+        { registry: createRegistry({ descriptorSets }) },
+      );
+    assert.equal(own("some_size: 7").resources.length, 1);
+    assert.match(own("some_sise: 7").findings.map(describe).join(), /^a\.yaml:5:3: .*did you mean "some_size"/);
+    assert.match(read("a.yaml", text("some_size: 7")).join(), /--descriptors FILE/);
   });
   test("extensions that stand for any type: TypedStruct", () => {
     for (const name of ["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"]) {

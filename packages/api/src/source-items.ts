@@ -6,6 +6,7 @@ import type { FileText } from "./file-text.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
 import type { SourceDocument, SourceText } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
+import { v3NameOf } from "./v2/names.js";
 import { withV2Names } from "./v2-names-registry.js";
 import { responseName, type Wrapping, wrapperName, wrappingOf } from "./wrapping.js";
 
@@ -76,11 +77,12 @@ class SourceItems {
       addError(reading, place, "XDSKIT_TYPE_MISSING", message);
       return;
     }
-    if (typeNameOf(url) === wrapperName) {
+    const typeName = v3Name(url);
+    if (typeName === wrapperName) {
       this.readWrapped(item, steps);
       return;
     }
-    if (typeNameOf(url) === responseName) {
+    if (typeName === responseName) {
       addError(reading, place, "XDSKIT_FILE_FORM", "a DiscoveryResponse must be a document of its own");
       return;
     }
@@ -144,7 +146,13 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
 /** The form that Envoy reads from a file: `"@type"` may be missing. */
 function isResponse(value: JsonObject): boolean {
   const url = value["@type"];
-  return typeof url === "string" ? typeNameOf(url) === responseName : url === undefined && "resources" in value;
+  return typeof url === "string" ? v3Name(url) === responseName : url === undefined && "resources" in value;
+}
+
+/** The name of the message, or of its successor where it is one of v2. */
+function v3Name(typeUrl: string): string {
+  const name = typeNameOf(typeUrl);
+  return v3NameOf(name) ?? name;
 }
 
 /** What a resource calls itself, for messages about it. */
