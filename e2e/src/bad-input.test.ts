@@ -145,6 +145,10 @@ test("bad input over the wire", { timeout: 120_000 }, async (t) => {
   });
 
   assert.ok((await metric(server.admin, "xdskit_refused_total")) >= 15, "refusals are counted");
+  assert.deepEqual(
+    server.process.stderr.filter((line) => /^\s+at /.test(line)),
+    [],
+  );
 });
 
 test("bad files", { timeout: 180_000 }, async (t) => {
@@ -161,7 +165,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
 
   /**
    * `spoil` makes something bad. The error is then shown with its code and logged, a change beside it is not taken, and clients, old and new,
-   * have the last good configuration. After `mend` the change is taken.
+   * have the last good configuration. After `mend` the change is taken. While the whole folder is gone, the change comes afterwards.
    */
   const step = (
     name: string,
@@ -170,10 +174,12 @@ test("bad files", { timeout: 180_000 }, async (t) => {
       readonly names: RegExp;
       readonly spoil: () => Promise<unknown>;
       readonly mend: () => Promise<unknown>;
+      readonly folderIsGone?: boolean;
     },
   ): Promise<void> =>
     scene.step(name, async () => {
       const responses = observer.responses();
+      const change = () => folder.put({ "clusters.yaml": clusters(seconds + 1) });
       const logged = server.process.stderr.length;
       await bad.spoil();
       try {
@@ -189,14 +195,16 @@ test("bad files", { timeout: 180_000 }, async (t) => {
         await eventually("a line in the log", () =>
           server.process.stderr.slice(logged).some((line) => bad.names.test(line)),
         );
+        if (!bad.folderIsGone) await change();
+        await quiet(300);
         assert.equal(observer.responses(), responses);
         await observe(scene, server.grpc, "newcomer").sees(`a=${seconds}`);
         assert.ok((await metric(server.admin, "xdskit_source_findings", { severity: "error" })) > 0);
       } finally {
         await bad.mend();
       }
+      if (bad.folderIsGone) await change();
       seconds += 1;
-      await folder.put({ "clusters.yaml": clusters(seconds) });
       await observer.sees(`a=${seconds}`);
       await eventually("no findings any more", async () => !(await sources()).includes(bad.code));
       assert.ok(server.process.isRunning());
@@ -208,7 +216,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
 
   const whole = await readFile(at("clusters.yaml"), "utf8");
   await step("a YAML file that is cut off", {
-    code: "XDSKIT_",
+    code: "XDSKIT_SYNTAX",
     names: /cut\.yaml/,
     ...file("cut.yaml", `${whole.slice(0, whole.indexOf("eds_config") + 4)}\n  : {`),
   });
@@ -223,7 +231,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
     ...file("cut.pb", message([2, message([1, clusterType], [2, message([1, "b"])])]).subarray(0, -2)),
   });
   await step("a file that is no text", {
-    code: "XDSKIT_",
+    code: "XDSKIT_SYNTAX",
     names: /noise\.yaml/,
     ...file("noise.yaml", Buffer.from([0, 1, 2, 0xff, 0xfe, 0x80, 10, 58, 32])),
   });
@@ -253,7 +261,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
     mend: () => folder.remove("loop.yaml"),
   });
   await step("a symbolic link to a folder above", {
-    code: "XDSKIT_",
+    code: "XDSKIT_FILE_UNREADABLE",
     names: /circle/,
     spoil: () => symlink("..", at("circle")),
     mend: () => rm(at("circle")),
@@ -273,12 +281,14 @@ test("bad files", { timeout: 180_000 }, async (t) => {
   await step("a folder that vanishes and comes back", {
     code: "XDSKIT_FOLDER_MISSING",
     names: /config/,
+    folderIsGone: true,
     spoil: () => rename(folder.path, `${folder.path}.away`),
     mend: () => rename(`${folder.path}.away`, folder.path),
   });
   await step("a folder that is empty for a while", {
-    code: "XDSKIT_",
+    code: "XDSKIT_NO_VALID_FILE",
     names: /config/,
+    folderIsGone: true,
     spoil: async () => {
       await mkdir(join(scene.directory, "empty"));
       await symlink("empty", join(scene.directory, "empty-link"));
@@ -287,6 +297,11 @@ test("bad files", { timeout: 180_000 }, async (t) => {
     },
     mend: () => rename(`${folder.path}.away`, folder.path),
   });
+  // What users do wrong is told in the log's own words, never by a stack trace.
+  assert.deepEqual(
+    server.process.stderr.filter((line) => /^\s+at /.test(line)),
+    [],
+  );
 });
 
 test("an unreadable file", { timeout: 60_000 }, async (t) => {

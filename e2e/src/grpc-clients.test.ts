@@ -85,17 +85,21 @@ for (const name of grpcClients) {
     await scene.step("follows a route whose old cluster goes in the same change", async () => {
       await folder.swap(files([["three", [green.port]]], "three"));
       await answersFrom(client, "green");
+      // Calls may fail while the change is on its way, not once it has come.
+      const failed = client.failures().length;
       await quiet(1_000);
-      assert.deepEqual(client.failures(), []);
+      await answersFrom(client, "green");
+      assert.deepEqual(client.failures().slice(failed), []);
     });
 
     await scene.step("lives through a restart of the server", async () => {
+      const failed = client.failures().length;
       await server.process.stop("SIGKILL");
       server = await serve(scene, folder.path, { grpc: server.grpc });
       await folder.put(files([["three", [green.port, blue.port]]], "three"));
       await eventually("answers from blue", () => client.lastBackends(4).includes("blue"), { withinMs: 40_000 });
       await answersFrom(client, "green", "blue");
-      assert.deepEqual(client.failures(), []);
+      assert.deepEqual(client.failures().slice(failed), []);
     });
   });
 }
