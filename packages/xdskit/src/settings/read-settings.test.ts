@@ -55,11 +55,11 @@ test("unknown keys and wrong values are found all at once, each where it stands"
 color: blue
 `);
   assert.deepEqual(findings, [
+    "xdskit.yaml:3:5: groups[0].matches: there is no such setting [XDSKIT_SETTINGS_INVALID]",
     "xdskit.yaml:5:7: groups[0].match.cluser: there is no such field of a node; known are id, cluster, locality.region, locality.zone, locality.sub_zone and metadata.KEY [XDSKIT_SETTINGS_INVALID]",
     "xdskit.yaml:6:16: groups[0].match.cluster: expected a string [XDSKIT_SETTINGS_INVALID]",
     "xdskit.yaml:7:15: groups[0].folders[0]: expected a folder below the configuration folder, relative to it [XDSKIT_SETTINGS_INVALID]",
-    "xdskit.yaml:3:5: groups[0].matches: there is no such setting [XDSKIT_SETTINGS_INVALID]",
-    "xdskit.yaml:10:14: groups[1].folders: too small: expected array to have >=1 items [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:10:14: groups[1].folders: a group needs a folder [XDSKIT_SETTINGS_INVALID]",
     "xdskit.yaml:11:1: color: there is no such setting [XDSKIT_SETTINGS_INVALID]",
   ]);
 });
@@ -68,6 +68,25 @@ test("two groups of one name are refused", () => {
   const text = "groups:\n  - { name: a, match: {}, folders: [a] }\n  - { name: a, match: {}, folders: [b] }\n";
   assert.deepEqual(findingsOf(text), [
     'xdskit.yaml:3:13: groups[1].name: there are two groups named "a" [XDSKIT_SETTINGS_INVALID]',
+  ]);
+});
+
+test("a folder that a group names twice is refused", () => {
+  assert.deepEqual(findingsOf("groups:\n  - { name: a, match: {}, folders: [a, b, ./a/] }\n"), [
+    'xdskit.yaml:2:43: groups[0].folders[2]: the folder "a" stands here twice [XDSKIT_SETTINGS_INVALID]',
+  ]);
+});
+
+test("durations need a unit, counts are whole and positive", () => {
+  const { folder, keepalive } = readSettings(
+    "xdskit.yaml",
+    "folder: { settle: 1.5s, poll: 0s }\nkeepalive: { interval: 2m }\n",
+  );
+  assert.deepEqual([folder, keepalive], [{ settle: 1500, poll: 0 }, { interval: 120_000 }]);
+  assert.deepEqual(findingsOf("folder: { settle: 100 }\nlimits: { streams: 0, request_bytes: 1.5 }\n"), [
+    'xdskit.yaml:1:19: folder.settle: expected a duration with its unit, such as "100ms", "30s" or "2m" [XDSKIT_SETTINGS_INVALID]',
+    "xdskit.yaml:2:20: limits.streams: expected a whole number above 0 [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:2:38: limits.request_bytes: expected a whole number above 0 [XDSKIT_SETTINGS_INVALID]",
   ]);
 });
 
@@ -82,6 +101,12 @@ test("broken YAML is a syntax error with its place", () => {
   assert.match(first ?? "", /^xdskit\.yaml:\d+:\d+: .* \[XDSKIT_SYNTAX\]$/);
   const [duplicate] = findingsOf("groups: []\ngroups: []\n");
   assert.match(duplicate ?? "", /^xdskit\.yaml:2:1: .*unique/);
+});
+
+test("aliases that lead nowhere, or grow without end, are syntax errors", () => {
+  assert.match(findingsOf("groups: *nothing\n")[0] ?? "", /nothing.*\[XDSKIT_SYNTAX\]$/);
+  const lines = Array.from({ length: 9 }, (_, i) => `x${i + 1}: &x${i + 1} [${Array(9).fill(`*x${i}`).join(", ")}]`);
+  assert.match(findingsOf(["x0: &x0 a", ...lines].join("\n"))[0] ?? "", /alias.*\[XDSKIT_SYNTAX\]$/);
 });
 
 test("a file that is no mapping is refused", () => {

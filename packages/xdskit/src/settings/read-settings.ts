@@ -19,14 +19,22 @@ export function readSettings(file: string, text: string): Settings {
   );
   throwIfAny(broken);
 
-  const result = settingsSchema.safeParse(document.toJS() ?? {});
+  let values: unknown;
+  try {
+    values = document.toJS();
+  } catch (error) {
+    // An alias without an anchor, or aliases that grow without end.
+    const message = error instanceof Error ? error.message : String(error);
+    throw new XdskitError([{ code: "XDSKIT_SYNTAX", severity: "error", message, file }], { cause: error });
+  }
+  const result = settingsSchema.safeParse(values ?? {});
   if (result.success) return result.data;
   throwIfAny(
     result.error.issues
       .flatMap(eachKey)
-      .map(({ path, atKey, message }) =>
-        findingAt(offsetOf(document, path, atKey), "XDSKIT_SETTINGS_INVALID", message, fieldPath(path)),
-      ),
+      .map((problem) => ({ ...problem, offset: offsetOf(document, problem.path, problem.atKey) }))
+      .sort((a, b) => a.offset - b.offset)
+      .map(({ offset, path, message }) => findingAt(offset, "XDSKIT_SETTINGS_INVALID", message, fieldPath(path))),
   );
   throw result.error;
 }

@@ -9,14 +9,16 @@ const folder = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const duration = z.string().transform((text, context) => {
+const aDuration = 'expected a duration with its unit, such as "100ms", "30s" or "2m"';
+const duration = z.string({ error: aDuration }).transform((text, context) => {
   const milliseconds = parseDuration(text);
   if (milliseconds !== undefined) return milliseconds;
-  context.addIssue({ code: "custom", message: 'expected a duration with its unit, such as "100ms", "30s" or "2m"' });
+  context.addIssue({ code: "custom", message: aDuration });
   return z.NEVER;
 });
 
-const count = z.int().positive();
+const aCount = "expected a whole number above 0";
+const count = z.int({ error: aCount }).positive({ error: aCount });
 
 /** Exact, or a glob with `*` and `?`. A number or a boolean stands for the text it is written as. */
 const pattern = z.union([z.string(), z.number(), z.boolean()], { error: "expected a string" }).transform(String);
@@ -29,7 +31,7 @@ const nodeField = z.string().refine((key) => nodeFields.includes(key) || /^metad
 const group = z.strictObject({
   name: z.string().min(1),
   match: z.record(nodeField, pattern),
-  folders: z.array(folder).min(1),
+  folders: z.array(folder).min(1, { error: "a group needs a folder" }).superRefine(distinct),
 });
 
 const limits = z.strictObject({
@@ -53,7 +55,11 @@ const folderSettings = z.strictObject({
 
 /** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
 export const settingsSchema = z.strictObject({
-  groups: z.array(group).min(1).superRefine(uniqueNames).optional(),
+  groups: z
+    .array(group)
+    .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
+    .superRefine(uniqueNames)
+    .optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),
@@ -63,6 +69,13 @@ export const settingsSchema = z.strictObject({
 
 /** What a settings file says; what it leaves out is undefined and takes the server's defaults. */
 export type Settings = z.output<typeof settingsSchema>;
+
+function distinct(folders: readonly string[], context: z.RefinementCtx): void {
+  for (const [index, name] of folders.entries()) {
+    if (folders.indexOf(name) === index) continue;
+    context.addIssue({ code: "custom", path: [index], message: `the folder "${name}" stands here twice` });
+  }
+}
 
 function uniqueNames(groups: readonly { readonly name: string }[], context: z.RefinementCtx): void {
   const seen = new Set<string>();

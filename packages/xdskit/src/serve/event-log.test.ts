@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resourceTypes } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+import type { NodeStreamInfo, ServerEvent } from "@xdskit/server";
+import type { Log } from "../output/log.js";
+import { createEventLog } from "./event-log.js";
+
+const node: Node = {
+  ...{ id: "edge-1", cluster: "edge", locality: { region: "", zone: "", subZone: "" }, metadata: {} },
+  ...{ userAgentName: "envoy", userAgentVersion: "1.40.0", clientFeatures: [] },
+};
+const clusters = resourceTypes.find("cds")!;
+const stream: NodeStreamInfo = {
+  ...{ id: 1, peer: "127.0.0.1:5", node, group: "all" },
+  method: { variant: "delta", api: "v3", only: undefined, unary: false },
+};
+
+/** Level, message and fields of all that these events log. */
+function logged(
+  ...events: readonly ServerEvent[]
+): [level: string, message: string, fields: Record<string, unknown>][] {
+  const lines: [string, string, Record<string, unknown>][] = [];
+  const at = (level: string) => (fields: object, message: string) => void lines.push([level, message, { ...fields }]);
+  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const tell = createEventLog(log);
+  for (const event of events) tell(event);
+  return lines;
+}
+
+test("a client on ADS is news, each of an Envoy's many per-type streams is not", () => {
+  const perType = { ...stream, method: { ...stream.method, only: clusters } };
+  const closed = { kind: "stream-closed", code: undefined, message: "" } as const;
+  const lines = logged(
+    { kind: "stream-opened", stream },
+    { kind: "stream-opened", stream: perType },
+    { ...closed, stream },
+    { ...closed, stream: perType },
+  );
+  assert.deepEqual(
+    lines.map(([level, message]) => [level, message]),
+    [
+      ["info", "client connected"],
+      ["debug", "stream opened"],
+      ["info", "client disconnected"],
+      ["debug", "stream closed"],
+    ],
+  );
+  assert.equal(lines[0]?.[2].client, "envoy 1.40.0");
+});
+
+test("a rejection is a warning with node, type, version and the client's reason", () => {
+  const [line] = logged({ kind: "rejected", stream, type: clusters, version: "v1", code: 13, message: "no" });
+  const fields = { node: "edge-1", group: "all", type: "cluster", version: "v1", code: 13, reason: "no" };
+  assert.deepEqual(line, ["warn", "client rejected the configuration (NACK); it keeps what it had", fields]);
+});
+
+test("a client that is refused again and again is one warning, another reason is another", () => {
+  const refused = { kind: "stream-refused", stream, node, code: 7, message: "no group" } as const;
+  const lines = logged(refused, refused, { ...refused, message: "too many streams" }, refused);
+  assert.deepEqual(
+    lines.map(([level, , { reason }]) => [level, reason]),
+    [
+      ["warn", "no group"],
+      ["debug", "no group"],
+      ["warn", "too many streams"],
+      ["debug", "no group"],
+    ],
+  );
+});
