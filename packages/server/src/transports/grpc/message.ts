@@ -9,10 +9,21 @@ export function passBytes(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** One message of two parts. Called when the message is written, not while it waits: what waits shares its body with other streams. */
+/**
+ * Hands two parts to grpc-js as one message. It asks a serialized message for its length and has it copied behind the frame's header, no
+ * more: so the parts are copied there straight away. A buffer in between cost a quarter of the CPU of a push of 1.6 MB. That is
+ * why the package names grpc-js by its minor version; the transports' tests fail where a new one asks for more.
+ * Called when a message is written, not while it waits: what waits shares its body with other streams.
+ */
 export function joinParts({ body, tail }: TwoParts): Buffer {
-  const joined = Buffer.allocUnsafe(body.byteLength + tail.byteLength);
-  joined.set(body);
-  joined.set(tail, body.byteLength);
-  return joined;
+  const joined: Pick<Buffer, "byteLength" | "length" | "copy"> = {
+    byteLength: body.byteLength + tail.byteLength,
+    length: body.byteLength + tail.byteLength,
+    copy(target, start = 0) {
+      target.set(body, start);
+      target.set(tail, start + body.byteLength);
+      return body.byteLength + tail.byteLength;
+    },
+  };
+  return joined as Buffer;
 }
