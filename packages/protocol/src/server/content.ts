@@ -49,6 +49,22 @@ export function keyOf(need: Need): string {
   return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}`;
 }
 
+/**
+ * Nothing is due, as is quickly seen: most streams that name something are not concerned by most changes, and need not even
+ * remember so. False: perhaps something is.
+ */
+export function isUnconcerned(need: Need): boolean {
+  const { subscription, held, current } = need;
+  if (need.everything || need.mustAnswer || need.owed.size > 0 || subscription.wildcard || held.size === 0)
+    return false;
+  const { differences } = changeBetween(held, current);
+  if (differences.size > fewDifferences) return false;
+  for (const difference of differences.values()) if (concerns(subscription, difference)) return false;
+  return true;
+}
+
+const fewDifferences = 8;
+
 /** What a name stands for: the resource that has it, else the one with that alias (rule 135), else the members of that collection. */
 export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
   const resource = set.get(name) ?? set.byAlias(name);

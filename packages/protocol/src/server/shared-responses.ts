@@ -1,6 +1,6 @@
 import type { ResponseHead } from "../messages/responses.js";
 import { BoundedCache } from "./bounded-cache.js";
-import { type Content, keyOf, type Need } from "./content.js";
+import { type Content, isUnconcerned, keyOf, type Need } from "./content.js";
 
 /** How a variant makes responses. */
 export interface ResponseMaker {
@@ -23,6 +23,7 @@ const contents = new BoundedCache<Content | null>(200_000);
 
 /** What is to be sent for a need: worked out and encoded once, whichever streams ask. Undefined: nothing. */
 export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseHead): SharedResponse | undefined {
+  if (isUnconcerned(need)) return undefined;
   const contentKey = keyOf(need);
   let content = contents.get(contentKey);
   if (content === undefined) {
