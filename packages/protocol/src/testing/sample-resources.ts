@@ -15,6 +15,7 @@ import { RuntimeSchema } from "@xdskit/api/envoy/service/runtime/v3/rtds";
 
 /**
  * One resource's content in the words of a transcript: a label, and the names it refers to: `1`, `1->x`, `1->x,y`.
+ * Behind an `@` each: aliases, which the message does not carry.
  * A cluster without `->` refers to the load assignment of its own name; `->static` makes it one without a load assignment.
  */
 export type Content = string;
@@ -43,10 +44,10 @@ function sample<Desc extends DescMessage>(schema: Desc, v2Name: string | undefin
     url: `${typeUrlPrefix}${schema.typeName}`,
     v2Url: v2Name === undefined ? undefined : `${typeUrlPrefix}${v2Name}`,
     resource: (name, content) => {
-      const [label = "", refers] = content.split("->");
-      return createResource(create(schema, build(name, label, refers === undefined ? [] : refers.split(","))), {
-        name,
-      });
+      const [said = "", ...aliases] = content.split("@");
+      const [label = "", refers] = said.split("->");
+      const message = create(schema, build(name, label, refers === undefined ? [] : refers.split(",")));
+      return createResource(message, { name, aliases });
     },
     read: (body) => {
       const [name, label, refers = []] = read(fromBinary(schema, body));

@@ -30,7 +30,6 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
   interop: {},
   envoy: {
     3: "TTL",
-    12: "glob collections (xdstp://…/*) come with federation",
     14: "lingering needs a clock and make before break",
   },
   grpc: {

@@ -81,7 +81,9 @@ export class ModelClient {
     const nonce = this.#random.chance(0.1) ? "another-stream's" : "";
     this.seen.clear();
     if (!this.#alwaysAll || this.#random.chance(0.2)) {
-      this.#version = this.#random.pick(["", "another-server's"]);
+      // A version says nothing where there are names; alone with the wildcard it would claim to have everything.
+      const sure = !this.wildcard || this.names.size > 0;
+      this.#version = this.#random.pick(["", "another-server's", ...(sure ? [this.#version] : [])]);
       this.#accepted.clear();
       return this.#request({ nonce });
     }
@@ -120,8 +122,8 @@ export class ModelClient {
     const dropped = new Set(this.#random.some(this.names, 0.3).filter((name) => !added.has(name)));
     // A SotW request with a nonce that nobody knows is ignored, so it must not say anything new.
     if (this.#variant === "sotw" && nonce === "made-up") return this.#request({ nonce });
-    const toWildcard = !this.wildcard && quiet && this.#random.chance(0.1);
-    const fromWildcard = this.wildcard && this.#random.chance(0.15);
+    const toWildcard = !this.wildcard && quiet && this.#random.chance(0.25);
+    const fromWildcard = this.wildcard && this.#random.chance(0.2);
     for (const name of added) this.names.add(name);
     for (const name of dropped) this.names.delete(name);
     if (toWildcard) this.wildcard = true;

@@ -163,12 +163,12 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     [2, goBack],
     [20, deliver],
     [20, (session) => read(session, false)],
-    [16, want],
+    [18, want],
     [4, (session) => ask(session, random.pick(session.clients).repeat())],
     [3, reconnect],
     [3, (session) => ask(session, random.pick(session.clients).settle())],
-    [4, turn],
-    [4, takeOne],
+    [7, turn],
+    [6, takeOne],
   ];
   const total = actions.reduce((sum, [weight]) => sum + weight, 0);
 

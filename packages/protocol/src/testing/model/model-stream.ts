@@ -15,6 +15,11 @@ import { type Contents, type ModelRequest, ModelSubscriber } from "./model-subsc
 
 /** In which order the types go out (rules 117–119). */
 const deliveryOrder = ["runtime", "secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];
+/** Which types clients ask for again, with an identical request, after which others (rule 123; Envoy on the wire, 6). */
+const referringTo: { readonly [type: string]: readonly string[] } = {
+  endpoint: ["cluster"],
+  route: ["listener", "scoped-route"],
+};
 const nothing: Contents = new Map();
 
 /** A request on its way to the server. */
@@ -35,6 +40,8 @@ export class ModelStream {
   readonly #bodies: { readonly body: Uint8Array; readonly copy: Uint8Array }[] = [];
   #group: SampleGroup;
   #identified = false;
+  /** The types of all responses, oldest first. */
+  readonly #order: string[] = [];
 
   constructor(variant: Variant, api: ApiVersion, only: string | undefined, group: SampleGroup, ledger: VersionLedger) {
     this.#variant = variant;
@@ -102,8 +109,15 @@ export class ModelStream {
       [...request.has].map(([name, content]) => [name, this.#knows(type, name, content) ? content : "?"]),
     );
     const firstLoad = type === "endpoint" && subscriber.fresh;
-    subscriber.request({ ...request, has }, this.#there(type), version);
+    const asksAgain = request.nonce !== "" && expected === undefined && this.#sentSince(type);
+    subscriber.request({ ...request, has }, this.#there(type), version, asksAgain);
     if (firstLoad) for (const name of this.#warmed) subscriber.warm(name, this.#there(type), true);
+  }
+
+  /** Something that refers to this type was sent after this type was. */
+  #sentSince(type: string): boolean {
+    const last = (one: string) => this.#order.lastIndexOf(one);
+    return (referringTo[type] ?? []).some((other) => last(other) > last(type));
   }
 
   #knows(type: string, name: string, content: string): boolean {
@@ -143,6 +157,7 @@ export class ModelStream {
       if (version !== undefined) this.#ledger.note(`${type} ${name}`, content, version);
     }
     const news = new Set(subscriber.response(seen, this.#there(type)));
+    this.#order.push(type);
     if (type === "cluster") this.#warm(seen, news);
     return { type, seen };
   }

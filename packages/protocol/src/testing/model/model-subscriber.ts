@@ -19,9 +19,6 @@ export interface ModelRequest {
 /** The types with an unspoken wildcard, whose SotW responses hold all (rules 38, 60; Envoy on the wire, 5). */
 export const wholeTypes: ReadonlySet<string> = new Set(["cluster", "listener", "scoped-route"]);
 
-/** The types that clients ask for again, with an identical request, while what refers to them warms (rule 123; Envoy on the wire, 6). */
-const askedAgain: ReadonlySet<string> = new Set(["endpoint", "route"]);
-
 /**
  * What a server owes one client for one type on one stream: the rules, said as plainly as possible and without any thought of cost.
  * `must` is what has to be sent before the stream is at rest, `may` what can be sent although the client seems to have it.
@@ -81,16 +78,19 @@ export class ModelSubscriber {
     return "answer";
   }
 
-  /** A request that is not stale. `version` is that of the type's set as it is. */
-  request(request: ModelRequest, there: Contents, version: string): void {
+  /**
+   * A request that is not stale. `version` is that of the type's set as it is. `asksAgain`: the last response was answered before, and something
+   * that refers to this type was sent since.
+   */
+  request(request: ModelRequest, there: Contents, version: string, asksAgain: boolean): void {
     const first = !this.#asked;
     this.#asked = true;
     if (first || request.nonce === "" || request.subscribe.includes("*")) this.#mayBeEmpty = true;
     if (this.#delta) this.#requestDelta(request, there, first);
-    else this.#requestSotw(request, there, first, version);
+    else this.#requestSotw(request, there, first, version, asksAgain);
   }
 
-  #requestSotw(request: ModelRequest, there: Contents, first: boolean, version: string): void {
+  #requestSotw(request: ModelRequest, there: Contents, first: boolean, version: string, asksAgain: boolean): void {
     const before = { wildcard: this.wildcard, names: this.names };
     const explicit = new Set(request.names.filter((name) => name !== "*"));
     const star = request.names.includes("*");
@@ -120,7 +120,7 @@ export class ModelSubscriber {
       if (request.nonce === "" && !same) for (const name of explicit) this.#must.set(name, false);
       if (request.nonce === "" && !same) this.#mayAll = true;
       // Rule 123: an identical request may be one for what is warming.
-      if (request.nonce !== "" && same && askedAgain.has(this.type)) this.#mayAll = true;
+      if (asksAgain && same) for (const name of there.keys()) if (this.wants(name)) this.#must.set(name, false);
     }
     for (const name of this.sent.keys()) if (!this.wants(name)) this.#forget(name);
   }
