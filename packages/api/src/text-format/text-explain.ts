@@ -44,6 +44,9 @@ class TextExplanation {
     const oneofs = new Map<string, string>();
     for (const field of fields) {
       if (field.name.startsWith("[")) {
+        if (fields.length > 1 && schema.typeName === "google.protobuf.Any") {
+          this.add(path, field.offset, "an Any has nothing beside its content in [type URL] { }");
+        }
         this.any(schema, field, path);
         continue;
       }
@@ -82,6 +85,10 @@ class TextExplanation {
       this.add(path, field.offset, "is not repeated: expected one value, found a list");
       return;
     }
+    if (known.message === undefined && known.fieldKind !== "map" && !field.colon) {
+      this.add(path, field.offset, missingColon);
+      return;
+    }
     for (const [index, value] of field.values.entries()) {
       const at = known.fieldKind === "list" ? stepInto(path, before + index) : path;
       if (known.message !== undefined && known.fieldKind !== "map") this.messageValue(known.message, value, at);
@@ -116,6 +123,8 @@ class TextExplanation {
         this.add(at, field.offset, "an entry of a map has key and value only", "XDSKIT_FIELD_UNKNOWN");
       } else if (field.name === "value" && known.message !== undefined && value !== undefined) {
         this.messageValue(known.message, value, at);
+      } else if (!field.colon) {
+        this.add(at, field.offset, missingColon);
       } else if (value?.kind === "scalar") {
         const reason = refusal(() => fromText(known.parent, `${known.name} { ${field.name}: ${value.source} }`));
         if (reason !== undefined) this.add(at, field.offset, reason);
@@ -144,6 +153,8 @@ class TextExplanation {
     else this.add(path, field.offset, "expected a message in { }");
   }
 }
+
+const missingColon = "lacks the colon between name and value";
 
 /** Why the reader refuses a value, without the value in it; undefined where it takes it. */
 function refusal(read: () => unknown): string | undefined {

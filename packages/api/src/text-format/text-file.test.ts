@@ -80,6 +80,13 @@ resources: < [type.googleapis.com/envoy.config.cluster.v3.Cluster]: <
     );
   });
 
+  test("what only the text format can have wrong", () => {
+    assert.match(findings(inResponse('name "a"')).join(), /^a\.pb_text:4:5: resources\[0\]\.name: lacks the colon/);
+    assert.match(findings(inResponse('name: "\\xff"')).join(), /^a\.pb_text:4:11: .*invalid UTF-8/);
+    const twice = "resources { [type.googleapis.com/envoy.config.cluster.v3.Cluster] {} type_url: 'a' }";
+    assert.match(findings(twice).join(), /^a\.pb_text:1:13: resources\[0\]: an Any has nothing beside/);
+  });
+
   test("a rule that is broken, with its place", () => {
     const text = inResponse(`name: "a"
     health_checks { timeout { seconds: 1 } }

@@ -30,7 +30,7 @@ export function readTextFormat(reading: FileReading, file: FileText): void {
     }
     if (problems.length === 0) {
       const message = error instanceof Error ? error.message : String(error);
-      addError(reading, { at: () => undefined }, "XDSKIT_SYNTAX", message);
+      addError(reading, { at: () => file.at(0) }, "XDSKIT_SYNTAX", message);
     }
     return;
   }

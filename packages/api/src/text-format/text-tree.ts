@@ -13,6 +13,8 @@ export interface TextField {
   readonly values: readonly TextValue[];
   /** Whether the values stand in `[…]`. */
   readonly list: boolean;
+  /** Whether there is a colon behind the name: only messages may go without. */
+  readonly colon: boolean;
 }
 
 /** A value: a message, or the source text of a scalar. */
@@ -87,9 +89,10 @@ class TreeReader {
     const colon = this.peek();
     if (colon.text === ":") this.take(colon);
     const next = this.peek();
-    if (next.text !== "[") return { name, offset: token.offset, values: [this.value(depth)], list: false };
+    const field = { name, offset: token.offset, colon: colon.text === ":" };
+    if (next.text !== "[") return { ...field, values: [this.value(depth)], list: false };
     this.take(next);
-    return { name, offset: token.offset, values: this.list(depth), list: true };
+    return { ...field, values: this.list(depth), list: true };
   }
 
   private list(depth: number): readonly TextValue[] {
