@@ -96,8 +96,12 @@ export class FolderContents {
     return false;
   }
 
-  /** Reads the files that changed, and only those. An aborted reading leaves the rest as it was. */
-  async update(scan: Scan, signal: AbortSignal): Promise<Reading> {
+  /**
+   * Reads the files that changed, and only those. An aborted reading leaves the rest as it was.
+   *
+   * @param patient whether a file that was written to meanwhile may be read again soon; if not, that is an error of that file
+   */
+  async update(scan: Scan, patient: boolean, signal: AbortSignal): Promise<Reading> {
     const stale = [...scan.files.values()].filter((file) => this.#isStale(file));
     let parsed = 0;
     let changed = false;
@@ -110,7 +114,7 @@ export class FolderContents {
     await eachOf(stale, parallel, async (file) => {
       if (signal.aborted) return;
       const before = this.#files.get(file.path);
-      const next = await this.#read(file, before);
+      const next = await this.#read(file, before, patient);
       if (next === undefined) {
         moved = true;
         return;
@@ -156,22 +160,14 @@ export class FolderContents {
   }
 
   /** Undefined: the file changed under our hands. */
-  async #read(file: ScannedFile, before: KnownFile | undefined): Promise<KnownFile | undefined> {
+  async #read(file: ScannedFile, before: KnownFile | undefined, patient: boolean): Promise<KnownFile | undefined> {
     const { realPath } = file;
     const result = await readWholeFile(realPath, this.#options.limits.fileBytes);
     switch (result.kind) {
       case "moved":
-        return undefined;
-      case "refused": {
-        const message = `cannot be read: ${result.reason}`;
-        const finding = this.#finding(file, "XDSKIT_FILE_UNREADABLE", message);
-        const { identity } = file;
-        const findings =
-          before?.findings.length === 1 && before.findings[0]?.message === message ? before.findings : [finding];
-        const resources = before?.resources.length === 0 ? before.resources : [];
-        const { doubtful } = result;
-        return { realPath, identity, digest: undefined, resources, findings, held: before?.held === true, doubtful };
-      }
+        return patient ? undefined : this.#unread(file, before, "it is written to all the time", true);
+      case "refused":
+        return this.#unread(file, before, result.reason, result.doubtful);
       case "read": {
         const { bytes, identity, doubtful } = result;
         const digest = createHash("sha256").update(bytes).digest("base64");
@@ -187,6 +183,16 @@ export class FolderContents {
         return { realPath, identity, digest, resources: well ? resources : [], findings, held, doubtful };
       }
     }
+  }
+
+  /** A file that cannot be read; equal to what it was before where that is so already. */
+  #unread(file: ScannedFile, before: KnownFile | undefined, reason: string, doubtful: boolean): KnownFile {
+    const { realPath, identity } = file;
+    const message = `cannot be read: ${reason}`;
+    const same = before !== undefined && before.digest === undefined && before.findings[0]?.message === message;
+    const resources = same ? before.resources : [];
+    const findings = same ? before.findings : [this.#finding(file, "XDSKIT_FILE_UNREADABLE", message)];
+    return { realPath, identity, digest: undefined, resources, findings, held: before?.held === true, doubtful };
   }
 
   #parse(file: ScannedFile, bytes: Uint8Array): ResourceFile {

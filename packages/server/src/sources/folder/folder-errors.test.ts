@@ -158,6 +158,42 @@ test("a file without permission is an error", async (t) => {
   await source.close();
 });
 
+test("a file that is written to all the time is an error of that file alone", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("busy.yaml", clusters(["busy"]));
+  const { open } = fs.promises;
+  let busy = true;
+  t.mock.method(fs.promises, "open", async (...all: Parameters<typeof open>) => {
+    const file = await open(...all);
+    // After it was opened, and before it is read to its end.
+    if (busy && String(all[0]).endsWith("busy.yaml"))
+      setImmediate(() => fs.appendFileSync(folder.at("busy.yaml"), "#\n"));
+    return file;
+  });
+  syncBuiltinESMExports();
+  try {
+    const { sink } = await startedSource(t, { directory: folder.path, settleMs: 10, maxSettleMs: 50, pollMs: 50 });
+    assert.match(sink.errors.join(), /busy\.yaml: cannot be read: it is written to all the time/);
+    assert.deepEqual(sink.held(), ["cluster a"]);
+    busy = false;
+    await sink.untilApplied(2);
+    assert.deepEqual([sink.held(), sink.errors], [["cluster a", "cluster busy"], []]);
+  } finally {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+});
+
+test("a file whose name is not UTF-8 is an error", { skip: process.platform !== "linux" }, async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  fs.writeFileSync(Buffer.concat([Buffer.from(folder.at("b")), Buffer.from([0xff]), Buffer.from(".yaml")]), "[]");
+  const { sink } = await startedSource(t, { directory: folder.path });
+  assert.match(sink.errors.join(), /cannot be read: its name is not UTF-8/);
+  assert.deepEqual(sink.held(), ["cluster a"]);
+});
+
 test("too many files, and folders too deep, are errors", async (t) => {
   const folder = await temporaryFolder(t);
   for (let index = 0; index < 5; index += 1) await folder.write(`${index}.yaml`, clusters([`c${index}`]));

@@ -146,35 +146,43 @@ for (const { what, directory, link, prepare } of [
   });
 }
 
-test("a release that is replaced and overwritten while it is read is read again", async (t) => {
-  const folder = await temporaryFolder(t);
-  for (const number of [1, 2]) await release(folder, `${number}`, number);
-  await folder.link("1", "current");
-  // Nothing but the link says what belongs together: what is read is applied at once, even if more changes come.
-  const { source, sink } = folderSource(t, { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 });
-  const { mixtures, served } = watchForMixtures(sink, 3);
-  const { open } = fs.promises;
-  let opened = 0;
-  t.mock.method(fs.promises, "open", (...all: Parameters<typeof open>) => {
-    opened += 1;
-    if (opened === names.length / 2) {
-      fs.symlinkSync("2", folder.at("swap"));
-      fs.renameSync(folder.at("swap"), folder.at("current"));
-      for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));
-    }
-    return open(...all);
-  });
-  syncBuiltinESMExports();
-  try {
-    await source.start(sink);
-    await sink.until("the new release is served", () => served() === 2);
-    assert.deepEqual(mixtures, []);
-    assert.ok(opened >= names.length * 1.5);
-  } finally {
-    t.mock.restoreAll();
+for (const { what, places } of [
+  { what: "replaced and overwritten", places: ["2"] },
+  { what: "replaced, overwritten and put back", places: ["2", "1"] },
+]) {
+  test(`a release that is ${what} while it is read is read again`, async (t) => {
+    const folder = await temporaryFolder(t);
+    for (const number of [1, 2]) await release(folder, `${number}`, number);
+    await folder.link("1", "current");
+    // Nothing but the link says what belongs together: what is read is applied at once, even if more changes come.
+    const { source, sink } = folderSource(t, { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 });
+    const { mixtures, served } = watchForMixtures(sink, 3);
+    const { open } = fs.promises;
+    let opened = 0;
+    t.mock.method(fs.promises, "open", (...all: Parameters<typeof open>) => {
+      opened += 1;
+      if (opened === names.length / 2) {
+        for (const place of places) {
+          fs.symlinkSync(place, folder.at("swap"));
+          fs.renameSync(folder.at("swap"), folder.at("current"));
+          for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));
+        }
+      }
+      return open(...all);
+    });
     syncBuiltinESMExports();
-  }
-});
+    try {
+      await source.start(sink);
+      const last = places.at(-1) === "1" ? 3 : 2;
+      await sink.until("the new release is served", () => served() === last);
+      assert.deepEqual(mixtures, []);
+      assert.ok(opened > names.length);
+    } finally {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+  });
+}
 
 test("links that lead in a circle are errors, and nothing hangs", async (t) => {
   const folder = await temporaryFolder(t);

@@ -79,20 +79,18 @@ export class FolderReader {
       const changes = this.#unseen;
       this.#unseen = new Changes();
       const scan = await scanFolder(this.#options.scan, this.#watcher, changes, this.#scan);
+      const isLate = () => performance.now() - since >= maxSettleMs;
+      const lastTry = attempt >= attempts && isLate();
       // Of a directory that is gone, what was read of it is kept: it may come back as it was.
-      const reading = scan.root === undefined ? nothingRead : await this.#contents.update(scan, signal);
+      const reading = scan.root === undefined ? nothingRead : await this.#contents.update(scan, !lastTry, signal);
       this.#scan = scan;
       for (const path of reading.read) read.add(path);
       parsed += reading.parsed;
       changed ||= reading.changed;
       const whole = !scan.moved && !reading.moved && (!changed || (await isStill(scan)));
-      const late = performance.now() - since >= maxSettleMs;
-      const quiet = !this.#watcher.pending;
-      if (signal.aborted || (whole && (quiet || late)) || (!whole && late && attempt >= attempts)) {
-        if (!whole) this.distrust();
-        return { scan, read, parsed, changed, whole };
-      }
       if (!whole) this.distrust();
+      const done = whole && (!this.#watcher.pending || isLate());
+      if (done || lastTry || signal.aborted) return { scan, read, parsed, changed, whole };
       await delay(whole ? settleMs : Math.min(settleMs, 5 * attempt), undefined, { signal }).catch(() => {});
     }
   }

@@ -1,11 +1,13 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, sep } from "node:path";
-import { errnoOf } from "./metadata.js";
+import { errnoOf, identityOf } from "./metadata.js";
 
-/** A symbolic link and what it said when it was followed. */
+/** A symbolic link as it was when it was followed. */
 export interface FollowedLink {
   readonly path: string;
   readonly target: string;
+  /** Which link it is: one that was swapped away and back again is another, though it says the same. */
+  readonly identity: string;
 }
 
 /** A name in a folder whose replacement would lead a path elsewhere. */
@@ -29,7 +31,7 @@ export interface FollowedPath {
 const maxLinks = 40;
 
 /** What one step on the way was, remembered over many paths of one scan: `undefined` is no link. */
-export type LinkCache = Map<string, string | undefined>;
+export type LinkCache = Map<string, FollowedLink | undefined>;
 
 /**
  * Follows a path by hand rather than with `realpath`, because each link on the way may be the one that is swapped (Kubernetes
@@ -55,41 +57,42 @@ export async function followPath(path: string, cache: LinkCache = new Map()): Pr
       continue;
     }
     const next = join(current, name);
-    let target: string | undefined;
+    let link: FollowedLink | undefined;
     try {
-      target = await linkTarget(next, cache);
+      link = await linkAt(next, cache);
     } catch (error) {
       turns.push({ directory: current, name });
       return result(undefined, errnoOf(error));
     }
-    if (target !== undefined || rest.length === 0) turns.push({ directory: current, name });
-    if (target === undefined) {
+    if (link !== undefined || rest.length === 0) turns.push({ directory: current, name });
+    if (link === undefined) {
       current = next;
       continue;
     }
-    links.push({ path: next, target });
+    links.push(link);
     if (links.length > maxLinks) return result(undefined, "ELOOP");
-    const { root } = parse(target);
+    const { root } = parse(link.target);
     if (root !== "") current = root;
-    names = [...partsOf(target), ...rest];
+    names = [...partsOf(link.target), ...rest];
   }
   return result(current);
 }
 
-/** Whether every link still says what it said. */
+/** Whether every link is still the one that was followed. */
 export async function linksUnchanged(links: Iterable<FollowedLink>): Promise<boolean> {
   for (const link of links) {
-    const target = await readlink(link.path).catch(() => undefined);
-    if (target !== link.target) return false;
+    const stats = await lstat(link.path, { bigint: true }).catch(() => undefined);
+    if (stats === undefined || identityOf(stats) !== link.identity) return false;
   }
   return true;
 }
 
-async function linkTarget(path: string, cache: LinkCache): Promise<string | undefined> {
+async function linkAt(path: string, cache: LinkCache): Promise<FollowedLink | undefined> {
   if (cache.has(path)) return cache.get(path);
-  const target = (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
-  cache.set(path, target);
-  return target;
+  const stats = await lstat(path, { bigint: true });
+  const link = stats.isSymbolicLink() ? { path, target: await readlink(path), identity: identityOf(stats) } : undefined;
+  cache.set(path, link);
+  return link;
 }
 
 function partsOf(path: string): string[] {

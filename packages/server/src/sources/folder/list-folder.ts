@@ -157,6 +157,10 @@ async function look(
     stats = await lstat(realPath, { bigint: true });
   } catch (error) {
     const errno = errnoOf(error);
+    // Such a name cannot be given back to the system: what it lists under it is never found.
+    if (isAbsence(errno) && name.includes("\ufffd")) {
+      return isResourceFile ? { kind: "unreadable", reason: "its name is not UTF-8" } : nothing;
+    }
     return isAbsence(errno) ? { kind: "gone" } : { kind: "unreadable", reason: errnoText(errno) };
   }
   if (isResourceFile) {
