@@ -11,8 +11,12 @@ export function reportFailure(terminal: Terminal, command: string, error: unknow
   terminal.err(`xdskit ${command}: ${first}\n${more.map((line) => `  ${line}\n`).join("")}`);
 }
 
+/** A finding on one line, safe to print. */
+export function findingText(finding: Finding): string {
+  return printable(describe(finding));
+}
+
 /** A finding on one line; a warning says that it is one. */
 export function describeFinding(finding: Finding): string {
-  const text = printable(describe(finding));
-  return finding.severity === "warning" ? `warning: ${text}` : text;
+  return finding.severity === "warning" ? `warning: ${findingText(finding)}` : findingText(finding);
 }

@@ -16,7 +16,7 @@ import { folderSettings, layersOf, serverOptions } from "../settings/server-sett
 import { version } from "../version.js";
 import { createEventLog } from "./event-log.js";
 import { listenForStop } from "./signals.js";
-import { logReading } from "./source-log.js";
+import { createSourceLog } from "./source-log.js";
 import { startSummary } from "./start-summary.js";
 
 /** What `serve` was asked for. */
@@ -83,6 +83,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   server.on(createEventLog(log));
 
   let last: FolderSummary | undefined;
+  const logReading = createSourceLog(log);
   const folder = folderSettings(settings);
   const source = createFolderSource({
     ...folder,
@@ -96,7 +97,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
       last = summary;
       status = sourceAfter(status, summary, new Date());
       // Before that, what is wrong is told once: with the start, or with the failure.
-      if (running.readiness === "ready" || summary.applied) logReading(log, summary);
+      if (running.readiness === "ready" || summary.applied) logReading(summary);
     },
   });
   let status = pendingSource(source.name, options.directory);

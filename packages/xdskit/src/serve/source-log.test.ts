@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Finding } from "@xdskit/api";
+import type { FolderSummary } from "@xdskit/server";
+import type { Log } from "../output/log.js";
+import { createSourceLog } from "./source-log.js";
+
+const applied: FolderSummary = {
+  ...{
+    directory: "config",
+    files: 1,
+    read: 1,
+    parsed: 1,
+    readFiles: ["a.yaml"],
+    applied: true,
+    upserted: 1,
+    removed: 0,
+  },
+  ...{ resources: new Map(), findings: [], durationMs: 1 },
+};
+const error: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "no", file: "a.yaml", line: 2 };
+const refused: FolderSummary = { ...applied, applied: false, upserted: 0, findings: [error] };
+
+function logged(...summaries: readonly FolderSummary[]): string[] {
+  const lines: string[] = [];
+  const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const tell = createSourceLog(log);
+  for (const summary of summaries) tell(summary);
+  return lines;
+}
+
+test("a refused change is told once, until it is mended or is wrong in another way", () => {
+  const other: Finding = { ...error, line: 3 };
+  assert.deepEqual(logged(applied, refused, refused, { ...refused, findings: [other] }, applied, refused), [
+    "info configuration applied: 1 resource added or changed, 0 removed",
+    "error a.yaml:2: no [XDSKIT_SYNTAX]",
+    "error change refused: the last good configuration stays",
+    "debug change refused: the last good configuration stays",
+    "error a.yaml:3: no [XDSKIT_SYNTAX]",
+    "error change refused: the last good configuration stays",
+    "info configuration applied: 1 resource added or changed, 0 removed",
+    "error a.yaml:2: no [XDSKIT_SYNTAX]",
+    "error change refused: the last good configuration stays",
+  ]);
+});
+
+test("a warning keeps nothing from being applied; a reading that changes nothing is not told", () => {
+  const warning: Finding = { ...error, severity: "warning" };
+  assert.deepEqual(logged({ ...applied, findings: [warning] }, { ...applied, findings: [warning], upserted: 0 }), [
+    "warn a.yaml:2: no [XDSKIT_SYNTAX]",
+    "info configuration applied: 1 resource added or changed, 0 removed",
+    "debug nothing changed",
+  ]);
+});
