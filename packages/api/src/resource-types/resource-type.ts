@@ -61,9 +61,9 @@ export interface ResourceType {
    */
   readonly askedAgainAfter: readonly TypeUrl[];
   /**
-   * v3 type URLs of the types that make clients wait for this one. Said of the type that is sent again: EDS is warmed by CDS. When a resource of a
-   * type listed here (a cluster) was sent with new content, then the resources of this type that it refers to (its load assignment), as far as
-   * the client is subscribed to them, must be sent once more after it, also when they did not change (warming, rules 121, 122).
+   * v3 type URLs of the types that end the warming of this one: a cluster is warmed by its load assignment, a route configuration by its virtual hosts.
+   * When a resource of this type was sent with new content, then those of the types listed here that it refers to, as far as the client
+   * is subscribed to them, must be sent once more after it, also when they did not change (rules 121, 122; Envoy on the wire, 7).
    */
   readonly warmedBy: readonly TypeUrl[];
   /**

@@ -73,7 +73,10 @@ test("LDS, CDS and SRDS are wildcard, full-state types; no other is", () => {
     [...resourceTypes]
       .filter(({ warmedBy }) => warmedBy.length > 0)
       .map(({ abbreviation, warmedBy }) => [abbreviation, warmedBy]),
-    [["cds", ["type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"]]],
+    [
+      ["cds", ["type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"]],
+      ["rds", ["type.googleapis.com/envoy.config.route.v3.VirtualHost"]],
+    ],
   );
 });
 

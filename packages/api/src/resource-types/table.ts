@@ -135,6 +135,7 @@ const rows: readonly Row[] = [
     restPath: "routes",
     nameField: "name",
     askedAgainAfter: ["listener", "scoped-route"],
+    warmedBy: ["virtual-host"],
   },
   {
     name: "virtual-host",

@@ -6,6 +6,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createResource, type Resource, resourceTypes } from "@xdskit/api";
 import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import {
   DeltaDiscoveryRequestSchema,
   DeltaDiscoveryResponseSchema,
@@ -209,6 +210,33 @@ test("a load assignment that a reconnecting client has is sent if and only if it
         ["endpoint", ["a"]],
       ],
       order,
+    );
+  }
+});
+
+test("a listener whose virtual hosts are asked for one by one hears that there is none yet, whichever request came first", () => {
+  const configSource = { configSourceSpecifier: { case: "ads", value: {} } as const };
+  const route = createResource(create(RouteConfigurationSchema, { name: "r", vhds: { configSource } }));
+  const plain = createResource(create(RouteConfigurationSchema, { name: "plain" }));
+  const snapshot = updateSnapshot(emptySnapshot(), { upsert: [route, plain] });
+  for (const order of [
+    ["route", "virtual-host"],
+    ["virtual-host", "route"],
+  ]) {
+    const stream = open("delta");
+    give(stream, snapshot);
+    const sent: OutgoingResponse[] = [];
+    for (const name of order) {
+      const typeUrl = resourceTypes.find(name)?.typeUrl ?? "";
+      askDelta(stream, { typeUrl, resourceNamesSubscribe: name === "route" ? ["r", "plain"] : [] });
+      sent.push(...rest(stream));
+    }
+    assert.deepEqual(
+      sent.map((response) => [response.type.name, deltaOf(response).has]),
+      [
+        ["route", ["plain", "r"]],
+        ["virtual-host", ["r/"]],
+      ],
     );
   }
 });

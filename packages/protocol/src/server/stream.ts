@@ -16,7 +16,7 @@ import { sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
-import { namesReferredTo, namesToWarm } from "./warming.js";
+import { namesReferredTo, namesToWarm, openingsReferredTo } from "./warming.js";
 
 /** The server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
@@ -106,6 +106,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         return this.#exhausted(`the stream asks for more than ${limits.typesPerStream} resource types`);
       }
       const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
+      if (type.absence === "unresolved") added.owed = added.owed.with(this.#surroundings.warming(added));
       this.#askers.set(type.typeUrl, added);
       this.#ordered = [...this.#askers.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
       const { wildcard, names } = added.subscription;
@@ -156,10 +157,14 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (content.fresh.length === 0 || this.#options.only !== undefined) return;
     for (const url of type.warmedBy) {
       const dependent = this.#askers.get(url);
+      const isOpened = this.#options.types.byTypeUrl(url)?.type.absence === "unresolved";
       if (dependent === undefined) {
         // A reconnecting client will claim to have them; it must get them all the same.
         const before = this.#warming.get(url) ?? NameSet.empty;
-        this.#warming.set(url, before.with(namesReferredTo(content, url)));
+        const names = isOpened ? openingsReferredTo(content, url) : namesReferredTo(content, url);
+        this.#warming.set(url, before.with(names));
+      } else if (isOpened) {
+        dependent.owed = dependent.owed.with(openingsReferredTo(content, url));
       } else if (!dependent.everything) {
         dependent.owed = dependent.owed.with(namesToWarm(content, url, dependent.subscription));
       }

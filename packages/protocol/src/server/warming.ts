@@ -5,6 +5,7 @@ import type { Content } from "./content.js";
 
 interface Referred {
   readonly names: NameSet;
+  readonly openings: NameSet;
   /** The last question and its answer: streams that share a subscription ask the same. */
   last: { readonly subscribed: NameSet; readonly names: NameSet } | undefined;
 }
@@ -19,7 +20,15 @@ export function namesReferredTo(content: Content, type: TypeUrl): NameSet {
   return referredTo(content, type).names;
 }
 
-/** Those of them that a client is subscribed to. */
+/**
+ * Where virtual hosts are asked for one by one, a listener warms until a response says something below `<route configuration>/`, which nobody
+ * asks for by name: that nothing is known under just that name will do (Envoy on the wire, 7).
+ */
+export function openingsReferredTo(content: Content, type: TypeUrl): NameSet {
+  return referredTo(content, type).openings;
+}
+
+/** Those of the names referred to that a client is subscribed to. */
 export function namesToWarm(content: Content, type: TypeUrl, { wildcard, names }: Subscription): NameSet {
   const referred = referredTo(content, type);
   if (wildcard) return referred.names;
@@ -42,7 +51,8 @@ function referredTo(content: Content, type: TypeUrl): Referred {
     for (const { references } of content.fresh) {
       for (const reference of references) if (reference.type === type) names.add(reference.name);
     }
-    referred = { names: NameSet.of(names), last: undefined };
+    const openings = [...names].filter((name) => name.endsWith("/*")).map((name) => name.slice(0, -1));
+    referred = { names: NameSet.of(names), openings: NameSet.of(openings), last: undefined };
     byType.set(type, referred);
   }
   return referred;
