@@ -32,7 +32,7 @@ test("bad input over the wire", { timeout: 120_000 }, async (t) => {
   let seconds = 1;
 
   /** After each kind of bad input the server must serve all others as if nothing had been. */
-  const step = (name: string, run: () => Promise<void>): Promise<void> =>
+  const step = (name: string, run: () => Promise<void>): Promise<boolean> =>
     scene.step(name, async () => {
       await run();
       seconds += 1;
@@ -176,7 +176,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
       readonly mend: () => Promise<unknown>;
       readonly folderIsGone?: boolean;
     },
-  ): Promise<void> =>
+  ): Promise<boolean> =>
     scene.step(name, async () => {
       const responses = observer.responses();
       const change = () => folder.put({ "clusters.yaml": clusters(seconds + 1) });

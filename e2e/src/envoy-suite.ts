@@ -74,7 +74,7 @@ export function testEnvoy(variant: ClientVariant): void {
         withinMs: soonMs,
       });
     /** A step starts from the same configuration, whatever became of the one before. */
-    const step = (name: string, run: () => Promise<void>): Promise<void> =>
+    const step = (name: string, run: () => Promise<void>): Promise<boolean> =>
       scene.step(name, async () => {
         await change({});
         await answersFrom("red");
@@ -87,10 +87,11 @@ export function testEnvoy(variant: ClientVariant): void {
       return traffic.failures().slice(before);
     };
 
-    await step("boots and serves traffic", async () => {
+    const booted = await step("boots and serves traffic", async () => {
       await nothingWarms();
       assert.deepEqual([...(await admin.activeClusters()).keys()].sort(), ["a", "b"]);
     });
+    if (!booted) return;
 
     await step("takes an endpoint that comes and one that goes", async () => {
       const b = loadAssignment("b", [blue.port]);
@@ -202,6 +203,22 @@ export function testEnvoy(variant: ClientVariant): void {
       assert.deepEqual(failures, []);
     });
 
+    await step("takes what changed while the server was away", async () => {
+      const failures = await failuresDuring(async () => {
+        await server.process.stop("SIGKILL");
+        await change({
+          clusters: [cluster({ name: "a", source }), cluster({ name: "c", source })],
+          endpoints: [loadAssignment("a", [green.port]), loadAssignment("c", [red.port])],
+        });
+        server = await serve(scene, folder.path, { grpc });
+        await eventually("the new cluster", async () => (await admin.activeClusters()).has("c"), { withinMs: 40_000 });
+        await eventually("the new endpoint", () => traffic.lastBackends(1)[0] === "green", { withinMs: 40_000 });
+        await eventually("the old cluster being gone", async () => !(await admin.activeClusters()).has("b"));
+        await nothingWarms();
+      });
+      assert.deepEqual(failures, []);
+    });
+
     await step("counts a rejected cluster once, and takes the mended one", async () => {
       const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "cds" });
       const rejected = await admin.stat("cluster_manager.cds.update_rejected");
@@ -224,6 +241,28 @@ export function testEnvoy(variant: ClientVariant): void {
       await answersFrom("red");
       await nothingWarms();
       assert.equal(await count(), rejected + 1);
+    });
+
+    await step("takes back the good part of a rejected change when it is undone", async () => {
+      const rejected = await admin.stat("cluster_manager.cds.update_rejected");
+      const timeout = async (): Promise<unknown> => (await admin.activeClusters()).get("a")?.resource.connect_timeout;
+      const failures = await failuresDuring(async () => {
+        await change({
+          clusters: [
+            cluster({ name: "a", source, connectTimeout: "3s" }),
+            cluster({ name: "b", source }),
+            cluster({ name: "d", source, lbPolicy: "CLUSTER_PROVIDED" }),
+          ],
+        });
+        // Envoy keeps the good clusters of a response that it rejects.
+        await eventually("the good part", async () => (await timeout()) === "3s", { withinMs: soonMs });
+        assert.equal(await admin.stat("cluster_manager.cds.update_rejected"), rejected + 1);
+        await change({});
+        await eventually("the cluster as it was", async () => (await timeout()) === "1s", { withinMs: soonMs });
+        await answersFrom("red");
+      });
+      assert.deepEqual(failures, []);
+      assert.equal(await admin.stat("cluster_manager.cds.update_rejected"), rejected + 1);
     });
 
     await step("counts a rejected listener once, and takes the mended one", async () => {

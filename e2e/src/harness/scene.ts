@@ -11,8 +11,8 @@ export interface Scene {
   start(options: ProcessOptions): Process;
   /** Registers something to end. */
   onEnd(end: () => Promise<unknown> | unknown): void;
-  /** A step of the test: a failing one prints what the programs said last. */
-  step(name: string, run: () => Promise<void>): Promise<void>;
+  /** A step of the test: a failing one prints what the programs said last. Resolves to whether it passed. */
+  step(name: string, run: () => Promise<void>): Promise<boolean>;
 }
 
 /** Sets a scene for a test; the steps run as its subtests. */
@@ -36,9 +36,11 @@ export async function createScene(t: TestContext): Promise<Scene> {
     },
     onEnd: (end) => ends.push(end),
     async step(name, run) {
+      let passed = false;
       await t.test(name, { timeout: 120_000 }, async () => {
         try {
           await run();
+          passed = true;
         } catch (error) {
           for (const { name, pid, stdout, stderr } of processes) {
             console.error(`--- ${name} (pid ${pid}), last of standard output:\n${stdout.slice(-10).join("\n")}`);
@@ -47,6 +49,7 @@ export async function createScene(t: TestContext): Promise<Scene> {
           throw error;
         }
       });
+      return passed;
     },
   };
 }

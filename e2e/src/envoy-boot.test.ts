@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfigFolder, type Files } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { get } from "./harness/traffic.js";
+import { eventually, quiet } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+for (const variant of ["ads-sotw", "ads-delta"] as const) {
+  test(`Envoy's boot, ${variant}`, { timeout: 120_000 }, async (t) => {
+    const path = peer("envoy", t);
+    if (path === undefined) return;
+    const scene = await createScene(t);
+    const source = configSource(variant);
+    const red = await startHttpBackend(scene, "red");
+    const port = await freePort();
+    const files: Files = {
+      "clusters.yaml": [
+        cluster({ name: "a", source }),
+        cluster({ name: "rejected", source, lbPolicy: "CLUSTER_PROVIDED" }),
+        cluster({ name: "b", source }),
+      ],
+      "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("b", [red.port])],
+      "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source })],
+      "routes.yaml": [routeConfiguration("routes", "b")],
+    };
+    const folder = await createConfigFolder(scene.directory, files);
+    const grpc = `127.0.0.1:${await freePort()}`;
+    const { admin } = await startEnvoy(scene, { path, server: grpc, variant, onlyStart: true });
+
+    await scene.step(
+      "waits for a server that is not there yet, and takes the good beside a rejected cluster",
+      async () => {
+        await quiet(1_000);
+        assert.equal(await admin.isLive(), false);
+        await serve(scene, folder.path, { grpc });
+        await eventually("an answer from red", async () => (await get(port)).body === "red", { withinMs: 40_000 });
+        assert.deepEqual([...(await admin.activeClusters()).keys()].sort(), ["a", "b"]);
+        assert.equal(await admin.stat("cluster_manager.cds.update_rejected"), 1);
+      },
+    );
+
+    await scene.step("goes on at once when the rejected cluster goes", async () => {
+      await folder.put({ "clusters.yaml": [cluster({ name: "a", source }), cluster({ name: "b", source })] });
+      await eventually("the mended set", async () => (await admin.stat("cluster_manager.cds.update_success")) > 0);
+      assert.equal(await admin.stat("cluster_manager.cds.update_rejected"), 1);
+      assert.equal((await get(port)).body, "red");
+    });
+  });
+}
+
+test("Envoy's boot without a load assignment, ads-delta", { timeout: 60_000 }, async (t) => {
+  const path = peer("envoy", t);
+  if (path === undefined) return;
+  const scene = await createScene(t);
+  const source = configSource("ads-delta");
+  const red = await startHttpBackend(scene, "red");
+  const folder = await createConfigFolder(scene.directory, {
+    "clusters.yaml": [cluster({ name: "a", source }), cluster({ name: "missing", source })],
+    "endpoints.yaml": [loadAssignment("a", [red.port])],
+  });
+  const server = await serve(scene, folder.path);
+  // It is told at once that there is none: it does not wait for its 15 s to be over.
+  const { admin } = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta", withinMs: 8_000 });
+  await folder.put({ "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("missing", [red.port])] });
+  await eventually("the load assignment that came later", async () =>
+    (await admin.endpoints()).get("missing")?.includes(`127.0.0.1:${red.port}`),
+  );
+});
