@@ -57,9 +57,15 @@ export async function checkFolder({ directory, settings, registry, ignore }: Che
   const files = summary?.files ?? 0;
   if (files === 0 && findings.length === 0) findings = [noFile(directory)];
   const groups = groupsOf(settings, layers);
+  // One resource object may come from several layers only if one folder lies in another: then its place is the same.
+  const layerOf = new Map([...layers].flatMap(([layer, resources]) => resources.map((each) => [each, layer] as const)));
+  const whereIs = (resource: Resource) => {
+    const layer = layerOf.get(resource);
+    return layer === undefined ? undefined : summary?.whereIs(layer, resource);
+  };
   // While files are left out for their errors, much of what is named is missing for that reason alone.
   const broken = findings.some(({ severity }) => severity === "error");
-  const dangling = broken ? [] : danglingReferences(groups, resourceTypes);
+  const dangling = broken ? [] : danglingReferences(groups, resourceTypes, whereIs);
   return { files, groups, findings: [...findings, ...dangling] };
 }
 

@@ -1,4 +1,12 @@
-import { type Finding, isCollection, type Reference, type Resource, type ResourceTypes, refersTo } from "@xdskit/api";
+import {
+  type Finding,
+  isCollection,
+  type Reference,
+  type Resource,
+  type ResourceTypes,
+  refersTo,
+  type Where,
+} from "@xdskit/api";
 
 /** The resources that a group's nodes are served. */
 export interface GroupResources {
@@ -10,7 +18,11 @@ export interface GroupResources {
  * Every reference to a resource that its group does not have, once, as a warning: a server cannot know what a client has from
  * elsewhere, such as the clusters of an Envoy's bootstrap.
  */
-export function danglingReferences(groups: readonly GroupResources[], types: ResourceTypes): readonly Finding[] {
+export function danglingReferences(
+  groups: readonly GroupResources[],
+  types: ResourceTypes,
+  whereIs: (resource: Resource) => Where | undefined,
+): readonly Finding[] {
   const missing = new Map<string, { resource: Resource; reference: Reference; groups: string[] }>();
   for (const { group, resources } of groups) {
     const names = namesByType(resources);
@@ -27,12 +39,12 @@ export function danglingReferences(groups: readonly GroupResources[], types: Res
   return Array.from(missing.values(), ({ resource, reference, groups: lacking }) => {
     const what = `${types.byTypeUrl(reference.type)?.type.name ?? reference.type} ${JSON.stringify(reference.name)}`;
     const where = lacking.length === groups.length ? "which does not exist" : `which group ${lacking.join(", ")} lacks`;
+    const { file, line, column } = whereIs(resource) ?? {};
     return {
       code: "XDSKIT_DANGLING_REFERENCE",
       severity: "warning",
       message: `names ${what}, ${where}`,
-      type: resource.type.name,
-      resource: resource.name,
+      ...{ file, line, column, type: resource.type.name, resource: resource.name },
     };
   });
 }

@@ -56,7 +56,10 @@ describe("xdskit validate", () => {
     await using folder = await testFolder({ "r.yaml": routes("nowhere") });
     const lenient = await xdskitEnds("validate", folder.path);
     assert.equal(lenient.status, 0);
-    assert.match(lenient.out, /^warning: .*route "routes".*cluster "nowhere".*\[XDSKIT_DANGLING_REFERENCE\]$/m);
+    assert.match(
+      lenient.out,
+      /^warning: .*r\.yaml:1:1: route "routes".*cluster "nowhere".*\[XDSKIT_DANGLING_REFERENCE\]$/m,
+    );
     const strict = await xdskitEnds("validate", folder.path, "--strict");
     assert.equal(strict.status, 1);
     assert.match(strict.out, /1 error, 0 warnings/);

@@ -64,6 +64,7 @@ export class FolderPublication {
       upserted: outcome.upserted,
       removed: outcome.removed,
       resources: new Map(this.#contents.indexes.map(({ layer, counts }) => [layer, new Map(counts)])),
+      whereIs: (layer, resource) => this.#contents.indexes.find((index) => index.layer === layer)?.whereIs(resource),
       findings: this.#reported,
       durationMs: performance.now() - since,
     };

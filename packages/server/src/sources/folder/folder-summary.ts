@@ -1,4 +1,4 @@
-import type { Finding } from "@xdskit/api";
+import type { Finding, Resource, Where } from "@xdskit/api";
 import type { LayerName } from "../../source.js";
 
 /** What one reading of a folder came to: what the command prints and the metrics count. */
@@ -20,6 +20,8 @@ export interface FolderSummary {
   readonly removed: number;
   /** Resources that are served now: by layer, then by the type's name, such as `cluster`. */
   readonly resources: ReadonlyMap<LayerName, ReadonlyMap<string, number>>;
+  /** Where a resource of a layer stands; undefined for one that is not there. Asks the state of the moment, not that of this reading. */
+  readonly whereIs: (layer: LayerName, resource: Pick<Resource, "type" | "name">) => Where | undefined;
   readonly findings: readonly Finding[];
   /** From the end of the settling time to here. */
   readonly durationMs: number;

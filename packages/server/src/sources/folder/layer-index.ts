@@ -67,6 +67,11 @@ export class LayerIndex {
     }
   }
 
+  /** Where a resource stands. */
+  whereIs(resource: Pick<Resource, "type" | "name">): Where | undefined {
+    return this.#entries.get(keyOf(resource))?.[0]?.where;
+  }
+
   /** The entries that share a type and a name, in the order of their files. */
   *doubled(): Iterable<readonly Entry[]> {
     for (const key of this.#doubled) yield [...(this.#entries.get(key) ?? [])].sort(byPlace);
