@@ -107,7 +107,7 @@ export class ModelSubscriber {
       this.#honourClaim(there, version);
       return;
     }
-    const same = star === before.wildcard && sameNames(explicit, before.names);
+    const same = this.wildcard === before.wildcard && sameNames(explicit, before.names);
     if (!same) this.#claimed = undefined;
     if (this.wildcard && !before.wildcard) this.#mayBeEmpty = true;
     if (this.#whole) {
