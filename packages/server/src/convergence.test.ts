@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import {
+  DeltaDiscoveryRequestSchema,
+  DeltaDiscoveryResponseSchema,
+  DiscoveryRequestSchema,
+  DiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { GroupSettings } from "./groups.js";
+import { ads, openStreams, types, urlOf, withMemoryServer } from "./testing/running-server.js";
+import { cluster, loadAssignment } from "./testing/test-resources.js";
+import { waitFor } from "./testing/wait-for.js";
+import type { MemoryStream } from "./transports/memory/memory-stream.js";
+import type { MemoryTransport } from "./transports/memory/memory-transport.js";
+
+const groups: readonly GroupSettings[] = [
+  { name: "one", match: { cluster: "one" }, layers: ["base"] },
+  { name: "two", match: { cluster: "two" }, layers: ["base", "over"] },
+  { name: "three", match: { cluster: "three" }, layers: ["over", "base", "extra"] },
+];
+const layers = ["base", "over", "extra"];
+const names = ["a", "b", "c", "d", "e", "f"];
+
+type Kind = "sotw" | "delta";
+
+/** A client that keeps to the protocol and remembers what it holds: clusters by wildcard, load assignments by name. */
+function createHolder(transport: MemoryTransport, address: string, kind: Kind, group: string, id: string) {
+  const held = { cluster: new Map<string, string>(), endpoint: new Map<string, string>() };
+  const wanted = names.slice(0, 4);
+  let stream: MemoryStream | undefined;
+  let paused = false;
+  let opened = 0;
+
+  function reopen(): void {
+    stream?.cancel();
+    held.cluster.clear();
+    held.endpoint.clear();
+    opened += 1;
+    const mine = opened;
+    paused = false;
+    stream = transport.open(address, ads(kind), (bytes) => {
+      if (mine === opened) take(bytes);
+    });
+    const node = { id, cluster: group };
+    if (kind === "sotw") {
+      sendSotw({ node, typeUrl: urlOf("cluster") });
+      sendSotw({ typeUrl: urlOf("endpoint"), resourceNames: wanted });
+    } else {
+      sendDelta({ node, typeUrl: urlOf("cluster") });
+      sendDelta({ typeUrl: urlOf("endpoint"), resourceNamesSubscribe: wanted });
+    }
+  }
+  function sendSotw(request: MessageInitShape<typeof DiscoveryRequestSchema>): void {
+    stream?.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, request)));
+  }
+  function sendDelta(request: MessageInitShape<typeof DeltaDiscoveryRequestSchema>): void {
+    stream?.send(toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, request)));
+  }
+  function put(typeUrl: string, value: Uint8Array): void {
+    const text = Buffer.from(value).toString("base64");
+    if (typeUrl === urlOf("cluster")) held.cluster.set(fromBinary(ClusterSchema, value).name, text);
+    else held.endpoint.set(fromBinary(ClusterLoadAssignmentSchema, value).clusterName, text);
+  }
+  function take(bytes: Uint8Array): void {
+    if (kind === "sotw") {
+      const { typeUrl, resources, nonce, versionInfo } = fromBinary(DiscoveryResponseSchema, bytes);
+      if (typeUrl === urlOf("cluster")) held.cluster.clear();
+      for (const { value } of resources) put(typeUrl, value);
+      const resourceNames = typeUrl === urlOf("cluster") ? [] : wanted;
+      sendSotw({ typeUrl, resourceNames, responseNonce: nonce, versionInfo });
+    } else {
+      const { typeUrl, resources, removedResources, nonce } = fromBinary(DeltaDiscoveryResponseSchema, bytes);
+      const map = typeUrl === urlOf("cluster") ? held.cluster : held.endpoint;
+      for (const name of removedResources) map.delete(name);
+      for (const { resource } of resources) put(typeUrl, resource?.value ?? new Uint8Array());
+      sendDelta({ typeUrl, responseNonce: nonce });
+    }
+  }
+  return {
+    ...{ kind, group, id, held, wanted, reopen },
+    togglePause() {
+      if (paused) stream?.resume();
+      else stream?.pause();
+      paused = !paused;
+    },
+    resume() {
+      paused = false;
+      stream?.resume();
+    },
+    leave: () => stream?.cancel(),
+  };
+}
+
+/** The same numbers for the same seed. */
+function generator(seed: number): (below: number) => number {
+  let state = seed * 2_654_435_761;
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+describe("whatever happens, in the end every client holds what its group is to have", () => {
+  for (let seed = 1; seed <= 30; seed++) {
+    it(`seed ${seed}`, () =>
+      withMemoryServer({ groups }, async ({ server, transport, address }) => {
+        const random = generator(seed);
+        for (const layer of layers) server.config.layer(layer).set([cluster("a", layer)]);
+        const holders = Array.from({ length: 12 }, (_, index) => {
+          const kind: Kind = index % 2 === 0 ? "sotw" : "delta";
+          return createHolder(transport, address, kind, groups[index % 3]!.name, `n${index}`);
+        });
+        for (const holder of holders) holder.reopen();
+        for (let step = 0; step < 120; step++) {
+          const holder = holders[random(holders.length)]!;
+          switch (random(8)) {
+            case 0:
+              holder.reopen();
+              break;
+            case 1:
+            case 2:
+              holder.togglePause();
+              break;
+            case 3:
+              await new Promise((resolve) => setImmediate(resolve));
+              break;
+            case 4: {
+              const some = names.slice(random(3), 3 + random(4));
+              const content = some.flatMap((name) => [
+                cluster(name, `${random(3)}`),
+                ...(random(2) === 0 ? [loadAssignment(name, 1 + random(3))] : []),
+              ]);
+              server.config.layer(layers[random(3)]!).set(content);
+              break;
+            }
+            default: {
+              const name = names[random(names.length)]!;
+              const upsert = [cluster(name, `${random(3)}`), loadAssignment(name, 1 + random(3))].slice(random(3));
+              const remove = [{ type: random(2) === 0 ? "cds" : "eds", name: names[random(names.length)]! }];
+              server.config.layer(layers[random(3)]!).update({ upsert, remove });
+            }
+          }
+        }
+        for (const holder of holders) holder.resume();
+        let before = -1;
+        await waitFor("nothing more to be sent", () => {
+          const sent = server.stats().types.reduce((sum, row) => sum + row.responses + row.acknowledged, 0);
+          const quiet = sent === before;
+          before = sent;
+          return quiet;
+        });
+        for (const { kind, group, held, wanted, id } of holders) {
+          const snapshot = server.snapshotOf(group)!;
+          const bodies = (type: keyof typeof held, of: readonly string[]) =>
+            of.flatMap((name) => {
+              const body = snapshot.of(types[type]).get(name)?.body;
+              return body === undefined ? [] : [[name, Buffer.from(body).toString("base64")] as const];
+            });
+          const sorted = (map: Map<string, string>) => new Map([...map].sort());
+          assert.deepEqual(sorted(held.cluster), new Map(bodies("cluster", names)), `${id} ${kind} clusters`);
+          const assignments = new Map(bodies("endpoint", wanted));
+          if (kind === "sotw") {
+            // SotW cannot say that a load assignment is gone: the client keeps it.
+            for (const name of held.endpoint.keys()) if (!assignments.has(name)) held.endpoint.delete(name);
+          }
+          assert.deepEqual(sorted(held.endpoint), assignments, `${id} ${kind} load assignments`);
+        }
+        for (const holder of holders) holder.leave();
+        assert.equal(openStreams(server), 0);
+        assert.equal(server.stats().nodes, 0);
+      }));
+  }
+});
