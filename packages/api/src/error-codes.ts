@@ -172,6 +172,17 @@ export const errorCodes = {
     cause: "An unbalanced parenthesis, or something that RE2 does not have: look-ahead, look-behind, back references.",
     mend: "Rewrite it in RE2's syntax. gRPC clients end at such an expression, so it is never served.",
   },
+  XDSKIT_REGEX_LARGE: {
+    meaning: "A regular expression is valid but larger than Envoy takes by default.",
+    cause: "Large counted repetitions such as [a-z]{1,200}, or long lists of alternatives.",
+    mend: "Make it smaller, or raise re2.max_program_size.error_level in Envoy's runtime. gRPC has no such limit.",
+  },
+  XDSKIT_CLIENTS_REFUSE: {
+    meaning: "A resource keeps every rule of its proto file, and Envoy refuses it nevertheless.",
+    cause:
+      "Parts of it do not fit together: one domain in two virtual hosts, a cluster of type EDS without the place to ask, a listener without address.",
+    mend: "Change what the message names.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;

@@ -31,17 +31,18 @@ export interface Place {
   readonly at: (steps: readonly FieldStep[]) => { readonly line: number; readonly column: number } | undefined;
 }
 
-/** Notes an error at a place. */
-export function addError(
+/** Notes what is wrong at a place. */
+export function addFinding(
   reading: FileReading,
   place: Place,
   code: XdskitErrorCode,
   message: string,
   steps: readonly FieldStep[] = [],
   rule?: string,
+  severity: Finding["severity"] = "error",
 ): void {
   if (reading.findings.length >= findingLimit) return;
-  reading.findings.push({ code, severity: "error", message, ...whereOf(reading, place, steps), rule });
+  reading.findings.push({ code, severity, message, ...whereOf(reading, place, steps), rule });
 }
 
 /** Checks a message that was read, and takes it as a resource. */
@@ -53,11 +54,11 @@ export function addResource(
   wrapping: Wrapping,
 ): void {
   if (reading.validate) {
-    const before = reading.findings.length;
-    for (const { code, message: text, steps, rule } of checkMessage(schema, message, reading.registry)) {
-      addError(reading, place, code, text, steps, rule);
+    const problems = checkMessage(schema, message, reading.registry);
+    for (const { code, message: text, steps, rule, severity } of problems) {
+      addFinding(reading, place, code, text, steps, rule, severity);
     }
-    if (reading.findings.length > before) return;
+    if (problems.some(({ severity }) => severity === "error")) return;
   }
   try {
     const resource = createResource(message, { registry: reading.registry, types: reading.types, ...wrapping });

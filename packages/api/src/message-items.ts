@@ -2,7 +2,7 @@ import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { schemaOf, typeNameOf } from "./any.js";
 import type { FieldStep } from "./field-path.js";
-import { addError, addResource, type FileReading, type Place } from "./file-reading.js";
+import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
 import { unknownTypeMessage } from "./unknown-type.js";
 import { responseName, wrapperName, wrappingOf } from "./wrapping.js";
 
@@ -16,11 +16,11 @@ export function readBinary(reading: FileReading, bytes: Uint8Array): void {
   try {
     response = fromBinary(schema, bytes);
   } catch (error) {
-    addError(reading, { at: nowhere }, "XDSKIT_SYNTAX", `not a binary DiscoveryResponse: ${reasonOf(error)}`);
+    addFinding(reading, { at: nowhere }, "XDSKIT_SYNTAX", `not a binary DiscoveryResponse: ${reasonOf(error)}`);
     return;
   }
   if ((response.$unknown?.length ?? 0) > 0 && resourcesOf(response).length === 0) {
-    addError(reading, { at: nowhere }, "XDSKIT_FILE_FORM", "it holds another message than a DiscoveryResponse");
+    addFinding(reading, { at: nowhere }, "XDSKIT_FILE_FORM", "it holds another message than a DiscoveryResponse");
     return;
   }
   readResponse(reading, response, nowhere);
@@ -48,7 +48,7 @@ function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at
   }
   const inner = (unwrapped.message as Message & { resource?: Any | undefined }).resource;
   if (inner === undefined) {
-    addError(reading, place, "XDSKIT_TYPE_MISSING", "the wrapped resource is missing", ["resource"]);
+    addFinding(reading, place, "XDSKIT_TYPE_MISSING", "the wrapped resource is missing", ["resource"]);
     return;
   }
   const innerPlace: Place = { typeUrl: inner.typeUrl, at: (more) => at([...steps, "resource", ...more]) };
@@ -62,14 +62,14 @@ function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at
 function unpack(reading: FileReading, any: Any, place: Place): { schema: DescMessage; message: Message } | undefined {
   const schema = schemaOf(typeNameOf(any.typeUrl), reading.registry);
   if (schema === undefined) {
-    if (any.typeUrl === "") addError(reading, place, "XDSKIT_TYPE_MISSING", "a resource lacks its type URL");
-    else addError(reading, place, "XDSKIT_TYPE_UNKNOWN", unknownTypeMessage(any.typeUrl, reading.registry));
+    if (any.typeUrl === "") addFinding(reading, place, "XDSKIT_TYPE_MISSING", "a resource lacks its type URL");
+    else addFinding(reading, place, "XDSKIT_TYPE_UNKNOWN", unknownTypeMessage(any.typeUrl, reading.registry));
     return undefined;
   }
   try {
     return { schema, message: fromBinary(schema, any.value) };
   } catch (error) {
-    addError(reading, place, "XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(error)}`);
+    addFinding(reading, place, "XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(error)}`);
     return undefined;
   }
 }

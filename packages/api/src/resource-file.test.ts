@@ -227,6 +227,11 @@ suite("what is wrong is said with its place", () => {
       ['a.yaml:4:3: cluster "a", connect_tim', 'a.yaml:4:3: cluster "b", connect_tim'],
     );
   });
+  test("a warning does not keep a resource from being read", () => {
+    const found = read("a.yaml", `"@type": ${cluster}\nname: web\ntype: EDS\n`);
+    assert.equal(found.length, 2);
+    assert.match(found.join("\n"), /^1: cluster web\na\.yaml:3:1: cluster "web", type: .*XDSKIT_CLIENTS_REFUSE/);
+  });
   test("no more than 100 findings", () => {
     const items = Array.from({ length: 300 }, () => `- "@type": ${cluster}\n`).join("");
     assert.equal(readFile("a.yaml", items).findings.length, 100);

@@ -1,5 +1,5 @@
 import type { Finding, Where } from "./errors.js";
-import { addError, type FileReading } from "./file-reading.js";
+import { addFinding, type FileReading } from "./file-reading.js";
 import { decodeText } from "./file-text.js";
 import { parseJson } from "./json-source.js";
 import { readBinary } from "./message-items.js";
@@ -57,7 +57,7 @@ export function resourceFileForm(path: string): ResourceFileForm | undefined {
 
 /**
  * Reads a resource file: YAML, JSON, binary or text by the path's extension. It holds one resource, a list of them, a `DiscoveryResponse`, or (YAML)
- * several such documents. Never throws for what the file holds: that becomes findings. A resource with a finding is left out.
+ * several such documents. Never throws for what the file holds: that becomes findings. A resource with an error is left out.
  */
 export function readResources(
   file: { readonly path: string; readonly bytes: Uint8Array },
@@ -74,14 +74,14 @@ export function readResources(
   const form = resourceFileForm(file.path);
   if (form === undefined) {
     const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
-    addError(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
+    addFinding(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
   } else if (form === "binary") {
     readBinary(reading, file.bytes);
   } else {
     const text = decodeText(file.bytes);
     const { problem } = text;
     if (problem !== undefined)
-      addError(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
+      addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
     else if (form === "text") readTextFormat(reading, text);
     else if (text.text.trim() !== "")
       readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text));

@@ -1,7 +1,7 @@
 import type { DescMessage, JsonObject, JsonValue, Registry } from "@bufbuild/protobuf";
 import { schemaOf, typeNameOf } from "./any.js";
 import type { FieldStep } from "./field-path.js";
-import { addError, addResource, type FileReading, type Place } from "./file-reading.js";
+import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
 import type { FileText } from "./file-text.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
 import type { SourceDocument, SourceText } from "./source-document.js";
@@ -13,7 +13,7 @@ import { responseName, type Wrapping, wrapperName, wrappingOf } from "./wrapping
 /** Reads what a YAML or JSON file holds: resources, lists of them, and discovery responses, one a document. */
 export function readSource(reading: FileReading, file: FileText, source: SourceText): void {
   for (const { offset, message } of source.problems) {
-    addError(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
+    addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
   }
   if (source.problems.length > 0) return;
   for (const document of source.documents) {
@@ -55,7 +55,7 @@ class SourceItems {
     const declared = others.type_url ?? others.typeUrl;
     if (resources === undefined || resources === null) return;
     if (!Array.isArray(resources)) {
-      addError(this.reading, place, "XDSKIT_FIELD_INVALID", "expected a list of resources", ["resources"]);
+      addFinding(this.reading, place, "XDSKIT_FIELD_INVALID", "expected a list of resources", ["resources"]);
       return;
     }
     for (const [index, item] of resources.entries()) {
@@ -67,14 +67,14 @@ class SourceItems {
     const { reading } = this;
     if (!isObject(item)) {
       const message = 'expected a resource: a mapping with "@type" and the resource\'s fields';
-      addError(reading, this.placeOf(steps, undefined), "XDSKIT_FILE_FORM", message);
+      addFinding(reading, this.placeOf(steps, undefined), "XDSKIT_FILE_FORM", message);
       return;
     }
     const url = item["@type"];
     const place = this.placeOf(steps, typeof url === "string" ? url : undefined, nameIn(item));
     if (typeof url !== "string" || url === "") {
       const message = 'a resource lacks "@type", such as "type.googleapis.com/envoy.config.cluster.v3.Cluster"';
-      addError(reading, place, "XDSKIT_TYPE_MISSING", message);
+      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message);
       return;
     }
     const typeName = v3Name(url);
@@ -83,12 +83,12 @@ class SourceItems {
       return;
     }
     if (typeName === responseName) {
-      addError(reading, place, "XDSKIT_FILE_FORM", "a DiscoveryResponse must be a document of its own");
+      addFinding(reading, place, "XDSKIT_FILE_FORM", "a DiscoveryResponse must be a document of its own");
       return;
     }
     if (declared !== undefined && typeNameOf(declared) !== typeNameOf(url)) {
       const message = `the response's type_url says that it holds ${typeNameOf(declared)}`;
-      addError(reading, place, "XDSKIT_TYPE_MISMATCH", message);
+      addFinding(reading, place, "XDSKIT_TYPE_MISMATCH", message);
       return;
     }
     this.readResource(item, url, place, {});
@@ -104,7 +104,7 @@ class SourceItems {
     const url = isObject(inner) ? inner["@type"] : undefined;
     if (!isObject(inner) || typeof url !== "string" || url === "") {
       const message = 'the wrapped resource must be a mapping with "@type"';
-      addError(reading, place, "XDSKIT_TYPE_MISSING", message, ["resource"]);
+      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message, ["resource"]);
       return;
     }
     this.readResource(
@@ -119,7 +119,7 @@ class SourceItems {
     const schema = schemaOf(typeNameOf(url), this.reading.registry);
     if (schema === undefined) {
       const message = unknownTypeMessage(url, this.reading.registry);
-      addError(this.reading, place, "XDSKIT_TYPE_UNKNOWN", message);
+      addFinding(this.reading, place, "XDSKIT_TYPE_UNKNOWN", message);
       return;
     }
     const message = this.readMessage(schema, withoutType(item), place);
@@ -129,7 +129,7 @@ class SourceItems {
   private readMessage(schema: DescMessage, json: JsonValue, place: Place) {
     const read = readJsonMessage(schema, json, this.registry);
     if (read.kind === "message") return read.message;
-    for (const { code, message, steps } of read.problems) addError(this.reading, place, code, message, steps);
+    for (const { code, message, steps } of read.problems) addFinding(this.reading, place, code, message, steps);
     return undefined;
   }
 

@@ -1,7 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import type { FieldStep } from "../field-path.js";
-import { addError, type FileReading } from "../file-reading.js";
+import { addFinding, type FileReading } from "../file-reading.js";
 import type { FileText } from "../file-text.js";
 import { readResponse, responseSchema } from "../message-items.js";
 import { withV2Names } from "../v2-names-registry.js";
@@ -17,7 +17,7 @@ export function readTextFormat(reading: FileReading, file: FileText): void {
     tree = parseTextTree(file.text);
   } catch (error) {
     if (!(error instanceof TextProblem)) throw error;
-    addError(reading, { at: () => file.at(error.offset) }, "XDSKIT_SYNTAX", error.message);
+    addFinding(reading, { at: () => file.at(error.offset) }, "XDSKIT_SYNTAX", error.message);
     return;
   }
   let response: Message;
@@ -26,11 +26,11 @@ export function readTextFormat(reading: FileReading, file: FileText): void {
   } catch (error) {
     const problems = explainText(schema, tree, registry);
     for (const { code, message, steps, offset } of problems) {
-      addError(reading, { at: () => file.at(offset) }, code, message, steps);
+      addFinding(reading, { at: () => file.at(offset) }, code, message, steps);
     }
     if (problems.length === 0) {
       const message = error instanceof Error ? error.message : String(error);
-      addError(reading, { at: () => file.at(0) }, "XDSKIT_SYNTAX", message);
+      addFinding(reading, { at: () => file.at(0) }, "XDSKIT_SYNTAX", message);
     }
     return;
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { bytesChecks } from "./bytes-rules.js";
 import { numberChecks } from "./order-rules.js";
-import { regexProblem } from "./regex.js";
+import { judgeRegex } from "./regex.js";
 import { stringChecks } from "./string-rules.js";
 import { durationChecks, timestampChecks } from "./time-rules.js";
 import { allOf, type RuleSet, type ValueCheck } from "./value-check.js";
@@ -126,11 +126,19 @@ suite("bytes and times", () => {
 });
 
 test("regular expressions are RE2's", () => {
-  for (const good of ["^/a/.*$", "(?i)a", "(?P<name>a)", "\\d+", "[[:alpha:]]", "\\pL", ""])
-    assert.equal(regexProblem(good), undefined, good);
-  assert.match(regexProblem("(a") ?? "", /missing closing \)/);
-  assert.match(regexProblem("a(?=b)") ?? "", /no look-ahead/);
-  assert.match(regexProblem("(a)\\1") ?? "", /no back references/);
-  assert.match(regexProblem("a{2000}") ?? "", /repeat/);
-  assert.match(regexProblem("*a") ?? "", /./);
+  for (const good of ["^/a/.*$", "(?i)a", "(?P<name>a)", "\\d+", "[[:alpha:]]", "\\pL", "\\C", "\\\\C", ""]) {
+    assert.equal(judgeRegex(good).kind, "valid", good);
+  }
+  const reasons = {
+    "(a": /missing closing \)/,
+    "a(?=b)": /no look-ahead/,
+    "(a)\\1": /no back references/,
+    "a{2000}": /repeat/,
+    "*a": /./,
+    "a++": /./,
+  };
+  for (const [bad, expected] of Object.entries(reasons)) {
+    const verdict = judgeRegex(bad);
+    assert.match(verdict.kind === "invalid" ? verdict.reason : "", expected, bad);
+  }
 });

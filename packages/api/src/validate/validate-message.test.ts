@@ -14,9 +14,9 @@ function schemaOf(typeName: string): DescMessage {
 }
 
 /** The findings of a message of Envoy's, given as JSON. */
-function check(typeName: string, json: JsonValue): readonly string[] {
+function check(typeName: string, json: JsonValue, warnings = false): readonly string[] {
   const message = fromJson(schemaOf(typeName), json, { registry });
-  return validateMessage(message, { registry }).map(({ type: _, ...finding }) => describe(finding));
+  return validateMessage(message, { registry, warnings }).map(({ type: _, ...finding }) => describe(finding));
 }
 
 const broken = "[XDSKIT_RULE_BROKEN]";
@@ -45,7 +45,10 @@ suite("rules of Envoy's protos", () => {
     const at = "filter_chains[0].filters[0].typed_config";
     const host = `${at}.route_config.virtual_hosts[0]`;
     assert.deepEqual(
-      check("envoy.config.listener.v3.Listener", { filterChains: [{ filters: [{ name: "a", typedConfig }] }] }),
+      check("envoy.config.listener.v3.Listener", {
+        address: { pipe: { path: "/a" } },
+        filterChains: [{ filters: [{ name: "a", typedConfig }] }],
+      }),
       [
         `${at}.stat_prefix: must not be empty (string.min_len: 1) ${broken}`,
         `${host}.name: must not be empty (string.min_len: 1) ${broken}`,
@@ -98,6 +101,35 @@ suite("rules of Envoy's protos", () => {
     assert.deepEqual(check("envoy.config.core.v3.Metadata", { filterMetadata: { "": {} } }), [
       `filter_metadata[""]: must not be empty (string.min_len: 1) ${broken}`,
     ]);
+  });
+
+  test("what no rule says and Envoy refuses is warned of where warnings are wanted", () => {
+    const warn = (typeName: string, json: JsonValue) => check(typeName, json, true);
+    const virtualHosts = [
+      { name: "a", domains: ["x", "*"] },
+      { name: "b", domains: ["X"] },
+    ];
+    assert.deepEqual(check("envoy.config.route.v3.RouteConfiguration", { virtualHosts }), []);
+    assert.deepEqual(warn("envoy.config.route.v3.RouteConfiguration", { virtualHosts }), [
+      'virtual_hosts[1].domains[0]: the domain "X" belongs to the virtual host "a" already [XDSKIT_CLIENTS_REFUSE]',
+    ]);
+    assert.match(
+      warn("envoy.config.cluster.v3.Cluster", { name: "a", type: "EDS" }).join(),
+      /^type: .*eds_cluster_config/,
+    );
+    const asking = { name: "a", type: "EDS", edsClusterConfig: { edsConfig: { ads: {} } } };
+    assert.deepEqual(warn("envoy.config.cluster.v3.Cluster", asking), []);
+    assert.match(warn("envoy.config.listener.v3.Listener", { name: "a" }).join(), /^a listener needs an address/);
+    assert.deepEqual(warn("envoy.config.listener.v3.Listener", { name: "a", internalListener: {} }), []);
+  });
+
+  test("large regular expressions are warned of where warnings are wanted", () => {
+    const message = (matcher: object) =>
+      fromJson(schemaOf("envoy.type.matcher.v3.RegexMatcher"), { regex: "a{1000}", ...matcher }, { registry });
+    assert.deepEqual(validateMessage(message({})), []);
+    const [finding] = validateMessage(message({}), { warnings: true });
+    assert.deepEqual([finding?.code, finding?.severity, finding?.field], ["XDSKIT_REGEX_LARGE", "warning", "regex"]);
+    assert.deepEqual(validateMessage(message({ googleRe2: { maxProgramSize: 2000 } }), { warnings: true }), []);
   });
 
   test("every message of the API has rules that compile, and can be checked when it is empty", () => {

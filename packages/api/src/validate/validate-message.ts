@@ -8,11 +8,12 @@ import { envoyRegistry, type Registry } from "../registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type Plans, plansOf } from "./message-plan.js";
 import { fieldValue, type MessageField } from "./rule-paths.js";
-import { isSpecial, specialProblem } from "./special-checks.js";
+import { isSpecial, specialProblems } from "./special-checks.js";
 import type { Violation } from "./value-check.js";
 
 /** A field that breaks a rule. */
 export interface RuleProblem extends FieldProblem {
+  readonly severity: Finding["severity"];
   readonly rule?: string | undefined;
 }
 
@@ -21,26 +22,28 @@ const problemLimit = 100;
 /** `Any`s inside `Any`s are followed to this depth. */
 const depthLimit = 64;
 
+/** How a message is to be checked. */
+export interface ValidateOptions {
+  /** Where the content of `Any`s is looked up; Envoy's messages by default. */
+  readonly registry?: Registry | undefined;
+  /** Whether findings of severity `warning` are wanted as well; by default they are not. */
+  readonly warnings?: boolean | undefined;
+}
+
 /**
  * Checks a message, and all that is in it, by the rules of its proto files (`validate.rules`, with the meaning that protoc-gen-validate gives them),
- * inside every `Any` whose type is known; and that regular expressions are RE2's.
+ * inside every `Any` whose type is known; that regular expressions are RE2's; and a few things that no rule says and that Envoy refuses.
  * Returns what is wrong, at most 100 findings; none for a message whose type the registry lacks.
  */
-export function validateMessage(
-  message: Message,
-  options: { readonly registry?: Registry | undefined } = {},
-): readonly Finding[] {
+export function validateMessage(message: Message, options: ValidateOptions = {}): readonly Finding[] {
   const registry = options.registry ?? envoyRegistry();
   const schema = schemaOf(message.$typeName, registry);
   if (schema === undefined) return [];
-  return checkMessage(schema, message, registry).map(({ code, message: text, steps, rule }) => ({
-    code,
-    severity: "error",
-    message: text,
-    field: formatFieldPath(steps),
-    type: schema.typeName,
-    rule,
-  }));
+  const problems = checkMessage(schema, message, registry);
+  const wanted = options.warnings === true ? problems : problems.filter(({ severity }) => severity === "error");
+  return wanted.map(({ code, severity, message: text, steps, rule }) => {
+    return { code, severity, message: text, field: formatFieldPath(steps), type: schema.typeName, rule };
+  });
 }
 
 /** As `validateMessage`, with the steps to each field. `unpack` saves reading `Any`s again that were read before. */
@@ -73,8 +76,9 @@ class Validator {
         this.any(message as Any, path, depth);
         return;
       }
-      const problem = specialProblem(schema.typeName, message);
-      if (problem !== undefined) this.add(stepInto(path, problem.field), problem.message, problem.code);
+      for (const { code, severity, steps, message: text } of specialProblems(schema.typeName, message)) {
+        this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
+      }
     }
     const { oneofs, checks, nested } = this.plans(schema);
     for (const { localName, members } of oneofs) {
@@ -146,8 +150,15 @@ class Validator {
     this.add(path, message, "XDSKIT_RULE_BROKEN", rule);
   }
 
-  private add(path: FieldPath | undefined, message: string, code: RuleProblem["code"], rule?: string): void {
-    if (this.problems.length < problemLimit) this.problems.push({ code, steps: stepsOf(path), message, rule });
+  private add(
+    path: FieldPath | undefined,
+    message: string,
+    code: RuleProblem["code"],
+    rule?: string,
+    severity: RuleProblem["severity"] = "error",
+  ): void {
+    if (this.problems.length < problemLimit)
+      this.problems.push({ code, steps: stepsOf(path), message, rule, severity });
   }
 }
 
