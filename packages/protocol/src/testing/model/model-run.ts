@@ -160,6 +160,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     [4, () => sessions.length < 8 && connect()],
     [18, () => publish(change(group))],
     [2, () => publish(rebuild(group))],
+    [2, () => publish(rebuild(change(group)))],
     [2, goBack],
     [20, deliver],
     [20, (session) => read(session, false)],
