@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import {
@@ -10,7 +11,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { GroupSettings } from "./groups.js";
-import { ads, openStreams, types, urlOf, withMemoryServer } from "./testing/running-server.js";
+import { ads, openStreams, urlOf, withMemoryServer } from "./testing/running-server.js";
 import { cluster, loadAssignment } from "./testing/test-resources.js";
 import { waitFor } from "./testing/wait-for.js";
 import type { MemoryStream } from "./transports/memory/memory-stream.js";
@@ -94,6 +95,38 @@ function createHolder(transport: MemoryTransport, address: string, kind: Kind, g
   };
 }
 
+type Content = ReturnType<typeof cluster> | ReturnType<typeof loadAssignment>;
+
+/** What the layers hold, kept as plainly as can be. */
+function createModel() {
+  const held = new Map<string, Map<string, string>>(layers.map((layer) => [layer, new Map()]));
+  const put = (layer: string, content: readonly Content[]) => {
+    for (const message of content) {
+      const { type, name, body } = createResource(message);
+      held.get(layer)?.set(`${type.name} ${name}`, Buffer.from(body).toString("base64"));
+    }
+  };
+  return {
+    put,
+    set(layer: string, content: readonly Content[]) {
+      held.get(layer)?.clear();
+      put(layer, content);
+    },
+    remove: (layer: string, type: string, name: string) => held.get(layer)?.delete(`${type} ${name}`),
+    /** By name: what the last of the layers that has it holds. */
+    of(stack: readonly string[], type: string, of: readonly string[]): Map<string, string> {
+      const found = new Map<string, string>();
+      for (const name of of) {
+        for (const layer of stack) {
+          const body = held.get(layer)?.get(`${type} ${name}`);
+          if (body !== undefined) found.set(name, body);
+        }
+      }
+      return found;
+    },
+  };
+}
+
 /** The same numbers for the same seed. */
 function generator(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761;
@@ -108,7 +141,12 @@ describe("whatever happens, in the end every client holds what its group is to h
     it(`seed ${seed}`, () =>
       withMemoryServer({ groups }, async ({ server, transport, address }) => {
         const random = generator(seed);
-        for (const layer of layers) server.config.layer(layer).set([cluster("a", layer)]);
+        const model = createModel();
+        const set = (layer: string, content: readonly Content[]) => {
+          server.config.layer(layer).set(content);
+          model.set(layer, content);
+        };
+        for (const layer of layers) set(layer, [cluster("a", layer)]);
         const holders = Array.from({ length: 12 }, (_, index) => {
           const kind: Kind = index % 2 === 0 ? "sotw" : "delta";
           return createHolder(transport, address, kind, groups[index % 3]!.name, `n${index}`);
@@ -133,14 +171,18 @@ describe("whatever happens, in the end every client holds what its group is to h
                 cluster(name, `${random(3)}`),
                 ...(random(2) === 0 ? [loadAssignment(name, 1 + random(3))] : []),
               ]);
-              server.config.layer(layers[random(3)]!).set(content);
+              set(layers[random(3)]!, content);
               break;
             }
             default: {
               const name = names[random(names.length)]!;
               const upsert = [cluster(name, `${random(3)}`), loadAssignment(name, 1 + random(3))].slice(random(3));
-              const remove = [{ type: random(2) === 0 ? "cds" : "eds", name: names[random(names.length)]! }];
-              server.config.layer(layers[random(3)]!).update({ upsert, remove });
+              const type = random(2) === 0 ? "cluster" : "endpoint";
+              const gone = names[random(names.length)]!;
+              const layer = layers[random(3)]!;
+              server.config.layer(layer).update({ upsert, remove: [{ type, name: gone }] });
+              model.remove(layer, type, gone);
+              model.put(layer, upsert);
             }
           }
         }
@@ -153,15 +195,10 @@ describe("whatever happens, in the end every client holds what its group is to h
           return quiet;
         });
         for (const { kind, group, held, wanted, id } of holders) {
-          const snapshot = server.snapshotOf(group)!;
-          const bodies = (type: keyof typeof held, of: readonly string[]) =>
-            of.flatMap((name) => {
-              const body = snapshot.of(types[type]).get(name)?.body;
-              return body === undefined ? [] : [[name, Buffer.from(body).toString("base64")] as const];
-            });
+          const { layers: stack } = groups.find(({ name }) => name === group)!;
           const sorted = (map: Map<string, string>) => new Map([...map].sort());
-          assert.deepEqual(sorted(held.cluster), new Map(bodies("cluster", names)), `${id} ${kind} clusters`);
-          const assignments = new Map(bodies("endpoint", wanted));
+          assert.deepEqual(sorted(held.cluster), model.of(stack, "cluster", names), `${id} ${kind} clusters`);
+          const assignments = model.of(stack, "endpoint", wanted);
           if (kind === "sotw") {
             // SotW cannot say that a load assignment is gone: the client keeps it.
             for (const name of held.endpoint.keys()) if (!assignments.has(name)) held.endpoint.delete(name);
