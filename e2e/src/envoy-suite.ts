@@ -219,6 +219,34 @@ export function testEnvoy(variant: ClientVariant): void {
       assert.deepEqual(failures, []);
     });
 
+    await step("catches up after it was stopped for a while", async () => {
+      const failures = await failuresDuring(async () => {
+        process.kill(envoy.process.pid, "SIGSTOP");
+        try {
+          for (let seconds = 2; seconds < 10; seconds += 1) {
+            await change({
+              clusters: [
+                cluster({ name: "a", source, connectTimeout: `${seconds}s` }),
+                cluster({ name: `b-${seconds}`, source }),
+              ],
+              endpoints: [loadAssignment("a", [green.port]), loadAssignment(`b-${seconds}`, [blue.port])],
+            });
+            await quiet(200);
+          }
+        } finally {
+          process.kill(envoy.process.pid, "SIGCONT");
+        }
+        await eventually("the last state", async () => {
+          const clusters = await admin.activeClusters();
+          const timeout = clusters.get("a")?.resource.connect_timeout;
+          return timeout === "9s" && [...clusters.keys()].sort().join() === "a,b-9";
+        });
+        await nothingWarms();
+        await answersFrom("green");
+      });
+      assert.deepEqual(failures, []);
+    });
+
     await step("counts a rejected cluster once, and takes the mended one", async () => {
       const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "cds" });
       const rejected = await admin.stat("cluster_manager.cds.update_rejected");
