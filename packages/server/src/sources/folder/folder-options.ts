@@ -18,7 +18,7 @@ export const wholeFolderLayer: LayerName = ".";
 
 /** What one folder may cost. Beyond a limit there is a finding, and the last good configuration stays. */
 export interface FolderLimits {
-  /** Bytes of one file; a larger one is not read at all. Default: 16 MiB, for a parsed YAML file takes some seventy times its size for a moment. */
+  /** Bytes of one file; a larger one is not read at all. Default: 16 MiB: YAML of that size takes some seconds to read, in which nothing else is served, and some thirty times its size in memory. */
   readonly fileBytes: number;
   /** Files with resources, over all folders. Default: 100,000. */
   readonly files: number;
