@@ -17,6 +17,7 @@ import { RuntimeSchema } from "@xdskit/api/envoy/service/runtime/v3/rtds";
  * One resource's content in the words of a transcript: a label, and the names it refers to: `1`, `1->x`, `1->x,y`.
  * Behind an `@` each: aliases, which the message does not carry.
  * A cluster without `->` refers to the load assignment of its own name; `->static` makes it one without a load assignment.
+ * A route configuration with `->vhds` has its virtual hosts asked for one by one.
  */
 export type Content = string;
 
@@ -122,7 +123,10 @@ const route = sample(RouteConfigurationSchema, "envoy.api.v2.RouteConfiguration"
   (name, label, clusters) => ({
     name,
     internalOnlyHeaders: [label],
-    virtualHosts: clusters.map((to, index) => ({
+    ...(clusters.includes("vhds")
+      ? { vhds: { configSource: { configSourceSpecifier: { case: "ads" as const, value: {} } } } }
+      : {}),
+    virtualHosts: others(clusters).map((to, index) => ({
       name: `host-${index}`,
       domains: [`host-${index}`],
       routes: [
@@ -136,12 +140,19 @@ const route = sample(RouteConfigurationSchema, "envoy.api.v2.RouteConfiguration"
   (message) => [
     message.name,
     message.internalOnlyHeaders[0],
-    message.virtualHosts.map((host) => {
-      const action = host.routes[0]?.action;
-      return action?.case === "route" ? String(action.value.clusterSpecifier.value) : "?";
-    }),
+    [
+      ...message.virtualHosts.map((host) => {
+        const action = host.routes[0]?.action;
+        return action?.case === "route" ? String(action.value.clusterSpecifier.value) : "?";
+      }),
+      ...(message.vhds === undefined ? [] : ["vhds"]),
+    ],
   ],
 );
+
+function others(clusters: readonly string[]): readonly string[] {
+  return clusters.filter((name) => name !== "vhds");
+}
 
 const scopedRoute = sample(ScopedRouteConfigurationSchema, "envoy.api.v2.ScopedRouteConfiguration")(
   (name, label, [routeConfigurationName = "default"]) => ({
