@@ -61,7 +61,8 @@ export function addResource(
     if (problems.some(({ severity }) => severity === "error")) return;
   }
   try {
-    const resource = createResource(message, { registry: reading.registry, types: reading.types, ...wrapping });
+    const made = createResource(message, { registry: reading.registry, types: reading.types, ...wrapping });
+    const resource = detached(made);
     reading.resources.push({ resource, where: whereOf(reading, { ...place, resource: resource.name }, []) });
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
@@ -70,6 +71,24 @@ export function addResource(
         reading.findings.push({ ...finding, ...defined(whereOf(reading, place, [])) });
     }
   }
+}
+
+/**
+ * The same resource with strings of its own. What a parser cuts out of a text is a view of the text: a single name would keep a whole file in memory
+ * for as long as its resource lives.
+ */
+function detached(resource: Resource): Resource {
+  const { name, aliases, references } = resource;
+  return {
+    ...resource,
+    name: copied(name),
+    aliases: aliases.map(copied),
+    references: references.map((reference) => ({ ...reference, name: copied(reference.name) })),
+  };
+}
+
+function copied(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function whereOf(reading: FileReading, place: Place, steps: readonly FieldStep[]): Where {

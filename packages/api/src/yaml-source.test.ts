@@ -186,9 +186,28 @@ suite("the quick reader of YAML reads as the real parser, or not at all", () => 
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
         if (quick(`${lines.join("\n")}\n`) !== undefined) read++;
       }),
-      { numRuns: 4000 },
+      { numRuns: 4_000 },
     );
     assert.ok(read > 200, `only ${read} were read quickly`);
+  });
+
+  test("blocks of lines", () => {
+    const line = fc
+      .tuple(fc.nat(5), fc.constantFrom("", "x", "- x", "a: b", "# e", "a: |", "- |", "b: |-", "c: >", "---", "|"))
+      .map(([indent, rest]) => " ".repeat(indent) + rest);
+    let read = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom("a: |", "- |", "- a: |-", "a:\n  b: |", "- - |-"),
+        fc.array(line, { maxLength: 7 }),
+        (head, lines) => {
+          if (quick(`${head}\n${lines.join("\n")}\n`) !== undefined) read++;
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+    assert.ok(read > 200, `only ${read} were read quickly`);
+    assert.deepEqual(quick("a: |\n  x\n    y\n\n  z\n\nb: |-\n q\n"), [{ a: "x\n  y\n\nz\n", b: "q" }]);
   });
 
   test("what people write for Envoy is read quickly", () => {
