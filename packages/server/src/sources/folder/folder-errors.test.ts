@@ -54,7 +54,7 @@ test("a resource may move from one file to another", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("b.yaml", clusters(["b"]));
-  const { sink } = await startedSource(t, { directory: folder.path });
+  const { sink } = await startedSource(t, { directory: folder.path, settleMs: 400 });
   await folder.write("b.yaml", clusters(["b", "a"]));
   await folder.remove("a.yaml");
   await sink.until("read", () => sink.reports.length === 2);
@@ -166,9 +166,13 @@ test("a file that is written to all the time is an error of that file alone", as
   let busy = true;
   t.mock.method(fs.promises, "open", async (...all: Parameters<typeof open>) => {
     const file = await open(...all);
-    // After it was opened, and before it is read to its end.
-    if (busy && String(all[0]).endsWith("busy.yaml"))
-      setImmediate(() => fs.appendFileSync(folder.at("busy.yaml"), "#\n"));
+    if (busy && String(all[0]).endsWith("busy.yaml")) {
+      const { read } = file;
+      t.mock.method(file, "read", (...args: never[]) => {
+        fs.appendFileSync(folder.at("busy.yaml"), "#\n");
+        return Reflect.apply(read, file, args);
+      });
+    }
     return file;
   });
   syncBuiltinESMExports();

@@ -67,7 +67,7 @@ test("a Kubernetes ConfigMap, files that are links into ..data, changes at once"
   await release(folder, "map/..2026_2", 2);
   await folder.link("..2026_1", "map/..data");
   for (const name of names) await folder.link(`..data/${name}.yaml`, `map/${name}.yaml`);
-  const { sink } = await startedSource(t, { directory: folder.at("map") });
+  const { sink } = await startedSource(t, { directory: folder.at("map"), settleMs: 400 });
   assert.equal(sink.held().length, names.length);
   await folder.swapLink("..2026_2", "map/..data");
   await folder.remove("map/..2026_1");

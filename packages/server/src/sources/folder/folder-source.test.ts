@@ -58,14 +58,14 @@ test("a file is changed, renamed over, added and deleted", async (t) => {
 test("several files within the settling time are one change", async (t) => {
   const folder = await temporaryFolder(t);
   for (const name of ["a", "b", "c"]) await folder.write(`${name}.yaml`, clusters([name]));
-  const { sink } = await startedSource(t, { directory: folder.path, settleMs: 200 });
+  const { sink } = await startedSource(t, { directory: folder.path, settleMs: 500 });
   for (const name of ["a", "b", "c"]) {
     await folder.replace(`${name}.yaml`, clusters([name], 2));
     await delay(60);
   }
   await sink.untilApplied(2);
   assert.deepEqual(sink.applied[1]?.[0]?.upsert.map(({ name }) => name).sort(), ["a", "b", "c"]);
-  await delay(500);
+  await delay(800);
   assert.equal(sink.applied.length, 2);
 });
 
@@ -146,7 +146,11 @@ test("layers are folders; a change over several is one", async (t) => {
   await folder.write("edge/a.yaml", clusters(["a"], 2));
   await folder.write("edge/eu/b.yaml", clusters(["b"]));
   await folder.write("other/broken.yaml", "]");
-  const { sink } = await startedSource(t, { directory: folder.path, layers: ["shared", "edge", "edge/eu"] });
+  const { sink } = await startedSource(t, {
+    directory: folder.path,
+    layers: ["shared", "edge", "edge/eu"],
+    settleMs: 400,
+  });
   assert.deepEqual(
     sink.applied[0]?.map(({ layer, kind }) => [layer, kind]),
     [
