@@ -2,24 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BoundedCache } from "./bounded-cache.js";
 
-test("the oldest goes when the weight is too much", () => {
+test("the oldest go when the weight is too much", () => {
   const cache = new BoundedCache<number>(10);
-  cache.set("a", 1, 4);
-  cache.set("b", 2, 4);
-  cache.set("c", 3, 4);
-  assert.deepEqual(
-    ["a", "b", "c"].map((key) => cache.get(key)),
-    [undefined, 2, 3],
-  );
+  for (let key = 1; key <= 20; key++) cache.set(String(key), key, 1);
+  const kept = Array.from({ length: 20 }, (_, index) => cache.get(String(index + 1)) !== undefined);
+  assert.deepEqual(kept, [...Array(10).fill(false), ...Array(10).fill(true)]);
 });
 
-test("the newest stays, however heavy, and goes in its turn", () => {
+test("the last eight stay, however heavy, and go in their turn", () => {
   const cache = new BoundedCache<number>(10);
-  cache.set("a", 1, 4);
-  cache.set("b", 2, 40);
-  assert.deepEqual([cache.get("a"), cache.get("b")], [undefined, 2]);
-  cache.set("c", 3, 1);
-  assert.deepEqual([cache.get("b"), cache.get("c")], [undefined, 3]);
-  cache.set("d", 4, 9);
-  assert.deepEqual([cache.get("c"), cache.get("d")], [3, 4]);
+  for (let key = 1; key <= 8; key++) cache.set(String(key), key, 1_000);
+  assert.deepEqual([cache.get("1"), cache.get("8")], [1, 8]);
+  cache.set("9", 9, 1_000);
+  assert.deepEqual([cache.get("1"), cache.get("2"), cache.get("9")], [undefined, 2, 9]);
+  for (let key = 10; key <= 20; key++) cache.set(String(key), key, 0);
+  assert.deepEqual([cache.get("9"), cache.get("13"), cache.get("20")], [undefined, 13, 20]);
 });

@@ -1,4 +1,10 @@
-/** Remembers the values that were used last, up to a total weight. What was remembered last always stays, however heavy. */
+/**
+ * How many values stay however heavy they are, so that there is one for each type that clients ask for as they connect. With fewer, clients of a large
+ * configuration would push out each other's clusters and load assignments.
+ */
+const alwaysKept = 8;
+
+/** Remembers the values that came last, up to a total weight. */
 export class BoundedCache<Value> {
   readonly #entries = new Map<string, { readonly value: Value; readonly weight: number }>();
   readonly #capacity: number;
@@ -18,7 +24,7 @@ export class BoundedCache<Value> {
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
     for (const [oldest, entry] of this.#entries) {
-      if (this.#weight <= this.#capacity || oldest === key) return;
+      if (this.#weight <= this.#capacity || this.#entries.size <= alwaysKept) return;
       this.#entries.delete(oldest);
       this.#weight -= entry.weight;
     }
