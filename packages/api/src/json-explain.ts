@@ -49,7 +49,8 @@ class Explanation {
       const expected = expectedForm[schema.typeName];
       const refusal = this.refusal(schema, json);
       if (refusal === "depth") this.add(path, "nested too deep");
-      else if (refusal === "value") this.add(path, `expected ${expected}, found ${kindOf(json)}`);
+      else if (refusal === "value" || isTrailed(schema, json))
+        this.add(path, `expected ${expected}, found ${kindOf(json)}`);
     } else if (isObject(json)) {
       this.fields(schema, json, path, depth);
     } else {
@@ -186,6 +187,16 @@ const expectedForm: Readonly<Record<string, string>> = {
   "google.protobuf.ListValue": "a list",
   "google.protobuf.Value": "any JSON value",
 };
+
+/** A duration with something behind it, of which the reader does not complain: `1s500ms` is no second and a half. */
+function isTrailed(schema: DescMessage, json: JsonValue): boolean {
+  return schema.typeName === "google.protobuf.Duration" && typeof json === "string" && !/^-?\d+(?:\.\d+)?s$/.test(json);
+}
+
+/** Whether a text may have durations with something behind them. */
+export function mayHaveTrailedDurations(text: string): boolean {
+  return /[\s"':]-?\d+(?:\.\d+)?s(?:[^\s"',}\]#]| +[^\s#,}\]])/.test(text);
+}
 
 function isObject(json: JsonValue): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);

@@ -190,6 +190,18 @@ suite("what is wrong is said with its place", () => {
       ],
     );
   });
+  test("a duration with something behind it", () => {
+    const text = (timeout: string) => `"@type": ${cluster}\nname: 10sx\nconnect_timeout: ${timeout}\n`;
+    for (const bad of ["1s500ms", "1.5ss", '"2s "']) {
+      assert.match(read("a.yaml", text(bad)).join(), /^a\.yaml:3:1: .*expected a duration/, bad);
+    }
+    for (const good of ["1s", "1.5s", "0.000000001s"])
+      assert.deepEqual(read("a.yaml", text(good)), ["1: cluster 10sx"], good);
+    assert.match(
+      read("a.yaml", text("1m")).join() + read("a.yaml", text("0.0000000001s")).join(),
+      /expected a duration.*expected a duration/,
+    );
+  });
   test("both spellings of a field at once, and two members of a oneof", () => {
     const text = `{"@type": "${cluster}", "name": "a",\n"lb_policy": "RANDOM",\n"lbPolicy": "RANDOM",\n"type": "EDS",\n"cluster_type": {"name": "x"}}`;
     assert.deepEqual(

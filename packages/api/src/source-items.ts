@@ -3,6 +3,7 @@ import { schemaOf, typeNameOf } from "./any.js";
 import type { FieldStep } from "./field-path.js";
 import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
 import type { FileText } from "./file-text.js";
+import { mayHaveTrailedDurations } from "./json-explain.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
 import type { SourceDocument, SourceText } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
@@ -16,8 +17,9 @@ export function readSource(reading: FileReading, file: FileText, source: SourceT
     addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
   }
   if (source.problems.length > 0) return;
+  const careful = mayHaveTrailedDurations(file.text);
   for (const document of source.documents) {
-    const items = new SourceItems(reading, file, document);
+    const items = new SourceItems(reading, file, document, careful);
     items.readDocument(document.value);
   }
 }
@@ -27,12 +29,14 @@ class SourceItems {
   private readonly file: FileText;
   private readonly document: SourceDocument;
   private readonly registry: Registry;
+  private readonly careful: boolean;
 
-  constructor(reading: FileReading, file: FileText, document: SourceDocument) {
+  constructor(reading: FileReading, file: FileText, document: SourceDocument, careful: boolean) {
     this.reading = reading;
     this.file = file;
     this.document = document;
     this.registry = withV2Names(reading.registry);
+    this.careful = careful;
   }
 
   readDocument(value: JsonValue): void {
@@ -127,7 +131,7 @@ class SourceItems {
   }
 
   private readMessage(schema: DescMessage, json: JsonValue, place: Place) {
-    const read = readJsonMessage(schema, json, this.registry);
+    const read = readJsonMessage(schema, json, this.registry, { careful: this.careful });
     if (read.kind === "message") return read.message;
     for (const { code, message, steps } of read.problems) addFinding(this.reading, place, code, message, steps);
     return undefined;
