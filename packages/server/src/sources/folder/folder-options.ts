@@ -18,7 +18,7 @@ export const wholeFolderLayer: LayerName = ".";
 
 /** What one folder may cost. Beyond a limit there is a finding, and the last good configuration stays. */
 export interface FolderLimits {
-  /** Bytes of one file; a larger one is not read at all. Default: 16 MiB: YAML of that size takes some seconds to read, in which nothing else is served, and some thirty times its size in memory. */
+  /** Bytes of one file; a larger one is not read at all. Default: 64 MiB. Mind that nothing else is served while one file is parsed, and that YAML of 16 MiB takes some seconds: split what is larger, or write it as JSON. */
   readonly fileBytes: number;
   /** Files with resources, over all folders. Default: 100,000. */
   readonly files: number;
@@ -30,7 +30,7 @@ export interface FolderLimits {
 
 /** The limits where nothing else is said. */
 export const defaultFolderLimits: FolderLimits = {
-  fileBytes: 16 * 1024 * 1024,
+  fileBytes: 64 * 1024 * 1024,
   files: 100_000,
   depth: 32,
   findings: 100,
