@@ -83,7 +83,7 @@ describe("xdskit bootstrap", () => {
     assert.deepEqual(bootstrap.xds_servers, [
       { server_uri: "[::1]:443", channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
     ]);
-    assert.deepEqual(bootstrap.node, { id: "node-1", cluster: "default" });
+    assert.deepEqual(bootstrap.node, { id: "node-1", cluster: "default", locality: {} });
     assert.match(bootstrap.server_listener_resource_name_template, /%s/);
   });
 

@@ -16,7 +16,8 @@ export function grpcBootstrap({ server, nodeId, nodeCluster }: GrpcBootstrapOpti
     xds_servers: [
       { server_uri: formatAddress(server), channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
     ],
-    node: { id: nodeId, cluster: nodeCluster },
+    // Node's client reads no bootstrap whose node lacks a locality; that of the others is empty by default.
+    node: { id: nodeId, cluster: nodeCluster, locality: {} },
     server_listener_resource_name_template: "grpc/server?xds.resource.listening_address=%s",
   };
   return `${JSON.stringify(bootstrap, undefined, 2)}\n`;
