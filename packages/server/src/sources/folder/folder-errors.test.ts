@@ -114,7 +114,7 @@ test("a file of 100 MB is refused without being read; the last good configuratio
   await sink.until("reported", () => sink.errors.length === 1);
   assert.match(
     sink.errors[0] ?? "",
-    /large\.yaml: .*larger than the limit: 95\.4 MiB of at most 16\.0 MiB.*XDSKIT_FILE_UNREADABLE/,
+    /large\.yaml: .*larger than the limit: 95\.4 MiB of at most 64\.0 MiB.*XDSKIT_FILE_UNREADABLE/,
   );
   assert.deepEqual(sink.held(), ["cluster a"]);
   await folder.remove("large.yaml");
