@@ -9,7 +9,6 @@ import {
   type SyntaxProblem,
   setOwn,
 } from "./source-document.js";
-import { type QuickDocument, readQuickYaml } from "./yaml-block.js";
 
 type YamlDocument = Document.Parsed<ParsedNode>;
 
@@ -18,38 +17,8 @@ type YamlDocument = Document.Parsed<ParsedNode>;
  */
 const aliasLimit = 2_000_000;
 
-/**
- * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings; a key that comes twice in one mapping is a problem.
- * Most texts are read the quick way, and by the real parser only once a position inside of them is asked for.
- */
+/** Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings; a key that comes twice in one mapping is a problem. */
 export function parseYaml(text: string): SourceText {
-  const quick = readQuickYaml(text);
-  if (quick === undefined) return parseAnyYaml(text);
-  let parsed: SourceText | undefined;
-  const documents = quick.map(({ value, offset, items }, index) => ({
-    value,
-    offset,
-    locate: (steps: readonly FieldStep[]) => {
-      const start = steps.length === 0 ? offset : startOfItem(value, items, steps);
-      if (start !== undefined) return start;
-      parsed ??= parseAnyYaml(text);
-      return parsed.documents[index]?.locate(steps) ?? offset;
-    },
-  }));
-  return { documents, problems: [] };
-}
-
-/** Where `[0]` or `resources[0]` begins. */
-function startOfItem(value: JsonValue, items: QuickDocument["items"], steps: readonly FieldStep[]): number | undefined {
-  const [first, second] = steps;
-  if (steps.length === 1 && typeof first === "number") return items.get(value)?.[first];
-  if (steps.length !== 2 || typeof first !== "string" || typeof second !== "number") return undefined;
-  const list = typeof value === "object" && value !== null && !Array.isArray(value) ? value[first] : undefined;
-  return list === undefined ? undefined : items.get(list)?.[second];
-}
-
-/** The same by the real parser. */
-export function parseAnyYaml(text: string): SourceText {
   let parsed: readonly YamlDocument[];
   try {
     parsed = parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false, stringKeys: true, logLevel: "silent" });
