@@ -71,7 +71,10 @@ const words = fc.oneof(
 const scalar = fc.oneof(
   words,
   fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  // Whole numbers beyond what a double holds exactly are read as bigints, and JSON has no negative zero.
+  fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((n) => !Object.is(n, -0) && (!Number.isInteger(n) || Number.isSafeInteger(n))),
   fc.boolean(),
   fc.constant(null),
 );
@@ -100,7 +103,6 @@ test("what a program writes, in several styles, is read as it was", () => {
         });
         const { documents, problems } = parseYaml(text);
         assert.deepEqual(problems, [], text);
-        // JSON has no negative zero, and neither has a resource.
         assert.deepEqual(
           documents.map(({ value }) => value),
           [JSON.parse(JSON.stringify(given))],
