@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isCollectionName, isMember, membersOf } from "./collection.js";
+import { refersTo } from "@xdskit/api";
+import fc from "fast-check";
+import { collectionKey, collectionKeysOf, isCollectionName, membersOf } from "./collection.js";
+import { NameSet } from "./name-set.js";
 import { plainResource, plainType } from "./plain-resource.fixture.js";
 import { emptySnapshot, updateSnapshot } from "./snapshot.js";
+import { covers } from "./subscription.js";
 
 const type = plainType("endpoint");
 const below = "xdstp://authority/envoy.config.endpoint.v3.LbEndpoint/zone";
+
+function setOf(names: readonly string[]) {
+  return updateSnapshot(emptySnapshot(), { upsert: names.map((name) => plainResource(type, name, "1")) }).of(type);
+}
 
 test("only names of federation are collections", () => {
   assert.deepEqual(
@@ -15,19 +23,44 @@ test("only names of federation are collections", () => {
 });
 
 test("members are what is below, with the same parameters", () => {
-  const names = [`${below}/a`, `${below}/b/c`, `${below}2/a`, `${below}/a?x=y`, "a"];
-  assert.deepEqual(
-    names.filter((name) => isMember(`${below}/*`, plainResource(type, name, "1"))),
-    [`${below}/a`, `${below}/b/c`],
+  const set = setOf([`${below}/a`, `${below}/b/c`, `${below}2/a`, `${below}/a?x=y`, "a"]);
+  const names = (collection: string) => membersOf(set, collection).map(({ name }) => name);
+  assert.deepEqual(names(`${below}/*`).sort(), [`${below}/a`, `${below}/b/c`]);
+  assert.deepEqual(names(`${below}/*?x=y`), [`${below}/a?x=y`]);
+});
+
+test("a name is in a collection if and only if that refers to it", () => {
+  const part = fc.constantFrom("a", "b", "", "/", "/*", "?", "x=1", "&", "y=2");
+  const name = fc.array(part, { maxLength: 6 }).map((parts) => `xdstp://${parts.join("")}`);
+  fc.assert(
+    fc.property(name, name, (collection, member) => {
+      fc.pre(isCollectionName(collection));
+      const expected = refersTo({ type: type.typeUrl, name: collection }, type.typeUrl, member);
+      assert.equal([...collectionKeysOf(member)].includes(collectionKey(collection)), expected);
+      const resource = plainResource(type, member, "1");
+      assert.equal(
+        covers({ wildcard: false, names: NameSet.of([collection]) }, resource),
+        expected || collection === member,
+      );
+    }),
   );
-  assert.equal(isMember(`${below}/*?x=y`, plainResource(type, `${below}/a?x=y`, "1")), true);
 });
 
 test("a set's members are found, once for all who ask", () => {
-  const upsert = [`${below}/a`, `${below}/b`, "c"].map((name) => plainResource(type, name, "1"));
-  const set = updateSnapshot(emptySnapshot(), { upsert }).of(type);
+  const set = setOf([`${below}/a`, `${below}/b`, "c"]);
   const members = membersOf(set, `${below}/*`);
   assert.deepEqual(members.map(({ name }) => name).sort(), [`${below}/a`, `${below}/b`]);
   assert.equal(membersOf(set, `${below}/*`), members);
   assert.deepEqual(membersOf(set, "xdstp://other/*"), []);
+});
+
+test("asking for ever new collections does not look at every resource each time", () => {
+  const names = Array.from({ length: 20_000 }, (_, index) => `${below}/${index}`);
+  const set = setOf(names);
+  const asked = NameSet.of(names.map((name) => `${name}/*`));
+  const started = performance.now();
+  for (const name of asked) assert.equal(membersOf(set, name).length, 0);
+  for (const resource of set) assert.equal(covers({ wildcard: false, names: asked }, resource), false);
+  // Each with each would be 800 million comparisons, some minutes.
+  assert.ok(performance.now() - started < 10_000);
 });

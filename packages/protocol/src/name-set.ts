@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import { isCollectionName } from "./collection.js";
+import { collectionKey, collectionKeysOf, isCollectionName } from "./collection.js";
 import {
   addFingerprints,
   emptyFingerprint,
@@ -24,7 +24,7 @@ const forget = new FinalizationRegistry<{ readonly key: string; readonly referen
 export class NameSet {
   readonly #names: ReadonlySet<ResourceName>;
   readonly #fingerprint: Fingerprint;
-  #collections: readonly ResourceName[] | undefined;
+  #collections: ReadonlySet<string> | undefined;
   #byHash: Map<number, ResourceName> | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
@@ -67,9 +67,20 @@ export class NameSet {
     return this.#byHash.get(low);
   }
 
-  /** Those of the names that stand for all resources below them. */
-  get collections(): readonly ResourceName[] {
-    this.#collections ??= [...this.#names].filter(isCollectionName);
+  /** Some of the names stand for all resources below them. */
+  get hasCollections(): boolean {
+    return this.#collectionKeys.size > 0;
+  }
+
+  /** One of the names is a collection that this name is in. */
+  hasCollectionOf(name: ResourceName): boolean {
+    if (!this.hasCollections) return false;
+    for (const key of collectionKeysOf(name)) if (this.#collectionKeys.has(key)) return true;
+    return false;
+  }
+
+  get #collectionKeys(): ReadonlySet<string> {
+    this.#collections ??= new Set([...this.#names].filter(isCollectionName).map(collectionKey));
     return this.#collections;
   }
 

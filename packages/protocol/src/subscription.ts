@@ -1,6 +1,5 @@
 import type { Resource } from "@xdskit/api";
 import type { Difference } from "./change.js";
-import { isMember } from "./collection.js";
 import { NameSet } from "./name-set.js";
 
 /** What a client asked for on one (stream, type): the wildcard, explicit names, or both. Rules 38–58. */
@@ -19,7 +18,7 @@ export const noSubscription: Subscription = { wildcard: false, names: NameSet.em
 export function covers({ wildcard, names }: Subscription, resource: Resource): boolean {
   if (wildcard || names.has(resource.name)) return true;
   if (resource.aliases.some((alias) => names.has(alias))) return true;
-  return names.collections.some((collection) => isMember(collection, resource));
+  return names.hasCollectionOf(resource.name);
 }
 
 /** It concerns the client: what was there or what is there now is subscribed to. */

@@ -88,7 +88,7 @@ export function* differences({ subscription, held, current }: Need): Iterable<Di
   const { wildcard, names } = subscription;
   if (wildcard) {
     yield* change.differences.values();
-  } else if (names.size < change.differences.size && !change.hasAliases && names.collections.length === 0) {
+  } else if (names.size < change.differences.size && !change.hasAliases && !names.hasCollections) {
     for (const name of names) {
       const difference = change.differences.get(name);
       if (difference !== undefined) yield difference;
