@@ -10,11 +10,20 @@ const hash = new MemberHash();
  */
 export class ClaimedVersions {
   readonly #entries: { readonly name: Span; readonly version: Span }[] = [];
+  readonly #most: number;
+  #count = 0;
   #bytes: Uint8Array = new Uint8Array();
   #fingerprint: Fingerprint = emptyFingerprint;
 
+  /** `most`: further ones are only counted. An entry may take two bytes of a request, and many times that here. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
   /** Takes a map entry. Throws `MalformedMessage`, also for what is not UTF-8. */
   add(bytes: Uint8Array, span: Span): void {
+    this.#count += 1;
+    if (this.#count > this.#most) return;
     const reader = new WireReader(bytes, span);
     let name: Span = { start: 0, end: 0 };
     let version: Span = name;
@@ -33,8 +42,9 @@ export class ClaimedVersions {
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
   }
 
+  /** Of all, also those that were only counted: then the request is one to refuse. */
   get size(): number {
-    return this.#entries.length;
+    return this.#count;
   }
 
   /** Comparable with `ResourceSets.fingerprint`. */

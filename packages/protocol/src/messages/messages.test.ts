@@ -256,3 +256,18 @@ test("unknown fields are skipped, groups too", () => {
 function joined(body: Uint8Array, tail: Uint8Array): Uint8Array {
   return Uint8Array.from([...body, ...tail]);
 }
+
+test("beyond a limit names and claims are counted and not kept", () => {
+  const names = ["a", "b", "c"];
+  const initialResourceVersions = { a: "1", b: "2", c: "3" };
+  const request = create(DeltaDiscoveryRequestSchema, {
+    resourceNamesSubscribe: names,
+    resourceNamesUnsubscribe: names,
+    initialResourceVersions,
+  });
+  const bytes = toBinary(DeltaDiscoveryRequestSchema, request);
+  const { subscribe, unsubscribe, claimed } = readDeltaRequest(bytes, { names: 2, claims: 1 });
+  assert.deepEqual([subscribe.length, unsubscribe.length, claimed.size], [3, 3, 3]);
+  assert.deepEqual([subscribe.toSet().size, unsubscribe.toSet().size, claimed.toMap().size], [2, 2, 1]);
+  assert.equal(readDeltaRequest(bytes, { names: 3, claims: 3 }).claimed.toMap().size, 3);
+});

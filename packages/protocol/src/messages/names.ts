@@ -23,24 +23,34 @@ export class RequestNames {
   #reader: WireReader | undefined;
   readonly #spans: Span[] = [];
   readonly #hashes: number[] = [];
+  readonly #most: number;
+  #count = 0;
   #fingerprint: Fingerprint = emptyFingerprint;
+
+  /** `most`: further names are only counted. A name may take two bytes of a request, and many times that here. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** Takes the string field that the reader stands at. */
   add(reader: WireReader): void {
     const span = reader.span();
     this.#reader = reader;
+    this.#count += 1;
+    if (this.#count > this.#most) return;
     this.#spans.push(span);
     const member = hash.bytes(reader.bytes, span.start, span.end).finish();
     this.#hashes.push(member.low);
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
   }
 
+  /** Of all, also those that were only counted: then the request is one to refuse. */
   get length(): number {
-    return this.#spans.length;
+    return this.#count;
   }
 
   get identity(): NamesIdentity {
-    return { count: this.#spans.length, fingerprint: this.#fingerprint };
+    return { count: this.#count, fingerprint: this.#fingerprint };
   }
 
   /** As strings, once each. Throws `MalformedMessage` for what is not UTF-8. */

@@ -35,10 +35,18 @@ export interface DeltaRequest extends Request {
   readonly claimed: ClaimedVersions;
 }
 
+/** How many names and claims of a request are kept; further ones are only counted. */
+export interface MostKept {
+  readonly names: number;
+  readonly claims: number;
+}
+
+const all: MostKept = { names: Number.POSITIVE_INFINITY, claims: Number.POSITIVE_INFINITY };
+
 /** Reads a `DiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`. */
-export function readSotwRequest(bytes: Uint8Array): SotwRequest {
+export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRequest {
   const reader = new WireReader(bytes);
-  const names = new RequestNames();
+  const names = new RequestNames(most.names);
   let node: Span | undefined;
   let version = "";
   let typeUrl = "";
@@ -73,11 +81,11 @@ export function readSotwRequest(bytes: Uint8Array): SotwRequest {
 }
 
 /** Reads a `DeltaDiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`. */
-export function readDeltaRequest(bytes: Uint8Array): DeltaRequest {
+export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): DeltaRequest {
   const reader = new WireReader(bytes);
-  const subscribe = new RequestNames();
-  const unsubscribe = new RequestNames();
-  const claimed = new ClaimedVersions();
+  const subscribe = new RequestNames(most.names);
+  const unsubscribe = new RequestNames(most.names);
+  const claimed = new ClaimedVersions(most.claims);
   let node: Span | undefined;
   let typeUrl = "";
   let nonce = "";

@@ -21,7 +21,10 @@ export type StatusCode = (typeof statusCode)[keyof typeof statusCode];
 export interface StreamLimits {
   /** Names in one request. */
   readonly namesPerRequest: number;
-  /** Names that one stream may be subscribed to, over all types. */
+  /**
+   * Names that one stream may be subscribed to, over all types; also names of one type that may wait to be answered, and resources of one type
+   * that a reconnecting delta client may say it has.
+   */
   readonly namesPerStream: number;
   /** Types that one stream may ask for. */
   readonly typesPerStream: number;

@@ -27,6 +27,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   variant: "delta",
   read: readDeltaRequest,
   countNames: ({ subscribe, unsubscribe }) => subscribe.length + unsubscribe.length,
+  countClaims: ({ claimed }) => claimed.size,
 
   begin(subscriber, request, surroundings) {
     const step = next(undefined, request, subscriber, surroundings);

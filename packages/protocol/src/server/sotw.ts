@@ -27,6 +27,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   variant: "sotw",
   read: readSotwRequest,
   countNames: ({ names }) => names.length,
+  countClaims: () => 0,
 
   begin(subscriber, request, surroundings) {
     // Rule 30: whatever nonce the first request carries, it is of another stream.

@@ -70,7 +70,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
     try {
-      const request = this.#rules.read(bytes);
+      const { namesPerRequest, namesPerStream } = this.#options.limits;
+      const request = this.#rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
       const effects: StreamEffect[] = [];
       if (this.#node === undefined) {
         // Rules 113–115: the first request decides who it is.
@@ -95,11 +96,18 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         `a request has ${count} resource names, and at most ${limits.namesPerRequest} are allowed`,
       );
     }
+    const claims = this.#rules.countClaims(request);
+    if (claims > limits.namesPerStream) {
+      return this.#exhausted(
+        `a request claims to have ${claims} resources, and at most ${limits.namesPerStream} are allowed`,
+      );
+    }
     const requested = requestedType(request.typeUrl, this.#options);
     if (requested.kind === "refused") return this.#close(statusCode.invalidArgument, requested.message);
 
     const { type, api } = requested;
     const asker = this.#askers.get(type.typeUrl);
+    const owedBefore = asker?.owed.size ?? 0;
     const effects = asker === undefined ? [] : [...this.#rules.receive(asker, request, this.#surroundings)];
     if (asker === undefined) {
       if (this.#askers.size >= limits.typesPerStream) {
@@ -115,6 +123,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const names = this.#ordered.reduce((sum, { subscription }) => sum + subscription.names.size, 0);
     if (names > limits.namesPerStream) {
       return this.#exhausted(`the stream names ${names} resources, and at most ${limits.namesPerStream} are allowed`);
+    }
+    // Names that a client takes back at once are still to be answered under a wildcard, which it may put off by not reading.
+    const owed = asker?.owed.size ?? 0;
+    if (owed > owedBefore && owed > limits.namesPerStream) {
+      return this.#exhausted(`the stream waits for ${owed} names, and at most ${limits.namesPerStream} are allowed`);
     }
     return effects;
   }

@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
-import type { Request } from "../messages/requests.js";
+import type { MostKept, Request } from "../messages/requests.js";
 import type { ResponseHead } from "../messages/responses.js";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
@@ -21,9 +21,11 @@ export interface Surroundings {
 export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
   readonly variant: Variant;
   /** Throws `MalformedMessage`. */
-  read(bytes: Uint8Array): Asked;
+  read(bytes: Uint8Array, most: MostKept): Asked;
   /** How many names the request has, repeated ones too. */
   countNames(request: Asked): number;
+  /** How many resources the client says to have. */
+  countClaims(request: Asked): number;
   /** The first request of a type on a stream. */
   begin(subscriber: Subscriber, request: Asked, surroundings: Surroundings): Asker;
   /** A later one. */
