@@ -1,5 +1,6 @@
 import type { Finding, ResourceType, Version } from "@xdskit/api";
 import type { Node, StatusCode } from "@xdskit/protocol";
+import { callListener } from "./call-listener.js";
 import type { LayerName } from "./source.js";
 import type { Method } from "./transport.js";
 
@@ -103,12 +104,7 @@ export function createEvents(): Events {
       if (listeners.size === 0) return;
       const told = event();
       for (const listener of listeners) {
-        try {
-          listener(told);
-        } catch (error) {
-          // A listener's fault must end neither the stream that it is told about nor the server.
-          process.emitWarning(`a listener of the server threw at "${told.kind}": ${String(error)}`, "XdskitWarning");
-        }
+        callListener(`a listener of the server, at "${told.kind}",`, () => listener(told));
       }
     },
   };

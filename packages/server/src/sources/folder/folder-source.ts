@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { XdskitError } from "@xdskit/api";
+import { callListener } from "../../call-listener.js";
 import type { Source, SourceSink } from "../../source.js";
 import { FolderContents } from "./folder-contents.js";
 import { defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
@@ -59,7 +60,7 @@ class FolderSource implements Source {
     this.#options = options;
     this.#watcher = new FolderWatcher(() => this.#changed());
     this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, signal }, contents, this.#watcher);
-    this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#run(() => this.#update(since)));
+    this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
     const publication = { directory, layers, allowEmpty, maxFindings: limits.findings };
     this.#publish = (sink) => new FolderPublication(publication, contents, sink);
   }
@@ -107,12 +108,20 @@ class FolderSource implements Source {
     if (this.#watcher.pending) this.#changed();
   }
 
+  /** Nobody waits for it: a fault, which there should be none of, must not end the process, nor the watching. */
+  #runAlone(work: () => Promise<void>): void {
+    this.#run(work).catch((error: unknown) => {
+      process.emitWarning(`${this.name}: ${String(error)}`, "XdskitWarning");
+    });
+  }
+
   async #update(since: number): Promise<void> {
     const started = performance.now();
     const round = await this.#reader.read(since);
     if (this.#closing.signal.aborted) return;
     const summary = this.#publication?.publish(round, this.#watcher.refused, started);
-    if (summary !== undefined) this.#options.onRead?.(summary);
+    const { onRead } = this.#options;
+    if (summary !== undefined && onRead !== undefined) callListener("onRead", () => onRead(summary));
     if (!round.whole) this.#settling.touch();
   }
 
@@ -121,17 +130,20 @@ class FolderSource implements Source {
     if (waitMs === 0 || this.#closing.signal.aborted) return;
     this.#pollTimer = setTimeout(() => {
       if (this.#work !== undefined || this.#settling.pending) this.#planPoll(lastTookMs);
-      else void this.#run(() => this.#poll());
+      else this.#runAlone(() => this.#poll());
     }, waitMs);
   }
 
   async #poll(): Promise<void> {
     const started = performance.now();
-    if (await this.#reader.differs()) {
-      this.#reader.distrust();
-      this.#settling.touch();
+    try {
+      if (await this.#reader.differs()) {
+        this.#reader.distrust();
+        this.#settling.touch();
+      }
+    } finally {
+      this.#planPoll(performance.now() - started);
     }
-    this.#planPoll(performance.now() - started);
   }
 }
 
