@@ -218,6 +218,18 @@ describe("a server", () => {
     client.close();
   });
 
+  it("answers what a client asked for before it half-closed", () =>
+    withServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      for (const variant of ["sotw", "delta"] as const) {
+        const raw = client.open(ads(variant));
+        (variant === "sotw" ? sotw(raw) : delta(raw)).send({ node, typeUrl: urlOf("cluster") });
+        raw.finish();
+        assert.equal((await within("the end", raw.status)).code, 0);
+        assert.equal(raw.responses.length, 1);
+      }
+    }));
+
   it("says what is wrong with an address", async () => {
     const server = createServer();
     for (const address of ["127.0.0.1", "127.0.0.1:99999", "::1:80", "host:port", "http://x:1", ""]) {

@@ -84,8 +84,9 @@ export class Session implements ConnectionHandler, Subscriber {
     this.#wantsWork("answers");
   }
 
-  /** Rule 14: a client that half-closes is done. */
+  /** Rule 14: a client that half-closes is done. What it asked for before, as `grpcurl -d` does, it gets. */
   finished(): void {
+    this.work();
     this.end(statusCode.ok, "");
   }
 
