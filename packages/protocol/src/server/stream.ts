@@ -4,7 +4,7 @@ import { writeNonce } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
-import { ResourceSets } from "../resource-set.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
 import type { Content, Need } from "./content.js";
@@ -16,7 +16,7 @@ import { sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
-import { namesReferredTo, namesToWarm, openingsReferredTo } from "./warming.js";
+import { namesToWarm, openingsReferredTo, WarmingNames } from "./warming.js";
 
 /** The server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
@@ -31,7 +31,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** In delivery order (rules 117–119), whatever the order in which they were asked for. */
   #ordered: Asker[] = [];
   /** Names that resources sent before refer to, of types that were not asked for then. */
-  readonly #warming = new Map<TypeUrl, NameSet>();
+  readonly #warming = new Map<TypeUrl, WarmingNames>();
   #node: Node | undefined;
   #snapshot: Snapshot | undefined;
   #sent = 0;
@@ -44,7 +44,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       api: options.api,
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
-      warming: ({ type }) => this.#warming.get(type.typeUrl) ?? NameSet.empty,
+      warming: ({ type }) => this.#warming.get(type.typeUrl)?.names ?? NameSet.empty,
     };
   }
 
@@ -159,23 +159,23 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const nonce = String(order);
     asker.lastSent = { nonce, version, order };
     this.#rules.noteSent(asker, asker.lastSent);
-    this.#warm(asker, content);
+    this.#warm(asker, content, current);
     const resources = content.resources.length + content.unresolved.length;
     const removed = content.removed.length;
     return { type, nonce, version, resources, removed, body, tail: writeNonce(nonce) };
   }
 
   /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
-  #warm({ type }: Asker, content: Content): void {
+  #warm({ type }: Asker, content: Content, current: ResourceSet): void {
     if (content.fresh.length === 0 || this.#options.only !== undefined) return;
     for (const url of type.warmedBy) {
       const dependent = this.#askers.get(url);
       const isOpened = this.#options.types.byTypeUrl(url)?.type.absence === "unresolved";
       if (dependent === undefined) {
         // A reconnecting client will claim to have them; it must get them all the same.
-        const before = this.#warming.get(url) ?? NameSet.empty;
-        const names = isOpened ? openingsReferredTo(content, url) : namesReferredTo(content, url);
-        this.#warming.set(url, before.with(names));
+        const warming = this.#warming.get(url) ?? new WarmingNames(url);
+        this.#warming.set(url, warming);
+        warming.add(content, current, isOpened ? "openings" : "names");
       } else if (isOpened) {
         dependent.owed = dependent.owed.with(openingsReferredTo(content, url));
       } else if (!dependent.everything) {

@@ -1,5 +1,6 @@
-import type { TypeUrl } from "@xdskit/api";
+import type { Resource, TypeUrl } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
+import type { ResourceSet } from "../resource-set.js";
 import type { Subscription } from "../subscription.js";
 import type { Content } from "./content.js";
 
@@ -10,27 +11,19 @@ interface Referred {
   last: { readonly subscribed: NameSet; readonly names: NameSet } | undefined;
 }
 
-const known = new WeakMap<Content, Map<TypeUrl, Referred>>();
-
-/**
- * The names of a type that the fresh resources of a response refer to: a cluster that changed warms until its load assignment
- * comes once more, changed or not (rules 121, 122). Worked out once for all streams that get the response.
- */
-export function namesReferredTo(content: Content, type: TypeUrl): NameSet {
-  return referredTo(content, type).names;
-}
+const known = new WeakMap<Content | ResourceSet, Map<TypeUrl, Referred>>();
 
 /**
  * Where virtual hosts are asked for one by one, a listener warms until a response says something below `<route configuration>/`, which nobody
  * asks for by name: that nothing is known under just that name will do (Envoy on the wire, 7).
  */
 export function openingsReferredTo(content: Content, type: TypeUrl): NameSet {
-  return referredTo(content, type).openings;
+  return referredTo(content, content.fresh, type).openings;
 }
 
 /** Those of the names referred to that a client is subscribed to. */
 export function namesToWarm(content: Content, type: TypeUrl, { wildcard, names }: Subscription): NameSet {
-  const referred = referredTo(content, type);
+  const referred = referredTo(content, content.fresh, type);
   if (wildcard) return referred.names;
   if (referred.last?.subscribed !== names) {
     const [few, many] = names.size < referred.names.size ? [names, referred.names] : [referred.names, names];
@@ -39,16 +32,50 @@ export function namesToWarm(content: Content, type: TypeUrl, { wildcard, names }
   return referred.last.names;
 }
 
-function referredTo(content: Content, type: TypeUrl): Referred {
-  let byType = known.get(content);
+/**
+ * The names of a type that resources sent so far refer to, while a client has not asked for that type. It may never do so: it takes load assignments from
+ * elsewhere, say. So what is kept follows what there is, not what there ever was, and adding costs what was sent.
+ */
+export class WarmingNames {
+  readonly #type: TypeUrl;
+  #parts: NameSet[] = [];
+  #count = 0;
+
+  constructor(type: TypeUrl) {
+    this.#type = type;
+  }
+
+  /** Takes what a response refers to that brought the client to `current`. */
+  add(content: Content, current: ResourceSet, kind: "names" | "openings"): void {
+    const names = referredTo(content, content.fresh, this.#type)[kind];
+    if (names.size === 0) return;
+    this.#parts.push(names);
+    this.#count += names.size;
+    if (this.#count <= 2 * current.size + fewNames) return;
+    const still = referredTo(current, current, this.#type)[kind];
+    const left = NameSet.of([...this.names].filter((name) => still.has(name)));
+    this.#parts = [left];
+    this.#count = left.size;
+  }
+
+  get names(): NameSet {
+    const [first = NameSet.empty, ...more] = this.#parts;
+    return more.length === 0 ? first : NameSet.of(this.#parts.flatMap((part) => [...part]));
+  }
+}
+
+const fewNames = 1000;
+
+function referredTo(from: Content | ResourceSet, resources: Iterable<Resource>, type: TypeUrl): Referred {
+  let byType = known.get(from);
   if (byType === undefined) {
     byType = new Map();
-    known.set(content, byType);
+    known.set(from, byType);
   }
   let referred = byType.get(type);
   if (referred === undefined) {
     const names = new Set<string>();
-    for (const { references } of content.fresh) {
+    for (const { references } of resources) {
       for (const reference of references) if (reference.type === type) names.add(reference.name);
     }
     const openings = [...names].filter((name) => name.endsWith("/*")).map((name) => name.slice(0, -1));
