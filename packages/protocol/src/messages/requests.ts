@@ -2,7 +2,7 @@ import type { Nonce, TypeUrl, Version } from "@xdskit/api";
 import type { Node } from "../node.js";
 import { ClaimedVersions } from "./claimed-versions.js";
 import { RequestNames } from "./names.js";
-import { readNode } from "./node-message.js";
+import { nodeLength, readNode } from "./node-message.js";
 import { delimited, type Span, WireReader, wireType } from "./wire-reader.js";
 
 /** `google.rpc.Status`: why a client rejected a response. */
@@ -124,6 +124,11 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
 /** The node of a request, if it has one. Throws `MalformedMessage`. */
 export function nodeOf(bytes: Uint8Array, request: Request): Node | undefined {
   return request.node === undefined ? undefined : readNode(bytes, request.node);
+}
+
+/** How many bytes the node of a request takes, but for its extensions. Throws `MalformedMessage`. */
+export function nodeLengthOf(bytes: Uint8Array, request: Request): number {
+  return request.node === undefined ? 0 : nodeLength(bytes, request.node);
 }
 
 const longestError = 4096;

@@ -26,6 +26,8 @@ export interface StreamLimits {
    * that a reconnecting delta client may say it has.
    */
   readonly namesPerStream: number;
+  /** Bytes of a node, without its extensions: all that is kept of it for as long as the stream lives. */
+  readonly nodeBytes: number;
   /** Types that one stream may ask for. */
   readonly typesPerStream: number;
 }

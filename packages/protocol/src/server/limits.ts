@@ -7,5 +7,6 @@ import type { StreamLimits } from "./contract.js";
 export const defaultStreamLimits: StreamLimits = {
   namesPerRequest: 100_000,
   namesPerStream: 200_000,
+  nodeBytes: 1024 * 1024,
   typesPerStream: 50,
 };

@@ -46,6 +46,14 @@ function ask(
   return stream.step({ kind: "request", bytes });
 }
 
+function askAs(
+  stream: Stream,
+  as: { readonly id: string; readonly extensions?: { name: string }[] },
+): readonly StreamEffect[] {
+  const request = create(DiscoveryRequestSchema, { node: as, typeUrl: clusterUrl });
+  return stream.step({ kind: "request", bytes: toBinary(DiscoveryRequestSchema, request) });
+}
+
 function askDelta(
   stream: Stream,
   fields: {
@@ -251,7 +259,7 @@ test("after its end a stream takes nothing and gives nothing", () => {
   assert.equal(stream.next(), undefined);
 });
 
-const limits = { namesPerRequest: 3, namesPerStream: 4, typesPerStream: 2 };
+const limits = { namesPerRequest: 3, namesPerStream: 4, nodeBytes: 100, typesPerStream: 2 };
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `name-${index}`);
 
 test("limits end the stream with RESOURCE_EXHAUSTED and say which (rule 162)", () => {
@@ -270,6 +278,17 @@ test("limits end the stream with RESOURCE_EXHAUSTED and say which (rule 162)", (
     code: 8,
     message: "the stream names 5 resources, and at most 4 are allowed",
   });
+
+  const large = open("sotw", { limits });
+  const extensions = [{ name: "x".repeat(200) }];
+  assert.equal(askAs(large, { id: "n", extensions }).at(0)?.kind, "identified");
+  assert.deepEqual(askAs(open("sotw", { limits }), { id: "n".repeat(99) }), [
+    {
+      kind: "close",
+      code: 8,
+      message: "the node takes 101 bytes without its extensions, and at most 100 are allowed",
+    },
+  ]);
 
   const curious = open("sotw", { limits });
   for (const type of ["1", "2"]) assert.notEqual(ask(curious, { typeUrl: `x/${type}` }).at(-1)?.kind, "close");

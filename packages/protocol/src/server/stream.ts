@@ -1,5 +1,5 @@
 import type { TypeUrl } from "@xdskit/api";
-import { nodeOf, type Request } from "../messages/requests.js";
+import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import { writeNonce } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
@@ -70,10 +70,16 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
     try {
-      const { namesPerRequest, namesPerStream } = this.#options.limits;
+      const { namesPerRequest, namesPerStream, nodeBytes } = this.#options.limits;
       const request = this.#rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
       const effects: StreamEffect[] = [];
       if (this.#node === undefined) {
+        const length = nodeLengthOf(bytes, request);
+        if (length > nodeBytes) {
+          return this.#exhausted(
+            `the node takes ${length} bytes without its extensions, and at most ${nodeBytes} are allowed`,
+          );
+        }
         // Rules 113–115: the first request decides who it is.
         this.#node = nodeOf(bytes, request) ?? this.#options.defaultNode;
         if (this.#node === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");

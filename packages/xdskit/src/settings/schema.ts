@@ -42,6 +42,7 @@ const limits = z.strictObject({
   request_burst: count.optional(),
   names_per_request: count.optional(),
   names_per_stream: count.optional(),
+  node_bytes: count.optional(),
   types_per_stream: count.optional(),
 });
 

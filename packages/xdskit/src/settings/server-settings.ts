@@ -38,6 +38,7 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
     requestBurst: limits.request_burst,
     namesPerRequest: limits.names_per_request,
     namesPerStream: limits.names_per_stream,
+    nodeBytes: limits.node_bytes,
     typesPerStream: limits.types_per_stream,
   });
 }
