@@ -46,7 +46,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   receive(asker, request, surroundings) {
     const { lastSent, type } = asker;
     const repeated = sameNames(request.names.identity, asker.lastNames);
-    if (request.nonce === "") {
+    // Rule 30: until the first answer, whatever nonce a request carries is of another stream, and no acknowledgement will follow that repeats its names.
+    if (request.nonce === "" || lastSent === undefined) {
       // Rule 104's like: nothing new. Rule 11: a burst of requests before the first answer is one.
       if (repeated && lastSent !== undefined) return [];
       const before = asker.subscription;

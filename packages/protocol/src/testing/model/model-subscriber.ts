@@ -72,7 +72,7 @@ export class ModelSubscriber {
   /** Which effect the request must have: it is stale, answers a response for the first time, or neither. */
   effectOf(nonce: string): "stale" | "answer" | undefined {
     const known = this.#delta ? this.nonces.includes(nonce) : nonce === this.nonces.at(-1);
-    if (!this.#delta && this.#asked && nonce !== "" && !known) return "stale";
+    if (!this.#delta && this.nonces.length > 0 && nonce !== "" && !known) return "stale";
     if (!known || this.#answers.has(nonce)) return undefined;
     this.#answers.add(nonce);
     return "answer";
@@ -85,7 +85,7 @@ export class ModelSubscriber {
   request(request: ModelRequest, there: Contents, version: string, asksAgain: boolean): void {
     const first = !this.#asked;
     this.#asked = true;
-    if (first || request.nonce === "" || request.subscribe.includes("*")) this.#mayBeEmpty = true;
+    if (first || this.#isFresh(request) || request.subscribe.includes("*")) this.#mayBeEmpty = true;
     if (this.#delta) this.#requestDelta(request, there, first);
     else this.#requestSotw(request, there, first, version, asksAgain);
   }
@@ -117,12 +117,17 @@ export class ModelSubscriber {
     } else {
       for (const name of explicit) if (!before.names.has(name)) this.#must.set(name, false);
       if (this.wildcard && !before.wildcard) for (const name of there.keys()) this.#must.set(name, false);
-      if (request.nonce === "" && !same) for (const name of explicit) this.#must.set(name, false);
-      if (request.nonce === "" && !same) this.#mayAll = true;
+      if (this.#isFresh(request) && !same) for (const name of explicit) this.#must.set(name, false);
+      if (this.#isFresh(request) && !same) this.#mayAll = true;
       // Rule 123: an identical request may be one for what is warming.
       if (asksAgain && same) for (const name of there.keys()) if (this.wants(name)) this.#must.set(name, false);
     }
     for (const name of this.sent.keys()) if (!this.wants(name)) this.#forget(name);
+  }
+
+  /** Rule 30: before the first response every nonce is of another stream. */
+  #isFresh({ nonce }: ModelRequest): boolean {
+    return nonce === "" || this.nonces.length === 0;
   }
 
   #honourClaim(there: Contents, version: string): void {
