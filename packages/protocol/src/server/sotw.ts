@@ -164,11 +164,12 @@ function isInterested({ subscription: { wildcard, names } }: SotwSubscriber): bo
 
 /** Rules 69–71, 75: names that were not there in the request before, whatever was sent at any time. */
 function oweNewNames(asker: SotwSubscriber, before: SotwSubscription): void {
-  const { names } = asker.subscription;
+  const { wildcard, names } = asker.subscription;
   const added: ResourceName[] = [];
   for (const name of names) if (!before.names.has(name)) added.push(name);
   const dropped: ResourceName[] = [];
-  for (const name of asker.owed) if (!names.has(name)) dropped.push(name);
+  // Under a wildcard it wants them all the same: a load assignment that a cluster waits for, say.
+  if (!wildcard) for (const name of asker.owed) if (!names.has(name)) dropped.push(name);
   asker.owed = asker.owed.without(dropped).with(NameSet.of(added));
   // A wildcard may have been taken back unanswered.
   asker.everything &&= isInterested(asker);
