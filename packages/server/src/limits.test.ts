@@ -58,6 +58,22 @@ describe("limits", () => {
       assert.deepEqual(server.stats().refused, [{ code: 8, count: 1 }]);
     }));
 
+  it("counts a stream that is half-closed until its client has read what it asked for", () =>
+    withMemoryServer({ limits: { streams: 1 } }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const lazy = client.open(ads("sotw"));
+      lazy.pause();
+      sotw(lazy).send({ node, typeUrl });
+      lazy.finish();
+      await waitFor("the answer", () => server.stats().streams.some(({ behind }) => behind === 1));
+      const other = client.open(ads("sotw"));
+      assert.equal((await within("the refusal", other.status)).code, statusCode.resourceExhausted);
+      lazy.resume();
+      assert.equal((await within("the end", lazy.status)).code, statusCode.ok);
+      assert.equal(lazy.responses.length, 1);
+      assert.equal(openStreams(server), 0);
+    }));
+
   it("refuses streams beyond those of a node, and beyond the total", () =>
     withMemoryServer({ limits: { streams: 5, streamsPerNode: 2 } }, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);

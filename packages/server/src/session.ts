@@ -47,6 +47,7 @@ export class Session implements ConnectionHandler, Subscriber {
   /** The snapshot that the machine was last given. */
   #given: Snapshot | undefined;
   #room = true;
+  #halfClosed = false;
   #over = false;
 
   constructor(context: SessionContext, connection: Connection, id: number) {
@@ -81,13 +82,16 @@ export class Session implements ConnectionHandler, Subscriber {
     if (this.#over || this.#room) return;
     this.#room = true;
     this.#counter.behind -= 1;
-    this.#wantsWork("answers");
+    if (this.#halfClosed) this.end(statusCode.ok, "");
+    else this.#wantsWork("answers");
   }
 
   /** Rule 14: a client that half-closes is done. What it asked for before, as `grpcurl -d` does, it gets. */
   finished(): void {
     this.work();
-    this.end(statusCode.ok, "");
+    this.#halfClosed = true;
+    // What it does not read goes on to cost memory, and the stream to count, until it does.
+    if (this.#room) this.end(statusCode.ok, "");
   }
 
   closed(): void {
