@@ -10,8 +10,8 @@ import {
 } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { type FieldPath, stepInto, stepsOf } from "./field-path.js";
+import type { FieldProblem } from "./field-problem.js";
 import { hasBigint, narrowBigints } from "./json-bigints.js";
-import type { FieldProblem } from "./json-message.js";
 import { didYouMean } from "./nearest-name.js";
 import { nestingLimit } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";

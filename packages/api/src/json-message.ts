@@ -6,17 +6,9 @@ import {
   type Message,
   type Registry,
 } from "@bufbuild/protobuf";
-import type { XdskitErrorCode } from "./error-codes.js";
-import type { FieldStep } from "./field-path.js";
+import type { FieldProblem } from "./field-problem.js";
 import { hasBigint, narrowBigints } from "./json-bigints.js";
 import { explainJson } from "./json-explain.js";
-
-/** Something wrong with one field of a message as it was written. */
-export interface FieldProblem {
-  readonly code: XdskitErrorCode;
-  readonly steps: readonly FieldStep[];
-  readonly message: string;
-}
 
 /** A message, or all that is wrong with it (at least one problem). */
 export type ReadMessage =

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import { type FieldPath, stepInto, stepsOf } from "../field-path.js";
-import type { FieldProblem } from "../json-message.js";
+import type { FieldProblem } from "../field-problem.js";
 import { didYouMean } from "../nearest-name.js";
 import { unknownTypeMessage } from "../unknown-type.js";
 import type { TextField, TextMessage, TextValue } from "./text-tree.js";

@@ -3,7 +3,7 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../any.js";
 import type { Finding } from "../errors.js";
 import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../field-path.js";
-import type { FieldProblem } from "../json-message.js";
+import type { FieldProblem } from "../field-problem.js";
 import { envoyRegistry, type Registry } from "../registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type Plans, plansOf } from "./message-plan.js";

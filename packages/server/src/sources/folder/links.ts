@@ -1,6 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, sep } from "node:path";
-import { errnoOf, identityOf } from "./metadata.js";
+import { errnoOf, errnoText, identityOf } from "./metadata.js";
 
 /** A symbolic link as it was when it was followed. */
 export interface FollowedLink {
@@ -100,4 +100,11 @@ function partsOf(path: string): string[] {
     .slice(parse(path).root.length)
     .split(sep === "/" ? "/" : /[\\/]/)
     .filter((part) => part !== "" && part !== ".");
+}
+
+/** Why a path leads nowhere, in words. */
+export function problemText({ problem = "ENOENT", links }: FollowedPath): string {
+  const last = links.at(-1);
+  if (problem === "ELOOP" || last === undefined) return errnoText(problem);
+  return `the symbolic link ${last.path} leads to ${last.target}: ${errnoText(problem)}`;
 }

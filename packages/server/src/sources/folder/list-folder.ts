@@ -5,8 +5,8 @@ import type { Finding } from "@xdskit/api";
 import type { Changes } from "./changes.js";
 import { eachOf } from "./each-of.js";
 import { isWithin, type LayerFolder, resourceFileExtensions } from "./folder-options.js";
-import { type FollowedLink, followPath, type LinkCache, type Turn } from "./links.js";
-import { errnoOf, errnoText, identityOf, inodeOf, isAbsence, isBelow, kindOf, problemText } from "./metadata.js";
+import { type FollowedLink, followPath, type LinkCache, problemText, type Turn } from "./links.js";
+import { errnoOf, errnoText, identityOf, inodeOf, isAbsence, isBelow, kindOf } from "./metadata.js";
 
 /** A file with resources, as a scan found it. The same object as before where nothing changed. */
 export interface ScannedFile {

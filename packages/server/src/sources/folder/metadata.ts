@@ -1,6 +1,5 @@
 import type { BigIntStats } from "node:fs";
 import { sep } from "node:path";
-import type { FollowedPath } from "./links.js";
 
 /** What of a file's metadata changes when its bytes do. */
 export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
@@ -41,11 +40,4 @@ export function errnoText(errno: string): string {
   if (errno === "EACCES" || errno === "EPERM") return "permission denied";
   if (errno === "ELOOP") return "the symbolic link leads in a circle";
   return errno;
-}
-
-/** Why a path leads nowhere, in words. */
-export function problemText({ problem = "ENOENT", links }: FollowedPath): string {
-  const last = links.at(-1);
-  if (problem === "ELOOP" || last === undefined) return errnoText(problem);
-  return `the symbolic link ${last.path} leads to ${last.target}: ${errnoText(problem)}`;
 }

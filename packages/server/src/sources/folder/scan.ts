@@ -5,7 +5,7 @@ import type { Finding } from "@xdskit/api";
 import type { Changes } from "./changes.js";
 import type { FolderLimits } from "./folder-options.js";
 import type { FolderWatcher } from "./folder-watcher.js";
-import { type FollowedLink, followPath, type LinkCache } from "./links.js";
+import { type FollowedLink, followPath, type LinkCache, problemText } from "./links.js";
 import {
   type ListOptions,
   listFolder,
@@ -14,7 +14,7 @@ import {
   type ScannedFolder,
   unreadable,
 } from "./list-folder.js";
-import { errnoOf, errnoText, identityOf, inodeOf, isAbsence, problemText } from "./metadata.js";
+import { errnoOf, errnoText, identityOf, inodeOf, isAbsence } from "./metadata.js";
 
 /** Which files there are, without their bytes. */
 export interface Scan {
