@@ -91,8 +91,9 @@ test("durations need a unit, counts are whole and positive", () => {
 });
 
 test("a missing value is reported at what it is missing from", () => {
-  assert.deepEqual(findingsOf("groups:\n  - name: a\n    folders: [a]\n"), [
-    "xdskit.yaml:2:5: groups[0].match: expected record, received undefined [XDSKIT_SETTINGS_INVALID]",
+  assert.deepEqual(findingsOf("groups:\n  - folders: [a]\n"), [
+    "xdskit.yaml:2:5: groups[0].name: is missing [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:2:5: groups[0].match: expected what the fields of a node must be, such as { cluster: edge-* }; {} matches every node [XDSKIT_SETTINGS_INVALID]",
   ]);
 });
 

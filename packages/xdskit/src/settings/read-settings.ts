@@ -61,11 +61,12 @@ function eachKey(issue: z.core.$ZodIssue): readonly Problem[] {
     case "invalid_key":
       return [{ path: issue.path, atKey: true, message: issue.issues[0]?.message ?? issue.message }];
     default:
-      return [{ path: issue.path, atKey: false, message: lowerFirst(issue.message.replace(/^Invalid input: /, "")) }];
+      return [{ path: issue.path, atKey: false, message: plain(issue.message) }];
   }
 }
 
-function lowerFirst(text: string): string {
+function plain(message: string): string {
+  const text = message.replace(/^Invalid input: /, "").replace(/^expected \w+, received undefined$/, "is missing");
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 

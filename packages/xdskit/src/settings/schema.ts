@@ -30,7 +30,9 @@ const nodeField = z.string().refine((key) => nodeFields.includes(key) || /^metad
 
 const group = z.strictObject({
   name: z.string().min(1),
-  match: z.record(nodeField, pattern),
+  match: z.record(nodeField, pattern, {
+    error: "expected what the fields of a node must be, such as { cluster: edge-* }; {} matches every node",
+  }),
   folders: z.array(folder).min(1, { error: "a group needs a folder" }).superRefine(distinct),
 });
 
