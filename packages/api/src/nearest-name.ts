@@ -1,6 +1,6 @@
 /** The name that was probably meant: the one with the fewest letters to change, add, drop or swap, if these are few; undefined otherwise. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
-  const allowed = Math.max(1, Math.floor(written.length / 4));
+  const allowed = Math.max(1, Math.floor(written.length / 3));
   let best: string | undefined;
   let bestDistance = allowed + 1;
   for (const name of known) {

@@ -123,3 +123,20 @@ test("positions of fields, in either spelling, and of what is not there", () => 
     [0, 36, 27, 20],
   );
 });
+
+test("what is wrong with the indentation or a colon is said in plain words, where it is", () => {
+  const said = (text: string) =>
+    parseYaml(text).problems.map(
+      ({ offset, message }) => `${JSON.stringify(text.slice(offset, offset + 4))}: ${message}`,
+    );
+  const tooDeep = "a key below a value: indent it less, or take the value away";
+  const noColon = "a key stands on one line, with a colon and a space after it";
+  assert.deepEqual(said("- name: web\n    type: EDS\n"), [`"type": ${tooDeep}`]);
+  assert.deepEqual(said("name: web\n\n   type: EDS\nport: 1\n  host: a\n"), [
+    `"type": ${tooDeep}`,
+    `"host": ${tooDeep}`,
+  ]);
+  assert.deepEqual(said("time: 10: 20\n"), ['"10: ": a value with ": " in it needs quotes']);
+  assert.deepEqual(said("name:web\ntype: EDS\n"), [`"name": ${noColon}`]);
+  assert.deepEqual(said("a:\n  b: 1\n c: 2\n"), ['" c: ": All mapping items must start at the same column']);
+});

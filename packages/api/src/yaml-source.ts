@@ -1,5 +1,16 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, parseAllDocuments, type Scalar } from "yaml";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type ParsedNode,
+  parseAllDocuments,
+  type Scalar,
+  type YAMLParseError,
+  type YAMLWarning,
+} from "yaml";
 import type { FieldStep } from "./field-path.js";
 import {
   keysOfStep,
@@ -33,10 +44,7 @@ export function parseYaml(text: string): SourceText {
   const streamErrors = "errors" in parsed ? (parsed as { errors: YamlDocument["errors"] }).errors : [];
   for (const error of streamErrors) problems.push({ offset: error.pos[0], message: error.message });
   for (const document of parsed) {
-    for (const { pos, message: text } of [...document.errors, ...document.warnings]) {
-      const message = text.startsWith("Maximum call stack") ? "nested too deep" : text;
-      problems.push({ offset: pos[0], message });
-    }
+    problems.push(...inPlainWords([...document.errors, ...document.warnings], text));
     if (document.errors.length > 0 || document.contents === null) continue;
     const reader = new Reader(problems, budget);
     const value = reader.read(document.contents, 0);
@@ -47,6 +55,26 @@ export function parseYaml(text: string): SourceText {
     });
   }
   return { documents, problems };
+}
+
+/** What the parser found, in words and at the place of the mistake where it is one of the commonest: wrong indentation, a colon too many or too few. */
+function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: string): SyntaxProblem[] {
+  return found.flatMap(({ code, pos: [offset], message }, index): SyntaxProblem[] => {
+    if (message.startsWith("Maximum call stack")) return [{ offset, message: "nested too deep" }];
+    if (message.startsWith("Nested mappings")) {
+      // The key that stands too deep and the value before it are one key of several lines to the parser, as its next error says.
+      const next = found[index + 1];
+      if (next?.code !== "MULTILINE_IMPLICIT_KEY" || next.pos[0] !== offset)
+        return [{ offset, message: 'a value with ": " in it needs quotes' }];
+      const line = text.lastIndexOf("\n", next.pos[1] - 1) + 1;
+      const indent = text.slice(line).search(/\S/);
+      return [{ offset: line + indent, message: "a key below a value: indent it less, or take the value away" }];
+    }
+    if (code !== "MULTILINE_IMPLICIT_KEY") return [{ offset, message }];
+    const told = found[index - 1];
+    if (told?.message.startsWith("Nested mappings") && told.pos[0] === offset) return [];
+    return [{ offset, message: "a key stands on one line, with a colon and a space after it" }];
+  });
 }
 
 interface Anchored {
