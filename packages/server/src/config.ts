@@ -94,7 +94,7 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
   const findings: Finding[] = [];
   for (const each of from) {
     try {
-      resources.push("$typeName" in each ? asResource(each, options) : each);
+      resources.push(toResource(each, options));
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       findings.push(...error.findings);
@@ -103,6 +103,15 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
   const [first, ...rest] = findings;
   if (first !== undefined) throw new XdskitError([first, ...rest]);
   return resources;
+}
+
+function toResource(each: Message | Resource, options: ConfigOptions): Resource {
+  // Programs without types give what looks like a message and is none.
+  if (typeof each !== "object" || each === null || !("$typeName" in each || "body" in each)) {
+    const mend = "make it with `create` of @bufbuild/protobuf, or with `createResource`";
+    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `neither a message nor a resource: ${mend}`);
+  }
+  return "$typeName" in each ? asResource(each, options) : each;
 }
 
 function asResource(message: Message, { types, registry, validate }: ConfigOptions): Resource {
@@ -119,7 +128,7 @@ function asResource(message: Message, { types, registry, validate }: ConfigOptio
 }
 
 function typeOf({ type, name }: ResourceSelector, types: ResourceTypes): ResourceType {
-  const found = types.find(type);
+  const found = types.find(String(type));
   if (found !== undefined) return found;
   throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources", { type, resource: name });
 }

@@ -174,6 +174,10 @@ describe("config", () => {
         [() => config.set([cluster("b"), cluster("c"), cluster("b", "x")]), "XDSKIT_DUPLICATE_RESOURCE", undefined],
         [() => config.update({ upsert: [cluster("b"), noDomains] }), "XDSKIT_RULE_BROKEN", "virtual_hosts[0].domains"],
         [() => config.remove({ type: "clutser", name: "a" }), "XDSKIT_TYPE_NAME_UNKNOWN", undefined],
+        // What a program without types may give.
+        [() => config.set([{ name: "b" } as never]), "XDSKIT_MESSAGE_INVALID", undefined],
+        [() => config.set(["b" as never]), "XDSKIT_MESSAGE_INVALID", undefined],
+        [() => config.remove("a" as never), "XDSKIT_TYPE_NAME_UNKNOWN", undefined],
       ];
       for (const [change, code, field] of refusals) {
         assert.throws(change, (error) => {
