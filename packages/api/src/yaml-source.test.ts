@@ -136,7 +136,9 @@ test("what is wrong with the indentation or a colon is said in plain words, wher
     `"type": ${tooDeep}`,
     `"host": ${tooDeep}`,
   ]);
+  assert.deepEqual(said("- name: web\n    type: EDS\n    port: 1\n    host: a\n- b: 1\n"), [`"type": ${tooDeep}`]);
   assert.deepEqual(said("time: 10: 20\n"), ['"10: ": a value with ": " in it needs quotes']);
+  assert.deepEqual(said("- a\nb: 1\nc: { d: 1 }\n"), ['"b: 1": Unexpected scalar at node end']);
   assert.deepEqual(said("name:web\ntype: EDS\n"), [`"name": ${noColon}`]);
   assert.deepEqual(said("a:\n  b: 1\n c: 2\n"), ['" c: ": All mapping items must start at the same column']);
 });

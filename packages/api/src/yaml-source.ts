@@ -57,18 +57,26 @@ export function parseYaml(text: string): SourceText {
   return { documents, problems };
 }
 
-/** What the parser found, in words and at the place of the mistake where it is one of the commonest: wrong indentation, a colon too many or too few. */
+/**
+ * What the parser found, in words and at the place of the mistake where it is one of the commonest: wrong indentation, a colon too many
+ * or too few. What only follows from a mistake that is already named is left out.
+ */
 function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: string): SyntaxProblem[] {
+  let deepKey = -1;
   return found.flatMap(({ code, pos: [offset], message }, index): SyntaxProblem[] => {
     if (message.startsWith("Maximum call stack")) return [{ offset, message: "nested too deep" }];
+    // The parser lost its way before, and complains about every token from there to the end.
+    if (index > 0 && message.includes("token in YAML stream")) return [];
     if (message.startsWith("Nested mappings")) {
       // The key that stands too deep and the value before it are one key of several lines to the parser, as its next error says.
       const next = found[index + 1];
       if (next?.code !== "MULTILINE_IMPLICIT_KEY" || next.pos[0] !== offset)
         return [{ offset, message: 'a value with ": " in it needs quotes' }];
       const line = text.lastIndexOf("\n", next.pos[1] - 1) + 1;
-      const indent = text.slice(line).search(/\S/);
-      return [{ offset: line + indent, message: "a key below a value: indent it less, or take the value away" }];
+      const sameMistake = deepKey >= 0 && !text.slice(deepKey, offset).includes("\n");
+      deepKey = line + text.slice(line).search(/\S/);
+      if (sameMistake) return [];
+      return [{ offset: deepKey, message: "a key below a value: indent it less, or take the value away" }];
     }
     if (code !== "MULTILINE_IMPLICIT_KEY") return [{ offset, message }];
     const told = found[index - 1];
