@@ -126,6 +126,12 @@ export const errorCodes = {
       "Its field `name` (`cluster_name` of a ClusterLoadAssignment) is empty, or messages of its type carry no name (LbEndpoint).",
     mend: "Fill in the field, or wrap the resource in an envoy.service.discovery.v3.Resource with a `name`.",
   },
+  XDSKIT_NAME_DIFFERS: {
+    meaning: "A resource has another name in its message than in the envoy.service.discovery.v3.Resource around it.",
+    cause:
+      "One of the two was renamed alone, or a virtual host of VHDS is called by its own name and not `<route configuration>/<virtual host>`.",
+    mend: "Write the same name into both: Envoy cannot remove a virtual host that is called otherwise, and does not take a route configuration or secret that is.",
+  },
   XDSKIT_TTL: {
     meaning: "A time to live is not a positive time.",
     cause: "A `ttl` of zero or less.",

@@ -62,6 +62,13 @@ export function addResource(
   }
   try {
     const made = createResource(message, { registry: reading.registry, types: reading.types, ...wrapping });
+    const own = made.type.nameOf(message);
+    if (own !== undefined && own !== made.name) {
+      const text = `its own name is not that of the wrapper, ${JSON.stringify(made.name)}: clients may refuse it, or be unable to remove it`;
+      const field = schema.fields.find(({ name }) => name === "name" || name === "cluster_name");
+      const steps = field === undefined ? [] : [field.name];
+      addFinding(reading, place, "XDSKIT_NAME_DIFFERS", text, steps, undefined, "warning");
+    }
     const resource = detached(made);
     reading.resources.push({ resource, where: whereOf(reading, { ...place, resource: resource.name }, []) });
   } catch (error) {

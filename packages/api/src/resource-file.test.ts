@@ -63,7 +63,7 @@ suite("forms of a file", () => {
   });
   test("wrapped in a Resource: name, aliases, TTL", () => {
     const host = '"@type": type.googleapis.com/envoy.config.route.v3.VirtualHost';
-    const text = `- "@type": ${wrapper}\n  name: r/h\n  aliases: [x, y]\n  ttl: 1.5s\n  resource:\n    ${host}\n    name: h\n    domains: ["*"]\n`;
+    const text = `- "@type": ${wrapper}\n  name: r/h\n  aliases: [x, y]\n  ttl: 1.5s\n  resource:\n    ${host}\n    name: r/h\n    domains: ["*"]\n`;
     const { resources, findings } = readFile("a.yaml", text);
     assert.deepEqual(findings, []);
     const [found] = resources;
@@ -71,6 +71,21 @@ suite("forms of a file", () => {
       [found?.resource.name, found?.resource.aliases, found?.resource.ttl, found?.where.line],
       ["r/h", ["x", "y"], 1500, 5],
     );
+  });
+  test("wrapped under another name than its own: a warning, and a resource all the same", () => {
+    const wrapped = (content: string) => `"@type": ${wrapper}\nname: b\nresource:\n  "@type": ${content}\n`;
+    assert.deepEqual(read("a.yaml", wrapped(`${cluster}\n  name: a`)), [
+      "3: cluster b",
+      'a.yaml:5:3: cluster "b", name: its own name is not that of the wrapper, "b": clients may refuse it, or be unable to remove it [XDSKIT_NAME_DIFFERS]',
+    ]);
+    assert.match(
+      read("a.yaml", wrapped(`${cla}\n  cluster_name: a`)).join(),
+      /a\.yaml:5:3: .*cluster_name: .*XDSKIT_NAME_DIFFERS/,
+    );
+    assert.equal(readFile("a.yaml", wrapped(`${cluster}\n  name: a`)).findings[0]?.severity, "warning");
+    assert.deepEqual(read("a.yaml", wrapped(`${cluster}\n  name: b`)), ["3: cluster b"]);
+    const endpoint = "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint";
+    assert.deepEqual(read("a.yaml", wrapped(`${endpoint}\n  endpoint_name: a`)), ["3: locality-endpoint b"]);
   });
   test("empty files and files of comments hold nothing", () => {
     for (const text of ["", "\n\n", "# nothing\n", "---\n", "---\n---\n", "\ufeff", "[]"])
@@ -101,7 +116,7 @@ api_listener:
     const item = '{"@type": "type.googleapis.com/envoy.api.v2.Cluster", "name": "a"}';
     const wrapped = `{"@type": "type.googleapis.com/envoy.api.v2.Resource", "name": "b", "resource": ${item}}`;
     const text = `{"@type": "type.googleapis.com/envoy.api.v2.DiscoveryResponse", "resources": [${item}, ${wrapped}]}`;
-    assert.deepEqual(read("a.json", text), ["1: cluster a", "1: cluster b"]);
+    assert.deepEqual(read("a.json", text.replace('"name": "b"', '"name": "a"')), ["1: cluster a", "1: cluster a"]);
   });
   test("extensions of the user's own descriptor sets", () => {
     const file = create(FileDescriptorProtoSchema, {
