@@ -74,6 +74,26 @@ describe("limits", () => {
       assert.equal(openStreams(server), 0);
     }));
 
+  it("counts a stream that ended with an error until its client has read what is before it, or is cut off", () =>
+    withMemoryServer({ limits: { streams: 3, streamsPerNode: 1 } }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const lazy = client.open(ads("sotw"));
+      lazy.pause();
+      sotw(lazy).send({ node, typeUrl });
+      await waitFor("the answer", () => server.stats().streams.some(({ behind }) => behind === 1));
+      lazy.send(Uint8Array.of(0xff));
+      await waitFor("the error", () => server.stats().refused.length === 1);
+      assert.equal(openStreams(server), 1);
+      const same = client.open(ads("sotw"));
+      sotw(same).send({ node, typeUrl });
+      assert.match((await within("the refusal", same.status)).message, /node "n1" has 1 streams open/);
+      for (const _ of [2, 3]) client.open(ads("sotw"));
+      const fourth = await within("the refusal", client.open(ads("sotw")).status);
+      assert.equal(fourth.message, "the server has 3 streams open and takes no more");
+      await waitFor("it to be cut off", () => openStreams(server) === 2);
+      assert.equal(server.stats().nodes, 0);
+    }));
+
   it("refuses streams beyond those of a node, and beyond the total", () =>
     withMemoryServer({ limits: { streams: 5, streamsPerNode: 2 } }, async ({ server, client, events }) => {
       server.config.set([cluster("a")]);

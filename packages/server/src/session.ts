@@ -30,7 +30,7 @@ export interface SessionContext {
   readonly rejections: Rejections;
   /** Sessions that may have something to send. */
   readonly queue: FairQueue<Session>;
-  /** Called once when a session is over. */
+  /** Called once when nothing is left of a session. */
   readonly ended: (session: Session) => void;
 }
 
@@ -48,7 +48,9 @@ export class Session implements ConnectionHandler, Subscriber {
   #given: Snapshot | undefined;
   #room = true;
   #halfClosed = false;
+  /** True once the stream is at its end, though what was sent may still wait for its client. */
   #over = false;
+  #released = false;
 
   constructor(context: SessionContext, connection: Connection, id: number) {
     const { types, limits, defaultNode } = context;
@@ -94,8 +96,16 @@ export class Session implements ConnectionHandler, Subscriber {
     if (this.#room) this.end(statusCode.ok, "");
   }
 
+  /** Only now the stream counts no more: after `end` it still costs what its client has not read. */
   closed(): void {
-    this.#leave(undefined, "");
+    this.#finish(undefined, "");
+    if (this.#released) return;
+    this.#released = true;
+    this.#counter.open -= 1;
+    if (!this.#room) this.#counter.behind -= 1;
+    this.#membership?.leave();
+    this.#membership = undefined;
+    this.#context.ended(this);
   }
 
   changed(): void {
@@ -132,8 +142,8 @@ export class Session implements ConnectionHandler, Subscriber {
   /** Ends the stream, for the server's own reasons. */
   end(code: StatusCode, message: string): void {
     if (this.#over) return;
+    this.#finish(code, message);
     this.#connection.end(code, message);
-    this.#leave(code, message);
   }
 
   #carryOut(effects: readonly StreamEffect[]): void {
@@ -218,20 +228,16 @@ export class Session implements ConnectionHandler, Subscriber {
     }
   }
 
-  #leave(code: StatusCode | undefined, message: string): void {
+  /** Nothing is read or sent from here on. */
+  #finish(code: StatusCode | undefined, message: string): void {
     if (this.#over) return;
     this.#over = true;
-    this.#counter.open -= 1;
-    if (!this.#room) this.#counter.behind -= 1;
-    this.#membership?.leave();
     this.#context.queue.delete(this);
-    this.#context.ended(this);
     const stream = this.#opened;
     if (stream !== undefined) {
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
     }
     // The machine holds a snapshot; a transport may hold on to the session a little longer.
     this.#given = undefined;
-    this.#membership = undefined;
   }
 }

@@ -21,7 +21,10 @@ export interface Connection {
    * that there is no room for more until `drained`.
    */
   send(body: Uint8Array, tail: Uint8Array): boolean;
-  /** Ends the stream with a status. Nothing may be sent afterwards. */
+  /**
+   * Ends the stream with a status, behind what was sent. Nothing may be sent afterwards. With an error the stream is cut off if the client
+   * has not read what is before the status within `lastWordMs`.
+   */
   end(code: StatusCode, message: string): void;
 }
 
@@ -33,9 +36,15 @@ export interface ConnectionHandler {
   drained(): void;
   /** The client half-closed: it will send no more (rule 14). */
   finished(): void;
-  /** The stream is gone, whatever the reason. */
+  /** The stream is gone, whatever the reason, and nothing waits for its client any more. Called once for each, after `end` too. */
   closed(): void;
 }
+
+/**
+ * How long a client may take to read what is before an error. A stream counts until it is gone, and costs memory: who reads nothing and
+ * provokes errors must neither have more streams than the limit, nor keep places for ever.
+ */
+export const lastWordMs = 2_000;
 
 /** Takes over a new stream; a refusal ends it with that status. */
 export type Accept = (

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ResourceTypes, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import type { Accept, Connection, Method, Transport } from "../transport.js";
+import { type Accept, type Connection, lastWordMs, type Method, type Transport } from "../transport.js";
 import type { RawClient } from "./raw-client.js";
 import { waitFor, within } from "./wait-for.js";
 
@@ -101,6 +101,40 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
         const { code, message } = await within("the status", stream.status);
         assert.equal(code, statusCode.invalidArgument);
         assert.match(message, /^so: “nø” %/);
+        await waitFor("closed", () => told[0]?.calls.at(-1) === "closed");
+      }));
+
+    it("gives a client that reads all that is before an error, and the error", () =>
+      withStreams(async ({ client, told }) => {
+        const stream = client.open(ads);
+        stream.send(text("x"));
+        await waitFor("a request", () => told[0]?.requests.length === 1);
+        const { connection } = told[0]!;
+        connection.send(new Uint8Array(4 << 20), text(""));
+        connection.end(statusCode.resourceExhausted, "too much");
+        assert.deepEqual(await within("the status", stream.status), {
+          code: statusCode.resourceExhausted,
+          message: "too much",
+        });
+        assert.equal(stream.responses[0]?.byteLength, 4 << 20);
+        await waitFor("closed", () => told[0]?.calls.at(-1) === "closed");
+      }));
+
+    it("cuts off a client that does not read what is before an error, and no other stream", () =>
+      withStreams(async ({ client, told }) => {
+        const [lazy, other] = [client.open(ads), client.open(ads)];
+        for (const stream of [lazy, other]) stream.send(text("x"));
+        await waitFor("requests", () => told.length === 2 && told.every(({ requests }) => requests.length === 1));
+        lazy.pause();
+        const { connection, calls } = told[0]!;
+        // The first is in the client's hands already.
+        for (let message = 0; message < 40; message++) connection.send(new Uint8Array(1 << 20), text(""));
+        const start = Date.now();
+        connection.end(statusCode.resourceExhausted, "too much");
+        await waitFor("closed", () => calls.at(-1) === "closed", lastWordMs + 2_000);
+        assert.ok(Date.now() - start >= lastWordMs - 50, "it was given time");
+        told[1]?.connection.send(text("answer"), text(""));
+        await waitFor("an answer", () => other.responses.length === 1);
       }));
 
     it("refuses a stream with the status that the server names", async () => {

@@ -1,6 +1,8 @@
+import { constants } from "node:http2";
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
-import type { Accept, Connection, Method } from "../../transport.js";
+import { type Accept, type Connection, lastWordMs, type Method } from "../../transport.js";
+import { http2StreamOf } from "./http2-stream.js";
 import type { TwoParts } from "./message.js";
 import { peerOf } from "./peer.js";
 import { asDetails } from "./status.js";
@@ -17,6 +19,7 @@ export function serveStream(call: ServerDuplexStream<Buffer, TwoParts>, method: 
   let full = false;
   let ended = false;
   let closed = false;
+  let cutOff: NodeJS.Timeout | undefined;
 
   const connection: Connection = {
     method,
@@ -39,6 +42,10 @@ export function serveStream(call: ServerDuplexStream<Buffer, TwoParts>, method: 
       if (ended || closed) return;
       ended = true;
       endCall(code, message);
+      if (code === statusCode.ok) return;
+      // gRPC sends the status once HTTP/2 has let go of all messages, which for a client that reads nothing is never.
+      cutOff = setTimeout(() => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL), lastWordMs);
+      cutOff.unref();
     },
   };
 
@@ -59,6 +66,7 @@ export function serveStream(call: ServerDuplexStream<Buffer, TwoParts>, method: 
   const close = () => {
     if (closed) return;
     closed = true;
+    clearTimeout(cutOff);
     handler.closed();
   };
   call.on("data", (bytes: Buffer) => {

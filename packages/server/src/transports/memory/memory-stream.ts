@@ -1,5 +1,5 @@
-import type { StatusCode } from "@xdskit/protocol";
-import type { Accept, Connection, ConnectionHandler, Method } from "../../transport.js";
+import { type StatusCode, statusCode } from "@xdskit/protocol";
+import { type Accept, type Connection, type ConnectionHandler, lastWordMs, type Method } from "../../transport.js";
 
 /** How a stream ended. */
 export interface MemoryStatus {
@@ -21,7 +21,7 @@ export interface MemoryStream {
   /** Stops taking responses: the server has room for one more. */
   pause(): void;
   resume(): void;
-  /** How the server ended the stream, after the last response. After `cancel` it never resolves. */
+  /** How the server ended the stream, after the last response that it got. After `cancel` it never resolves. */
   readonly status: Promise<MemoryStatus>;
   /** Resolves when nothing is left of the stream, whoever ended it. */
   readonly over: Promise<void>;
@@ -48,6 +48,7 @@ export function openMemoryStream(options: {
   });
   const responses: Uint8Array[] = [];
   let end: MemoryStatus | undefined;
+  let cutOff: NodeJS.Timeout | undefined;
   let paused = false;
   let full = false;
   let gone = false;
@@ -69,17 +70,20 @@ export function openMemoryStream(options: {
       receive(response);
     }
     if (gone || paused) return;
-    if (end !== undefined) {
-      tell(end);
-      leave();
-    } else if (full) {
+    if (end !== undefined) conclude(end);
+    else if (full) {
       full = false;
       handler?.drained();
     }
   }
+  function conclude(how: MemoryStatus): void {
+    tell(how);
+    leave();
+  }
   function leave(): void {
     if (gone) return;
     gone = true;
+    clearTimeout(cutOff);
     responses.length = 0;
     handler?.closed();
     finishOver();
@@ -100,8 +104,10 @@ export function openMemoryStream(options: {
     },
     end(code, message) {
       if (gone || end !== undefined) return;
-      end = { code, message };
+      const how = { code, message };
+      end = how;
       flushSoon();
+      if (code !== statusCode.ok) cutOff = setTimeout(() => conclude(how), lastWordMs).unref();
     },
   };
   let handler: ConnectionHandler | undefined;
