@@ -16,9 +16,16 @@ export interface SharedStack {
   groups: number;
 }
 
-/** The stacks in use: one for each different list of layers. */
+/**
+ * How many stacks that no group uses any more are kept up to date, those that were left last: building one costs all that it holds, and a
+ * group of which one node at a time asks, such as by a unary Fetch, comes and goes with each call. Each costs a map of the names in its
+ * layers, about 100 bytes for a name, the names of the layers, and at a change what changed in them.
+ */
+const keptUnused = 16;
+
+/** The stacks in use, one for each different list of layers, and those that were until lately. */
 export interface SharedStacks {
-  /** The stack of a list (undefined: all layers), which the caller gives back with `release`. */
+  /** The stack of a list (undefined: all layers), which the caller gives back with `release`; costs nothing if it was left lately. */
   acquire(names: readonly LayerName[] | undefined): SharedStack;
   release(shared: SharedStack): void;
   /** The stacks that have one of the changed layers; costs those, not all that there are. */
@@ -29,13 +36,25 @@ export interface SharedStacks {
 export function createSharedStacks(layers: Layers): SharedStacks {
   const byNames = new Map<string, SharedStack>();
   const byLayer = new Map<LayerName, Set<SharedStack>>();
+  /** The one that was left first is the first. */
+  const unused = new Set<SharedStack>();
   const keyOf = (names: readonly LayerName[] | undefined) => JSON.stringify(names ?? null);
+  function forget(shared: SharedStack): void {
+    unused.delete(shared);
+    byNames.delete(keyOf(shared.names));
+    for (const name of shared.names ?? []) {
+      const having = byLayer.get(name);
+      having?.delete(shared);
+      if (having?.size === 0) byLayer.delete(name);
+    }
+  }
 
   return {
     acquire(names) {
       const known = byNames.get(keyOf(names));
       if (known !== undefined) {
         known.groups += 1;
+        unused.delete(known);
         return known;
       }
       const made = { names, stack: createLayerStack(layers, names), subscribers: new Set<Subscriber>(), groups: 1 };
@@ -49,11 +68,10 @@ export function createSharedStacks(layers: Layers): SharedStacks {
     release(shared) {
       shared.groups -= 1;
       if (shared.groups > 0) return;
-      byNames.delete(keyOf(shared.names));
-      for (const name of shared.names ?? []) {
-        const having = byLayer.get(name);
-        having?.delete(shared);
-        if (having?.size === 0) byLayer.delete(name);
+      unused.add(shared);
+      for (const oldest of unused) {
+        if (unused.size <= keptUnused) break;
+        forget(oldest);
       }
     },
     touchedBy(changes) {
