@@ -43,6 +43,11 @@ export interface ConfigLayer {
   update(update: ConfigUpdate): void;
   /** `update` with `remove` only. */
   remove(...resources: readonly ResourceSelector[]): void;
+  /**
+   * Lets go of the layer: what it holds is removed from all groups, and nothing is kept of it, not even its name, while an emptied layer goes
+   * on to cost memory. To set it again makes a new layer of this name. Does nothing if there is none.
+   */
+  drop(): void;
 }
 
 /** What programs set: the layer `default`, and as many more by name as a program wants. */
@@ -66,7 +71,7 @@ export interface ConfigOptions {
   readonly validate: boolean;
 }
 
-export function createConfig(options: ConfigOptions, apply: ApplyLayer): Config {
+export function createConfig(options: ConfigOptions, apply: ApplyLayer, drop: (layer: LayerName) => void): Config {
   const { types } = options;
   function layer(name: LayerName): ConfigLayer {
     const update = ({ upsert = [], remove = [] }: ConfigUpdate) => {
@@ -83,6 +88,7 @@ export function createConfig(options: ConfigOptions, apply: ApplyLayer): Config 
         apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) })),
       update,
       remove: (...resources) => update({ remove: resources }),
+      drop: () => drop(name),
     };
   }
   return { ...layer(defaultLayer), layer };

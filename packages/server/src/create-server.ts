@@ -7,7 +7,7 @@ import { createFairQueue } from "./fair-queue.js";
 import { answerFetch } from "./fetch.js";
 import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
-import { createLayers } from "./layers.js";
+import { createLayers, type LayerChange } from "./layers.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { createPublication } from "./publication.js";
 import { createRejections } from "./rejections.js";
@@ -73,13 +73,17 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   /** `source` names who is told about in events. */
   function apply(source: string, read: () => readonly LayerUpdate[]): void {
-    let changes: ReturnType<typeof layers.apply>;
+    let changes: readonly LayerChange[];
     try {
       changes = layers.apply(read());
     } catch (error) {
       if (error instanceof XdskitError) refused(source, error.findings);
       throw error;
     }
+    publish(changes);
+  }
+
+  function publish(changes: readonly LayerChange[]): void {
     if (changes.length === 0) return;
     counters.configurationsApplied += 1;
     const count = (what: "upserted" | "removed") => changes.reduce((sum, change) => sum + change[what].length, 0);
@@ -135,8 +139,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   return {
-    config: createConfig({ types, registry: options.registry, validate: options.validate ?? true }, (layer, read) =>
-      apply(layer, () => [read()]),
+    config: createConfig(
+      { types, registry: options.registry, validate: options.validate ?? true },
+      (layer, read) => apply(layer, () => [read()]),
+      (layer) => {
+        const change = layers.drop(layer);
+        if (change !== undefined) publish([change]);
+      },
     ),
     types,
     addSource,

@@ -9,7 +9,7 @@ import type { LayerName } from "./source.js";
  * a change costs what changed, times the layers.
  */
 export interface LayerStack {
-  /** Undefined while none of its layers is there. */
+  /** Undefined while none of its layers is there; empty from when the last was dropped. */
   snapshot(): Snapshot | undefined;
   /** Takes over what became different in the layers; true if the snapshot is another one now. */
   update(changes: readonly LayerChange[]): boolean;
@@ -55,7 +55,8 @@ export function createLayerStack(layers: Layers, names: readonly LayerName[] | u
       if (now !== undefined) remove.set(keyOf({ type, name }), { type, name });
     };
     for (const change of changes) {
-      if (!from.includes(change.layer)) continue;
+      // A layer that was dropped is not there any more, but what it held has to go.
+      if (names !== undefined && !names.includes(change.layer)) continue;
       change.upserted.forEach(settle);
       change.removed.forEach(settle);
     }
@@ -71,7 +72,8 @@ export function createLayerStack(layers: Layers, names: readonly LayerName[] | u
       if (current === undefined) return names === undefined || changes.some(({ layer }) => names.includes(layer));
       const before = current;
       const from = present();
-      current = own ? derive(current, from, changes) : build(from);
+      // Who has something must hear that it is gone: undefined would say that nothing is known.
+      current = own ? derive(current, from, changes) : (build(from) ?? emptySnapshot());
       return current !== before;
     },
   };

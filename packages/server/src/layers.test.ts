@@ -56,6 +56,15 @@ describe("createLayers", () => {
     assert.deepEqual(layers.names, ["l"]);
   });
 
+  it("forgets a layer that is dropped, and says what it held", () => {
+    const layers = createLayers();
+    layers.apply([replace("l", clusterResource("a")), replace("m", clusterResource("b"))]);
+    const change = layers.drop("l");
+    assert.deepEqual(shown(change === undefined ? [] : [change]), [["l", [], ["a"]]]);
+    assert.deepEqual([layers.names, layers.get("l")], [["m"], undefined]);
+    assert.equal(layers.drop("l"), undefined);
+  });
+
   it("applies all updates or none", () => {
     const layers = createLayers();
     layers.apply([replace("l", clusterResource("a"))]);
@@ -102,6 +111,38 @@ describe("createLayerStack", () => {
     assert.equal(update(layers.apply([replace("low", other), replace("high")])), true);
     assert.deepEqual(content(stack), versions(other));
   });
+
+  for (const names of [["low", "high"], undefined]) {
+    it(`lets go of a layer that is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
+      const layers = createLayers();
+      const stack = createLayerStack(layers, names);
+      const drop = (layer: string) => {
+        const change = layers.drop(layer);
+        assert.equal(stack.update(change === undefined ? [] : [change]), true);
+        return content(stack);
+      };
+      const [low, high] = [clusterResource("a", "low"), clusterResource("a", "high")];
+      layers.apply([replace("low", low), replace("high", high, clusterResource("b"))]);
+      stack.snapshot();
+      assert.deepEqual(drop("high"), versions(low));
+      assert.deepEqual(drop("low"), {});
+      stack.update(layers.apply([replace("high", high)]));
+      assert.deepEqual(content(stack), versions(high));
+    });
+
+    it(`is empty once its only layer is dropped, with ${names === undefined ? "all layers" : "a list of layers"}`, () => {
+      const layers = createLayers();
+      const stack = createLayerStack(layers, names);
+      layers.apply([replace("low", clusterResource("a"))]);
+      stack.snapshot();
+      const change = layers.drop("low");
+      assert.equal(stack.update(change === undefined ? [] : [change]), true);
+      assert.notEqual(stack.snapshot(), undefined);
+      assert.deepEqual(content(stack), {});
+      stack.update(layers.apply([replace("high", clusterResource("b"))]));
+      assert.deepEqual(content(stack), versions(clusterResource("b")));
+    });
+  }
 
   it("is unknown while none of its layers is there, and takes those that are", () => {
     const layers = createLayers();

@@ -19,13 +19,15 @@ export interface LayerChange {
 export interface Layers {
   /** In the order in which they first appeared. */
   readonly names: readonly LayerName[];
-  /** What a layer holds; undefined for one that nothing was ever put in. */
+  /** What a layer holds; undefined for one that nothing was ever put in, or that was dropped. */
   get(layer: LayerName): Snapshot | undefined;
   /**
    * Makes a change, all of it or nothing, and says what became different; layers in which nothing did are there with empty lists if
    * they are new. Throws an XdskitError, having changed nothing, where an update names a resource twice.
    */
   apply(updates: readonly LayerUpdate[]): readonly LayerChange[];
+  /** Forgets a layer and says what went with it; undefined if there is none. */
+  drop(layer: LayerName): LayerChange | undefined;
 }
 
 export function createLayers(): Layers {
@@ -48,6 +50,12 @@ export function createLayers(): Layers {
         changes.push(change);
       }
       return changes;
+    },
+    drop(layer) {
+      const before = layers.get(layer);
+      if (before === undefined) return undefined;
+      layers.delete(layer);
+      return replacement(before, { layer, kind: "replace", upsert: [] });
     },
   };
 }

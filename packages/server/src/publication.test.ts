@@ -224,6 +224,38 @@ describe("config", () => {
     }));
 });
 
+describe("a layer that is dropped", () => {
+  it("is removed from the groups that have it, and can be set again", () =>
+    withMemoryServer(
+      { groups: ({ id }) => ({ name: id, layers: id === "both" ? ["base", "extra"] : ["extra"] }) },
+      async ({ server, client, events }) => {
+        const { config } = server;
+        const extra = config.layer("extra");
+        config.layer("base").set([cluster("a", "base")]);
+        extra.set([cluster("a", "extra"), cluster("b")]);
+        const open = async (id: string) => {
+          const stream = delta(client.open(ads("delta")));
+          stream.send({ node: { id }, typeUrl });
+          return { stream, first: await stream.next() };
+        };
+        const [both, only] = [await open("both"), await open("only")];
+        extra.drop();
+        const atBoth = await both.stream.next();
+        assert.deepEqual([atBoth.resources.map(({ name }) => name), atBoth.removedResources], [["a"], ["b"]]);
+        assert.deepEqual((await only.stream.next()).removedResources.sort(), ["a", "b"]);
+        const names = () => server.stats().configuration.layers.map(({ name }) => name);
+        assert.deepEqual(names(), ["base"]);
+        const applied = events.filter(({ kind }) => kind === "configuration-applied");
+        assert.deepEqual(applied.at(-1), { kind: "configuration-applied", layers: ["extra"], upserted: 0, removed: 2 });
+        extra.drop();
+        assert.equal(server.stats().configuration.applied, applied.length);
+        extra.set([cluster("b")]);
+        assert.equal((await only.stream.next()).resources[0]?.name, "b");
+        assert.deepEqual(names(), ["base", "extra"]);
+      },
+    ));
+});
+
 describe("events", () => {
   it("tell of a rejection once for a node and version, on however many streams", () =>
     withMemoryServer({}, async ({ server, client, events }) => {
