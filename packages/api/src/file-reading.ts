@@ -1,16 +1,25 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import { typeNameOf } from "./any.js";
+import { createUnpack, typeNameOf } from "./any.js";
 import type { XdskitErrorCode } from "./error-codes.js";
 import { type Finding, type Where, XdskitError } from "./errors.js";
 import { type FieldStep, formatFieldPath } from "./field-path.js";
+import { stepsToReference } from "./references/references.js";
 import type { Registry } from "./registry.js";
 import { createResource, type Resource } from "./resource.js";
-import type { ResourceTypes } from "./resource-types/resource-type.js";
+import type { Reference, ResourceTypes } from "./resource-types/resource-type.js";
 import { checkMessage } from "./validate/validate-message.js";
 import type { Wrapping } from "./wrapping.js";
 
 /** How many findings of one file are worth reading. */
 export const findingLimit = 100;
+
+/** A resource and the place that it was read from. */
+export interface PositionedResource {
+  readonly resource: Resource;
+  readonly where: Where;
+  /** The field by which it names another resource; only if `places` was asked for. */
+  readonly whereNamed?: ((reference: Reference) => Where) | undefined;
+}
 
 /** What all readers of one file share: what they may use, and what they found. */
 export interface FileReading {
@@ -18,7 +27,9 @@ export interface FileReading {
   readonly registry: Registry;
   readonly types: ResourceTypes;
   readonly validate: boolean;
-  readonly resources: { readonly resource: Resource; readonly where: Where }[];
+  /** Whether resources say where they name others. */
+  readonly places: boolean;
+  readonly resources: PositionedResource[];
   readonly findings: Finding[];
 }
 
@@ -70,7 +81,14 @@ export function addResource(
       addFinding(reading, place, "XDSKIT_NAME_DIFFERS", text, steps, undefined, "warning");
     }
     const resource = detached(made);
-    reading.resources.push({ resource, where: whereOf(reading, { ...place, resource: resource.name }, []) });
+    const named: Place = { ...place, resource: resource.name };
+    const whereNamed = (reference: Reference) => {
+      const steps = stepsToReference(schema, message, createUnpack(reading.registry), reference);
+      return whereOf(reading, named, steps);
+    };
+    const where = whereOf(reading, named, []);
+    // A function of the file holds the file.
+    reading.resources.push(reading.places ? { resource, where, whereNamed } : { resource, where });
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     for (const finding of error.findings) {

@@ -1,6 +1,7 @@
 export { createUnpack, type Unpack, type UnpackedAny } from "./any.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors.js";
+export type { PositionedResource } from "./file-reading.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identifiers.js";
 export { typeUrlPrefix } from "./identifiers.js";
 export { isCollection, refersTo } from "./references/refers-to.js";
@@ -13,7 +14,6 @@ export {
   resourceFromBody,
 } from "./resource.js";
 export {
-  type PositionedResource,
   type ReadResourcesOptions,
   type ResourceFile,
   type ResourceFileForm,

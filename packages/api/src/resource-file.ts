@@ -1,21 +1,14 @@
-import type { Finding, Where } from "./errors.js";
-import { addFinding, type FileReading } from "./file-reading.js";
+import type { Finding } from "./errors.js";
+import { addFinding, type FileReading, type PositionedResource } from "./file-reading.js";
 import { decodeText } from "./file-text.js";
 import { parseJson } from "./json-source.js";
 import { readBinary } from "./message-items.js";
 import { envoyRegistry, type Registry } from "./registry.js";
-import type { Resource } from "./resource.js";
 import type { ResourceTypes } from "./resource-types/resource-type.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
 import { readSource } from "./source-items.js";
 import { readTextFormat } from "./text-format/text-file.js";
 import { parseYaml } from "./yaml-source.js";
-
-/** A resource and the place that it was read from. */
-export interface PositionedResource {
-  readonly resource: Resource;
-  readonly where: Where;
-}
 
 /** What a file holds: all that is well, and all that is not. */
 export interface ResourceFile {
@@ -32,6 +25,8 @@ export interface ReadResourcesOptions {
   readonly types?: ResourceTypes | undefined;
   /** Whether resources are checked by the rules in their protos; by default they are. */
   readonly validate?: boolean | undefined;
+  /** Whether resources are to say where they name others; by default not, for they hold the whole file in memory then. */
+  readonly places?: boolean | undefined;
 }
 
 /** The extensions of resource files, each with its form. */
@@ -68,6 +63,7 @@ export function readResources(
     registry: options.registry ?? envoyRegistry(),
     types: options.types ?? resourceTypes,
     validate: options.validate ?? true,
+    places: options.places ?? false,
     resources: [],
     findings: [],
   };

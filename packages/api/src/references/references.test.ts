@@ -9,8 +9,11 @@ import {
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
+import { createUnpack } from "../any.js";
+import { formatFieldPath } from "../field-path.js";
 import { envoyRegistry } from "../registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
+import { stepsToReference } from "./references.js";
 import { clusterFields, rules } from "./rules.js";
 
 const registry = envoyRegistry();
@@ -273,6 +276,28 @@ test("a load assignment names its LEDS collections", () => {
     endpoints: [{ leds_cluster_locality_config: { leds_config: ads, leds_collection_name } }],
   });
   assert.deepEqual(found, [`locality-endpoint ${leds_collection_name}`]);
+});
+
+test("the way to the field that names another resource, through lists and `Any`s", () => {
+  const wayTo = (typeName: string, json: JsonObject, named: string, name: string) => {
+    const schema = resourceTypes.find(typeName)?.schema;
+    const type = resourceTypes.find(named)?.typeUrl;
+    assert.ok(schema && type);
+    const steps = stepsToReference(schema, fromJson(schema, json, { registry }), createUnpack(registry), {
+      type,
+      name,
+    });
+    return formatFieldPath(steps);
+  };
+  const listener = { name: "l", filter_chains: [{ filters: [hcm(rds("one")), hcm(rds("two"))] }] };
+  const filter = "filter_chains[0].filters[1].typed_config";
+  assert.equal(wayTo("listener", listener, "route", "two"), `${filter}.rds.route_config_name`);
+  assert.equal(wayTo("listener", listener, "route", "three"), undefined);
+  const typed_config = { "@type": `${url}.clusters.aggregate.v3.ClusterConfig`, clusters: ["a", "b"] };
+  const aggregate = { name: "c", cluster_type: { name: "aggregate", typed_config } };
+  assert.equal(wayTo("cluster", aggregate, "cluster", "b"), "cluster_type.typed_config.clusters[1]");
+  const eds = { name: "c", type: "EDS", eds_cluster_config: { eds_config: ads } };
+  assert.equal(wayTo("cluster", eds, "endpoint", "c"), "eds_cluster_config");
 });
 
 test("every rule is about a message and a field that exist", () => {

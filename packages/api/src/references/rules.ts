@@ -1,9 +1,10 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { FieldStep } from "../field-path.js";
 import { fieldValue } from "../message-plan.js";
 import type { Reference } from "../resource-types/resource-type.js";
 
-/** Notes a reference: of a type, by its v3 type URL, and to a name. An empty name is none. */
-export type Refer = (type: Reference["type"], name: unknown) => void;
+/** Notes a reference: of a type, by its v3 type URL, to a name, and the way to the field that says so. An empty name is none. */
+export type Refer = (type: Reference["type"], name: unknown, ...steps: readonly FieldStep[]) => void;
 
 const url = {
   route: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
@@ -73,34 +74,40 @@ export const clusterFields: { readonly [typeName: string]: string } = {
 export const rules: { readonly [typeName: string]: ReferenceRule } = {
   // Listeners, and what their filters hold.
   "envoy.extensions.filters.network.http_connection_manager.v3.Rds": (rds, refer) => {
-    if (isDynamic(rds.configSource)) refer(url.route, rds.routeConfigName);
+    if (isDynamic(rds.configSource)) refer(url.route, rds.routeConfigName, "route_config_name");
   },
   "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": (scopedRds, refer) => {
     // A client takes all scoped routes there are.
-    if (isDynamic(scopedRds.scopedRdsConfigSource)) refer(url.scopedRoute, scopedRds.srdsResourcesLocator || "*");
+    if (!isDynamic(scopedRds.scopedRdsConfigSource)) return;
+    if (scopedRds.srdsResourcesLocator)
+      refer(url.scopedRoute, scopedRds.srdsResourcesLocator, "srds_resources_locator");
+    else refer(url.scopedRoute, "*");
   },
 
   // Routes.
   "envoy.config.route.v3.RouteConfiguration": (route, refer) => {
     const vhds = route.vhds;
     // The virtual hosts of a route configuration are named `<its name>/<host>` (rule 139).
-    if (isFields(vhds) && isDynamic(vhds.configSource)) refer(url.virtualHost, `${String(route.name)}/*`);
+    if (isFields(vhds) && isDynamic(vhds.configSource)) refer(url.virtualHost, `${String(route.name)}/*`, "vhds");
   },
-  "envoy.config.route.v3.ScopedRouteConfiguration": (scope, refer) => refer(url.route, scope.routeConfigurationName),
+  "envoy.config.route.v3.ScopedRouteConfiguration": (scope, refer) =>
+    refer(url.route, scope.routeConfigurationName, "route_configuration_name"),
 
   // Clusters and load assignments.
   "envoy.config.cluster.v3.Cluster": (message, refer) => {
     const eds = message.edsClusterConfig;
     const isEds = chosen(message, "clusterDiscoveryType", "type") === 3;
-    if (isEds && isFields(eds) && isDynamic(eds.edsConfig)) refer(url.endpoint, eds.serviceName || message.name);
+    if (!isEds || !isFields(eds) || !isDynamic(eds.edsConfig)) return;
+    if (eds.serviceName) refer(url.endpoint, eds.serviceName, "eds_cluster_config", "service_name");
+    else refer(url.endpoint, message.name, "eds_cluster_config");
   },
   "envoy.config.endpoint.v3.LedsClusterLocalityConfig": (leds, refer) => {
-    if (isDynamic(leds.ledsConfig)) refer(url.localityEndpoint, leds.ledsCollectionName);
+    if (isDynamic(leds.ledsConfig)) refer(url.localityEndpoint, leds.ledsCollectionName, "leds_collection_name");
   },
 
   // What many messages hold.
   "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": (sds, refer) => {
-    if (isDynamic(sds.sdsConfig)) refer(url.secret, sds.name);
+    if (isDynamic(sds.sdsConfig)) refer(url.secret, sds.name, "name");
   },
 };
 
@@ -110,7 +117,7 @@ function configDiscovery(schema: DescMessage): ReferenceRule | undefined {
   if (field === undefined || !schema.fields.some((field) => field.name === "name")) return undefined;
   return (message, refer) => {
     const source = fieldValue(message, field);
-    if (isFields(source) && isDynamic(source.configSource)) refer(url.extensionConfig, message.name);
+    if (isFields(source) && isDynamic(source.configSource)) refer(url.extensionConfig, message.name, "name");
   };
 }
 
@@ -120,7 +127,8 @@ function namesClusters(schema: DescMessage): ReferenceRule | undefined {
   if (field === undefined) return undefined;
   return (message, refer) => {
     const value = fieldValue(message, field);
-    for (const name of Array.isArray(value) ? value : [value]) refer(url.cluster, name);
+    if (!Array.isArray(value)) refer(url.cluster, value, field.name);
+    else for (const [index, name] of value.entries()) refer(url.cluster, name, field.name, index);
   };
 }
 

@@ -3,6 +3,7 @@ import { createFolderSource, everyNode, type FolderSummary, type LayerName } fro
 import type { Settings } from "../settings/schema.js";
 import { folderSettings, layersOf } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
+import { fieldsThatName } from "./fields-that-name.js";
 
 /** What a folder is checked with. */
 export interface CheckOptions {
@@ -65,7 +66,7 @@ export async function checkFolder({ directory, settings, registry, ignore }: Che
   };
   // While files are left out for their errors, much of what is named is missing for that reason alone.
   const broken = findings.some(({ severity }) => severity === "error");
-  const dangling = broken ? [] : danglingReferences(groups, resourceTypes, whereIs);
+  const dangling = broken ? [] : danglingReferences(groups, resourceTypes, fieldsThatName(whereIs, registry));
   return { files, groups, findings: [...findings, ...dangling] };
 }
 

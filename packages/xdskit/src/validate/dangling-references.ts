@@ -21,7 +21,7 @@ export interface GroupResources {
 export function danglingReferences(
   groups: readonly GroupResources[],
   types: ResourceTypes,
-  whereIs: (resource: Resource) => Where | undefined,
+  whereNamed: (resource: Resource, reference: Reference) => Where | undefined,
 ): readonly Finding[] {
   const missing = new Map<string, { resource: Resource; reference: Reference; groups: string[] }>();
   for (const { group, resources } of groups) {
@@ -39,12 +39,12 @@ export function danglingReferences(
   return Array.from(missing.values(), ({ resource, reference, groups: lacking }) => {
     const what = `${types.byTypeUrl(reference.type)?.type.name ?? reference.type} ${JSON.stringify(reference.name)}`;
     const where = lacking.length === groups.length ? "which does not exist" : `which group ${lacking.join(", ")} lacks`;
-    const { file, line, column } = whereIs(resource) ?? {};
+    const { file, line, column, field } = whereNamed(resource, reference) ?? {};
     return {
       code: "XDSKIT_DANGLING_REFERENCE",
       severity: "warning",
       message: `names ${what}, ${where}`,
-      ...{ file, line, column, type: resource.type.name, resource: resource.name },
+      ...{ file, line, column, field, type: resource.type.name, resource: resource.name },
     };
   });
 }

@@ -58,7 +58,7 @@ describe("xdskit validate", () => {
     assert.equal(lenient.status, 0);
     assert.match(
       lenient.out,
-      /^warning: .*r\.yaml:1:1: route "routes".*cluster "nowhere".*\[XDSKIT_DANGLING_REFERENCE\]$/m,
+      /^warning: .*r\.yaml:8:18: route "routes", virtual_hosts\[0\]\.routes\[0\]\.route\.cluster: .*cluster "nowhere".*\[XDSKIT_DANGLING_REFERENCE\]$/m,
     );
     const strict = await xdskitEnds("validate", folder.path, "--strict");
     assert.equal(strict.status, 1);
