@@ -59,10 +59,18 @@ export class ChainedMap<Value> {
     for (const [key, value] of differing) if (value !== undefined) yield [key, value];
   }
 
-  /** What this map had differently from a later one of its lineage, by key; undefined when `later` does not come after it. */
-  differencesTo(later: ChainedMap<Value>): ReadonlyMap<string, Value | undefined> | undefined {
-    const { differing, found } = this.#compose(later);
-    return found ? differing : undefined;
+  /**
+   * What this map has under each key that another of its lineage may have differently; undefined when the other is of another lineage. Costs what
+   * changed between the two, or, where the other is not reached from this one (it is older, or a shortened chain leads past it), what
+   * changed since both.
+   */
+  differencesTo(other: ChainedMap<Value>): ReadonlyMap<string, Value | undefined> | undefined {
+    const { differing, end, found } = this.#compose(other);
+    if (found) return differing;
+    const others = other.#compose(undefined);
+    if (others.end !== end) return undefined;
+    for (const key of others.differing.keys()) if (!differing.has(key)) differing.set(key, end.get(key));
+    return differing;
   }
 
   /**

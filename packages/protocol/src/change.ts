@@ -21,8 +21,8 @@ export interface Change {
 }
 
 /**
- * What must be done to `from` to make it `to`: costs what changed when `to` was derived from `from` in however many steps, and as much as both
- * sets otherwise. The result is kept for as long as both sets live.
+ * What must be done to `from` to make it `to`: costs what changed when one was derived from the other in however many steps, and as much as both
+ * sets when they are of different lines. The result is kept for as long as both sets live.
  */
 export function changeBetween(from: ResourceSet, to: ResourceSet): Change {
   if (from === to) return nothing;
@@ -45,11 +45,6 @@ function* differencesBetween(from: ResourceSet, to: ResourceSet): Iterable<Diffe
   const stepped = ResourceSets.differences(from, to);
   if (stepped !== undefined) {
     for (const [name, before] of stepped) yield { name, before, after: to.get(name) };
-    return;
-  }
-  const back = ResourceSets.differences(to, from);
-  if (back !== undefined) {
-    for (const [name, after] of back) yield { name, before: from.get(name), after };
     return;
   }
   for (const after of to) yield { name: after.name, before: from.get(after.name), after };

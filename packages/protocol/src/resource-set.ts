@@ -40,7 +40,7 @@ export const ResourceSets = {
   derive(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
     return chained(set).derive(changes);
   },
-  /** What `from` had differently, if `to` was derived from it in one or more steps; undefined otherwise. */
+  /** What `from` has under each name that `to` may have differently, if both were derived from the same set; undefined otherwise. */
   differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
     return chained(from).members.differencesTo(chained(to).members);
   },

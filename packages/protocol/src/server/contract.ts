@@ -48,7 +48,7 @@ export interface StreamOptions {
 export type StreamEvent =
   /** One request, as the client wrote it. */
   | { readonly kind: "request"; readonly bytes: Uint8Array }
-  /** What the node is to have from now on. The first may come at once or much later (rule 7). */
+  /** What the node is to have from now on; where a pass began, once that is over. The first may come at once or much later (rule 7). */
   | { readonly kind: "snapshot"; readonly snapshot: Snapshot };
 
 /** What the owner of a stream must do or may note down after an event. */
@@ -88,11 +88,19 @@ export interface OutgoingResponse {
 
 /**
  * The server's end of one discovery stream, ADS or per type, SotW or delta: events in, effects out, responses pulled when there is room.
- * Nothing queues inside: `next` computes what the client lacks at the moment it is called, so a slow client gets one composed change (latest wins).
+ * Nothing queues inside: `next` computes what the client lacks at the moment it is called.
+ *
+ * A pass over the types, in delivery order, is made from one snapshot: a route must not overtake the cluster that it names, and a client that takes
+ * one response at a time must get to its routes although clusters change all the while. So once a response of a pass went out, a newer snapshot waits
+ * until the client lacks nothing of the one that the pass is made from; what is requested meanwhile is answered from that one too, in the
+ * same order. Before, the newest takes its place at once. A slow client gets the rest of one pass, then one composed change (latest wins).
  */
 export interface Stream {
   /** Never throws because of what a client sent. After a `close` effect it ignores events. */
   step(event: StreamEvent): readonly StreamEffect[];
-  /** The next response to send, in delivery order over the types; undefined when the client lacks nothing. Call it only when the transport has room. */
+  /**
+   * The next response to send, of the pass that began or else of the newest snapshot; undefined when the client lacks nothing. Call it only when the
+   * transport has room.
+   */
   next(): OutgoingResponse | undefined;
 }

@@ -171,6 +171,45 @@ test("a client that is not read from keeps one set of differences alive, not eve
   );
 });
 
+test("a client that takes the first response of a pass and no more keeps one set of differences of each type alive, then gets the rest", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const stream = open("sotw");
+  ask(stream, { typeUrl: clusterUrl });
+  ask(stream, { typeUrl: endpointUrl, resourceNames: ["a"] });
+  // Nobody asks for routes, but the snapshot of the pass has them.
+  const route = (label: string) =>
+    createResource(create(RouteConfigurationSchema, { name: "r", virtualHosts: [{ name: label }] }));
+  const of = (label: string) => [cluster("a", label), endpoint("a", label), route(label)];
+  let snapshot = updateSnapshot(emptySnapshot(), { upsert: of("first") });
+  give(stream, snapshot);
+  for (const _ of rest(stream));
+  snapshot = updateSnapshot(snapshot, { upsert: of("begun") });
+  give(stream, snapshot);
+  const begun = [take(stream).version];
+  const due = snapshot.of(endpoint("a").type).version;
+  const between: WeakRef<object>[] = [];
+  for (let round = 0; round < 20; round++) {
+    const resources = of(`${round}`);
+    snapshot = updateSnapshot(snapshot, { upsert: resources });
+    if (round < 18) between.push(...resources.map((resource) => new WeakRef(resource)));
+    give(stream, snapshot);
+  }
+  await new Promise((resolve) => setTimeout(resolve));
+  collect();
+  assert.deepEqual(
+    between.filter((resource) => resource.deref() !== undefined),
+    [],
+  );
+  begun.push(take(stream).version);
+  assert.equal(begun[1], due);
+  const newest = [...rest(stream)].map(({ version }) => version);
+  assert.deepEqual(
+    newest,
+    [cluster("a").type, endpoint("a").type].map((type) => snapshot.of(type).version),
+  );
+});
+
 test("a reconnecting delta client that is up to date gets nothing, and the claims are not even read as names", () => {
   const resources = ["a", "b", "ü"].map((name) => cluster(name));
   const snapshot = updateSnapshot(emptySnapshot(), { upsert: resources });

@@ -33,7 +33,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** Names that resources sent before refer to, of types that were not asked for then. */
   readonly #warming = new Map<TypeUrl, WarmingNames>();
   #node: Node | undefined;
-  #snapshot: Snapshot | undefined;
+  #newest: Snapshot | undefined;
+  /** What the pass is made from of which a response went out; undefined between passes. */
+  #begun: Snapshot | undefined;
   #sent = 0;
   #closed = false;
 
@@ -51,21 +53,27 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   step(event: StreamEvent): readonly StreamEffect[] {
     if (this.#closed) return [];
     if (event.kind === "request") return this.#receive(event.bytes);
-    for (const asker of this.#ordered) {
-      // A client that is behind stands at an old set, perhaps for long.
-      if (asker.held !== this.#snapshot?.of(asker.type)) ResourceSets.shorten(asker.held);
+    // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
+    for (const { held, type } of this.#ordered) if (held !== this.#newest?.of(type)) ResourceSets.shorten(held);
+    // Also of types that were not asked for: they are kept with the others.
+    for (const set of this.#begun?.sets.values() ?? []) {
+      if (set !== this.#newest?.of(set.type)) ResourceSets.shorten(set);
     }
-    this.#snapshot = event.snapshot;
+    this.#newest = event.snapshot;
     return [];
   }
 
   next(): OutgoingResponse | undefined {
-    if (this.#closed || this.#snapshot === undefined || this.#node === undefined) return undefined;
+    if (this.#closed || this.#newest === undefined || this.#node === undefined) return undefined;
+    const snapshot = this.#begun ?? this.#newest;
     for (const asker of this.#ordered) {
-      const response = this.#respond(asker, this.#snapshot, this.#node);
-      if (response !== undefined) return response;
+      const response = this.#respond(asker, snapshot, this.#node);
+      if (response === undefined) continue;
+      this.#begun = snapshot;
+      return response;
     }
-    return undefined;
+    this.#begun = undefined;
+    return snapshot === this.#newest ? undefined : this.next();
   }
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
@@ -198,6 +206,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#closed = true;
     this.#askers.clear();
     this.#ordered = [];
+    this.#newest = undefined;
+    this.#begun = undefined;
     return [{ kind: "close", code, message }];
   }
 }

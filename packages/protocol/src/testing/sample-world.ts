@@ -43,6 +43,18 @@ export function edit(group: SampleGroup | undefined, edits: readonly Edit[]): Sa
   return { snapshot, contents };
 }
 
+/** The group's snapshot, that tells whenever a set of it is asked for: so it is seen which group a response was made from. */
+export function watchedSnapshot(group: SampleGroup, looked: (group: SampleGroup) => void): Snapshot {
+  const { snapshot } = group;
+  return {
+    sets: snapshot.sets,
+    of(type) {
+      looked(group);
+      return snapshot.of(type);
+    },
+  };
+}
+
 /** All of a type in one string, whatever the order: `a=1 b=2`. */
 export function describeSet(group: SampleGroup | undefined, type: string): string {
   return [...(group?.contents.get(type) ?? [])]

@@ -10,7 +10,7 @@ import {
   statusCode,
 } from "../index.js";
 import { wordOf } from "./sample-resources.js";
-import { describeSet, type SampleGroup, typeOf } from "./sample-world.js";
+import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "./sample-world.js";
 import type { Detail, Mode } from "./transcript.js";
 import type { TypeHistory } from "./transcript-request.js";
 import type { VersionLedger } from "./version-ledger.js";
@@ -51,6 +51,8 @@ export class TranscriptClient {
   /** The API version in which a type was last asked for. */
   readonly #asked = new Map<string, ApiVersion>();
   readonly #nonces = new Set<string>();
+  /** What the last response was made from: perhaps not the newest. */
+  #from: SampleGroup | undefined;
   #identified = false;
   #closed = false;
 
@@ -86,7 +88,8 @@ export class TranscriptClient {
 
   /** What the node is to have. A stream that has not said who it is hears of it later. */
   snapshot(group: SampleGroup): void {
-    if (this.#identified) this.#step({ kind: "snapshot", snapshot: group.snapshot });
+    if (!this.#identified) return;
+    this.#step({ kind: "snapshot", snapshot: watchedSnapshot(group, (looked) => (this.#from = looked)) });
   }
 
   request(bytes: Uint8Array): void {
@@ -110,7 +113,7 @@ export class TranscriptClient {
     for (const effect of effects) this.#note(effect);
     const group = this.#case.groups.get(this.group);
     if (event.kind === "request" && effects.some(({ kind }) => kind === "identified") && group !== undefined) {
-      if (!this.#closed) this.#step({ kind: "snapshot", snapshot: group.snapshot });
+      if (!this.#closed) this.snapshot(group);
     }
   }
 
@@ -165,7 +168,7 @@ export class TranscriptClient {
   }
 
   #receive(seen: SeenResponse): void {
-    const { mode, ledger, groups } = this.#case;
+    const { mode, ledger } = this.#case;
     const known = wordOf(seen.typeUrl);
     const type = known?.word ?? seen.typeUrl;
     const asked = this.#asked.get(type) ?? (this.only === type ? mode.api : undefined);
@@ -174,7 +177,7 @@ export class TranscriptClient {
       throw new Error(`asked in ${asked}, answered in ${known.api} (${type})`);
     if (this.#nonces.has(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
     this.#nonces.add(seen.nonce);
-    ledger.note(`all of ${type}`, describeSet(groups.get(this.group), type), seen.version);
+    ledger.note(`all of ${type}`, describeSet(this.#from, type), seen.version);
     for (const { name, content, version } of seen.resources) {
       if (version !== undefined && content !== undefined) ledger.note(`${type} ${name}`, content, version);
     }

@@ -8,7 +8,7 @@ import {
   type Variant,
 } from "../../index.js";
 import { urlOf, wordOf } from "../sample-resources.js";
-import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
+import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "../sample-world.js";
 import type { VersionLedger } from "../version-ledger.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
 import { type Contents, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
@@ -38,7 +38,16 @@ export class ModelStream {
   /** Load assignments of clusters that were sent with news: rule 105's exception. */
   readonly #warmed = new Set<string>();
   readonly #bodies: { readonly body: Uint8Array; readonly copy: Uint8Array }[] = [];
+  /** What the nodes are to have. */
+  #newest: SampleGroup;
+  /** What the client is to be brought to first: that of the pass that began, else the newest. */
   #group: SampleGroup;
+  /** A response of a pass went out, and more may be due. */
+  #begun = false;
+  /** The type of the last response, where the next one of the pass must be of a later type: nothing was requested since. */
+  #after: string | undefined;
+  /** What the machine looked at last. */
+  #looked: SampleGroup | undefined;
   #identified = false;
   /** The types of all responses, oldest first. */
   readonly #order: string[] = [];
@@ -46,6 +55,7 @@ export class ModelStream {
   constructor(variant: Variant, api: ApiVersion, only: string | undefined, group: SampleGroup, ledger: VersionLedger) {
     this.#variant = variant;
     this.#api = api;
+    this.#newest = group;
     this.#group = group;
     this.#ledger = ledger;
     this.#stream = createStream({
@@ -74,12 +84,34 @@ export class ModelStream {
 
   /** What the nodes are to have from now on. */
   snapshot(group: SampleGroup): void {
+    this.#newest = group;
+    if (!this.#begun) this.#adopt();
+    if (this.#identified) this.#give();
+  }
+
+  #give(): void {
+    const snapshot = watchedSnapshot(this.#newest, (group) => {
+      this.#looked = group;
+    });
+    this.#none(this.#stream.step({ kind: "snapshot", snapshot }));
+  }
+
+  /** Between passes the newest is at once what the client is to have. */
+  #adopt(): void {
+    const group = this.#newest;
     for (const subscriber of this.#subscribers.values()) {
       const now = group.contents.get(subscriber.type) ?? nothing;
       for (const name of this.#there(subscriber.type).keys()) if (!now.has(name)) subscriber.gone(name);
     }
     this.#group = group;
-    if (this.#identified) this.#none(this.#stream.step({ kind: "snapshot", snapshot: group.snapshot }));
+  }
+
+  /** A pass is over when, and only when, nothing is due as of what it was made from. */
+  #endPass(): void {
+    this.#rest();
+    this.#begun = false;
+    this.#after = undefined;
+    this.#adopt();
   }
 
   /** Delivers a request to both. */
@@ -100,10 +132,11 @@ export class ModelStream {
     if (!this.#identified) {
       if (effects[0]?.kind !== "identified") throw new Error("the first request does not identify the node");
       this.#identified = true;
-      this.#none(this.#stream.step({ kind: "snapshot", snapshot: this.#group.snapshot }));
+      this.#give();
     }
     this.#checkEffects(effects, expected, request);
     if (expected === "stale") return;
+    this.#after = undefined;
     const version = this.#group.snapshot.of(typeOf(type)).version;
     const has = new Map(
       [...request.has].map(([name, content]) => [name, this.#knows(type, name, content) ? content : "?"]),
@@ -143,9 +176,13 @@ export class ModelStream {
   next(): { readonly type: string; readonly seen: SeenResponse } | undefined {
     const outgoing = this.#stream.next();
     if (outgoing === undefined) {
-      if (this.#identified) this.#rest();
+      if (!this.#identified) return undefined;
+      this.#endPass();
+      this.#rest();
       return undefined;
     }
+    if (this.#looked !== this.#group) this.#endPass();
+    if (this.#looked !== this.#group) throw new Error("a response that is made from neither the pass nor the newest");
     this.#keep(outgoing);
     const seen = decodeResponse(this.#variant, outgoing);
     const { word: type, api } = wordOf(seen.typeUrl) ?? { word: seen.typeUrl, api: undefined };
@@ -156,6 +193,11 @@ export class ModelStream {
     for (const { name, content = "", version } of seen.resources) {
       if (version !== undefined) this.#ledger.note(`${type} ${name}`, content, version);
     }
+    if (this.#after !== undefined && deliveryOrder.indexOf(this.#after) >= deliveryOrder.indexOf(type)) {
+      throw new Error(`${type} comes after ${this.#after}`);
+    }
+    this.#begun = true;
+    this.#after = type;
     const news = new Set(subscriber.response(seen, this.#there(type)));
     this.#order.push(type);
     if (type === "cluster") this.#warm(seen, news);
@@ -178,16 +220,10 @@ export class ModelStream {
     }
   }
 
-  /** All responses until there is none, in the order of the types and each type once. */
+  /** All responses until there is none. */
   drain(): { readonly type: string; readonly seen: SeenResponse }[] {
     const all: { readonly type: string; readonly seen: SeenResponse }[] = [];
-    for (let one = this.next(); one !== undefined; one = this.next()) {
-      const before = all.at(-1);
-      if (before !== undefined && deliveryOrder.indexOf(before.type) >= deliveryOrder.indexOf(one.type)) {
-        throw new Error(`${one.type} comes after ${before.type}`);
-      }
-      all.push(one);
-    }
+    for (let one = this.next(); one !== undefined; one = this.next()) all.push(one);
     return all;
   }
 
