@@ -32,6 +32,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const transports = new Set<Transport>();
   let grpc: Transport | undefined;
   let lastId = 0;
+  /** Unary calls under way. */
+  let calls = 0;
   let closing: Promise<void> | undefined;
 
   const context: SessionContext = {
@@ -57,10 +59,16 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       return { code, message };
     };
     if (closing !== undefined) return refuse(statusCode.unavailable, "the server is shutting down");
-    if (sessions.size >= limits.streams) {
-      return refuse(statusCode.resourceExhausted, `the server has ${sessions.size} streams open and takes no more`);
+    const open = sessions.size + calls;
+    if (open >= limits.streams) {
+      return refuse(statusCode.resourceExhausted, `the server has ${open} streams open and takes no more`);
     }
-    if (unary && only !== undefined) return answerFetch(context, connection, only, ++lastId);
+    if (unary && only !== undefined) {
+      calls += 1;
+      return answerFetch(context, connection, only, ++lastId, () => {
+        calls -= 1;
+      });
+    }
     const session = new Session(context, connection, ++lastId);
     sessions.add(session);
     return session;

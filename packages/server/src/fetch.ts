@@ -16,7 +16,14 @@ const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (
  * Answers a unary `Fetch…` by the first response of a stream of its own. While no configuration is known at all it fails with
  * UNAVAILABLE, which clients retry, since an empty answer would tell them that there is nothing. Names that do not exist are left out.
  */
-export function answerFetch(context: SessionContext, connection: Connection, only: ResourceType, id: number) {
+export function answerFetch(
+  context: SessionContext,
+  connection: Connection,
+  only: ResourceType,
+  id: number,
+  /** Called once when nothing is left of the call. */
+  ended: () => void,
+) {
   const { types, limits, defaultNode, publication, counters, events } = context;
   const { method, peer } = connection;
   const info: StreamInfo = { id, method, peer };
@@ -86,6 +93,7 @@ export function answerFetch(context: SessionContext, connection: Connection, onl
     },
     closed() {
       over = true;
+      ended();
     },
   };
   return handler;

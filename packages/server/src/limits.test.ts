@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { connect } from "node:http2";
 import { describe, it } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { statusCode } from "@xdskit/protocol";
-import { ads, openStreams, urlOf, withMemoryServer, withServer } from "./testing/running-server.js";
+import { ads, openStreams, perType, urlOf, withMemoryServer, withServer } from "./testing/running-server.js";
 import { cluster } from "./testing/test-resources.js";
 import { waitFor, within } from "./testing/wait-for.js";
 import { delta, sotw } from "./testing/xds-client.js";
@@ -92,6 +95,32 @@ describe("limits", () => {
       assert.equal(fourth.message, "the server has 3 streams open and takes no more");
       await waitFor("it to be cut off", () => openStreams(server) === 2);
       assert.equal(server.stats().nodes, 0);
+    }));
+
+  it("counts a unary call until its client has read the answer", () =>
+    withServer({ limits: { streams: 1 } }, async ({ server, client, address }) => {
+      server.config.set([cluster("a", "x".repeat(1_000_000))]);
+      const fetch = () => {
+        const raw = client.open({ ...perType("sotw", "cluster"), unary: true });
+        sotw(raw).send({ node });
+        return within("the answer", raw.status);
+      };
+      const session = connect(`http://${address}`);
+      const lazy = session.request({
+        ":method": "POST",
+        ":path": "/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters",
+        "content-type": "application/grpc",
+        te: "trailers",
+      });
+      const request = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node }));
+      lazy.end(Buffer.from([0, 0, 0, 0, request.byteLength, ...request]));
+      await waitFor("the call", () => server.stats().fetches.length === 1);
+      assert.equal((await fetch()).message, "the server has 1 streams open and takes no more");
+      assert.deepEqual(server.stats().refused, [{ code: 8, count: 1 }]);
+      lazy.resume();
+      await within("the end", new Promise((resolve) => lazy.once("close", resolve)));
+      for (let call = 0; call < 3; call++) assert.equal((await fetch()).code, statusCode.ok);
+      session.destroy();
     }));
 
   it("refuses streams beyond those of a node, and beyond the total", () =>

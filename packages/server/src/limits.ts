@@ -7,7 +7,7 @@ import { defaultStreamLimits, type StreamLimits } from "@xdskit/protocol";
 export interface ServerLimits extends StreamLimits {
   /** Bytes of one request, after decompression. Default 16 MiB: Envoy's node of 61 kB and 100,000 names of 160 bytes. */
   readonly requestBytes: number;
-  /** Open streams in total. Default 100,000. */
+  /** Open streams and unary calls under way in total, each until its client has read all or is gone. Default 100,000. */
   readonly streams: number;
   /**
    * Open streams of one node id. Default 20,000: without ADS an Envoy has a stream for each load assignment and route configuration,

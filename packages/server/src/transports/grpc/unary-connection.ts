@@ -1,6 +1,7 @@
 import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import { statusCode } from "@xdskit/protocol";
 import type { Accept, Connection, ConnectionHandler, Method } from "../../transport.js";
+import { http2StreamOf } from "./http2-stream.js";
 import type { TwoParts } from "./message.js";
 import { peerOf } from "./peer.js";
 import { asDetails } from "./status.js";
@@ -34,8 +35,6 @@ export function serveUnary(
       ended = true;
       if (code === statusCode.ok && response !== undefined) respond(null, response);
       else respond({ code: code === statusCode.ok ? statusCode.unavailable : code, details: asDetails(message) });
-      // There is nothing to wait for: the response is gRPC's now.
-      queueMicrotask(close);
     },
   };
   const accepted = accept(connection);
@@ -44,7 +43,11 @@ export function serveUnary(
     return;
   }
   handler = accepted;
-  call.on("cancelled", close);
+  // Not before, since the response waits for as long as its client does not read it.
+  const stream = http2StreamOf(call);
+  // A client may be gone before its request is handed over, and then nobody tells of it.
+  if (stream === undefined || stream.destroyed) queueMicrotask(close);
+  else stream.once("close", close);
   handler.received(call.request);
   if (!ended) handler.finished();
 }
