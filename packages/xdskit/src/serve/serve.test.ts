@@ -128,7 +128,7 @@ describe("xdskit serve", () => {
       ["nowhere", /XDSKIT_FOLDER_MISSING/],
       ["file.yaml", /XDSKIT_FOLDER_MISSING/],
       ["empty", /XDSKIT_NO_VALID_FILE/],
-      ["bad", /XDSKIT_/],
+      ["bad", /no file is valid \[XDSKIT_NO_VALID_FILE\]$/],
     ] as const) {
       const { status, out, err } = await xdskitEnds("serve", join(folder.path, name), ...anyPorts);
       assert.deepEqual({ status, out }, { status: 2, out: "" }, err);
@@ -136,6 +136,7 @@ describe("xdskit serve", () => {
       assert.match(first ?? "", /^xdskit serve: /);
       assert.match(first ?? "", reason);
       for (const line of findings) assert.match(line, /^ {2}\S.*\[XDSKIT_\w+\]$/);
+      assert.equal(findings.length, name === "bad" ? 2 : 0, err);
     }
   });
 

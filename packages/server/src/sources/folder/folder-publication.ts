@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../source.js";
 import type { FolderContents, Judgement } from "./folder-contents.js";
 import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
@@ -120,7 +120,7 @@ export class FolderPublication {
       const message =
         wrong === undefined
           ? "no file with resources (.yaml, .yml, .json, .pb, .pb_text, .textproto) is in the folder"
-          : `no file is valid; the first error: ${describe(wrong)}`;
+          : "no file is valid";
       findings.push({ code: "XDSKIT_NO_VALID_FILE", severity: "error", message, file: directory });
     }
     if (watchRefused !== undefined) {
