@@ -32,9 +32,14 @@ export const errorCodes = {
     mend: "Look at `xdskit COMMAND --help`.",
   },
   XDSKIT_ADDRESS_IN_USE: {
-    meaning: "An address to listen on could not be used.",
-    cause: "Another program listens there already, often another xdskit; or the host is not one of this machine's.",
+    meaning: "The port of an address to listen on is taken.",
+    cause: "Another program listens there already, often another xdskit.",
     mend: "Stop the other program, or choose another address with --grpc or --admin. Port 0 picks a free one.",
+  },
+  XDSKIT_ADDRESS_UNAVAILABLE: {
+    meaning: "An address to listen on cannot be used, for another reason than that it is taken.",
+    cause: "The host is not one of this machine's, its name cannot be resolved, or the port needs more rights.",
+    mend: "Choose another address with --grpc or --admin: 0.0.0.0 or [::] for all interfaces, a port above 1023.",
   },
   XDSKIT_DANGLING_REFERENCE: {
     meaning: "A resource names another one that does not exist in its group.",

@@ -22,6 +22,7 @@ export type { FolderSummary } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export type { FetchStats, GroupStats, LayerStats, ServerStats, StreamStats, TypeStats } from "./stats.js";
 export type { Accept, Connection, ConnectionHandler, Method, Transport } from "./transport.js";
+export { listenError } from "./transports/grpc/address.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";

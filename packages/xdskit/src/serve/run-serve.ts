@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
-import { createFolderSource, createServer, type FolderSummary, type XdsServer } from "@xdskit/server";
+import { createFolderSource, createServer, type FolderSummary, listenError, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "../address.js";
 import { type AdminServer, type Readiness, startAdminServer } from "../admin/admin-server.js";
 import { createMetrics } from "../admin/metrics.js";
@@ -59,7 +59,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
   } catch (error) {
     reportFailure(terminal, "serve", error);
     await stop(running);
-    return isTaken(error) ? exitStatus.failed : exitStatus.usage;
+    return isAddressError(error) ? exitStatus.failed : exitStatus.usage;
   } finally {
     signals.release();
   }
@@ -106,12 +106,15 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   const metrics = createMetrics({ server, readiness, sources });
   running.admin = await startAdminServer(options.admin, { readiness, sources, metrics: metrics.read }).catch(
     (cause) => {
-      throw cannotListen("admin", options.admin, cause);
+      throw cannotListen("--admin", options.admin, cause);
     },
   );
 
   await server.addSource(source);
-  const grpc = parseAddress((await server.listen({ grpc: formatAddress(options.grpc) })).grpc) ?? options.grpc;
+  const listening = await server.listen({ grpc: formatAddress(options.grpc) }).catch((error) => {
+    throw isAddressError(error) ? cannotListen("--grpc", options.grpc, error.cause) : error;
+  });
+  const grpc = parseAddress(listening.grpc) ?? options.grpc;
   if (running.readiness === "stopping") return;
   terminal.out(
     `grpc listening on ${formatAddress(grpc)}\nadmin listening on ${formatAddress(running.admin.address)}\n`,
@@ -139,13 +142,13 @@ async function stop(running: Running): Promise<void> {
   await Promise.race([closing, delay(stopMs + 500, undefined, { ref: false })]);
 }
 
-function cannotListen(listener: string, address: Address, cause: unknown): Error {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  const reason = code === "EADDRINUSE" ? "the port is in use" : (code ?? message);
-  const text = `cannot listen on ${formatAddress(address)} (--${listener}): ${reason}`;
-  return XdskitError.of("XDSKIT_ADDRESS_IN_USE", text, {}, { cause });
+function cannotListen(option: string, address: Address, cause: unknown): XdskitError {
+  return listenError(`${formatAddress(address)} (${option})`, cause as Error);
 }
 
-function isTaken(error: unknown): boolean {
-  return error instanceof XdskitError && error.code === "XDSKIT_ADDRESS_IN_USE";
+function isAddressError(error: unknown): error is XdskitError {
+  return (
+    error instanceof XdskitError &&
+    (error.code === "XDSKIT_ADDRESS_IN_USE" || error.code === "XDSKIT_ADDRESS_UNAVAILABLE")
+  );
 }

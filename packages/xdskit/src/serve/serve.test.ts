@@ -207,11 +207,32 @@ limits: { streams: 10 }
         assert.deepEqual({ status, out }, { status: 1, out: "" }, err);
         assert.match(
           err,
-          new RegExp(`^xdskit serve: .*127\\.0\\.0\\.1:${port}.*in use.*\\[XDSKIT_ADDRESS_IN_USE\\]\n$`),
+          new RegExp(
+            `^xdskit serve: cannot listen on 127\\.0\\.0\\.1:${port} \\(${option}\\): the port is in use by another program \\[XDSKIT_ADDRESS_IN_USE\\]\n$`,
+          ),
         );
       }
     } finally {
       taken.close();
+    }
+  });
+
+  test("an address that this machine does not have is one clear line and exit status 1", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    for (const [option, other] of [
+      ["--grpc", "--admin"],
+      ["--admin", "--grpc"],
+    ] as const) {
+      for (const [host, reason] of [
+        ["192.0.2.1", "this machine has no such address"],
+        ["nowhere.invalid", "the host name cannot be resolved"],
+      ]) {
+        const { status, err } = await xdskitEnds(
+          ...["serve", folder.path, option, `${host}:0`, other, "127.0.0.1:0", "--log-level", "silent"],
+        );
+        const line = `xdskit serve: cannot listen on ${host}:0 (${option}): ${reason} [XDSKIT_ADDRESS_UNAVAILABLE]\n`;
+        assert.deepEqual({ status, err }, { status: 1, err: line });
+      }
     }
   });
 

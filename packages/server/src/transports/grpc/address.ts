@@ -17,11 +17,13 @@ export function parseAddress(text: string): Address {
   return { host, port: Number(port) };
 }
 
-/** The error of a listen that failed, in words. grpc-js tells the cause only within its message. */
+/** The error of a listen that failed, in words; what a command calls the address may stand behind it. grpc-js tells the cause only within its message. */
 export function listenError(address: string, error: Error): XdskitError {
-  const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT|EAI_AGAIN)\b/.exec(error.message)?.[1];
+  const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT|EAI_AGAIN|Name resolution failed)\b/.exec(
+    error.message,
+  )?.[1];
   return XdskitError.of(
-    "XDSKIT_ADDRESS_IN_USE",
+    code === "EADDRINUSE" ? "XDSKIT_ADDRESS_IN_USE" : "XDSKIT_ADDRESS_UNAVAILABLE",
     `cannot listen on ${address}: ${causes[code ?? ""] ?? error.message}`,
     {},
     { cause: error },
@@ -35,4 +37,5 @@ const causes: Readonly<Record<string, string>> = {
   EAFNOSUPPORT: "this machine does not support that kind of address",
   ENOTFOUND: "the host name cannot be resolved",
   EAI_AGAIN: "the host name cannot be resolved",
+  "Name resolution failed": "the host name cannot be resolved",
 };
