@@ -12,7 +12,7 @@ import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { createPublication } from "./publication.js";
 import { createRejections } from "./rejections.js";
 import { Session, type SessionContext } from "./session.js";
-import type { LayerUpdate, Source } from "./source.js";
+import type { LayerName, LayerUpdate, Source } from "./source.js";
 import { layerStats } from "./stats.js";
 import type { Accept, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
@@ -29,6 +29,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const publication = createPublication(layers, createGroups(options.groups), limits);
   const sessions = new Set<Session>();
   const sources: Source[] = [];
+  /** What ends the holds of sources that could not start, by their names. */
+  const failed = new Map<string, () => void>();
   const transports = new Set<Transport>();
   let grpc: Transport | undefined;
   let lastId = 0;
@@ -107,18 +109,35 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   async function addSource(source: Source): Promise<void> {
     refuseIfClosed();
     sources.push(source);
+    const { name } = source;
     const release = publication.hold();
+    forgetFailure(name);
     try {
       await source.start({
-        apply: (updates) => apply(source.name, () => updates),
+        apply: (updates) => apply(name, () => updates),
         report(findings) {
-          if (findings.some(({ severity }) => severity === "error")) refused(source.name, findings);
-          else events.emit(() => ({ kind: "configuration-checked", source: source.name, findings }));
+          if (findings.some(({ severity }) => severity === "error")) refused(name, findings);
+          else events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
         },
       });
-    } finally {
-      release();
+    } catch (error) {
+      // Released, it would let the other sources' parts out as if they were all, and clients drop what this one would have had.
+      forgetFailure(name);
+      failed.set(name, release);
+      throw error;
     }
+    release();
+  }
+
+  function forgetFailure(name: string): void {
+    failed.get(name)?.();
+    failed.delete(name);
+  }
+
+  /** What a program sets after a source has failed says that it goes on without. */
+  function applyConfig(layer: LayerName, read: () => LayerUpdate): void {
+    apply(layer, () => [read()]);
+    for (const name of failed.keys()) forgetFailure(name);
   }
 
   function refuseIfClosed(): void {
@@ -149,7 +168,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   return {
     config: createConfig(
       { types, registry: options.registry, validate: options.validate ?? true },
-      (layer, read) => apply(layer, () => [read()]),
+      applyConfig,
       (layer) => {
         const change = layers.drop(layer);
         if (change !== undefined) publish([change]);

@@ -147,6 +147,27 @@ describe("publication", () => {
       assert.equal(stream.count, 1);
     }));
 
+  it("tells clients nothing of one source while another could not start, until it starts or the program goes on without", async () => {
+    for (const goOn of ["start", "set"] as const) {
+      await withMemoryServer({}, async ({ server, client, events }) => {
+        const failing = { name: "b", start: () => Promise.reject(new Error("no")), close: async () => {} };
+        const source = (name: string) => createMemorySource({ name, layer: name, resources: [clusterResource(name)] });
+        const [a, b] = await Promise.allSettled([server.addSource(source("a")), server.addSource(failing)]);
+        assert.deepEqual([a.status, b.status], ["fulfilled", "rejected"]);
+        await assert.rejects(server.addSource(failing), /no/);
+        await server.addSource(source("c"));
+        const stream = sotw(client.open(ads("sotw")));
+        stream.send({ node, typeUrl });
+        await waitFor("the stream", () => events.some(({ kind }) => kind === "stream-opened"));
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        assert.equal(stream.count, 0);
+        if (goOn === "start") await server.addSource(source("b"));
+        else server.config.update({});
+        assert.equal((await stream.next()).resources.length, goOn === "start" ? 3 : 2);
+      });
+    }
+  });
+
   it("serves what it has when a source cannot start", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);

@@ -47,7 +47,9 @@ export interface XdsServer {
   readonly types: ResourceTypes;
   /**
    * Starts a source; resolves when its first configuration was applied, rejects as the source does. Until then, and if nothing was
-   * served before, clients wait: they are never told a part of the configuration.
+   * served before, clients wait: they are never told a part of the configuration. Start sources that belong together at once, with
+   * `Promise.all`. After one could not start they still wait, until a source of its name starts, or the program sets something by `config`
+   * (`config.update({})` will do) and so goes on without it.
    */
   addSource(source: Source): Promise<void>;
   /**
