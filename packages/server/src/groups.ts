@@ -17,8 +17,8 @@ export interface GroupSettings {
 }
 
 /**
- * A program's own way to group nodes. A node for which it returns undefined is refused with PERMISSION_DENIED. Asked once for a
- * stream; a group is there while one of its nodes has a stream. Groups with the same layers share all work.
+ * A program's own way to group nodes. A node for which it returns undefined, or no layers, is refused with PERMISSION_DENIED. Asked once
+ * for a stream; a group is there while one of its nodes has a stream. Groups with the same layers share all work.
  */
 export type GroupOf = (node: Node) => { readonly name: string; readonly layers: readonly LayerName[] } | undefined;
 

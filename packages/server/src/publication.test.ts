@@ -8,7 +8,7 @@ import { createMemorySource } from "./index.js";
 import type { RawStream } from "./testing/raw-client.js";
 import { ads, urlOf, withMemoryServer, withServer } from "./testing/running-server.js";
 import { cluster, clusterResource, loadAssignment } from "./testing/test-resources.js";
-import { waitFor } from "./testing/wait-for.js";
+import { waitFor, within } from "./testing/wait-for.js";
 import { delta, sotw } from "./testing/xds-client.js";
 
 const node = { id: "n1" };
@@ -117,6 +117,16 @@ describe("publication", () => {
         assert.equal(server.snapshotOf("g-x"), undefined);
       },
     ));
+
+  it("refuses a node whose group has no layers", () =>
+    withMemoryServer({ groups: () => ({ name: "g", layers: [] }) }, async ({ server, client, events }) => {
+      server.config.set([cluster("a")]);
+      const raw = client.open(ads("sotw"));
+      sotw(raw).send({ node, typeUrl });
+      const message = 'group "g" of node "n1" has no layers to serve';
+      assert.deepEqual(await within("the refusal", raw.status), { code: 7, message });
+      assert.ok(events.some((event) => event.kind === "stream-refused" && event.message === message));
+    }));
 
   it("tells clients nothing while the first sources still start", () =>
     withMemoryServer({}, async ({ server, client, events }) => {

@@ -98,6 +98,7 @@ export function createPublication(
     admit(node) {
       const group = groups.of(node);
       if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
+      if (group.layers?.length === 0) return { code: statusCode.permissionDenied, message: noLayers(group, node) };
       const streams = streamsOfNode.get(node.id) ?? 0;
       if (streams >= limits.streamsPerNode) {
         const message = `node ${JSON.stringify(cut(node.id))} has ${streams} streams open, and no node may have more`;
@@ -144,6 +145,11 @@ function noGroup({ id, cluster, locality }: Node): string {
   const shown = [`id ${JSON.stringify(cut(id))}`, `cluster ${JSON.stringify(cut(cluster))}`];
   if (place !== "") shown.push(`locality ${JSON.stringify(cut(place))}`);
   return `no group of this server matches the node: ${shown.join(", ")}`;
+}
+
+/** Settings are checked when they are made; a function may still say so, and the node would wait for ever without a word. */
+function noLayers({ name }: Group, { id }: Node): string {
+  return `group ${JSON.stringify(cut(name))} of node ${JSON.stringify(cut(id))} has no layers to serve`;
 }
 
 /** A status message travels in a header: long names are cut. */
