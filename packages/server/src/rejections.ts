@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { TypeUrl, Version } from "@xdskit/api";
 
 /** Remembers which node rejected which version, so that a rejection that is repeated on every stream and reconnect is told once. */
@@ -14,7 +15,7 @@ export function createRejections(limit = remembered): Rejections {
   const last = new Map<string, Version>();
   return {
     first(node, type, version) {
-      const key = `${type} ${node}`;
+      const key = keyOf(node, type);
       const known = last.get(key);
       // Deleted and set again, so that the oldest is the first in the map.
       last.delete(key);
@@ -28,4 +29,10 @@ export function createRejections(limit = remembered): Rejections {
       return known !== version;
     },
   };
+}
+
+/** A client chooses both, in any length: long ones are remembered by their hash, so that what is kept has a bound in bytes, too. */
+function keyOf(node: string, type: TypeUrl): string {
+  const key = `${type} ${node}`;
+  return key.length <= 200 ? key : createHash("sha256").update(key).digest("base64");
 }

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { createRejections } from "./rejections.js";
+
+const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+describe("createRejections", () => {
+  it("tells the first rejection of a version from those that repeat it, for each node and type", () => {
+    const { first } = createRejections();
+    for (const node of ["n1", "n2", `${"x".repeat(1_000)}1`, `${"x".repeat(1_000)}2`]) {
+      for (const of of [type, `${type}2`]) {
+        assert.deepEqual(
+          ["1", "1", "2"].map((version) => first(node, of, version)),
+          [true, false, true],
+        );
+      }
+    }
+  });
+
+  it("forgets the oldest beyond its limit", () => {
+    const { first } = createRejections(2);
+    for (const node of ["n1", "n2", "n3"]) first(node, type, "1");
+    assert.deepEqual([first("n3", type, "1"), first("n1", type, "1")], [false, true]);
+  });
+
+  it("keeps little of a node, however long its id is", () => {
+    setFlagsFromString("--expose-gc");
+    const collect: () => void = runInNewContext("gc");
+    const used = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const rejections = createRejections();
+    const before = used();
+    for (let node = 0; node < 500; node++) rejections.first(`${"x".repeat(100_000)}${node}`, type, "1");
+    const kept = used() - before;
+    assert.ok(kept < 5_000_000, `${kept} bytes are kept of 500 nodes`);
+    assert.equal(rejections.first(`${"x".repeat(100_000)}0`, type, "1"), false);
+  });
+});
