@@ -52,6 +52,8 @@ export function withoutType(item: JsonObject): JsonObject {
   return fields;
 }
 
+/** `cannot decode field a.B.c from JSON` without what follows: it may hold the value. */
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return /^cannot decode .*? from JSON/.exec(message)?.[0] ?? message;
 }

@@ -118,7 +118,7 @@ class JsonReader {
       value.push(node.value);
       const separator = this.next(", or ]");
       if (separator.text === "]") break;
-      if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or ], found ${separator.text}`);
+      if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or ], found ${shown(separator)}`);
     }
     return { value, offset, parts };
   }
@@ -127,17 +127,17 @@ class JsonReader {
     const value: JsonObject = {};
     const parts = new Map<string, { offset: number; node: JsonNode }>();
     for (let key = this.next("a key or }"); key.text !== "}" || parts.size > 0; key = this.next("a key")) {
-      if (!key.text.startsWith('"')) throw new JsonProblem(key.offset, `expected a key in quotes, found ${key.text}`);
+      if (!key.text.startsWith('"')) throw new JsonProblem(key.offset, `expected a key in quotes, found ${shown(key)}`);
       const name = this.literal(key) as string;
       if (parts.has(name)) throw new JsonProblem(key.offset, `the key ${JSON.stringify(name)} comes twice`);
       const colon = this.next(":");
-      if (colon.text !== ":") throw new JsonProblem(colon.offset, `expected : after a key, found ${colon.text}`);
+      if (colon.text !== ":") throw new JsonProblem(colon.offset, `expected : after a key, found ${shown(colon)}`);
       const node = this.read(this.next("a value"), depth + 1);
       parts.set(name, { offset: key.offset, node });
       setOwn(value, name, node.value);
       const separator = this.next(", or }");
       if (separator.text === "}") break;
-      if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or }, found ${separator.text}`);
+      if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or }, found ${shown(separator)}`);
     }
     return { value, offset, parts };
   }
@@ -162,12 +162,19 @@ interface Token {
   readonly offset: number;
 }
 
+/** What stands there, without showing a value: it may be a secret. */
+function shown({ text }: Token): string {
+  if (text.startsWith('"')) return "a string";
+  return /^[-\d]/.test(text) ? "a number" : text;
+}
+
 function unreadable(rest: string, expected: string): string {
   if (rest.startsWith('"')) return "a string without an end, or with a line break or control character in it";
   if (rest.startsWith("'")) return `expected ${expected}; JSON knows double quotes only`;
   if (rest.startsWith("//") || rest.startsWith("/*") || rest.startsWith("#"))
     return "JSON has no comments; YAML (.yaml) has";
-  return `expected ${expected}, found ${JSON.stringify(rest.slice(0, 1))}`;
+  const first = rest.slice(0, 1);
+  return `expected ${expected}, found ${/\w/.test(first) ? "a word without quotes" : JSON.stringify(first)}`;
 }
 
 function locateIn(root: JsonNode, steps: readonly FieldStep[]): number {

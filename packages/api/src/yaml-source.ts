@@ -42,7 +42,7 @@ export function parseYaml(text: string): SourceText {
   const problems: SyntaxProblem[] = [];
   const budget = { aliased: 0 };
   const streamErrors = "errors" in parsed ? (parsed as { errors: YamlDocument["errors"] }).errors : [];
-  for (const error of streamErrors) problems.push({ offset: error.pos[0], message: error.message });
+  for (const error of streamErrors) problems.push({ offset: error.pos[0], message: withoutContent(error) });
   for (const document of parsed) {
     problems.push(...inPlainWords([...document.errors, ...document.warnings], text));
     if (document.errors.length > 0 || document.contents === null) continue;
@@ -63,7 +63,9 @@ export function parseYaml(text: string): SourceText {
  */
 function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: string): SyntaxProblem[] {
   let deepKey = -1;
-  return found.flatMap(({ code, pos: [offset], message }, index): SyntaxProblem[] => {
+  return found.flatMap((problem, index): SyntaxProblem[] => {
+    const { code, message } = problem;
+    const [offset] = problem.pos;
     if (message.startsWith("Maximum call stack")) return [{ offset, message: "nested too deep" }];
     // The parser lost its way before, and complains about every token from there to the end.
     if (index > 0 && message.includes("token in YAML stream")) return [];
@@ -78,11 +80,18 @@ function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: st
       if (sameMistake) return [];
       return [{ offset: deepKey, message: "a key below a value: indent it less, or take the value away" }];
     }
-    if (code !== "MULTILINE_IMPLICIT_KEY") return [{ offset, message }];
+    if (code !== "MULTILINE_IMPLICIT_KEY") return [{ offset, message: withoutContent(problem) }];
     const told = found[index - 1];
     if (told?.message.startsWith("Nested mappings") && told.pos[0] === offset) return [];
     return [{ offset, message: "a key stands on one line, with a colon and a space after it" }];
   });
+}
+
+/** The parser's message without what it quotes of the file: that may be a secret. */
+function withoutContent({ code, message }: Pick<YAMLParseError | YAMLWarning, "code" | "message">): string {
+  if (code === "TAG_RESOLVE_FAILED") return 'an unknown tag: a text that begins with "!" needs quotes';
+  if (code === "BAD_DIRECTIVE") return 'an unknown directive: a line that begins with "%"';
+  return message.replace(/(?<=\w): .*$| \\.*$/s, "");
 }
 
 interface Anchored {
@@ -165,7 +174,11 @@ class Reader {
   private alias(name: string, offset: number): Anchored | undefined {
     const anchored = this.anchors.get(name);
     if (anchored === undefined) {
-      this.problem(offset, `the alias *${name} has no anchor &${name} that is complete before it`);
+      // Without its name: it may be a secret that begins with a star.
+      this.problem(
+        offset,
+        'an alias without an anchor that is complete before it: a text that begins with "*" needs quotes',
+      );
       return undefined;
     }
     this.size += anchored.size;

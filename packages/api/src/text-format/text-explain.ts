@@ -162,8 +162,13 @@ function refusal(read: () => unknown): string | undefined {
     read();
     return undefined;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const reason = /from text format: (.*)$/s.exec(message)?.[1] ?? message;
-    return reason.replaceAll(/, got .*$|: "[^"]*"$/gs, "");
+    return refusalReason(error);
   }
+}
+
+/** What the reader says, without the value that it quotes. */
+export function refusalReason(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const reason = /from text format: (.*)$/s.exec(message)?.[1] ?? message;
+  return reason.replaceAll(/, got .*$|: "[^"]*"$/gs, "");
 }

@@ -5,7 +5,7 @@ import { addFinding, type FileReading } from "../file-reading.js";
 import type { FileText } from "../file-text.js";
 import { readResponse, responseSchema } from "../message-items.js";
 import { withV2Names } from "../v2-names-registry.js";
-import { explainText } from "./text-explain.js";
+import { explainText, refusalReason } from "./text-explain.js";
 import { parseTextTree, type TextMessage, TextProblem, type TextValue } from "./text-tree.js";
 
 /** Reads a `DiscoveryResponse` in the protobuf text format. */
@@ -29,8 +29,7 @@ export function readTextFormat(reading: FileReading, file: FileText): void {
       addFinding(reading, { at: () => file.at(offset) }, code, message, steps);
     }
     if (problems.length === 0) {
-      const message = error instanceof Error ? error.message : String(error);
-      addFinding(reading, { at: () => file.at(0) }, "XDSKIT_SYNTAX", message);
+      addFinding(reading, { at: () => file.at(0) }, "XDSKIT_SYNTAX", refusalReason(error));
     }
     return;
   }

@@ -167,6 +167,7 @@ class TreeReader {
 
 /** What stands there, without showing a value: it may be a secret. */
 function shown(token: Token): string {
-  if (token.kind === "end") return "the end of the text";
-  return token.kind === "string" ? "a string" : token.kind === "number" ? "a number" : token.text;
+  return token.kind === "mark" ? token.text : shownKinds[token.kind];
 }
+
+const shownKinds = { end: "the end of the text", name: "a word", number: "a number", string: "a string" };
