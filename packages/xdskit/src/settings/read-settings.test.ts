@@ -105,11 +105,25 @@ test("broken YAML is a syntax error with its place", () => {
 });
 
 test("aliases that lead nowhere, or grow without end, are syntax errors", () => {
-  assert.match(findingsOf("groups: *nothing\n")[0] ?? "", /nothing.*\[XDSKIT_SYNTAX\]$/);
+  assert.match(findingsOf("groups: *nothing\n")[0] ?? "", /alias[^:]*\[XDSKIT_SYNTAX\]$/);
   const lines = Array.from({ length: 9 }, (_, i) => `x${i + 1}: &x${i + 1} [${Array(9).fill(`*x${i}`).join(", ")}]`);
   assert.match(findingsOf(["x0: &x0 a", ...lines].join("\n"))[0] ?? "", /alias.*\[XDSKIT_SYNTAX\]$/);
 });
 
 test("a file that is no mapping is refused", () => {
-  assert.deepEqual(findingsOf("- a\n"), ["xdskit.yaml:1:1: expected object, received array [XDSKIT_SETTINGS_INVALID]"]);
+  assert.deepEqual(findingsOf("- a\n"), [
+    "xdskit.yaml:1:1: expected a mapping, found a list [XDSKIT_SETTINGS_INVALID]",
+  ]);
+});
+
+test("values of another kind are told in plain words", () => {
+  const found = (text: string) =>
+    findingsOf(text).map((line) => line.replace(/^xdskit.yaml:\d+:\d+: | \[XDSKIT_\w+\]$/g, ""));
+  assert.deepEqual(found("groups: edge\nlimits: [1]\nfolder:\ndescriptors: [7, '']\n"), [
+    "groups: expected a list, found a string",
+    "limits: expected a mapping, found a list",
+    "folder: expected a mapping, found nothing",
+    "descriptors[0]: expected a string, found a number",
+    "descriptors[1]: must not be empty",
+  ]);
 });

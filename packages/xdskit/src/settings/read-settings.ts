@@ -15,7 +15,7 @@ export function readSettings(file: string, text: string): Settings {
     return { code, severity: "error", message, file, line, column: col, field };
   };
   const broken = document.errors.map((error) =>
-    findingAt(error.pos[0], "XDSKIT_SYNTAX", error.message.split(/ at line \d+/)[0] ?? error.message),
+    findingAt(error.pos[0], "XDSKIT_SYNTAX", withoutContent(error.message)),
   );
   throwIfAny(broken);
 
@@ -24,7 +24,7 @@ export function readSettings(file: string, text: string): Settings {
     values = document.toJS();
   } catch (error) {
     // An alias without an anchor, or aliases that grow without end.
-    const message = error instanceof Error ? error.message : String(error);
+    const message = withoutContent(error instanceof Error ? error.message : String(error));
     throw new XdskitError([{ code: "XDSKIT_SYNTAX", severity: "error", message, file }], { cause: error });
   }
   const result = settingsSchema.safeParse(values ?? {});
@@ -37,6 +37,11 @@ export function readSettings(file: string, text: string): Settings {
       .map(({ offset, path, message }) => findingAt(offset, "XDSKIT_SETTINGS_INVALID", message, fieldPath(path))),
   );
   throw result.error;
+}
+
+/** The parser's message without the place, and without what it quotes: another file than that of settings may have been given. */
+function withoutContent(message: string): string {
+  return message.replace(/ at line \d+.*$|(?<=[\w)]): .*$/s, "");
 }
 
 function throwIfAny([first, ...more]: readonly Finding[]): void {
@@ -66,9 +71,22 @@ function eachKey(issue: z.core.$ZodIssue): readonly Problem[] {
 }
 
 function plain(message: string): string {
-  const text = message.replace(/^Invalid input: /, "").replace(/^expected \w+, received undefined$/, "is missing");
-  return text.charAt(0).toLowerCase() + text.slice(1);
+  if (message === "Too small: expected string to have >=1 characters") return "must not be empty";
+  const [, expected, found] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
+  if (expected === undefined || found === undefined) return message.charAt(0).toLowerCase() + message.slice(1);
+  if (found === "undefined") return "is missing";
+  return `expected ${kindNames[expected] ?? expected}, found ${kindNames[found] ?? found}`;
 }
+
+const kindNames: Readonly<Record<string, string>> = {
+  object: "a mapping",
+  record: "a mapping",
+  array: "a list",
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+  null: "nothing",
+};
 
 /** `groups[0].match.cluster` */
 function fieldPath(path: readonly PropertyKey[]): string {
