@@ -26,6 +26,23 @@ export function explainJson(schema: DescMessage, json: JsonValue, registry: Regi
   return explanation.problems;
 }
 
+/** What v3 has in the place of fields of v2 that it dropped. */
+const successors: Readonly<Record<string, readonly string[]>> = {
+  hosts: ["load_assignment"],
+  tls_context: ["transport_socket"],
+  regex: ["safe_regex", "string_match"],
+  regex_match: ["safe_regex_match"],
+  value: ["string_match"],
+  allow_origin: ["allow_origin_string_match"],
+};
+
+function successor(removed: string, names: readonly string[]): string {
+  const name = Object.hasOwn(successors, removed)
+    ? successors[removed]?.find((name) => names.includes(name))
+    : undefined;
+  return name === undefined ? "" : `; use "${name}"`;
+}
+
 class Explanation {
   readonly problems: FieldProblem[] = [];
   private readonly registry: Registry;
@@ -86,7 +103,7 @@ class Explanation {
     const removed = schema.proto.reservedName.includes(key);
     const names = schema.fields.flatMap((field) => [field.name, field.jsonName]);
     const hint = removed
-      ? "; it was removed from the API"
+      ? `; it was removed from the API${successor(key, names)}`
       : key === "config" && names.includes("typed_config")
         ? '; it is "typed_config" now'
         : didYouMean(key, names);
