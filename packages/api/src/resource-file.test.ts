@@ -87,6 +87,10 @@ suite("forms of a file", () => {
     const endpoint = "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint";
     assert.deepEqual(read("a.yaml", wrapped(`${endpoint}\n  endpoint_name: a`)), ["3: locality-endpoint b"]);
   });
+  test("a TTL that is none is told as the file writes it", () => {
+    const text = `"@type": ${wrapper}\nttl: -5s\nresource: { "@type": ${cluster}, name: a }\n`;
+    assert.match(read("a.yaml", text).join(), /a TTL must be more than 0s, not -5s \[XDSKIT_TTL\]/);
+  });
   test("empty files and files of comments hold nothing", () => {
     for (const text of ["", "\n\n", "# nothing\n", "---\n", "---\n---\n", "\ufeff", "[]"])
       assert.deepEqual(read("a.yaml", text), [], text);
@@ -111,6 +115,15 @@ api_listener:
     const [old, now] = [v2, v3].map((text) => readFile("a.yaml", text));
     assert.deepEqual(now?.findings, []);
     assert.deepEqual(old, now);
+  });
+  test("fields of v2 that v3 dropped: what is in their place", () => {
+    const old = `"@type": type.googleapis.com/envoy.api.v2.Cluster\nname: a\nhosts: []\n`;
+    assert.match(read("a.yaml", old).join(), /^a\.yaml:3:1: .*hosts: .*removed from the API; use "load_assignment"/);
+    const route = "type.googleapis.com/envoy.api.v2.RouteConfiguration";
+    const match = "{ regex: a, headers: [{ name: a, regex_match: a }], query_parameters: [{ name: a, regex: true }] }";
+    const routes = `"@type": ${route}\nname: a\nvirtual_hosts: [{ routes: [{ match: ${match} }] }]`;
+    const found = read("a.yaml", routes).map((line) => /use "(\w+)"/.exec(line)?.[1]);
+    assert.deepEqual(found, ["safe_regex", "safe_regex_match", "string_match"]);
   });
   test("responses and wrappers of v2", () => {
     const item = '{"@type": "type.googleapis.com/envoy.api.v2.Cluster", "name": "a"}';

@@ -49,7 +49,7 @@ export interface ResourceOptions {
  * The message is not changed, and may be changed afterwards. Its fields are not validated: see `validateMessage`.
  *
  * Throws XDSKIT_TYPE_UNKNOWN when messages of its type are no resources, XDSKIT_NAME_MISSING when it has no name, XDSKIT_TTL when the TTL
- * is not more than 0 ms, and XDSKIT_MESSAGE_INVALID when a field holds what its type cannot.
+ * is not more than 0, and XDSKIT_MESSAGE_INVALID when a field holds what its type cannot.
  */
 export function createResource(message: Message, options: ResourceOptions = {}): Resource {
   const types = options.types ?? resourceTypes;
@@ -89,7 +89,10 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
   }
   const { ttl } = options;
   if (ttl !== undefined && !(Number.isFinite(ttl) && ttl > 0)) {
-    throw XdskitError.of("XDSKIT_TTL", `a TTL must be more than 0 ms, not ${ttl}`, { type: type.name, resource: name });
+    throw XdskitError.of("XDSKIT_TTL", `a TTL must be more than 0s, not ${ttl / 1000}s`, {
+      type: type.name,
+      resource: name,
+    });
   }
   const aliases = options.aliases === undefined || options.aliases.length === 0 ? none : [...new Set(options.aliases)];
   try {
