@@ -53,3 +53,13 @@ test("a warning keeps nothing from being applied; a reading that changes nothing
     "debug nothing changed",
   ]);
 });
+
+test("an error that is mended by going back to what is served is told", () => {
+  const back: FolderSummary = { ...applied, upserted: 0 };
+  assert.deepEqual(logged(applied, refused, back, back).slice(1), [
+    "error a.yaml:2: no [XDSKIT_SYNTAX]",
+    "error change refused: the last good configuration stays",
+    "info all files are right again",
+    "debug nothing changed",
+  ]);
+});

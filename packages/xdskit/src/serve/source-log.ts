@@ -9,6 +9,7 @@ import type { Log } from "../output/log.js";
  */
 export function createSourceLog(log: Log): (summary: FolderSummary) => void {
   let told = "[]";
+  let wrong = false;
   return ({ findings, applied, upserted, removed, files, read, durationMs }) => {
     const text = JSON.stringify(findings);
     const news = text !== told;
@@ -19,8 +20,11 @@ export function createSourceLog(log: Log): (summary: FolderSummary) => void {
         log[severity === "error" ? "error" : "warn"]({ finding: parts }, findingText(finding));
       }
     }
+    const before = wrong;
+    wrong = findings.some(({ severity }) => severity === "error");
     const fields = { upserted, removed, files, read, ms: Math.round(durationMs) };
     if (!applied) log[news ? "error" : "debug"](fields, "change refused: the last good configuration stays");
+    else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are right again");
     else if (upserted + removed === 0) log.debug(fields, "nothing changed");
     else
       log.info(fields, `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`);
