@@ -29,7 +29,10 @@ describe("parseAddress", () => {
 describe("listenError", () => {
   it("says the cause in words, and keeps what is unknown", () => {
     const of = (text: string) => listenError("127.0.0.1:80", new Error(text)).message;
-    assert.match(of("listen EADDRINUSE: address already in use"), /cannot listen on 127.0.0.1:80: the port is in use.*_IN_USE/);
+    assert.match(
+      of("listen EADDRINUSE: address already in use"),
+      /cannot listen on 127.0.0.1:80: the port is in use.*_IN_USE/,
+    );
     assert.match(of("No address added, [listen EACCES x]"), /the port needs more rights.*_UNAVAILABLE/);
     assert.match(of("something new"), /something new.*_UNAVAILABLE/);
   });

@@ -17,7 +17,7 @@ export function parseAddress(text: string): Address {
   return { host, port: Number(port) };
 }
 
-/** The error of a listen that failed, in words; what a command calls the address may stand behind it. grpc-js tells the cause only within its message. */
+/** The error of a listen that failed, in words. grpc-js tells the cause only within its message. */
 export function listenError(address: string, error: Error): XdskitError {
   const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT|EAI_AGAIN|Name resolution failed)\b/.exec(
     error.message,
