@@ -23,10 +23,10 @@ if (files.length === 0) {
   console.error("no test files found");
   process.exit(1);
 }
-// The condition `source` makes packages import each other's TypeScript, so unit tests need no build.
+// The condition `@xdskit/source` makes packages import each other's TypeScript, so unit tests need no build.
 const child = spawn(
   process.execPath,
-  ["--conditions=source", "--import", "tsx", "--test", "--test-reporter=spec", ...flags, ...files],
+  ["--conditions=@xdskit/source", "--import", "tsx", "--test", "--test-reporter=spec", ...flags, ...files],
   { stdio: "inherit" },
 );
 child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

@@ -118,7 +118,7 @@ export class Session implements ConnectionHandler, Subscriber {
 
   /**
    * Gives the machine what is new and the client what it lacks, as far as there is room. Called by the queue. A client without room costs
-   * the first half only; when it has room again, it gets the newest at once (latest wins).
+   * the first half only; when it has room again, it gets the rest of what was begun, then the newest (latest wins).
    */
   work(): void {
     if (this.#over) return;

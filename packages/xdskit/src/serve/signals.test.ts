@@ -22,7 +22,7 @@ test("the first signal asks for an orderly end, the second ends the process at o
 
 test("a SIGTERM for npx, which only ends npm's shell, ends the server too", async () => {
   await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
-  const words = [process.execPath, "--conditions=source", "--import", "tsx", commandFile, "serve", folder.path];
+  const words = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", commandFile, "serve", folder.path];
   // As npm does it: a shell that stays between, and gets the signal alone.
   const shell = `npm_lifecycle_event=npx "$@" & echo "server $!" && wait`;
   await using npm = start("sh", ["-c", shell, "sh", ...words, "--grpc", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);

@@ -33,7 +33,7 @@ export interface Running {
 
 /** Starts the real command, from its sources. */
 export function xdskit(...args: readonly string[]): Running {
-  return start(process.execPath, ["--conditions=source", "--import", "tsx", commandFile, ...args]);
+  return start(process.execPath, ["--conditions=@xdskit/source", "--import", "tsx", commandFile, ...args]);
 }
 
 /** Runs the real command to its end. */
