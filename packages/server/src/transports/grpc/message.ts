@@ -10,10 +10,10 @@ export function passBytes(bytes: Buffer): Buffer {
 }
 
 /**
- * Hands two parts to grpc-js as one message. It asks a serialized message for its length and has it copied behind the frame's header, no
- * more: so the parts are copied there straight away. A buffer in between cost a quarter of the CPU of a push of 1.6 MB. That is
- * why the package names grpc-js by its minor version; the transports' tests fail where a new one asks for more.
- * Called when a message is written, not while it waits: what waits shares its body with other streams.
+ * Hands two parts to grpc-js as one message, when it is written and not while it waits: what waits shares its body with other streams.
+ * grpc-js asks a serialized message for its length and has it copied behind the frame's header, no more: so the parts are copied there
+ * straight away. A buffer in between costs a quarter of the CPU of a push of 1.6 MB. The version of grpc-js is pinned for that, and the
+ * transport's tests fail if one needs more.
  */
 export function joinParts({ body, tail }: TwoParts): Buffer {
   const joined: Pick<Buffer, "byteLength" | "length" | "copy"> = {
