@@ -26,11 +26,6 @@ export const errorCodes = {
     cause: "A typing error, a setting of a newer version, or a resource file that was named xdskit.yaml.",
     mend: "Correct the line that the message names; docs/settings.md lists every setting.",
   },
-  XDSKIT_USAGE: {
-    meaning: "The command line is wrong.",
-    cause: "An unknown command or option, or a value that the option does not take.",
-    mend: "Look at `xdskit COMMAND --help`.",
-  },
   XDSKIT_ADDRESS_IN_USE: {
     meaning: "The port of an address to listen on is taken.",
     cause: "Another program listens there already, often another xdskit.",

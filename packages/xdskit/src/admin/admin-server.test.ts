@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { type AdminServer, adminAddress, type Readiness, startAdminServer } from "./admin-server.js";
+import { formatAddress } from "../address.js";
+import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.js";
 import { pendingSource } from "./source-status.js";
 
 describe("admin pages", () => {
   let admin: AdminServer;
   let readiness: Readiness = "starting";
   let broken = false;
-  const get = (path: string, init?: RequestInit) => fetch(`http://${adminAddress(admin)}${path}`, init);
+  const get = (path: string, init?: RequestInit) => fetch(`http://${formatAddress(admin.address)}${path}`, init);
 
   before(async () => {
     admin = await startAdminServer(

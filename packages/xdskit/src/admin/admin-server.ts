@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Address, formatAddress } from "../address.js";
+import type { Address } from "../address.js";
 import { version } from "../version.js";
 import type { SourceStatus } from "./source-status.js";
 
@@ -72,11 +72,6 @@ export async function startAdminServer(address: Address, state: AdminState): Pro
         server.closeAllConnections();
       }),
   };
-}
-
-/** `host:port` of a listening admin server. */
-export function adminAddress({ address }: AdminServer): string {
-  return formatAddress(address);
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse, state: AdminState): Promise<void> {
