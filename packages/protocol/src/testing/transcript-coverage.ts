@@ -22,6 +22,7 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
     112: "what a client does",
     116: "what a client does",
     120: "removals held back for routes come with make before break",
+    139: "names are the resources' own, and nothing in the machine splits them",
   },
   choice: {
     11: "REST",
@@ -40,6 +41,14 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
     11: "faults of clients that a server does not work around",
   },
 };
+
+/** How many points each list has, those that no transcript is held to included. */
+export const listSizes: { readonly [L in List]: number } = { rule: 167, choice: 12, interop: 13, envoy: 14, grpc: 11 };
+
+/** Why a point has no transcript; undefined where it must have one, or none is asked for. */
+export function reasonElsewhere({ list, number }: Tag): string | undefined {
+  return elsewhere[list][number];
+}
 
 /** The points that neither a transcript nor the list above accounts for, and those that both claim. */
 export function missingTags(seen: readonly Tag[]): readonly string[] {

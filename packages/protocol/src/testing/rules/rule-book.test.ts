@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { describeMode } from "../transcript.js";
+import { listSizes, reasonElsewhere } from "../transcript-coverage.js";
+import { type Point, parseRules } from "./rule-book.js";
+import { readCases, readParts, root } from "./rule-files.js";
+import { label, rulePage } from "./rule-page.js";
+
+const parts = readParts();
+const points = parts.flatMap(({ points }) => points);
+const cases = readCases();
+
+/** What is wrong with each point, by a check that gives undefined where nothing is. */
+function assertEach(check: (point: Point) => readonly string[]): void {
+  const wrong = points.flatMap((point) => check(point).map((message) => `${point.list} ${point.number}: ${message}`));
+  assert.deepEqual(wrong, []);
+}
+
+test("every number of every list has one row, in order", () => {
+  for (const [list, size] of Object.entries(listSizes)) {
+    const numbers = points.filter((point) => point.list === list).map(({ number }) => number);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: size }, (_, index) => index + 1),
+      list,
+    );
+  }
+});
+
+test("every place that a row names exists: the file, and in it the symbol", () => {
+  assertEach(({ places }) =>
+    places.flatMap(({ file, symbol }) => {
+      if (!existsSync(`${root}${file}`)) return [`there is no ${file}`];
+      return declares(read(file), symbol) ? [] : [`${file} declares no ${symbol}`];
+    }),
+  );
+});
+
+test("every test that a row names exists: the file, and in it the title", () => {
+  assertEach(({ tests }) =>
+    tests.flatMap(({ file, title }) => {
+      if (!existsSync(`${root}${file}`)) return [`there is no ${file}`];
+      return hasTest(read(file), title) ? [] : [`${file} has no test ${title}`];
+    }),
+  );
+});
+
+test("what is there has its place and is shown: by transcripts on all streams that it is about, or by a test and with a reason why not", () => {
+  assertEach((point) => {
+    const { subject, places, tests, differs, toCome } = point;
+    if (subject.kind === "client")
+      return places.length > 0 && tests.length + (point.note?.length ?? 0) === 0 ? ["shown by no test"] : [];
+    const own = cases.filter(({ tags }) =>
+      tags.some(({ list, number }) => list === point.list && number === point.number),
+    );
+    if (toCome !== undefined) return own.length > 0 ? ["to come, but it has a transcript"] : [];
+    if (places.length === 0) return differs === undefined ? ["says neither where it is nor that it is to come"] : [];
+    if (subject.kind === "rest" || reasonElsewhere(point) !== undefined)
+      return tests.length === 0 ? ["shown by no test"] : [];
+    const modes = own.flatMap(({ modes }) => modes);
+    return subject.variants.flatMap((variant) =>
+      subject.ads
+        .filter((ads) => !modes.some((mode) => mode.variant === variant && mode.ads === ads))
+        .map((ads) => `no transcript on ${describeMode({ variant, ads, api: "v3", type: undefined })}`),
+    );
+  });
+});
+
+test("a transcript's tags are points that there are", () => {
+  const known = new Set(points.map(label));
+  for (const { file, tags } of cases)
+    for (const tag of tags) assert.ok(known.has(label(tag)), `${file}: ${tag.list} ${tag.number}`);
+});
+
+test("docs/protocol.md is what the rules and transcripts say; if not: npm run docs -w @xdskit/protocol", () => {
+  assert.equal(read("docs/protocol.md"), rulePage(parts, cases));
+});
+
+test("what is written wrong is refused with its line", () => {
+  for (const [text, message] of [
+    ["rule 1, sotw: x", /x:1: a line before the first part/],
+    ["# a\nrule 1, rest ads: x", /x:2: want "sotw/],
+    ["# a\nrule 1, sotw: x\nin a.ts", /x:3: want FILE SYMBOL/],
+    ["# a\nrule 1, sotw: x\nby a.test.ts", /x:3: want FILE: TITLE/],
+    ["# a\nrule 1, sotw: x\nrule 2: y", /x:3: neither a point nor/],
+  ] as const)
+    assert.throws(() => parseRules("x", text), message);
+});
+
+test("a symbol and a title must be declared, not only mentioned", () => {
+  const template = `f $${"{g}"}`;
+  const source = `const a = 1;\n// b(\n  #c(x) {}\n  d: 1,\ntest("e", () => e2());\n  await step(\n    "${template}",\n`;
+  for (const symbol of ["a", "#c", "d"]) assert.ok(declares(source, symbol), symbol);
+  for (const symbol of ["b", "e2", "x"]) assert.ok(!declares(source, symbol), symbol);
+  for (const title of ["e", template]) assert.ok(hasTest(source, title), title);
+  for (const title of ["e2", "f", "a"]) assert.ok(!hasTest(source, title), title);
+});
+
+function declares(source: string, symbol: string): boolean {
+  const name = escaped(symbol);
+  const words = "(?:export |async |readonly |static |get )*";
+  return new RegExp(
+    `^\\s*${words}(?:(?:function\\*?|const|let|class|interface|type) ${name}\\b|${name}\\??(?:[(:<]| =))`,
+    "m",
+  ).test(source);
+}
+
+/** The title as the source spells it, with `${…}` where a loop makes several tests of one; or what a call passes on. */
+function hasTest(source: string, title: string): boolean {
+  return new RegExp(`\\b(?:test|it|describe|step|testEnvoy)\\(\\s*(["\`'])${escaped(title)}\\1`).test(source);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+function read(file: string): string {
+  return readFileSync(`${root}${file}`, "utf8");
+}

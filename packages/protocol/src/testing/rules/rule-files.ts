@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Case, parseTranscript } from "../transcript.js";
+import { type Part, parseRules } from "./rule-book.js";
+
+/** The root of the repository, with a slash behind it. */
+export const root: string = fileURLToPath(new URL("../../../../../", import.meta.url));
+
+/** Where the transcripts are, from the root. */
+export const transcriptFolder = "packages/protocol/transcripts/";
+/** Where the points are written down, from the root. */
+export const ruleFolder = "packages/protocol/rules/";
+
+/** All parts, in the order of the page. */
+export function readParts(): readonly Part[] {
+  return textsIn(ruleFolder).flatMap(([name, text]) => parseRules(name, text));
+}
+
+/** The cases of all transcripts. */
+export function readCases(): readonly Case[] {
+  return textsIn(transcriptFolder).flatMap(([name, text]) => parseTranscript(name, text));
+}
+
+function textsIn(folder: string): readonly (readonly [name: string, text: string])[] {
+  const names = readdirSync(`${root}${folder}`).filter((name) => name.endsWith(".txt"));
+  return names.sort().map((name) => [name, readFileSync(`${root}${folder}${name}`, "utf8")]);
+}
