@@ -6,6 +6,7 @@ import { type Case, describeMode, type Mode, parseTranscript } from "./testing/t
 import { missingTags } from "./testing/transcript-coverage.js";
 import { rewriteTranscript } from "./testing/transcript-rewrite.js";
 import { type Ran, runCase } from "./testing/transcript-run.js";
+import { missingTypes } from "./testing/type-coverage.js";
 
 const folder = fileURLToPath(new URL("../transcripts/", import.meta.url));
 /** Set UPDATE_TRANSCRIPTS=1 to write what the code does into the files; then review the difference line by line. */
@@ -36,6 +37,10 @@ for (const one of cases) {
 
 test("every rule that concerns the server has a transcript", () => {
   assert.deepEqual(missingTags(cases.flatMap(({ tags }) => tags)), []);
+});
+
+test("every type has a transcript on ADS and on its own service, in each variant and API version that it has", () => {
+  assert.deepEqual(missingTypes(cases), []);
 });
 
 function compare(one: Case, mode: Mode, ran: readonly Ran[]): void {

@@ -1,0 +1,32 @@
+import { type ApiVersion, type ResourceType, resourceTypes } from "@xdskit/api";
+import type { Variant } from "../server/contract.js";
+import { wordOf } from "./sample-resources.js";
+import { type Case, describeMode, type Mode } from "./transcript.js";
+
+/**
+ * The ways in which a type of the table can be had and in which no case asks for it: on ADS and on its own service, in each variant and each version of
+ * the API that it has.
+ */
+export function missingTypes(cases: readonly Case[]): readonly string[] {
+  const seen = new Set(cases.flatMap((one) => one.modes.flatMap((mode) => asked(one, mode))));
+  return [...resourceTypes].flatMap(waysOf).filter((way) => !seen.has(way));
+}
+
+function asked({ steps }: Case, mode: Mode): readonly string[] {
+  const words = steps.flatMap(({ text }) => {
+    const [, word] = /^[a-z]*> (\S+)/.exec(text) ?? [];
+    return word === undefined ? [] : [word === "TYPE" ? (mode.type ?? word) : word];
+  });
+  return words.map((type) => describeMode({ ...mode, type }));
+}
+
+function waysOf(type: ResourceType): readonly string[] {
+  const word = wordOf(type.typeUrl)?.word;
+  if (word === undefined) return [`${type.name}, which transcripts have no word for`];
+  return (["v3", "v2"] satisfies ApiVersion[]).flatMap((api) => {
+    const service = type.services[api];
+    const variants: readonly Variant[] = service?.stream === undefined ? ["delta"] : ["sotw", "delta"];
+    if (service === undefined) return [];
+    return variants.flatMap((variant) => [true, false].map((ads) => describeMode({ variant, ads, api, type: word })));
+  });
+}
