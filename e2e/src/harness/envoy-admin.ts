@@ -12,6 +12,8 @@ export interface EnvoyAdmin {
   routes(): Promise<ReadonlyMap<string, DynamicResource>>;
   /** `ip:port` of the endpoints by cluster. */
   endpoints(): Promise<ReadonlyMap<string, readonly string[]>>;
+  /** The final values of all runtime keys. */
+  runtime(): Promise<ReadonlyMap<string, string>>;
   /** True once all initial fetches are over. */
   isLive(): Promise<boolean>;
 }
@@ -75,6 +77,10 @@ export function createEnvoyAdmin(address: string): EnvoyAdmin {
             .sort(),
         ]),
       );
+    },
+    async runtime() {
+      const body = (await (await get("/runtime")).json()) as { entries: Record<string, { final_value: string }> };
+      return new Map(Object.entries(body.entries).map(([key, { final_value }]) => [key, final_value]));
     },
     isLive: async () => (await (await get("/ready")).text()).trim() === "LIVE",
   };

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { parse, stringify } from "yaml";
 import { createEnvoyAdmin, type EnvoyAdmin } from "./envoy-admin.js";
 import type { Process } from "./process.js";
 import type { ClientVariant } from "./resources.js";
@@ -28,6 +29,8 @@ export interface EnvoyOptions {
   readonly onlyStart?: boolean;
   /** How long it may take until all is loaded. */
   readonly withinMs?: number;
+  /** Further fields of the bootstrap. */
+  readonly bootstrap?: Readonly<Record<string, unknown>>;
   /** XDSKIT_E2E_ENVOY_LOG has the same effect. `upstream:debug,config:trace` shows the protocol. */
   readonly componentLogLevel?: string;
 }
@@ -66,8 +69,8 @@ export async function startEnvoy(scene: Scene, options: EnvoyOptions): Promise<E
   return { process: envoy, admin };
 }
 
-/** What `xdskit bootstrap` prints for that variant. */
-async function bootstrap({ server, variant, id = "envoy-1" }: EnvoyOptions): Promise<string> {
+/** What `xdskit bootstrap` prints for that variant, and what the test adds to it. */
+async function bootstrap({ server, variant, id = "envoy-1", bootstrap: more }: EnvoyOptions): Promise<string> {
   const { command, args } = xdskitCommand();
   const { stdout } = await execute(command, [
     ...args,
@@ -76,5 +79,5 @@ async function bootstrap({ server, variant, id = "envoy-1" }: EnvoyOptions): Pro
     ...["--variant", variant.endsWith("delta") ? "delta" : "sotw"],
     variant.startsWith("ads") ? "--ads" : "--per-type",
   ]);
-  return stdout;
+  return more === undefined ? stdout : stringify({ ...parse(stdout), ...more });
 }

@@ -4,7 +4,8 @@ import type { ResourceText } from "./config-folder.js";
 export const variants = ["ads-sotw", "ads-delta", "per-type-sotw", "per-type-delta"] as const;
 export type ClientVariant = (typeof variants)[number];
 
-const typeUrl = (name: string): string => `type.googleapis.com/${name}`;
+/** The type URL of a message. */
+export const typeUrl = (name: string): string => `type.googleapis.com/${name}`;
 
 /** The static cluster by which an Envoy reaches the server, as `xdskit bootstrap` names it. */
 const xdsCluster = "xdskit";
@@ -70,18 +71,30 @@ export const routeConfiguration = (name: string, clusterName: string): ResourceT
   ],
 });
 
+/** Answers every request for these hosts itself: it needs no cluster. The body says which configuration is in use. */
+export const answering = (name: string, body: string, domains: readonly string[] = ["*"]): Record<string, unknown> => ({
+  name,
+  domains,
+  routes: [{ match: { prefix: "" }, direct_response: { status: 200, body: { inline_string: body } } }],
+});
+
 export interface HttpConnectionManagerText {
   readonly routeName: string;
   readonly source: Record<string, unknown>;
   readonly serverName?: string;
 }
 
-const httpConnectionManager = (options: HttpConnectionManagerText): Record<string, unknown> => ({
+/** The connection manager whose routes are given, or said to be had from somewhere: `rds`, `scoped_routes`, `route_config`. */
+const httpConnectionManager = (
+  routes: Record<string, unknown>,
+  { filters = [], serverName }: { readonly filters?: readonly unknown[]; readonly serverName?: string },
+): Record<string, unknown> => ({
   "@type": typeUrl("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
   stat_prefix: "ingress",
-  ...(options.serverName === undefined ? {} : { server_name: options.serverName }),
-  rds: { route_config_name: options.routeName, config_source: options.source },
+  ...(serverName === undefined ? {} : { server_name: serverName }),
+  ...routes,
   http_filters: [
+    ...filters,
     {
       name: "envoy.filters.http.router",
       typed_config: { "@type": typeUrl("envoy.extensions.filters.http.router.v3.Router") },
@@ -89,28 +102,55 @@ const httpConnectionManager = (options: HttpConnectionManagerText): Record<strin
   ],
 });
 
-export interface HttpListenerText extends HttpConnectionManagerText {
+const rds = ({ routeName, source }: HttpConnectionManagerText): Record<string, unknown> => ({
+  rds: { route_config_name: routeName, config_source: source },
+});
+
+export interface ListenerText {
   readonly name: string;
   readonly port: number;
+  /** The routes of its connection manager: `{ rds: … }`, `{ scoped_routes: … }`, `{ route_config: … }`. */
+  readonly routes: Record<string, unknown>;
+  readonly serverName?: string;
+  /** HTTP filters before the router. */
+  readonly filters?: readonly unknown[];
+  /** The configuration of TLS; undefined: plain text. */
+  readonly tls?: Record<string, unknown>;
   /** How often the same filter chain stands in it: twice is valid by the protos' rules and rejected by Envoy. */
   readonly filterChains?: 1 | 2;
 }
 
-/** A listener of 127.0.0.1 whose routes come by RDS. */
-export const httpListener = (options: HttpListenerText): ResourceText => ({
+/** An HTTP listener of 127.0.0.1. */
+export const listener = (options: ListenerText): ResourceText => ({
   "@type": typeUrl("envoy.config.listener.v3.Listener"),
   name: options.name,
   address: { socket_address: { address: "127.0.0.1", port_value: options.port } },
   filter_chains: Array.from({ length: options.filterChains ?? 1 }, () => ({
-    filters: [{ name: "envoy.filters.network.http_connection_manager", typed_config: httpConnectionManager(options) }],
+    filters: [
+      {
+        name: "envoy.filters.network.http_connection_manager",
+        typed_config: httpConnectionManager(options.routes, options),
+      },
+    ],
+    ...(options.tls === undefined ? {} : { transport_socket: tlsSocket(options.tls) }),
   })),
 });
+
+const tlsSocket = (config: Record<string, unknown>): Record<string, unknown> => ({
+  name: "envoy.transport_sockets.tls",
+  typed_config: { "@type": typeUrl("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext"), ...config },
+});
+
+export interface HttpListenerText extends HttpConnectionManagerText, Omit<ListenerText, "routes"> {}
+
+/** A listener of 127.0.0.1 whose routes come by RDS. */
+export const httpListener = (options: HttpListenerText): ResourceText => listener({ ...options, routes: rds(options) });
 
 /** The listener of a proxyless gRPC client: its name is the target, `xds:///NAME`. */
 export const apiListener = (options: HttpConnectionManagerText & { readonly name: string }): ResourceText => ({
   "@type": typeUrl("envoy.config.listener.v3.Listener"),
   name: options.name,
-  api_listener: { api_listener: httpConnectionManager(options) },
+  api_listener: { api_listener: httpConnectionManager(rds(options), options) },
 });
 
 /** Routes of an xDS-enabled gRPC server: calls are let in. */

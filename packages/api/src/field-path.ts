@@ -26,7 +26,12 @@ export function formatFieldPath(steps: readonly FieldStep[]): string | undefined
   for (const step of steps) {
     if (typeof step === "number") text += `[${step}]`;
     else if (typeof step === "object") text += `[${JSON.stringify(step.key)}]`;
-    else text += text === "" ? step : `.${step}`;
+    else text += `${text === "" ? "" : "."}${isShown(step) ? step : "…"}`;
   }
   return text;
+}
+
+/** What stands in a field's place and cannot be meant for its name may be a value that slipped there, perhaps a secret's. */
+function isShown(name: string): boolean {
+  return name.length <= 128 && !/\s/.test(name);
 }

@@ -1,0 +1,49 @@
+import type { TestContext } from "node:test";
+import { type ConfigFolder, createConfigFolder, type Files } from "./config-folder.js";
+import { startEnvoy } from "./envoy.js";
+import type { EnvoyAdmin } from "./envoy-admin.js";
+import { peer } from "./peers.js";
+import { freePort } from "./ports.js";
+import { type ClientVariant, configSource } from "./resources.js";
+import { createScene, type Scene } from "./scene.js";
+import { serve, type XdskitServer } from "./xdskit.js";
+
+/** What the files of a stage are made from. */
+export interface StageProps {
+  /** Where a resource says that the next is to be had, in the variant under test. */
+  readonly source: Record<string, unknown>;
+  /** A free port for a listener. */
+  readonly port: number;
+}
+
+/** A folder, the server that serves it, and one Envoy that has all of it. */
+export interface Stage extends StageProps {
+  readonly scene: Scene;
+  readonly folder: ConfigFolder;
+  readonly server: XdskitServer;
+  readonly admin: EnvoyAdmin;
+}
+
+export interface StageOptions {
+  readonly variant: ClientVariant;
+  readonly files: (props: StageProps) => Files;
+  /** Further fields of Envoy's bootstrap. */
+  readonly bootstrap?: (props: StageProps) => Readonly<Record<string, unknown>>;
+  readonly serveArgs?: readonly string[];
+  /** How long Envoy may take until all is loaded: by default less than the 15 s after which it gives up waiting for a resource. */
+  readonly withinMs?: number;
+}
+
+/** Sets the stage of a test; undefined where there is no Envoy (the test is skipped, and fails in CI). */
+export async function setStage(t: TestContext, options: StageOptions): Promise<Stage | undefined> {
+  const path = peer("envoy", t);
+  if (path === undefined) return undefined;
+  const { variant, withinMs = 10_000 } = options;
+  const scene = await createScene(t);
+  const props: StageProps = { source: configSource(variant), port: await freePort() };
+  const folder = await createConfigFolder(scene.directory, options.files(props));
+  const server = await serve(scene, folder.path, { args: options.serveArgs ?? [] });
+  const bootstrap = options.bootstrap?.(props) ?? {};
+  const { admin } = await startEnvoy(scene, { path, server: server.grpc, variant, bootstrap, withinMs });
+  return { ...props, scene, folder, server, admin };
+}
