@@ -1,4 +1,4 @@
-import { Agent, request } from "node:http";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Scene } from "./scene.js";
 
@@ -10,6 +10,13 @@ export interface Answer {
   readonly body: string;
   /** The response's `server` header. */
   readonly server: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Default: a connection of its own. */
+  readonly agent?: Agent;
 }
 
 /** Steady traffic through one listener of Envoy: one request at a time, a bounded number a second. */
@@ -24,27 +31,32 @@ export interface Traffic {
 }
 
 /** One GET. Never rejects. */
-export function get(port: number, agent?: Agent): Promise<Answer> {
+export function get(port: number, { headers, agent }: RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve) => {
-    const outgoing = request({ host: "127.0.0.1", port, path: "/", agent, timeout: 5_000 }, (response) => {
+    const fail = (error: unknown): void =>
+      resolve({ status: undefined, body: String(error), server: undefined, headers: {} });
+    const outgoing = request({ host: "127.0.0.1", port, path: "/", headers, agent, timeout: 5_000 }, (response) => {
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
         body += chunk;
       });
-      response.on("error", (error) => resolve({ status: undefined, body: String(error), server: undefined }));
-      response.on("end", () =>
-        resolve({ status: response.statusCode, body, server: headerText(response.headers.server) }),
-      );
+      response.on("error", fail);
+      response.on("end", () => {
+        const { statusCode: status, headers } = response;
+        resolve({ status, body, server: headerText(headers.server), headers });
+      });
     });
     outgoing.on("timeout", () => outgoing.destroy(new Error("no answer within 5 s")));
-    outgoing.on("error", (error) => resolve({ status: undefined, body: String(error), server: undefined }));
+    outgoing.on("error", fail);
     outgoing.end();
   });
 }
 
-/** Starts about `perSecond` requests a second to a port of 127.0.0.1, over one kept connection. */
-export function startTraffic(scene: Scene, port: number, perSecond = 60): Traffic {
+const perSecond = 60;
+
+/** Starts that many requests a second to a port of 127.0.0.1, over one kept connection. */
+export function startTraffic(scene: Scene, port: number, { headers }: Omit<RequestOptions, "agent"> = {}): Traffic {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const failures: string[] = [];
   const backends: string[] = [];
@@ -52,7 +64,7 @@ export function startTraffic(scene: Scene, port: number, perSecond = 60): Traffi
   let stopping = false;
   const run = async (): Promise<void> => {
     while (!stopping) {
-      const { status, body } = await get(port, agent);
+      const { status, body } = await get(port, { headers, agent });
       if (status === 200) {
         ok += 1;
         backends.push(body);

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ResourceText } from "./harness/config-folder.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { cluster, httpListener, routeConfiguration, typeUrl } from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { setStage } from "./harness/stage.js";
+import { startTraffic } from "./harness/traffic.js";
+import { eventually } from "./harness/wait.js";
+
+const type = "envoy.config.endpoint.v3.LbEndpoint";
+/** What an Envoy subscribes to; the endpoints' names begin with it, without the star. */
+const collection = `xdstp://example/${type}/zone-a/*`;
+
+const endpoint = (name: string, port: number): ResourceText => ({
+  "@type": typeUrl("envoy.service.discovery.v3.Resource"),
+  name: collection.replace("*", name),
+  resource: {
+    "@type": typeUrl(type),
+    endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: port } } },
+    health_status: "HEALTHY",
+    load_balancing_weight: 1,
+  },
+});
+
+// LEDS has no state of the world.
+for (const variant of ["ads-delta", "per-type-delta"] as const) {
+  test(`Envoy's locality endpoints, ${variant}`, { timeout: 60_000 }, async (t) => {
+    const backends = await createScene(t);
+    const red = await startHttpBackend(backends, "red");
+    const green = await startHttpBackend(backends, "green");
+    const blue = await startHttpBackend(backends, "blue");
+    const stage = await setStage(t, {
+      variant,
+      files: ({ port, source }) => ({
+        "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source })],
+        "routes.yaml": [routeConfiguration("routes", "a")],
+        "clusters.yaml": [cluster({ name: "a", source })],
+        "assignments.yaml": [
+          {
+            "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+            cluster_name: "a",
+            endpoints: [
+              {
+                locality: { region: "here", zone: "a" },
+                load_balancing_weight: 1,
+                leds_cluster_locality_config: { leds_config: source, leds_collection_name: collection },
+              },
+            ],
+          },
+        ],
+        "endpoints.yaml": [endpoint("one", red.port)],
+      }),
+    });
+    if (stage === undefined) return;
+    const { scene, folder, admin, port } = stage;
+    const traffic = startTraffic(scene, port);
+    const answersFrom = (...names: string[]): Promise<unknown> => {
+      const seen = traffic.ok();
+      return eventually(`answers from ${names.join(" and ")} only`, () => {
+        const last = traffic.lastBackends(Math.min(10, traffic.ok() - seen));
+        return last.length === 10 && names.every((n) => last.includes(n)) && last.every((n) => names.includes(n));
+      });
+    };
+
+    await scene.step("has the members from its boot on", async () => {
+      await answersFrom("red");
+      assert.equal(await admin.stat("cluster_manager.warming_clusters"), 0);
+    });
+
+    await scene.step("takes a member that comes, one that changes and one that goes", async () => {
+      await folder.put({ "endpoints.yaml": [endpoint("one", red.port), endpoint("two", green.port)] });
+      await answersFrom("red", "green");
+      await folder.put({ "endpoints.yaml": [endpoint("one", blue.port), endpoint("two", green.port)] });
+      await answersFrom("blue", "green");
+      await folder.put({ "endpoints.yaml": [endpoint("one", blue.port)] });
+      await answersFrom("blue");
+    });
+
+    await scene.step("takes the exchange of all members in one change", async () => {
+      await folder.put({ "endpoints.yaml": [endpoint("three", green.port), endpoint("four", red.port)] });
+      await answersFrom("green", "red");
+    });
+
+    await scene.step("has had no request fail", async () => {
+      assert.deepEqual(traffic.failures(), []);
+    });
+  });
+}
