@@ -19,7 +19,7 @@ const status = { ok: 0, invalidArgument: 3, resourceExhausted: 8, unimplemented:
 /** The clusters `a` with that timeout in seconds. */
 const clusters = (seconds: number) => [cluster({ name: "a", source, connectTimeout: `${seconds}s` })];
 
-test("bad input over the wire", { timeout: 120_000 }, async (t) => {
+test("bad input over the wire", { timeout: 240_000 }, async (t) => {
   const scene = await createScene(t);
   const folder = await createConfigFolder(scene.directory, {
     "clusters.yaml": clusters(1),
@@ -104,7 +104,7 @@ test("bad input over the wire", { timeout: 120_000 }, async (t) => {
     const big = createRawClient(scene, server.grpc);
     const stream = big.open(ads);
     stream.send(request({ type: clusterType, node: "x".repeat(17 * 1024 * 1024) }));
-    assert.equal((await stream.status(30_000)).code, status.resourceExhausted);
+    assert.equal((await stream.status()).code, status.resourceExhausted);
     big.close();
   });
 
@@ -116,7 +116,7 @@ test("bad input over the wire", { timeout: 120_000 }, async (t) => {
   await step("a flood of requests ends with RESOURCE_EXHAUSTED", async () => {
     const stream = client.open(ads);
     stream.send(request({ type: clusterType, node: "flood" }));
-    for (let sent = 0; sent < 20_000 && stream.isOpen(); sent += 500) {
+    for (let sent = 0; sent < 100_000 && stream.isOpen(); sent += 500) {
       for (let index = 0; index < 500; index += 1) stream.send(request({ type: endpointType, names: [`n${index}`] }));
       await quiet(1);
     }
@@ -151,7 +151,7 @@ test("bad input over the wire", { timeout: 120_000 }, async (t) => {
   );
 });
 
-test("bad files", { timeout: 180_000 }, async (t) => {
+test("bad files", { timeout: 300_000 }, async (t) => {
   const scene = await createScene(t);
   const folder = await createConfigFolder(scene.directory, { "clusters.yaml": clusters(1) });
   const server = await serve(scene, folder.path);
@@ -161,7 +161,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
   let seconds = 1;
 
   const sources = async (): Promise<string> =>
-    (await fetch(`http://${server.admin}/api/v1/sources`, { signal: AbortSignal.timeout(5_000) })).text();
+    (await fetch(`http://${server.admin}/api/v1/sources`, { signal: AbortSignal.timeout(20_000) })).text();
 
   /**
    * `spoil` makes something bad. The error is then shown with its code and logged, a change beside it is not taken, and clients, old and new,
@@ -190,7 +190,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
             if (text.includes(bad.code) && bad.names.test(text)) return true;
             throw new Error(text);
           },
-          { withinMs: 20_000 },
+          { withinMs: 30_000 },
         );
         await eventually("a line in the log", () =>
           server.process.stderr.slice(logged).some((line) => bad.names.test(line)),
@@ -304,7 +304,7 @@ test("bad files", { timeout: 180_000 }, async (t) => {
   );
 });
 
-test("an unreadable file", { timeout: 60_000 }, async (t) => {
+test("an unreadable file", { timeout: 180_000 }, async (t) => {
   const scene = await createScene(t);
   await chmod(scene.directory, 0o755);
   const folder = await createConfigFolder(scene.directory, { "clusters.yaml": clusters(1) });
@@ -321,12 +321,12 @@ test("an unreadable file", { timeout: 60_000 }, async (t) => {
   await observer.sees("a=2");
 });
 
-test("nothing to serve", { timeout: 60_000 }, async (t) => {
+test("nothing to serve", { timeout: 240_000 }, async (t) => {
   const scene = await createScene(t);
 
   await scene.step("a folder that is missing ends it with status 2", async () => {
     const server = startServe(scene, join(scene.directory, "missing"));
-    assert.deepEqual(await within("its end", 10_000, server.ended), { code: 2, signal: null });
+    assert.deepEqual(await within("its end", 60_000, server.ended), { code: 2, signal: null });
     assert.match(server.stderr.join("\n"), /XDSKIT_FOLDER_MISSING.*missing|missing.*XDSKIT_FOLDER_MISSING/);
     assert.equal(server.stdout.includes("ready"), false);
   });
@@ -335,7 +335,7 @@ test("nothing to serve", { timeout: 60_000 }, async (t) => {
     const folder = await createConfigFolder(scene.directory, {});
     await folder.putText("broken.yaml", "{");
     const server = startServe(scene, folder.path);
-    assert.deepEqual(await within("its end", 10_000, server.ended), { code: 2, signal: null });
+    assert.deepEqual(await within("its end", 60_000, server.ended), { code: 2, signal: null });
     assert.match(server.stderr.join("\n"), /broken\.yaml/);
   });
 

@@ -12,7 +12,7 @@ import { eventually, quiet } from "./harness/wait.js";
 import { serve } from "./harness/xdskit.js";
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
-  test(`Envoy's boot, ${variant}`, { timeout: 120_000 }, async (t) => {
+  test(`Envoy's boot, ${variant}`, { timeout: 180_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);
@@ -54,7 +54,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
   });
 }
 
-test("Envoy's boot without a load assignment, ads-delta", { timeout: 60_000 }, async (t) => {
+test("Envoy's boot without a load assignment, ads-delta", { timeout: 180_000 }, async (t) => {
   const path = peer("envoy", t);
   if (path === undefined) return;
   const scene = await createScene(t);
@@ -66,7 +66,7 @@ test("Envoy's boot without a load assignment, ads-delta", { timeout: 60_000 }, a
   });
   const server = await serve(scene, folder.path);
   // It is told at once that there is none: it does not wait for its 15 s to be over.
-  const { admin } = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta", withinMs: 8_000 });
+  const { admin } = await startEnvoy(scene, { path, server: server.grpc, variant: "ads-delta", withinMs: 12_000 });
   await folder.put({ "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("missing", [red.port])] });
   await eventually("the load assignment that came later", async () =>
     (await admin.endpoints()).get("missing")?.includes(`127.0.0.1:${red.port}`),

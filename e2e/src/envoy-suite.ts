@@ -19,8 +19,8 @@ import { get, startTraffic } from "./harness/traffic.js";
 import { eventually, quiet } from "./harness/wait.js";
 import { serve } from "./harness/xdskit.js";
 
-/** Well below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
-const soonMs = 5_000;
+/** Below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
+const soonMs = 12_000;
 
 /** What a step changes of the configuration that every step starts from. */
 interface Changes {
@@ -32,7 +32,7 @@ interface Changes {
 
 /** A real Envoy of that variant lives through what happens to a configuration, while traffic flows through it. */
 export function testEnvoy(variant: ClientVariant): void {
-  test(`Envoy, ${variant}`, { timeout: 240_000 }, async (t) => {
+  test(`Envoy, ${variant}`, { timeout: 600_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);

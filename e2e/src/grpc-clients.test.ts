@@ -41,7 +41,7 @@ function answersFrom(client: GrpcClient, ...names: string[]): Promise<unknown> {
 }
 
 for (const name of grpcClients) {
-  test(`gRPC client, ${name}`, { timeout: 120_000 }, async (t) => {
+  test(`gRPC client, ${name}`, { timeout: 240_000 }, async (t) => {
     const command = grpcClientCommand(name, t);
     if (command === undefined) return;
     const scene = await createScene(t);
@@ -108,7 +108,7 @@ for (const name of grpcClients) {
   });
 }
 
-test("xDS-enabled gRPC server, go", { timeout: 60_000 }, async (t) => {
+test("xDS-enabled gRPC server, go", { timeout: 240_000 }, async (t) => {
   const program = peer("go-grpc-server", t);
   const command = grpcClientCommand("go", t);
   if (program === undefined || command === undefined) return;

@@ -15,7 +15,7 @@ const count = 5_000;
 const names = Array.from({ length: count }, (_, index) => `cluster-${String(index).padStart(4, "0")}`);
 
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
-  test(`${count} clusters, ${variant}`, { timeout: 180_000 }, async (t) => {
+  test(`${count} clusters, ${variant}`, { timeout: 300_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);

@@ -17,7 +17,7 @@ import {
 
 const program = join(dirname(fileURLToPath(import.meta.url)), "main.ts");
 
-test("the library's example serves a cluster's endpoints, then one more of them", { timeout: 30_000 }, async (t) => {
+test("the library's example serves a cluster's endpoints, then one more of them", { timeout: 120_000 }, async (t) => {
   const child = spawn(process.execPath, [...process.execArgv, program, "127.0.0.1:0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });

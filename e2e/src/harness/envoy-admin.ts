@@ -31,7 +31,7 @@ interface Dump {
 /** `address` is `host:port` of the admin listener. */
 export function createEnvoyAdmin(address: string): EnvoyAdmin {
   const get = async (path: string): Promise<Response> => {
-    const response = await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(10_000) });
+    const response = await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(20_000) });
     if (!response.ok && response.status !== 503) throw new Error(`admin ${path}: status ${response.status}`);
     return response;
   };

@@ -54,7 +54,7 @@ export async function startEnvoy(scene: Scene, options: EnvoyOptions): Promise<E
       ...(logLevel === undefined ? [] : ["--component-log-level", logLevel]),
     ],
   });
-  const withinMs = options.withinMs ?? 20_000;
+  const withinMs = options.withinMs ?? 60_000;
   const address = await eventually(
     "Envoy's admin address",
     async () => {

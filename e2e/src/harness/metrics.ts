@@ -4,7 +4,7 @@ export async function metric(
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): Promise<number> {
-  const response = await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(5_000) });
+  const response = await fetch(`http://${admin}/metrics`, { signal: AbortSignal.timeout(20_000) });
   if (!response.ok) throw new Error(`/metrics: status ${response.status}`);
   const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
   let sum = 0;

@@ -126,8 +126,8 @@ export function startProcess(options: ProcessOptions): Process {
     pid: child.pid ?? -1,
     stdout,
     stderr,
-    line: (pattern, withinMs = 15_000) => waitForLine("standard output", stdout, outListeners, pattern, withinMs),
-    errorLine: (pattern, withinMs = 15_000) => waitForLine("standard error", stderr, errListeners, pattern, withinMs),
+    line: (pattern, withinMs = 60_000) => waitForLine("standard output", stdout, outListeners, pattern, withinMs),
+    errorLine: (pattern, withinMs = 60_000) => waitForLine("standard error", stderr, errListeners, pattern, withinMs),
     onLine: (listener) => outListeners.add(listener),
     write: (text) => {
       child.stdin.write(text);

@@ -50,7 +50,7 @@ export function createRawClient(scene: Scene, server: string): RawClient {
           stream.write(Buffer.from(value));
         },
         received,
-        status: (withinMs = 10_000) => within(`the end of ${method}`, withinMs, status),
+        status: (withinMs = 30_000) => within(`the end of ${method}`, withinMs, status),
         isOpen: () => !ended,
         end: () => stream.end(),
       };
@@ -94,7 +94,7 @@ export function observe(scene: Scene, server: string, node: string): Observer {
   };
   return {
     clusters,
-    sees: (wanted, withinMs) =>
+    sees: (wanted, withinMs = 30_000) =>
       eventually(
         `an observer that has ${wanted}`,
         () => {

@@ -30,12 +30,15 @@ export interface Traffic {
   stop(): Promise<void>;
 }
 
+/** Below the 15 s after which Envoy gives up waiting for what it asked for; long enough for an Envoy that a test holds up for a while. */
+const answerMs = 12_000;
+
 /** One GET. Never rejects. */
 export function get(port: number, { headers, agent }: RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve) => {
     const fail = (error: unknown): void =>
       resolve({ status: undefined, body: String(error), server: undefined, headers: {} });
-    const outgoing = request({ host: "127.0.0.1", port, path: "/", headers, agent, timeout: 5_000 }, (response) => {
+    const outgoing = request({ host: "127.0.0.1", port, path: "/", headers, agent, timeout: answerMs }, (response) => {
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {
@@ -47,7 +50,7 @@ export function get(port: number, { headers, agent }: RequestOptions = {}): Prom
         resolve({ status, body, server: headerText(headers.server), headers });
       });
     });
-    outgoing.on("timeout", () => outgoing.destroy(new Error("no answer within 5 s")));
+    outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer within ${answerMs} ms`)));
     outgoing.on("error", fail);
     outgoing.end();
   });

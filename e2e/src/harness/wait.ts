@@ -8,14 +8,14 @@ export interface Patience {
 
 /**
  * Calls `check` until it neither throws nor returns `false` or `undefined`, and resolves to what it returned.
- * After `withinMs` (default 10 s) it rejects with what was waited for and how the last check ended.
+ * After `withinMs` (default 12 s: below the 15 s after which Envoy goes on without what it waits for, which is no success) it rejects with what was waited for and how the last check ended.
  */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | false | undefined> | T | false | undefined,
   patience: Patience = {},
 ): Promise<T> {
-  const { withinMs = 10_000, everyMs = 50 } = patience;
+  const { withinMs = 12_000, everyMs = 50 } = patience;
   const started = performance.now();
   for (;;) {
     let last: string;

@@ -14,6 +14,7 @@ import {
 import type { GroupSettings } from "./groups.js";
 import { ads, openStreams, urlOf, withMemoryServer } from "./testing/running-server.js";
 import { cluster, loadAssignment } from "./testing/test-resources.js";
+import { patienceMs } from "./testing/wait-for.js";
 import type { MemoryStream } from "./transports/memory/memory-stream.js";
 import type { MemoryTransport } from "./transports/memory/memory-transport.js";
 
@@ -148,7 +149,7 @@ function differing(what: string, actual: Map<string, string>, expected: Map<stri
  * the end: on a busy machine one look follows the other before the event loop has come round.
  */
 async function settled(holds: () => boolean): Promise<void> {
-  const end = Date.now() + 5_000;
+  const end = Date.now() + patienceMs;
   while (!holds() && Date.now() < end) await sleep(2);
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -35,7 +35,7 @@ describe("limits", () => {
       const stream = delta(raw);
       const extensions = Array.from({ length: 600 }, (_, index) => ({ name: `${"extension.".repeat(9)}${index}` }));
       stream.send({ node: { ...node, extensions }, typeUrl: urlOf("endpoint"), resourceNamesSubscribe: names });
-      assert.equal((await stream.next(10_000)).removedResources.length, 100_000);
+      assert.equal((await stream.next()).removedResources.length, 100_000);
     }));
 
   it("refuses too many names and too many types", () =>

@@ -131,7 +131,7 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
         for (let message = 0; message < 40; message++) connection.send(new Uint8Array(1 << 20), text(""));
         const start = Date.now();
         connection.end(statusCode.resourceExhausted, "too much");
-        await waitFor("closed", () => calls.at(-1) === "closed", lastWordMs + 2_000);
+        await waitFor("closed", () => calls.at(-1) === "closed");
         assert.ok(Date.now() - start >= lastWordMs - 50, "it was given time");
         told[1]?.connection.send(text("answer"), text(""));
         await waitFor("an answer", () => other.responses.length === 1);
@@ -228,7 +228,7 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
         client.open(ads).send(text("x"));
         await waitFor("a stream", () => told.length === 1);
         const start = Date.now();
-        await within("close", transport.close(100), 2_000);
+        await within("close", transport.close(100));
         assert.ok(Date.now() - start >= 90, "it waited for the stream");
         await waitFor(`closed after ${told[0]?.calls.join()}`, () => told[0]?.calls.at(-1) === "closed");
       }));

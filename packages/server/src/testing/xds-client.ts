@@ -8,7 +8,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { RawStream } from "./raw-client.js";
-import { waitFor } from "./wait-for.js";
+import { patienceMs, waitFor } from "./wait-for.js";
 
 /** A raw stream that speaks in messages. The messages of v2 have the same fields, so v3's schemas read and write both. */
 interface XdsStream<Request, Response> {
@@ -48,7 +48,7 @@ function speak<Request, Response>(
   let taken = 0;
   return {
     send: (request) => stream.send(write(request)),
-    async next(timeoutMs = 5_000) {
+    async next(timeoutMs = patienceMs) {
       await waitFor(`response ${taken + 1}`, () => stream.responses.length > taken, timeoutMs);
       const bytes = stream.responses[taken];
       taken += 1;

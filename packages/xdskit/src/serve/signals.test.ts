@@ -31,7 +31,7 @@ test("a SIGTERM for npx, which only ends npm's shell, ends the server too", asyn
   npm.kill("SIGTERM");
   try {
     // Its pipes close only when the server is gone, too.
-    await within(npm.ended(), () => `the server goes on\n${npm.err()}`, 20_000);
+    await within(npm.ended(), () => `the server goes on\n${npm.err()}`);
   } catch (error) {
     process.kill(server, "SIGKILL");
     throw error;

@@ -110,7 +110,11 @@ export async function within<T>(promise: Promise<T>, message: () => string, ms =
 }
 
 /** Asks again and again, for a bounded time, until the answer passes. */
-export async function eventually<T>(ask: () => Promise<T>, passes: (answer: T) => boolean, ms = 20_000): Promise<T> {
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  passes: (answer: T) => boolean,
+  ms = patienceMs,
+): Promise<T> {
   const deadline = Date.now() + ms;
   for (;;) {
     const answer = await ask().catch((error: unknown) => error as Error);

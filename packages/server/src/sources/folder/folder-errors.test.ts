@@ -20,7 +20,7 @@ test("while a file has an error nothing is applied; mended, everything is, at on
   await folder.write("b.yaml", whole.slice(0, whole.lastIndexOf("_timeout")));
   await folder.replace("a.yaml", clusters(["a"], 2));
   await folder.write("c.json", `{"@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", "na`);
-  await sink.until("reported", () => sink.errors.length > 0);
+  await sink.until("reported", () => sink.errors.length > 1);
   await delay(300);
   assert.equal(sink.applied.length, 1);
   assert.equal(summaries.at(-1)?.applied, false);

@@ -15,9 +15,12 @@ import {
 
 const names = Array.from({ length: 100 }, (_, index) => `c${index}`);
 
-/** A release of a hundred files, all with the same number in them. */
+/** A release of a hundred files, all with the same number in them, written one by one while others may read. */
 async function release(folder: TemporaryFolder, path: string, seconds: number): Promise<void> {
-  await Promise.all(names.map((name) => folder.write(`${path}/${name}.yaml`, clusters([name], seconds))));
+  await folder.folder(path);
+  await Promise.all(
+    names.map((name) => fs.promises.writeFile(folder.at(`${path}/${name}.yaml`), clusters([name], seconds))),
+  );
 }
 
 test("swapping the directory's link is one change", async (t) => {

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
+import { patienceMs } from "../../testing/wait-for.js";
 import type { RecordingSink } from "./testing/recording-sink.js";
 import {
   clusters,
@@ -95,7 +96,7 @@ async function comesTo(
   const { source, sink } = await startedSource(t, { directory, allowEmpty: true });
   await source.close();
   const expected = JSON.stringify(stateOf(sink));
-  for (const end = Date.now() + 5000; Date.now() < end; await delay(5)) {
+  for (const end = Date.now() + patienceMs; Date.now() < end; await delay(5)) {
     if (JSON.stringify(stateOf(live)) === expected) return;
   }
   assert.deepEqual(stateOf(live), stateOf(sink), JSON.stringify(done));

@@ -58,14 +58,14 @@ test("a file is changed, renamed over, added and deleted", async (t) => {
 test("several files within the settling time are one change", async (t) => {
   const folder = await temporaryFolder(t);
   for (const name of ["a", "b", "c"]) await folder.write(`${name}.yaml`, clusters([name]));
-  const { sink } = await startedSource(t, { directory: folder.path, settleMs: 500 });
+  const { sink } = await startedSource(t, { directory: folder.path, settleMs: 1_500 });
   for (const name of ["a", "b", "c"]) {
     await folder.replace(`${name}.yaml`, clusters([name], 2));
     await delay(60);
   }
   await sink.untilApplied(2);
   assert.deepEqual(sink.applied[1]?.[0]?.upsert.map(({ name }) => name).sort(), ["a", "b", "c"]);
-  await delay(800);
+  await delay(2_000);
   assert.equal(sink.applied.length, 2);
 });
 
@@ -111,7 +111,7 @@ test("the same content, written again, is neither parsed nor applied", async (t)
   await folder.write("a.yaml", clusters(["a"]));
   const { sink, summaries } = await startedSource(t, { directory: folder.path });
   await folder.replace("a.yaml", clusters(["a"]));
-  while (summaries.length < 2) await delay(20);
+  await sink.until("it is read again", () => summaries.length === 2);
   assert.deepEqual([summaries[1]?.read, summaries[1]?.parsed], [1, 0]);
   assert.equal(sink.applied.length, 1);
   assert.equal(sink.reports.length, 1);

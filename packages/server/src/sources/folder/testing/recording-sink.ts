@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, type Finding, type Resource } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../../source.js";
+import { patienceMs } from "../../../testing/wait-for.js";
 
 /** A sink that keeps what a source gives it, and holds the resources that come of it. */
 export class RecordingSink implements SourceSink {
@@ -40,12 +41,14 @@ export class RecordingSink implements SourceSink {
     return (this.reports.at(-1) ?? []).filter(({ severity }) => severity === "error").map(describe);
   }
 
-  /** Waits until something holds; fails after some seconds. */
+  /** Waits until something holds; fails after half a minute. */
   async until(what: string, holds: () => boolean): Promise<void> {
-    const end = Date.now() + 8000;
+    const end = Date.now() + patienceMs;
     while (!holds()) {
       if (Date.now() > end) {
-        assert.fail(`not within 8 s: ${what}; holds ${this.held().slice(0, 20)}; errors ${this.errors.slice(0, 5)}`);
+        assert.fail(
+          `not within ${patienceMs} ms: ${what}; holds ${this.held().slice(0, 20)}; errors ${this.errors.slice(0, 5)}`,
+        );
       }
       await delay(10);
     }

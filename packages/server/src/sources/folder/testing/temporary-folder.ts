@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
+import fs from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
@@ -8,7 +9,10 @@ import { createFolderSource } from "../folder-source.js";
 import type { FolderSummary } from "../folder-summary.js";
 import { RecordingSink } from "./recording-sink.js";
 
-/** A folder of its own for one test. */
+/**
+ * A folder of its own for one test. What is done to it is done in one turn of the event loop, several steps in a row too, unless the test
+ * waits for something in between: so no settling time can end between them, however slow the machine is.
+ */
 export interface TemporaryFolder {
   readonly path: string;
   /** An absolute path of something below it. */
@@ -28,8 +32,8 @@ export async function temporaryFolder(test: TestContext): Promise<TemporaryFolde
   test.after(() => rm(path, { recursive: true, force: true }));
   const at = (below: string) => join(path, below);
   const write = async (below: string, content: string | Uint8Array) => {
-    await mkdir(dirname(at(below)), { recursive: true });
-    await writeFile(at(below), content);
+    fs.mkdirSync(dirname(at(below)), { recursive: true });
+    fs.writeFileSync(at(below), content);
   };
   return {
     path,
@@ -37,15 +41,15 @@ export async function temporaryFolder(test: TestContext): Promise<TemporaryFolde
     write,
     replace: async (below, content) => {
       await write(`${below}.new`, content);
-      await rename(at(`${below}.new`), at(below));
+      fs.renameSync(at(`${below}.new`), at(below));
     },
-    folder: async (below) => void (await mkdir(at(below), { recursive: true })),
-    link: (target, below) => symlink(target, at(below)),
+    folder: async (below) => void fs.mkdirSync(at(below), { recursive: true }),
+    link: async (target, below) => fs.symlinkSync(target, at(below)),
     swapLink: async (target, below) => {
-      await symlink(target, at(`${below}.swap`));
-      await rename(at(`${below}.swap`), at(below));
+      fs.symlinkSync(target, at(`${below}.swap`));
+      fs.renameSync(at(`${below}.swap`), at(below));
     },
-    remove: (below) => rm(at(below), { recursive: true }),
+    remove: async (below) => fs.rmSync(at(below), { recursive: true }),
   };
 }
 
