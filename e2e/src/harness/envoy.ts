@@ -33,6 +33,8 @@ export interface EnvoyOptions {
   readonly bootstrap?: Readonly<Record<string, unknown>>;
   /** XDSKIT_E2E_ENVOY_LOG has the same effect. `upstream:debug,config:trace` shows the protocol. */
   readonly componentLogLevel?: string;
+  /** More options of `xdskit bootstrap`. */
+  readonly bootstrapArgs?: readonly string[];
 }
 
 let started = 0;
@@ -70,7 +72,8 @@ export async function startEnvoy(scene: Scene, options: EnvoyOptions): Promise<E
 }
 
 /** What `xdskit bootstrap` prints for that variant, and what the test adds to it. */
-async function bootstrap({ server, variant, id = "envoy-1", bootstrap: more }: EnvoyOptions): Promise<string> {
+async function bootstrap(options: EnvoyOptions): Promise<string> {
+  const { server, variant, id = "envoy-1", bootstrapArgs = [], bootstrap: more } = options;
   const { command, args } = xdskitCommand();
   const { stdout } = await execute(command, [
     ...args,
@@ -78,6 +81,7 @@ async function bootstrap({ server, variant, id = "envoy-1", bootstrap: more }: E
     ...["--server", server, "--node-id", id, "--node-cluster", "e2e", "--admin-port", "0"],
     ...["--variant", variant.endsWith("delta") ? "delta" : "sotw"],
     variant.startsWith("ads") ? "--ads" : "--per-type",
+    ...bootstrapArgs,
   ]);
   return more === undefined ? stdout : stringify({ ...parse(stdout), ...more });
 }

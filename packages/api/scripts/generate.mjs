@@ -1,4 +1,4 @@
-// Makes `gen/` from the protos inside @grpc/grpc-js-xds: one typed module a proto file, and one descriptor set for the registry.
+// Makes `gen/` from the protos inside @grpc/grpc-js-xds and two more packages of gRPC: one typed module a proto file, and one descriptor set for the registry.
 // Nothing of it is committed. Skipped when its inputs are the same as last time.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -26,7 +26,11 @@ const binOf = (name, bin) => {
 
 const stamp = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
-  .update(["@grpc/grpc-js-xds", "@bufbuild/buf", "@bufbuild/protoc-gen-es"].map(versionOf).join())
+  .update(
+    ["@grpc/grpc-js-xds", "grpc-health-check", "@grpc/reflection", "@bufbuild/buf", "@bufbuild/protoc-gen-es"]
+      .map(versionOf)
+      .join(),
+  )
   .digest("hex");
 const isCurrent = () => existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp;
 if (isCurrent()) process.exit(0);
@@ -45,6 +49,12 @@ for (const [from, to] of [
 ]) {
   cpSync(join(source, from), join(workDir, to), { recursive: true });
 }
+
+// gRPC's own services, which reflection describes beside Envoy's.
+const health = join(dirname(packageJson("grpc-health-check")), "proto/health");
+cpSync(health, join(workDir, "grpc/health"), { recursive: true });
+const reflection = join(dirname(packageJson("@grpc/reflection")), "build/proto/grpc/reflection");
+cpSync(reflection, join(workDir, "grpc/reflection"), { recursive: true });
 
 // Today's Envoy protos use an option that this older validate.proto lacks.
 const validateFile = join(workDir, "validate/validate.proto");

@@ -137,6 +137,11 @@ export const errorCodes = {
     cause: "A `ttl` of zero or less.",
     mend: "Give a time above zero, or leave it out for resources that do not expire.",
   },
+  XDSKIT_LOAD_REPORTS_INVALID: {
+    meaning: "What clients are to report of their load makes no sense.",
+    cause: "An interval that is too short or too long, or an empty list of clusters.",
+    mend: 'Give an interval of at least 100 ms, and names of clusters; leave `clusters` out, or say "all", for all of them.',
+  },
   XDSKIT_MESSAGE_INVALID: {
     meaning: "A message cannot be written as protobuf.",
     cause:

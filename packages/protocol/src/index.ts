@@ -1,4 +1,16 @@
 export { type Change, changeBetween, type Difference } from "./change.js";
+export {
+  type ClusterLoad,
+  type EndpointLoad,
+  type LoadMetric,
+  type LoadStatsLimits,
+  type LoadStatsRequest,
+  type LocalityLoad,
+  type RequestLoad,
+  readLoadStatsRequest,
+  TooMuchInMessage,
+} from "./messages/load-stats.js";
+export { MalformedMessage } from "./messages/wire-reader.js";
 export type { Node } from "./node.js";
 export type { ResourceSet } from "./resource-set.js";
 export type {

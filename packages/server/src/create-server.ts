@@ -2,27 +2,31 @@ import { type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
 import { createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
-import { createEvents } from "./events.js";
+import { type CallInfo, createEvents } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
 import { answerFetch } from "./fetch.js";
 import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
+import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
+import { createLoadReports } from "./load-reports/load-reports.js";
 import { createPublication } from "./publication.js";
 import { createRejections } from "./rejections.js";
+import { createServices } from "./services/services.js";
 import { Session, type SessionContext } from "./session.js";
 import type { LayerName, LayerUpdate, Source } from "./source.js";
 import { layerStats } from "./stats.js";
-import type { Accept, Transport } from "./transport.js";
+import type { Accept, Refusal, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
 import type { ServerOptions, XdsServer } from "./xds-server.js";
 
-/** Makes a server. Throws an XdskitError if the settings of the groups are wrong. */
+/** Makes a server. Throws an XdskitError if the settings of the groups or of load reports are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
   const types = options.types ?? resourceTypes;
   const limits: ServerLimits = { ...defaultServerLimits, ...options.limits };
   const keepalive: Keepalive = { ...defaultKeepalive, ...options.keepalive };
+  checkLoadReportSettings(options.loadReports, "loadReports");
   const counters = createCounters();
   const events = createEvents();
   const layers = createLayers();
@@ -46,24 +50,40 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ended: (session) => void sessions.delete(session),
   };
 
-  const accept: Accept = (connection) => {
-    const { only, unary } = connection.method;
-    const refuse = (code: (typeof statusCode)["unavailable" | "resourceExhausted"], message: string) => {
+  /** Why no further stream or call is let in, if so. */
+  function refusal(): Refusal | undefined {
+    if (closing !== undefined) return { code: statusCode.unavailable, message: "the server is shutting down" };
+    const open = sessions.size + calls + services.open;
+    if (open < limits.streams) return undefined;
+    const message = `the server has ${open} streams open and takes no more`;
+    return { code: statusCode.resourceExhausted, message };
+  }
+
+  const callInfo = (service: string, peer: string): CallInfo => ({ id: ++lastId, service, peer });
+  const loadReports = createLoadReports({
+    ...{ limits, publication, events, defaultNode: options.defaultNode, settings: options.loadReports },
+    clusters: types.find("cluster"),
+    refused: counters.refuse,
+  });
+  const services = createServices({
+    ...{ types, loadReports, callInfo, registry: options.registry },
+    isServing: () => closing === undefined && publication.isOpen,
+    admit: refusal,
+    refused(call, { code, message }) {
       counters.refuse(code);
-      const { method, peer } = connection;
-      events.emit(() => ({
-        kind: "stream-refused",
-        stream: { id: ++lastId, method, peer },
-        node: undefined,
-        code,
-        message,
-      }));
-      return { code, message };
-    };
-    if (closing !== undefined) return refuse(statusCode.unavailable, "the server is shutting down");
-    const open = sessions.size + calls;
-    if (open >= limits.streams) {
-      return refuse(statusCode.resourceExhausted, `the server has ${open} streams open and takes no more`);
+      events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
+    },
+  });
+
+  const accept: Accept = (connection) => {
+    const { method, peer } = connection;
+    const { only, unary } = method;
+    const refused = refusal();
+    if (refused !== undefined) {
+      counters.refuse(refused.code);
+      const stream = { id: ++lastId, method, peer };
+      events.emit(() => ({ kind: "stream-refused", stream, node: undefined, ...refused }));
+      return refused;
     }
     if (unary && only !== undefined) {
       calls += 1;
@@ -104,6 +124,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       removed: count("removed"),
     }));
     publication.publish(changes);
+    services.update();
   }
 
   async function addSource(source: Source): Promise<void> {
@@ -127,6 +148,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       throw error;
     }
     release();
+    services.update();
   }
 
   function forgetFailure(name: string): void {
@@ -147,11 +169,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   async function listenOn(transport: Transport, address: string): Promise<string> {
     refuseIfClosed();
     transports.add(transport);
-    return await transport.listen(address, accept);
+    return await transport.listen(address, accept, services.all);
   }
 
   async function shutDown(timeoutMs: number): Promise<void> {
+    services.stop();
     for (const session of sessions) session.end(statusCode.ok, "");
+    loadReports.close();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, timeoutMs);
@@ -200,5 +224,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       },
     }),
     snapshotOf: publication.snapshotOf,
+    loadReports: loadReports.reports,
+    loadTotals: loadReports.totals,
   };
 }

@@ -1,5 +1,5 @@
-import type { Finding, ResourceType, Version } from "@xdskit/api";
-import type { Node, StatusCode } from "@xdskit/protocol";
+import type { ApiVersion, Finding, ResourceType, Version } from "@xdskit/api";
+import type { ClusterLoad, Node, StatusCode } from "@xdskit/protocol";
 import { callListener } from "./call-listener.js";
 import type { LayerName } from "./source.js";
 import type { Method } from "./transport.js";
@@ -14,6 +14,23 @@ export interface StreamInfo {
 
 /** A stream whose node is known and was accepted. */
 export interface NodeStreamInfo extends StreamInfo {
+  readonly node: Node;
+  /** The name of the node's group. */
+  readonly group: string;
+}
+
+/** A call of another service than discovery, as events and logs show it. */
+export interface CallInfo {
+  /** Counted together with those of streams. */
+  readonly id: number;
+  /** The full name, such as `envoy.service.load_stats.v3.LoadReportingService`. */
+  readonly service: string;
+  readonly peer: string;
+}
+
+/** A client's stream of load reports (LRS), whose node is known and was accepted. */
+export interface LoadStreamInfo extends CallInfo {
+  readonly api: ApiVersion;
   readonly node: Node;
   /** The name of the node's group. */
   readonly group: string;
@@ -78,8 +95,26 @@ export type ServerEvent =
     }
   /** A request with an outdated nonce was ignored, as the protocol wants it. */
   | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }
+  /** A call of another service than discovery was refused, or a stream of it ended by a fault of its client's. */
+  | {
+      readonly kind: "call-refused";
+      readonly call: CallInfo;
+      readonly node: Node | undefined;
+      readonly code: StatusCode;
+      readonly message: string;
+    }
+  | { readonly kind: "load-reporting-started"; readonly stream: LoadStreamInfo }
+  /** `code` is undefined where the client or the network ended the stream. */
+  | {
+      readonly kind: "load-reporting-ended";
+      readonly stream: LoadStreamInfo;
+      readonly code: StatusCode | undefined;
+      readonly message: string;
+    }
+  /** A client reported its load; `clusters` is all that this one message said. */
+  | { readonly kind: "load-report"; readonly stream: LoadStreamInfo; readonly clusters: readonly ClusterLoad[] }
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
-  | { readonly kind: "fault"; readonly stream: StreamInfo; readonly error: unknown };
+  | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };
 
 export type ServerListener = (event: ServerEvent) => void;
 

@@ -1,6 +1,7 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import { matchesGlob } from "./glob.js";
+import { checkLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 import type { LayerName } from "./source.js";
 
 /** A group of nodes and the layers that they are served. Groups are tried in order; the first that matches a node wins. */
@@ -14,19 +15,22 @@ export interface GroupSettings {
   readonly match: Readonly<Record<string, string | number | boolean>>;
   /** From the lowest to the highest: a later layer wins over an earlier one by type and name. */
   readonly layers: readonly LayerName[];
+  /** What its nodes are asked to report of their load; what is left out is as the server's options say. */
+  readonly loadReports?: Partial<LoadReportSettings> | undefined;
 }
 
 /**
  * A program's own way to group nodes. A node for which it returns undefined, or no layers, is refused with PERMISSION_DENIED. Asked once
  * for a stream; a group is there while one of its nodes has a stream. Groups with the same layers share all work.
  */
-export type GroupOf = (node: Node) => { readonly name: string; readonly layers: readonly LayerName[] } | undefined;
+export type GroupOf = (node: Node) => Pick<GroupSettings, "name" | "layers" | "loadReports"> | undefined;
 
 /** A group as the server knows it. */
 export interface Group {
   readonly name: string;
   /** Undefined: every layer that there is, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
+  readonly loadReports?: Partial<LoadReportSettings> | undefined;
   /** Tells it from every other. */
   readonly key: string;
 }
@@ -56,8 +60,11 @@ export function createGroups(settings: readonly GroupSettings[] | GroupOf | unde
   }
   const [first, ...rest] = findingsOf(settings);
   if (first !== undefined) throw new XdskitError([first, ...rest]);
-  const ready = settings.map(({ name, match, layers }) => ({
-    group: { name, layers, key: name },
+  for (const [index, { loadReports }] of settings.entries()) {
+    checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
+  }
+  const ready = settings.map(({ name, match, layers, loadReports }) => ({
+    group: { name, layers, loadReports, key: name },
     conditions: Object.entries(match).map(([key, pattern]) => condition(key, String(pattern))),
   }));
   return {

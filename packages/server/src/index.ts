@@ -6,10 +6,13 @@ export {
   type ResourceSelector,
 } from "./config.js";
 export { createServer } from "./create-server.js";
-export type { NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
+export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
 export { defaultServerLimits, type ServerLimits } from "./limits.js";
+export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
+export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
+export type { DropTotals, LoadTotals, LocalityTotals } from "./load-reports/load-totals.js";
 export type { LayerName, LayerUpdate, Source, SourceSink } from "./source.js";
 export {
   defaultFolderLimits,
@@ -21,7 +24,18 @@ export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { FolderSummary } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export type { FetchStats, GroupStats, LayerStats, ServerStats, StreamStats, TypeStats } from "./stats.js";
-export type { Accept, Connection, ConnectionHandler, Method, Transport } from "./transport.js";
+export type {
+  Accept,
+  Call,
+  Connection,
+  ConnectionHandler,
+  Method,
+  Refusal,
+  Service,
+  ServiceHandler,
+  ServiceMethod,
+  Transport,
+} from "./transport.js";
 export { listenError } from "./transports/grpc/address.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";

@@ -1,10 +1,11 @@
-import { defaultStreamLimits, type StreamLimits } from "@xdskit/protocol";
+import { defaultStreamLimits, type LoadStatsLimits, type StreamLimits } from "@xdskit/protocol";
+import type { StoreLimits } from "./load-reports/load-report-store.js";
 
 /**
  * What clients may cost. The defaults stop a runaway client, not a large fleet: an Envoy that asks for 100,000 load assignments
  * in one request passes. A stream that goes beyond a limit ends with RESOURCE_EXHAUSTED; no other stream is touched (rule 162).
  */
-export interface ServerLimits extends StreamLimits {
+export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits {
   /** Bytes of one request, after decompression. Default 16 MiB: Envoy's node of 61 kB and 100,000 names of 160 bytes. */
   readonly requestBytes: number;
   /** Open streams and unary calls under way in total, each until its client has read all or is gone. Default 100,000. */
@@ -28,4 +29,10 @@ export const defaultServerLimits: ServerLimits = {
   streamsPerNode: 20_000,
   requestsPerSecond: 1_000,
   requestBurst: 5_000,
+  // An Envoy reports each cluster that it has, with traffic or without.
+  reportClusters: 100_000,
+  reportLocalities: 100_000,
+  reportDetails: 200_000,
+  reportNodes: 20_000,
+  reportBytes: 64 * 1024 * 1024,
 };

@@ -1,15 +1,10 @@
-import { type Node, type Snapshot, type StatusCode, statusCode } from "@xdskit/protocol";
+import { type Node, type Snapshot, statusCode } from "@xdskit/protocol";
 import type { Group, Groups } from "./groups.js";
 import type { LayerChange, Layers } from "./layers.js";
 import type { ServerLimits } from "./limits.js";
 import { createSharedStacks, type SharedStack, type Subscriber } from "./shared-stacks.js";
 import type { GroupStats } from "./stats.js";
-
-/** A status that a stream is refused with. */
-export interface Refusal {
-  readonly code: StatusCode;
-  readonly message: string;
-}
+import type { Refusal } from "./transport.js";
 
 /** A stream's place in the group of its node. */
 export interface Membership {
@@ -19,10 +14,17 @@ export interface Membership {
   leave(): void;
 }
 
+/** A node was let in. */
+export interface Admission {
+  /** What the group asks its nodes to report of their load. */
+  readonly loadReports: Group["loadReports"];
+  join(subscriber: Subscriber): Membership;
+}
+
 /** Which node is to have what, and who is to hear of changes. */
 export interface Publication {
   /** Finds the group of a node. `join` must be called on what it returns for changes to be heard. */
-  admit(node: Node): { join(subscriber: Subscriber): Membership } | Refusal;
+  admit(node: Node): Admission | Refusal;
   /** Takes over what became different in the layers and tells those that it concerns. */
   publish(changes: readonly LayerChange[]): void;
   /**
@@ -33,6 +35,8 @@ export interface Publication {
   /** What a group is to have now; undefined where there is no such group, or nothing is known yet. */
   snapshotOf(group: string): Snapshot | undefined;
   readonly groups: readonly GroupStats[];
+  /** Whether nodes are told what there is: a configuration was applied, and nothing that belongs to it is awaited. */
+  readonly isOpen: boolean;
   /** Node ids with open streams. */
   readonly nodes: number;
 }
@@ -104,7 +108,8 @@ export function createPublication(
         const message = `node ${JSON.stringify(cut(node.id))} has ${streams} streams open, and no node may have more`;
         return { code: statusCode.resourceExhausted, message };
       }
-      return { join: (subscriber) => join(memberOf(group), node, subscriber) };
+      const { loadReports } = group;
+      return { loadReports, join: (subscriber) => join(memberOf(group), node, subscriber) };
     },
     publish(changes) {
       const wasOpen = opened;
@@ -131,6 +136,9 @@ export function createPublication(
     },
     get groups() {
       return Array.from(members.values(), ({ group, streams }) => ({ name: group.name, streams }));
+    },
+    get isOpen() {
+      return open();
     },
     get nodes() {
       return streamsOfNode.size;

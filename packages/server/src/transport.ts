@@ -11,9 +11,8 @@ export interface Method {
   readonly unary: boolean;
 }
 
-/** One client's stream as a transport sees it: bytes in and out. */
-export interface Connection {
-  readonly method: Method;
+/** One client's call as a transport sees it, whatever was called: bytes in and out. */
+export interface Call {
   /** `127.0.0.1:51234`, for logs. */
   readonly peer: string;
   /**
@@ -26,6 +25,11 @@ export interface Connection {
    * has not read what is before the status within `lastWordMs`.
    */
   end(code: StatusCode, message: string): void;
+}
+
+/** A call of a discovery method. */
+export interface Connection extends Call {
+  readonly method: Method;
 }
 
 /** What the server does with a stream. A transport calls it; nothing of it throws. */
@@ -46,15 +50,43 @@ export interface ConnectionHandler {
  */
 export const lastWordMs = 2_000;
 
+/** A status that a call is refused with. */
+export interface Refusal {
+  readonly code: StatusCode;
+  readonly message: string;
+}
+
 /** Takes over a new stream; a refusal ends it with that status. */
-export type Accept = (
-  connection: Connection,
-) => ConnectionHandler | { readonly code: StatusCode; readonly message: string };
+export type Accept = (connection: Connection) => ConnectionHandler | Refusal;
+
+/** What the server does with a call of another service than discovery. */
+export interface ServiceHandler extends ConnectionHandler {
+  /** The server closes: the call ends with OK (rule 15). */
+  stop(): void;
+}
+
+/** A method of a service that is not discovery. */
+export interface ServiceMethod {
+  /** One request and one response; false: a stream, to which also belongs a method whose client sends one request and then listens. */
+  readonly unary: boolean;
+  accept(call: Call): ServiceHandler | Refusal;
+}
+
+/** A service that the server has beside discovery, such as load reporting. */
+export interface Service {
+  /** Its full name, such as `grpc.health.v1.Health`. */
+  readonly name: string;
+  /** By their names, such as `Check`. */
+  readonly methods: Readonly<Record<string, ServiceMethod>>;
+}
 
 /** A way by which streams come in: gRPC, or the in-memory one of tests. */
 export interface Transport {
-  /** Starts to listen; resolves to the address in use, with the real port. */
-  listen(address: string, accept: Accept): Promise<string>;
+  /**
+   * Starts to listen; resolves to the address in use, with the real port. A transport that has no place for `services` leaves them out; they are
+   * the same at every call.
+   */
+  listen(address: string, accept: Accept, services: readonly Service[]): Promise<string>;
   /** Stops accepting; resolves when every stream has ended, at the latest after so many milliseconds. */
   close(timeoutMs: number): Promise<void>;
 }

@@ -5,6 +5,9 @@ import type { ServerListener } from "./events.js";
 import type { GroupOf, GroupSettings } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
 import type { ServerLimits } from "./limits.js";
+import type { LoadReport, LoadReportFilter } from "./load-reports/load-report.js";
+import type { LoadReportSettings } from "./load-reports/load-report-settings.js";
+import type { LoadTotals } from "./load-reports/load-totals.js";
 import type { Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
 import type { Transport } from "./transport.js";
@@ -20,6 +23,8 @@ export interface ServerOptions {
   readonly limits?: Partial<ServerLimits> | undefined;
   /** Who a client is that sends no node. Default: such a client is refused with INVALID_ARGUMENT. */
   readonly defaultNode?: Node | undefined;
+  /** What clients are asked to report of their load (LRS), where their group does not say otherwise. See `LoadReportSettings` for each default. */
+  readonly loadReports?: Partial<LoadReportSettings> | undefined;
   /** See `Keepalive` for each default. */
   readonly keepalive?: Partial<Keepalive> | undefined;
   /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */
@@ -70,4 +75,11 @@ export interface XdsServer {
   stats(): ServerStats;
   /** What a group of nodes is to have now (`all` without groups); undefined where there is no such group, or nothing is known yet. */
   snapshotOf(group: string): Snapshot | undefined;
+  /**
+   * What nodes last reported of their load (LRS), by node and cluster; costs all that it returns. Reports of a node are kept until a minute after its
+   * last stream, within the limits.
+   */
+  loadReports(filter?: LoadReportFilter): readonly LoadReport[];
+  /** All reports since the start summed up over nodes, for metrics. Costs what is kept: meant for once every few seconds. */
+  loadTotals(): LoadTotals;
 }

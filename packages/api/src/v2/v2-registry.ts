@@ -8,7 +8,7 @@ import { v2NameOf } from "./names.js";
 let derived: FileRegistry | undefined;
 
 /**
- * The messages and discovery services of v2 under their own names, derived from v3's, beside everything of v3. Fields have the same numbers and
+ * The messages of v2, its discovery services and load reporting under their own names, derived from v3's, beside everything of v3. Fields have the same numbers and
  * names in both. What v2 had and v3 dropped is not there, what v3 added is. For reading, showing and reflecting what v2 clients are sent.
  * Made when it is first asked for.
  */
@@ -34,7 +34,7 @@ function v2Files(v3: FileRegistry): readonly FileDescriptorProto[] {
     const { packageName, name } = split(v2Name);
     fileFor(packageName).messageType.push(renamedMessage(type.proto, name, renaming));
   }
-  for (const [v3Name, v2Name] of discoveryServices()) {
+  for (const [v3Name, v2Name] of services()) {
     const service = v3.getService(v3Name);
     if (service === undefined) continue;
     const { packageName, name } = split(v2Name);
@@ -76,12 +76,13 @@ function renamingOf(v3: FileRegistry): Renaming {
   return renaming;
 }
 
-function discoveryServices(): readonly (readonly [v3Name: string, v2Name: string])[] {
+function services(): readonly (readonly [v3Name: string, v2Name: string])[] {
   const perType = resourceTypes.all.flatMap(({ services: { v3, v2 } }) =>
     v3 === undefined || v2 === undefined ? [] : [[v3.service, v2.service] as const],
   );
   const aggregated = (api: string): string => `envoy.service.discovery.${api}.AggregatedDiscoveryService`;
-  return [[aggregated("v3"), aggregated("v2")], ...perType];
+  const loadReporting = (api: string): string => `envoy.service.load_stats.${api}.LoadReportingService`;
+  return [[aggregated("v3"), aggregated("v2")], [loadReporting("v3"), loadReporting("v2")], ...perType];
 }
 
 /** Messages, and what is inside them, start with a capital letter; packages do not. */

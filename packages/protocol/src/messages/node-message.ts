@@ -63,7 +63,8 @@ export function nodeLength(bytes: Uint8Array, span: Span): number {
   return length;
 }
 
-function readLocality(bytes: Uint8Array, span: Span): Node["locality"] {
+/** Reads `envoy.config.core.v3.Locality`. Throws `MalformedMessage`. */
+export function readLocality(bytes: Uint8Array, span: Span): Node["locality"] {
   const reader = new WireReader(bytes, span);
   const locality = { region: "", zone: "", subZone: "" };
   while (!reader.atEnd) {

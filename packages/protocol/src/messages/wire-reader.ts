@@ -52,6 +52,25 @@ export class WireReader {
     throw new MalformedMessage("a number is longer than ten bytes");
   }
 
+  /** A varint of 64 bits; above 2⁵³ it is as near as a number comes. */
+  uint64(): number {
+    let value = 0;
+    for (let shift = 0; shift < 70; shift += 7) {
+      if (this.#position >= this.#end) throw new MalformedMessage("the message is cut off");
+      const byte = this.bytes[this.#position++] as number;
+      // Of the tenth byte, 64 bits hold the lowest bit only.
+      value += (shift < 63 ? byte & 0x7f : byte & 1) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+    throw new MalformedMessage("a number is longer than ten bytes");
+  }
+
+  double(): number {
+    const start = this.#position;
+    this.#advance(8);
+    return new DataView(this.bytes.buffer, this.bytes.byteOffset + start, 8).getFloat64(0, true);
+  }
+
   /** The place of a length-delimited field. */
   span(): Span {
     const length = this.varint();
@@ -126,6 +145,11 @@ export class WireReader {
     if (count > this.#end - this.#position) throw new MalformedMessage("the message is cut off");
     this.#position += count;
   }
+}
+
+/** The tag of a field that is a varint. */
+export function varintTag(field: number): number {
+  return field * 8 + wireType.varint;
 }
 
 /** The tag of a length-delimited field. */

@@ -9,6 +9,7 @@ export type Variant = "sotw" | "delta";
 export const statusCode = {
   ok: 0,
   invalidArgument: 3,
+  notFound: 5,
   permissionDenied: 7,
   resourceExhausted: 8,
   unimplemented: 12,

@@ -43,7 +43,7 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
         closed: () => void entry.calls.push("closed"),
       };
     };
-    const address = await transport.listen(under.address, accept);
+    const address = await transport.listen(under.address, accept, []);
     const client = under.connect(transport, address);
     try {
       await test({ transport, address, client, told });
@@ -140,7 +140,7 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
     it("refuses a stream with the status that the server names", async () => {
       const transport = under.create();
       const refusal = { code: statusCode.resourceExhausted, message: "full" };
-      const address = await transport.listen(under.address, () => refusal);
+      const address = await transport.listen(under.address, () => refusal, []);
       const client = under.connect(transport, address);
       const stream = client.open(ads);
       stream.send(text("x"));
@@ -237,7 +237,7 @@ export function describeTransport(under: TransportUnderTest, types: ResourceType
       withStreams(async ({ transport, address }) => {
         const other = under.name === "memory" ? transport : under.create();
         const refuse: Accept = () => ({ code: statusCode.unavailable, message: "" });
-        await assert.rejects(other.listen(address, refuse), (error) => {
+        await assert.rejects(other.listen(address, refuse, []), (error) => {
           assert.ok(error instanceof XdskitError);
           assert.equal(error.code, "XDSKIT_ADDRESS_IN_USE");
           return true;

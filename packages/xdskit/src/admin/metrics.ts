@@ -1,4 +1,4 @@
-import type { ServerStats, XdsServer } from "@xdskit/server";
+import type { LoadTotals, ServerStats, XdsServer } from "@xdskit/server";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../version.js";
 import type { Readiness } from "./admin-server.js";
@@ -6,7 +6,7 @@ import type { SourceStatus } from "./source-status.js";
 
 /** What the metrics are read from, at every scrape. */
 export interface MetricsInput {
-  readonly server: Pick<XdsServer, "stats" | "snapshotOf">;
+  readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals">;
   readiness(): Readiness;
   sources(): readonly SourceStatus[];
 }
@@ -30,6 +30,7 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
   const registry = new Registry();
   // Read once a scrape: all numbers in one are of the same moment.
   let stats: ServerStats = server.stats();
+  let loads: LoadTotals = server.loadTotals();
   collectDefaultMetrics({ register: registry });
 
   const counter = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
@@ -130,9 +131,46 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       lastApplied === null ? [] : [{ labels: { source }, value: Date.parse(lastApplied) / 1000 }],
     ),
   );
+  gauge("xdskit_load_report_streams_open", "Open streams of load reports (LRS).", ["api"], () =>
+    loads.streams.map(({ api, open }) => ({ labels: { api }, value: open })),
+  );
+  counter("xdskit_load_reports_total", "Load reports received.", ["api"], () =>
+    loads.streams.map(({ api, reports }) => ({ labels: { api }, value: reports })),
+  );
+  gauge("xdskit_load_report_nodes", "Nodes of which a load report is kept.", [], () => [
+    { labels: {}, value: loads.nodes },
+  ]);
+  const localityLabels = ["cluster", "region", "zone", "sub_zone"] as const;
+  const localities = (field: "successful" | "errors" | "issued" | "inProgress", more: Labels = {}) =>
+    loads.localities.map(({ cluster, locality: { region, zone, subZone }, [field]: value }) => ({
+      labels: { cluster, region, zone, sub_zone: subZone, ...more },
+      value,
+    }));
+  counter(
+    "xdskit_load_requests_total",
+    "Requests that ended, as clients reported them.",
+    [...localityLabels, "result"],
+    () => [...localities("successful", { result: "success" }), ...localities("errors", { result: "error" })],
+  );
+  counter(
+    "xdskit_load_requests_issued_total",
+    "Requests that were begun, as clients reported them.",
+    localityLabels,
+    () => localities("issued"),
+  );
+  gauge("xdskit_load_requests_in_progress", "Requests under way, as clients reported last.", localityLabels, () =>
+    localities("inProgress"),
+  );
+  counter(
+    "xdskit_load_drops_total",
+    "Requests that clients dropped on purpose, as they reported them.",
+    ["cluster", "category"],
+    () => loads.drops.map(({ cluster, category, count }) => ({ labels: { cluster, category }, value: count })),
+  );
   return {
     async read() {
       stats = server.stats();
+      loads = server.loadTotals();
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };

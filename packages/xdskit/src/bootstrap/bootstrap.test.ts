@@ -15,6 +15,7 @@ const options: EnvoyBootstrapOptions = {
   nodeId: "edge-7",
   nodeCluster: "edge",
   adminPort: 9901,
+  loadReports: false,
 };
 const variants = (["sotw", "delta"] as const).flatMap((variant) =>
   (["ads", "per-type"] as const).map((streams) => ({ variant, streams })),
@@ -53,6 +54,18 @@ describe("Envoy's bootstrap", () => {
         assert.equal(dynamic.lds_config.api_config_source.api_type, apiType);
       }
     }
+  });
+
+  test("load reports go to the server when they are wanted, and Envoy accepts them", needsEnvoy(envoy), async () => {
+    const text = envoyBootstrap({ ...options, loadReports: true });
+    assert.equal(parse(envoyBootstrap(options)).cluster_manager, undefined);
+    const { load_stats_config: config } = parse(text).cluster_manager;
+    assert.deepEqual(config.grpc_services, [{ envoy_grpc: { cluster_name: "xdskit" } }]);
+    const file = join(folder, "load-reports.yaml");
+    await writeFile(file, text);
+    await using running = start(envoy!, ["--mode", "validate", "-c", file]);
+    const { status, err } = await running.ended();
+    assert.equal(status, 0, err);
   });
 
   test("the options stand where they belong, whatever characters they have", () => {

@@ -12,6 +12,8 @@ export interface EnvoyBootstrapOptions {
   readonly nodeCluster: string;
   /** Where Envoy's own admin page listens on 127.0.0.1. */
   readonly adminPort: number;
+  /** Let Envoy report its load to the server. */
+  readonly loadReports: boolean;
 }
 
 /** The name of the cluster in the bootstrap that leads to the server; resources that name a per-type source refer to it. */
@@ -33,6 +35,7 @@ function bootstrap(options: EnvoyBootstrapOptions) {
     node: { id: options.nodeId, cluster: options.nodeCluster },
     admin: { address: socketAddress({ host: "127.0.0.1", port: options.adminPort }) },
     dynamic_resources: options.streams === "ads" ? aggregated(options) : perType(options),
+    ...(options.loadReports ? { cluster_manager: { load_stats_config: loadReporting() } } : {}),
     static_resources: { clusters: [clusterOf(options.server)] },
   };
 }
@@ -45,6 +48,15 @@ function aggregated({ variant }: EnvoyBootstrapOptions) {
 function perType({ variant }: EnvoyBootstrapOptions) {
   const source = { resource_api_version: "V3", api_config_source: apiConfigSource(variant) };
   return { cds_config: source, lds_config: source };
+}
+
+/** Load reports have a stream of their own, which has one form only. */
+function loadReporting() {
+  return {
+    api_type: "GRPC",
+    transport_api_version: "V3",
+    grpc_services: [{ envoy_grpc: { cluster_name: serverCluster } }],
+  };
 }
 
 function apiConfigSource(variant: "sotw" | "delta") {

@@ -13,6 +13,7 @@ interface Options {
   readonly nodeCluster: string;
   readonly adminPort: number;
   readonly grpcClient?: true;
+  readonly loadReports?: true;
 }
 
 const examples = `
@@ -43,12 +44,22 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .option("--node-cluster <name>", "the group of clients that it belongs to", "default")
     .option("--admin-port <port>", "where Envoy's own admin page listens on 127.0.0.1", readPort, 9901)
     .addOption(new Option("--grpc-client", "print a gRPC client's bootstrap").conflicts(["perType", "ads"]))
+    .addOption(
+      new Option(
+        "--load-reports",
+        "let Envoy report its load (a gRPC client does where its cluster says so)",
+      ).conflicts("grpcClient"),
+    )
     .addHelpText("after", examples)
     .action((options: Options) => {
       terminal.out(
         options.grpcClient
           ? grpcBootstrap(options)
-          : envoyBootstrap({ ...options, streams: options.perType ? "per-type" : "ads" }),
+          : envoyBootstrap({
+              ...options,
+              streams: options.perType ? "per-type" : "ads",
+              loadReports: options.loadReports ?? false,
+            }),
       );
     });
 }

@@ -1,4 +1,4 @@
-import type { ServerEvent, StreamInfo } from "@xdskit/server";
+import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import type { Log } from "../output/log.js";
 
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
@@ -10,6 +10,17 @@ const rememberedRefusals = 1_000;
  */
 export function createEventLog(log: Log): (event: ServerEvent) => void {
   const refused = new Set<string>();
+  function logRefusal(
+    of: object,
+    { node, code, message }: Extract<ServerEvent, { kind: "stream-refused" | "call-refused" }>,
+  ) {
+    const key = JSON.stringify([node?.id, code, message]);
+    const fields = { ...of, node: node?.id, code, reason: message };
+    if (refused.has(key)) return log.debug(fields, "stream refused again");
+    if (refused.size >= rememberedRefusals) refused.clear();
+    refused.add(key);
+    return log.warn(fields, "stream refused");
+  }
   return (event) => {
     switch (event.kind) {
       case "stream-opened": {
@@ -28,14 +39,16 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         return;
       }
       case "stream-refused": {
-        const { stream, node, code, message } = event;
-        const key = JSON.stringify([node?.id, code, message]);
-        const fields = { ...streamFields(stream), node: node?.id, code, reason: message };
-        if (refused.has(key)) return log.debug(fields, "stream refused again");
-        if (refused.size >= rememberedRefusals) refused.clear();
-        refused.add(key);
-        return log.warn(fields, "stream refused");
+        return logRefusal(streamFields(event.stream), event);
       }
+      case "call-refused":
+        return logRefusal(streamFields(event.call), event);
+      case "load-reporting-started":
+        return log.debug({ ...loadFields(event.stream), group: event.stream.group }, "load reporting started");
+      case "load-reporting-ended":
+        return log.debug({ ...loadFields(event.stream), code: event.code }, "load reporting ended");
+      case "load-report":
+        return log.debug({ ...loadFields(event.stream), clusters: event.clusters.length }, "load reported");
       case "rejected": {
         const { stream, type, version, code, message } = event;
         const fields = { node: stream.node.id, group: stream.group, type: type.name, version, code, reason: message };
@@ -66,7 +79,14 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
   };
 }
 
-function streamFields({ id, method, peer }: StreamInfo) {
+function loadFields({ id, peer, api, node }: LoadStreamInfo) {
+  return { stream: id, peer, api, node: node.id };
+}
+
+function streamFields(stream: StreamInfo | CallInfo) {
+  const { id, peer } = stream;
+  if ("service" in stream) return { stream: id, peer, service: stream.service };
+  const { method } = stream;
   const service = method.only?.abbreviation ?? "ads";
   return { stream: id, peer, service, variant: method.variant, api: method.api };
 }

@@ -28,12 +28,22 @@ const nodeField = z.string().refine((key) => nodeFields.includes(key) || /^metad
   error: `there is no such field of a node; known are ${nodeFields.join(", ")} and metadata.KEY`,
 });
 
+const aClusterList = 'expected "all", or a list of names of clusters';
+const loadReports = z.strictObject({
+  interval: duration
+    .refine((ms) => ms >= 100, { error: "load reports cannot come more often than every 100ms" })
+    .optional(),
+  clusters: z.union([z.literal("all"), z.array(z.string().min(1)).min(1)], { error: aClusterList }).optional(),
+  endpoints: z.boolean({ error: "expected true or false" }).optional(),
+});
+
 const group = z.strictObject({
   name: z.string().min(1),
   match: z.record(nodeField, pattern, {
     error: "expected what the fields of a node must be, such as { cluster: edge-* }; {} matches every node",
   }),
   folders: z.array(folder).min(1, { error: "a group needs a folder" }).superRefine(distinct),
+  load_reports: loadReports.optional(),
 });
 
 const limits = z.strictObject({
@@ -46,6 +56,11 @@ const limits = z.strictObject({
   names_per_stream: count.optional(),
   node_bytes: count.optional(),
   types_per_stream: count.optional(),
+  report_clusters: count.optional(),
+  report_localities: count.optional(),
+  report_details: count.optional(),
+  report_nodes: count.optional(),
+  report_bytes: count.optional(),
 });
 
 const folderSettings = z.strictObject({
@@ -66,6 +81,7 @@ export const settingsSchema = z.strictObject({
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),
+  load_reports: loadReports.optional(),
   folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
 });

@@ -1,10 +1,19 @@
 import type { Node } from "@xdskit/protocol";
-import type { FolderSourceOptions, GroupSettings, ServerLimits, ServerOptions } from "@xdskit/server";
+import type {
+  FolderSourceOptions,
+  GroupSettings,
+  LoadReportSettings,
+  ServerLimits,
+  ServerOptions,
+} from "@xdskit/server";
 import type { Settings } from "./schema.js";
 
 /** The groups as the server wants them: a folder is a layer of the same name. */
 function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
-  return groups?.map(({ name, match, folders }) => ({ name, match, layers: folders }));
+  return groups?.map(({ name, match, folders, load_reports: loadReports }) => ({
+    ...{ name, match, layers: folders },
+    ...(loadReports === undefined ? {} : { loadReports: loadReportSettings(loadReports) }),
+  }));
 }
 
 /** Every folder that a group names, once; undefined where there are no groups and the whole folder is one layer. */
@@ -18,6 +27,7 @@ export function serverOptions(settings: Settings): ServerOptions {
   return {
     groups: groupSettings(settings),
     limits: serverLimits(settings),
+    loadReports: loadReportSettings(settings.load_reports),
     keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),
     defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),
   };
@@ -26,6 +36,12 @@ export function serverOptions(settings: Settings): ServerOptions {
 function nodeNamed(id: string, cluster: string): Node {
   const locality = { region: "", zone: "", subZone: "" };
   return { id, cluster, locality, metadata: {}, userAgentName: "", userAgentVersion: "", clientFeatures: [] };
+}
+
+/** What clients report of their load; what is not set keeps its default. */
+function loadReportSettings(settings: Settings["load_reports"]): Partial<LoadReportSettings> {
+  const { interval: intervalMs, clusters, endpoints } = settings ?? {};
+  return defined({ intervalMs, clusters, endpoints });
 }
 
 /** The limits on clients as the server wants them; what is not set keeps its default. */
@@ -40,6 +56,11 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
     namesPerStream: limits.names_per_stream,
     nodeBytes: limits.node_bytes,
     typesPerStream: limits.types_per_stream,
+    reportClusters: limits.report_clusters,
+    reportLocalities: limits.report_localities,
+    reportDetails: limits.report_details,
+    reportNodes: limits.report_nodes,
+    reportBytes: limits.report_bytes,
   });
 }
 

@@ -1,14 +1,15 @@
 import {
-  type handleBidiStreamingCall,
-  type handleUnaryCall,
   Server,
   ServerCredentials,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
   type ServiceDefinition,
+  type sendUnaryData,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { ResourceTypes } from "@xdskit/api";
 import type { Keepalive } from "../../keepalive.js";
-import type { Accept, Method, Transport } from "../../transport.js";
+import type { Accept, Call, ConnectionHandler, Refusal, Transport } from "../../transport.js";
 import { listenError, parseAddress } from "./address.js";
 import { joinParts, passBytes, type TwoParts } from "./message.js";
 import { discoveryMethods } from "./methods.js";
@@ -26,8 +27,8 @@ export interface GrpcTransportOptions {
 }
 
 /**
- * Discovery over gRPC: ADS and all per-type services of the table of types, SotW and delta, v2 and v3, and the unary `Fetch…`.
- * Bytes in, bytes out: nothing is decoded here. Methods that do not exist answer UNIMPLEMENTED.
+ * Discovery over gRPC: ADS and all per-type services of the table of types, SotW and delta, v2 and v3, and the unary `Fetch…`; and the
+ * server's other services. Bytes in, bytes out: nothing is decoded here. Methods that do not exist answer UNIMPLEMENTED.
  */
 export function createGrpcTransport(options: GrpcTransportOptions): Transport {
   const { types, keepalive, requestBytes, credentials = ServerCredentials.createInsecure() } = options;
@@ -39,13 +40,13 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
     // grpc-js remembers its connections for channelz only: without it, forceShutdown would cut none.
     "grpc.enable_channelz": 1,
   });
-  let accept: Accept | undefined;
+  let known = false;
 
-  function addServices(): void {
-    for (const [service, methods] of discoveryMethods(types)) {
+  function addServices(services: Iterable<GrpcService>): void {
+    for (const { name: service, methods } of services) {
       const definition: Record<string, ServiceDefinition[string]> = {};
       const implementation: UntypedServiceImplementation = {};
-      for (const [name, method] of methods) {
+      for (const [name, method] of Object.entries(methods)) {
         definition[name] = {
           path: `/${service}/${name}`,
           requestStream: !method.unary,
@@ -55,27 +56,17 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
           responseSerialize: joinParts,
           responseDeserialize: passBytes,
         };
-        implementation[name] = method.unary ? unary(method) : streaming(method);
+        implementation[name] = handlerOf(method);
       }
       server.addService(definition, implementation);
     }
   }
-  const streaming =
-    (method: Method): handleBidiStreamingCall<Buffer, TwoParts> =>
-    (call) => {
-      if (accept !== undefined) serveStream(call, method, accept);
-    };
-  const unary =
-    (method: Method): handleUnaryCall<Buffer, TwoParts> =>
-    (call, respond) => {
-      if (accept !== undefined) serveUnary(call, respond, method, accept);
-    };
 
   return {
-    async listen(address, takeOver) {
+    async listen(address, accept, services) {
       const { host } = parseAddress(address);
-      if (accept === undefined) addServices();
-      accept = takeOver;
+      if (!known) addServices([...discoveryServices(types, accept), ...services]);
+      known = true;
       const port = await new Promise<number>((resolve, reject) => {
         server.bindAsync(address, credentials, (error, bound) => {
           if (error === null) resolve(bound);
@@ -95,4 +86,31 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
       server.forceShutdown();
     },
   };
+}
+
+/** A service as it is registered: discovery's, or another of the server's. */
+interface GrpcService {
+  readonly name: string;
+  readonly methods: Readonly<Record<string, GrpcMethod>>;
+}
+
+interface GrpcMethod {
+  readonly unary: boolean;
+  readonly accept: (call: Call) => ConnectionHandler | Refusal;
+}
+
+function handlerOf({ unary, accept }: GrpcMethod): UntypedServiceImplementation[string] {
+  return unary
+    ? (call: ServerUnaryCall<Buffer, TwoParts>, respond: sendUnaryData<TwoParts>) => serveUnary(call, respond, accept)
+    : (call: ServerDuplexStream<Buffer, TwoParts>) => serveStream(call, accept);
+}
+
+function* discoveryServices(types: ResourceTypes, accept: Accept): Iterable<GrpcService> {
+  for (const [name, methods] of discoveryMethods(types)) {
+    const served: Record<string, GrpcMethod> = {};
+    for (const [methodName, method] of methods) {
+      served[methodName] = { unary: method.unary, accept: (call) => accept({ ...call, method }) };
+    }
+    yield { name, methods: served };
+  }
 }

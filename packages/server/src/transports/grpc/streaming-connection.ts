@@ -1,7 +1,7 @@
 import { constants } from "node:http2";
 import type { ServerDuplexStream } from "@grpc/grpc-js";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
-import { type Accept, type Connection, lastWordMs, type Method } from "../../transport.js";
+import { type Call, type ConnectionHandler, lastWordMs, type Refusal } from "../../transport.js";
 import { http2StreamOf } from "./http2-stream.js";
 import type { TwoParts } from "./message.js";
 import { peerOf } from "./peer.js";
@@ -14,15 +14,17 @@ import { asDetails } from "./status.js";
 const waitingBytes = 16 * 1024;
 
 /** Serves one streaming call. */
-export function serveStream(call: ServerDuplexStream<Buffer, TwoParts>, method: Method, accept: Accept): void {
+export function serveStream(
+  call: ServerDuplexStream<Buffer, TwoParts>,
+  accept: (call: Call) => ConnectionHandler | Refusal,
+): void {
   let waiting = 0;
   let full = false;
   let ended = false;
   let closed = false;
   let cutOff: NodeJS.Timeout | undefined;
 
-  const connection: Connection = {
-    method,
+  const connection: Call = {
     peer: peerOf(call),
     send(body, tail) {
       if (ended || closed) return false;

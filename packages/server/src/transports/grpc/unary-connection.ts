@@ -1,6 +1,6 @@
 import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import { statusCode } from "@xdskit/protocol";
-import type { Accept, Connection, ConnectionHandler, Method } from "../../transport.js";
+import type { Call, ConnectionHandler, Refusal } from "../../transport.js";
 import { http2StreamOf } from "./http2-stream.js";
 import type { TwoParts } from "./message.js";
 import { peerOf } from "./peer.js";
@@ -10,8 +10,7 @@ import { asDetails } from "./status.js";
 export function serveUnary(
   call: ServerUnaryCall<Buffer, TwoParts>,
   respond: sendUnaryData<TwoParts>,
-  method: Method,
-  accept: Accept,
+  accept: (call: Call) => ConnectionHandler | Refusal,
 ): void {
   let response: TwoParts | undefined;
   let ended = false;
@@ -23,8 +22,7 @@ export function serveUnary(
     ended = true;
     handler?.closed();
   };
-  const connection: Connection = {
-    method,
+  const connection: Call = {
     peer: peerOf(call),
     send(body, tail) {
       response = { body, tail };

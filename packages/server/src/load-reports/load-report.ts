@@ -1,0 +1,50 @@
+import type { LoadMetric, LocalityLoad, Node } from "@xdskit/protocol";
+
+/** What a node last reported of one locality of a cluster. */
+export interface LocalityReport extends LocalityLoad {
+  /** Milliseconds that it is about. */
+  readonly intervalMs: number;
+  /** When it came, in milliseconds since 1970. Clients leave out a locality that had no requests: then it is older than the cluster's. */
+  readonly receivedAt: number;
+}
+
+/** What a node last reported of one cluster (LRS). A node is known by its id: where several clients share one, the last to report counts. */
+export interface LoadReport {
+  readonly node: Pick<Node, "id" | "cluster" | "locality">;
+  /** The name of the node's group. */
+  readonly group: string;
+  readonly cluster: string;
+  /** The name under which the client asks for the cluster's endpoints (EDS); empty where that is the cluster's. */
+  readonly service: string;
+  readonly intervalMs: number;
+  /** In milliseconds since 1970. */
+  readonly receivedAt: number;
+  /** Requests that were dropped on purpose within the interval. */
+  readonly dropped: number;
+  readonly droppedByCategory: readonly { readonly category: string; readonly count: number }[];
+  readonly localities: readonly LocalityReport[];
+}
+
+/** Which reports are asked for; what is left out is not looked at. */
+export interface LoadReportFilter {
+  /** The id of a node. */
+  readonly node?: string | undefined;
+  readonly cluster?: string | undefined;
+}
+
+/** A locality as a key of maps; clients choose the parts, so they are kept apart. */
+export function localityKey({ region, zone, subZone }: Node["locality"], priority = 0): string {
+  return JSON.stringify([region, zone, subZone, priority]);
+}
+
+/** About how many bytes of memory a locality's report takes. */
+export function weightOf({ locality, metrics, endpoints }: LocalityLoad): number {
+  const { region, zone, subZone } = locality;
+  let weight = 400 + 3 * (region.length + zone.length + subZone.length) + weightOfMetrics(metrics);
+  for (const endpoint of endpoints) weight += 200 + 2 * endpoint.address.length + weightOfMetrics(endpoint.metrics);
+  return weight;
+}
+
+function weightOfMetrics(metrics: readonly LoadMetric[]): number {
+  return metrics.reduce((sum, { name }) => sum + 100 + 2 * name.length, 0);
+}

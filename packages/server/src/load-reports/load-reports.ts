@@ -1,0 +1,82 @@
+import type { ApiVersion } from "@xdskit/api";
+import type { StatusCode } from "@xdskit/protocol";
+import type { CallInfo, LoadStreamInfo } from "../events.js";
+import { createFairQueue } from "../fair-queue.js";
+import type { ServiceMethod } from "../transport.js";
+import type { LoadReport, LoadReportFilter } from "./load-report.js";
+import { createLoadReportStore } from "./load-report-store.js";
+import { LoadSession, type LoadSessionContext } from "./load-session.js";
+import { createLoadCounters, type LoadTotals } from "./load-totals.js";
+
+/** How long the reports of a node are kept after its last stream ended: a client that comes back soon is not missed. */
+const keptMs = 60_000;
+
+/** Load reporting (LRS): the service, and what clients reported. */
+export interface LoadReports {
+  /** The only method of the service, in one version of the API. */
+  method(api: ApiVersion, callInfo: (peer: string) => CallInfo): ServiceMethod;
+  reports(filter?: LoadReportFilter): readonly LoadReport[];
+  totals(): LoadTotals;
+  close(): void;
+}
+
+/** The names of the service. */
+export const loadReportingServices: { readonly [V in ApiVersion]: string } = {
+  v2: "envoy.service.load_stats.v2.LoadReportingService",
+  v3: "envoy.service.load_stats.v3.LoadReportingService",
+};
+
+export function createLoadReports(
+  options: Omit<LoadSessionContext, "queue" | "refused" | "began" | "ended" | "reported"> & {
+    readonly refused: (code: StatusCode) => void;
+  },
+): LoadReports {
+  const store = createLoadReportStore(options.limits);
+  const counters = createLoadCounters();
+  const streams = { v2: { open: 0, reports: 0 }, v3: { open: 0, reports: 0 } };
+  let timer: NodeJS.Timeout | undefined;
+
+  /** One timer for all: the first that left sets it, and it goes on while somebody waits to be forgotten. */
+  function sweepLater(): void {
+    if (timer !== undefined || store.leaving === 0) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      store.sweep(Date.now() - keptMs);
+      sweepLater();
+    }, keptMs / 4).unref();
+  }
+
+  const context: LoadSessionContext = {
+    ...options,
+    queue: createFairQueue((session) => session.work()),
+    began({ api, node }: LoadStreamInfo) {
+      streams[api].open += 1;
+      store.began(node.id);
+    },
+    ended({ api, node }) {
+      streams[api].open -= 1;
+      store.ended(node.id, Date.now());
+      sweepLater();
+    },
+    reported({ api, node, group }, clusters, known) {
+      streams[api].reports += 1;
+      store.record({ node, group }, clusters, Date.now());
+      counters.add(clusters, known);
+    },
+  };
+
+  return {
+    method: (api, callInfo) => ({
+      unary: false,
+      accept: (call) => new LoadSession(context, call, callInfo(call.peer), api),
+    }),
+    reports: store.reports,
+    totals: () => ({
+      streams: (["v2", "v3"] as const).map((api) => ({ api, ...streams[api] })),
+      nodes: store.nodes,
+      localities: counters.localities(store.current()),
+      drops: counters.drops,
+    }),
+    close: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,188 @@
+import { performance } from "node:perf_hooks";
+import type { ApiVersion, ResourceType } from "@xdskit/api";
+import { type ClusterLoad, type Node, type StatusCode, statusCode } from "@xdskit/protocol";
+import type { CallInfo, Events, LoadStreamInfo } from "../events.js";
+import type { FairQueue } from "../fair-queue.js";
+import type { ServerLimits } from "../limits.js";
+import type { Membership, Publication } from "../publication.js";
+import { createRateLimit, type RateLimit } from "../rate-limit.js";
+import type { Subscriber } from "../shared-stacks.js";
+import type { Call, ServiceHandler } from "../transport.js";
+import { type LoadReportSettings, settingsOf } from "./load-report-settings.js";
+import { createLoadStream, type LoadStream } from "./load-stream.js";
+
+/** What all streams of load reports share. */
+export interface LoadSessionContext {
+  readonly limits: ServerLimits;
+  readonly defaultNode: Node | undefined;
+  readonly publication: Publication;
+  readonly events: Events;
+  /** The type whose names are those of clusters; undefined where the server has none. */
+  readonly clusters: ResourceType | undefined;
+  /** For what a group leaves out. */
+  readonly settings: Partial<LoadReportSettings> | undefined;
+  /** Sessions whose group's clusters changed. */
+  readonly queue: FairQueue<LoadSession>;
+  /** Counts a stream that was refused. */
+  refused(code: StatusCode): void;
+  began(stream: LoadStreamInfo): void;
+  ended(stream: LoadStreamInfo): void;
+  reported(stream: LoadStreamInfo, clusters: readonly ClusterLoad[], known: (cluster: string) => boolean): void;
+}
+
+/** One client's stream of load reports: joins the machine, the call and the group of the node. */
+export class LoadSession implements ServiceHandler, Subscriber {
+  readonly #context: LoadSessionContext;
+  readonly #call: Call;
+  readonly #info: CallInfo;
+  readonly #api: ApiVersion;
+  readonly #stream: LoadStream;
+  readonly #rate: RateLimit;
+  #opened: LoadStreamInfo | undefined;
+  #membership: Membership | undefined;
+  #settings: LoadReportSettings;
+  #room = true;
+  #over = false;
+  #released = false;
+
+  constructor(context: LoadSessionContext, call: Call, info: CallInfo, api: ApiVersion) {
+    const { limits, defaultNode } = context;
+    this.#context = context;
+    this.#call = call;
+    this.#info = info;
+    this.#api = api;
+    this.#stream = createLoadStream({ limits, defaultNode });
+    this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
+    this.#settings = settingsOf(context.settings);
+  }
+
+  received(bytes: Uint8Array): void {
+    if (this.#over) return;
+    if (!this.#rate.take(performance.now())) {
+      const { requestsPerSecond } = this.#context.limits;
+      this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
+      return;
+    }
+    this.#guard(() => {
+      for (const effect of this.#stream.step({ kind: "request", bytes })) {
+        if (this.#over) return;
+        switch (effect.kind) {
+          case "identified":
+            this.#identified(effect.node);
+            break;
+          case "reported":
+            this.#reported(effect.clusters);
+            break;
+          case "close":
+            this.#refuse(effect.code, effect.message);
+            break;
+        }
+      }
+    });
+  }
+
+  drained(): void {
+    this.#room = true;
+    this.work();
+  }
+
+  /** A client that half-closes has reported its last. */
+  finished(): void {
+    this.end(statusCode.ok, "");
+  }
+
+  closed(): void {
+    this.#finish(undefined, "");
+    if (this.#released) return;
+    this.#released = true;
+    this.#membership?.leave();
+    this.#membership = undefined;
+  }
+
+  changed(): void {
+    if (!this.#over) this.#context.queue.add(this, "changes");
+  }
+
+  /** Tells the client what to report, if that is not what it was told last and there is room. Called by the queue. */
+  work(): void {
+    const membership = this.#membership;
+    if (this.#over || !this.#room || membership === undefined) return;
+    this.#guard(() => {
+      const { clusters: type } = this.#context;
+      const clusters = type === undefined ? undefined : membership.snapshot()?.of(type);
+      this.#stream.step({ kind: "wanted", settings: this.#settings, clusters });
+      const response = this.#stream.next();
+      if (response !== undefined) this.#room = this.#call.send(response, nothing);
+    });
+  }
+
+  end(code: StatusCode, message: string): void {
+    if (this.#over) return;
+    this.#finish(code, message);
+    this.#call.end(code, message);
+  }
+
+  stop(): void {
+    this.end(statusCode.ok, "");
+  }
+
+  #identified(node: Node): void {
+    const { publication, settings, events } = this.#context;
+    const admission = publication.admit(node);
+    if ("code" in admission) {
+      this.#refuse(admission.code, admission.message, node);
+      return;
+    }
+    this.#membership = admission.join(this);
+    this.#settings = settingsOf(settings, admission.loadReports);
+    const stream: LoadStreamInfo = { ...this.#info, api: this.#api, node, group: this.#membership.group };
+    this.#opened = stream;
+    this.#context.began(stream);
+    events.emit(() => ({ kind: "load-reporting-started", stream }));
+    this.work();
+  }
+
+  #reported(clusters: readonly ClusterLoad[]): void {
+    const { events, clusters: type } = this.#context;
+    const stream = this.#opened;
+    if (stream === undefined) return;
+    const served = type === undefined ? undefined : this.#membership?.snapshot()?.of(type);
+    const listed = this.#settings.clusters;
+    const known = (name: string) => served?.get(name) !== undefined || (listed !== "all" && listed.includes(name));
+    this.#context.reported(stream, clusters, known);
+    events.emit(() => ({ kind: "load-report", stream, clusters }));
+  }
+
+  /** Ends the stream for a fault of the client's. */
+  #refuse(code: StatusCode, message: string, node?: Node): void {
+    if (this.#over) return;
+    this.#context.refused(code);
+    if (this.#opened === undefined) {
+      this.#context.events.emit(() => ({ kind: "call-refused", call: this.#info, node, code, message }));
+    }
+    this.end(code, message);
+  }
+
+  /** A fault in here ends this stream, never the server. */
+  #guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+      this.#context.refused(statusCode.internal);
+      this.end(statusCode.internal, "internal error");
+    }
+  }
+
+  #finish(code: StatusCode | undefined, message: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#context.queue.delete(this);
+    const stream = this.#opened;
+    if (stream === undefined) return;
+    this.#context.ended(stream);
+    this.#context.events.emit(() => ({ kind: "load-reporting-ended", stream, code, message }));
+  }
+}
+
+const nothing = new Uint8Array();

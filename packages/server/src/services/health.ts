@@ -1,0 +1,172 @@
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { statusCode } from "@xdskit/protocol";
+import type { Call, Service, ServiceHandler } from "../transport.js";
+
+/** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
+const status = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
+
+/** gRPC's health service. */
+export interface Health {
+  readonly service: Service;
+  /** Looks again whether the server serves, and tells those who watch. */
+  update(): void;
+}
+
+export const healthServiceName = "grpc.health.v1.Health";
+
+/**
+ * gRPC's health checks: the server as a whole (the empty name) and each of its services, all of which serve at once: when `isServing` says so.
+ * The messages are so small that gRPC's own package for it, which brings another reader of protos (6 MB, 60 ms at each start), is not used;
+ * its calls would not count toward the limits, either, nor end when the server closes.
+ */
+export function createHealth(options: {
+  readonly isServing: () => boolean;
+  /** All services of the server. */
+  readonly services: () => readonly string[];
+}): Health {
+  const watchers = new Set<Watcher>();
+  const names = () => ["", ...options.services()];
+  const statusNow = () => (options.isServing() ? status.serving : status.notServing);
+  const statusOf = (name: string) => (names().includes(name) ? statusNow() : status.serviceUnknown);
+
+  return {
+    service: {
+      name: healthServiceName,
+      methods: {
+        Check: {
+          unary: true,
+          accept: (call) =>
+            answering(call, (bytes) => {
+              const name = readServiceName(bytes);
+              const now = statusOf(name);
+              if (now !== status.serviceUnknown) return respond(call, checkResponse(now));
+              call.end(statusCode.notFound, `this server has no service ${JSON.stringify(name.slice(0, 200))}`);
+            }),
+        },
+        List: {
+          unary: true,
+          accept: (call) => answering(call, () => respond(call, listResponse(names(), statusNow()))),
+        },
+        Watch: {
+          unary: false,
+          accept: (call) => {
+            const watcher = new Watcher(call, statusOf, () => watchers.delete(watcher));
+            watchers.add(watcher);
+            return watcher;
+          },
+        },
+      },
+    },
+    update() {
+      for (const watcher of watchers) watcher.tell();
+    },
+  };
+}
+
+/** Tells a client of each change of a service's status. What it has not read is not queued: it gets the newest. */
+class Watcher implements ServiceHandler {
+  readonly #call: Call;
+  readonly #statusOf: (name: string) => number;
+  readonly #gone: () => void;
+  #name: string | undefined;
+  #told: number | undefined;
+  #room = true;
+
+  constructor(call: Call, statusOf: (name: string) => number, gone: () => void) {
+    this.#call = call;
+    this.#statusOf = statusOf;
+    this.#gone = gone;
+  }
+
+  received(bytes: Uint8Array): void {
+    if (this.#name !== undefined) return;
+    try {
+      this.#name = readServiceName(bytes);
+    } catch {
+      this.#call.end(statusCode.invalidArgument, malformed);
+      return;
+    }
+    this.tell();
+  }
+
+  tell(): void {
+    if (this.#name === undefined || !this.#room) return;
+    const now = this.#statusOf(this.#name);
+    if (now === this.#told) return;
+    this.#told = now;
+    this.#room = this.#call.send(checkResponse(now), nothing);
+  }
+
+  drained(): void {
+    this.#room = true;
+    this.tell();
+  }
+
+  /** Its request is the only one, and what it waits for comes afterwards. */
+  finished(): void {
+    if (this.#name === undefined) this.#call.end(statusCode.invalidArgument, "there was no request");
+  }
+
+  closed(): void {
+    this.#gone();
+  }
+
+  stop(): void {
+    this.tell();
+    this.#call.end(statusCode.ok, "");
+  }
+}
+
+const nothing = new Uint8Array();
+const malformed = "malformed health request";
+
+/** The handler of a unary call. */
+function answering(call: Call, answer: (bytes: Uint8Array) => void): ServiceHandler {
+  return {
+    received(bytes) {
+      try {
+        answer(bytes);
+      } catch {
+        call.end(statusCode.invalidArgument, malformed);
+      }
+    },
+    drained() {},
+    finished() {},
+    closed() {},
+    stop() {},
+  };
+}
+
+function respond(call: Call, response: Uint8Array): void {
+  call.send(response, nothing);
+  call.end(statusCode.ok, "");
+}
+
+/** Reads `grpc.health.v1.HealthCheckRequest`. */
+function readServiceName(bytes: Uint8Array): string {
+  const reader = new BinaryReader(bytes);
+  let name = "";
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === 1 && wireType === WireType.LengthDelimited) name = reader.string();
+    else reader.skip(wireType, field);
+  }
+  return name;
+}
+
+/** Writes `grpc.health.v1.HealthCheckResponse`. */
+function checkResponse(now: number): Uint8Array {
+  return new BinaryWriter().tag(1, WireType.Varint).int32(now).finish();
+}
+
+/** Writes `grpc.health.v1.HealthListResponse`. */
+function listResponse(names: readonly string[], now: number): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const name of names) {
+    writer.tag(1, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).string(name);
+    writer.tag(2, WireType.LengthDelimited).bytes(checkResponse(now));
+    writer.join();
+  }
+  return writer.finish();
+}
