@@ -34,6 +34,7 @@ for (const variant of variants) {
   test(`Envoy's extension configurations, ${variant}`, { timeout: 60_000 }, async (t) => {
     const stage = await setStage(t, {
       variant,
+      service: "ecds",
       files: ({ port, source }) => ({
         "listeners.yaml": [
           listener({

@@ -1,7 +1,9 @@
+import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 import { type ConfigFolder, createConfigFolder, type Files } from "./config-folder.js";
 import { startEnvoy } from "./envoy.js";
 import type { EnvoyAdmin } from "./envoy-admin.js";
+import { metric } from "./metrics.js";
 import { peer } from "./peers.js";
 import { freePort } from "./ports.js";
 import { type ClientVariant, configSource } from "./resources.js";
@@ -26,6 +28,10 @@ export interface Stage extends StageProps {
 
 export interface StageOptions {
   readonly variant: ClientVariant;
+  /** The service of the type that the test is about, such as `sds`. */
+  readonly service: string;
+  /** Whether Envoy must have a stream to it, or else none. Default: what the variant says. */
+  readonly ownStream?: boolean;
   readonly files: (props: StageProps) => Files;
   /** Further fields of Envoy's bootstrap. */
   readonly bootstrap?: (props: StageProps) => Readonly<Record<string, unknown>>;
@@ -38,12 +44,14 @@ export interface StageOptions {
 export async function setStage(t: TestContext, options: StageOptions): Promise<Stage | undefined> {
   const path = peer("envoy", t);
   if (path === undefined) return undefined;
-  const { variant, withinMs = 10_000 } = options;
+  const { variant, ownStream = variant.startsWith("per-type"), withinMs = 10_000 } = options;
   const scene = await createScene(t);
   const props: StageProps = { source: configSource(variant), port: await freePort() };
   const folder = await createConfigFolder(scene.directory, options.files(props));
   const server = await serve(scene, folder.path, { args: options.serveArgs ?? [] });
   const bootstrap = options.bootstrap?.(props) ?? {};
   const { admin } = await startEnvoy(scene, { path, server: server.grpc, variant, bootstrap, withinMs });
+  const streams = await metric(server.admin, "xdskit_streams_open", { service: options.service });
+  assert.equal(streams > 0, ownStream, `${streams} streams to ${options.service}`);
   return { ...props, scene, folder, server, admin };
 }

@@ -1,4 +1,4 @@
-import type { TypeUrl } from "@xdskit/api";
+import type { ResourceType, TypeUrl } from "@xdskit/api";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import { writeNonce } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
@@ -16,7 +16,7 @@ import { sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
-import { namesToWarm, openingsReferredTo, WarmingNames } from "./warming.js";
+import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
 /** The server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
@@ -37,6 +37,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** What the pass is made from of which a response went out; undefined between passes. */
   #begun: Snapshot | undefined;
   #sent = 0;
+  /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
+  #opensAll = false;
   #closed = false;
 
   constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
@@ -128,7 +130,12 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         return this.#exhausted(`the stream asks for more than ${limits.typesPerStream} resource types`);
       }
       const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
-      if (type.absence === "unresolved") added.owed = added.owed.with(this.#surroundings.warming(added));
+      if (type.absence === "unresolved") {
+        added.owed = added.owed.with(this.#surroundings.warming(added));
+        const { wildcard, names } = added.subscription;
+        const isNothing = !wildcard && names.size === 0;
+        this.#opensAll = isNothing && !this.#warmed(type).some(({ typeUrl }) => this.#askers.has(typeUrl));
+      }
       this.#askers.set(type.typeUrl, added);
       this.#ordered = [...this.#askers.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
       const { wildcard, names } = added.subscription;
@@ -151,6 +158,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const current = snapshot.of(type);
     this.#rules.settleClaims(asker, current, this.#surroundings);
     this.#warming.delete(type.typeUrl);
+    if (this.#opensAll && type.absence === "unresolved") this.#openAll(asker, snapshot);
     if (isUpToDate(asker, current)) return undefined;
     const need: Need = {
       variant: this.#options.variant,
@@ -177,6 +185,19 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const resources = content.resources.length + content.unresolved.length;
     const removed = content.removed.length;
     return { type, nonce, version, resources, removed, body, tail: writeNonce(nonce) };
+  }
+
+  /** Envoy on the wire, 7: its first request on a stream of their own does not say whose virtual hosts it waits for. */
+  #openAll(asker: Asker, snapshot: Snapshot): void {
+    this.#opensAll = false;
+    for (const referring of this.#warmed(asker.type)) {
+      asker.owed = asker.owed.with(openingsOfAll(snapshot.of(referring), asker.type.typeUrl));
+    }
+  }
+
+  /** The types that resources of this one warm. */
+  #warmed(type: ResourceType): readonly ResourceType[] {
+    return this.#options.types.all.filter(({ warmedBy }) => warmedBy.includes(type.typeUrl));
   }
 
   /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */

@@ -21,6 +21,11 @@ export function openingsReferredTo(content: Content, type: TypeUrl): NameSet {
   return referredTo(content, content.fresh, type).openings;
 }
 
+/** The same of all that a set holds: where the client has it from elsewhere, on another stream, and which part of it is not known. */
+export function openingsOfAll(set: ResourceSet, type: TypeUrl): NameSet {
+  return referredTo(set, set, type).openings;
+}
+
 /** Those of the names referred to that a client is subscribed to. */
 export function namesToWarm(content: Content, type: TypeUrl, { wildcard, names }: Subscription): NameSet {
   const referred = referredTo(content, content.fresh, type);
