@@ -1,4 +1,4 @@
-import type { ResourceType, TypeUrl } from "@xdskit/api";
+import type { TypeUrl } from "@xdskit/api";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import { writeNonce } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
@@ -133,8 +133,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       if (type.absence === "unresolved") {
         added.owed = added.owed.with(this.#surroundings.warming(added));
         const { wildcard, names } = added.subscription;
-        const isNothing = !wildcard && names.size === 0;
-        this.#opensAll = isNothing && !this.#warmed(type).some(({ typeUrl }) => this.#askers.has(typeUrl));
+        this.#opensAll = this.#options.only !== undefined && !wildcard && names.size === 0;
       }
       this.#askers.set(type.typeUrl, added);
       this.#ordered = [...this.#askers.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
@@ -190,14 +189,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** Envoy on the wire, 7: its first request on a stream of their own does not say whose virtual hosts it waits for. */
   #openAll(asker: Asker, snapshot: Snapshot): void {
     this.#opensAll = false;
-    for (const referring of this.#warmed(asker.type)) {
-      asker.owed = asker.owed.with(openingsOfAll(snapshot.of(referring), asker.type.typeUrl));
+    for (const type of this.#options.types) {
+      if (!type.warmedBy.includes(asker.type.typeUrl)) continue;
+      asker.owed = asker.owed.with(openingsOfAll(snapshot.of(type), asker.type.typeUrl));
     }
-  }
-
-  /** The types that resources of this one warm. */
-  #warmed(type: ResourceType): readonly ResourceType[] {
-    return this.#options.types.all.filter(({ warmedBy }) => warmedBy.includes(type.typeUrl));
   }
 
   /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
