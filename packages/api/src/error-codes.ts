@@ -132,6 +132,13 @@ export const errorCodes = {
       "One of the two was renamed alone, or a virtual host of VHDS is called by its own name and not `<route configuration>/<virtual host>`.",
     mend: "Write the same name into both: Envoy cannot remove a virtual host that is called otherwise, and does not take a route configuration or secret that is.",
   },
+  XDSKIT_NAME_XDSTP: {
+    meaning:
+      "A resource's name begins with `xdstp:` and is no name of federation that a resource of its type can have.",
+    cause:
+      "It is not of the form `xdstp://authority/type/name?key=value`, says another type than the resource is of, or is a locator: a glob (`/*`) or one with directives (`#`).",
+    mend: "Write the full name of the resource's own message into it (`envoy.config.cluster.v3.Cluster`), or use a name of the old style.",
+  },
   XDSKIT_TTL: {
     meaning: "A time to live is not a positive time.",
     cause: "A `ttl` of zero or less.",

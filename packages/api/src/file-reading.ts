@@ -92,10 +92,18 @@ export function addResource(
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     for (const finding of error.findings) {
-      if (reading.findings.length < findingLimit)
-        reading.findings.push({ ...finding, ...defined(whereOf(reading, place, [])) });
+      if (reading.findings.length >= findingLimit) continue;
+      const steps = finding.code === "XDSKIT_NAME_XDSTP" ? stepsToName(schema, message, finding.resource) : [];
+      reading.findings.push({ ...finding, ...defined(whereOf(reading, place, steps)) });
     }
   }
+}
+
+/** The way to the field by which a message calls itself so; none where a wrapper gives it another name. */
+function stepsToName(schema: DescMessage, message: Message, name: string | undefined): readonly FieldStep[] {
+  const field = schema.fields.find(({ name }) => name === "name" || name === "cluster_name");
+  if (field === undefined || name === undefined) return [];
+  return (message as Message & { readonly [field: string]: unknown })[field.localName] === name ? [field.name] : [];
 }
 
 /**
@@ -103,10 +111,12 @@ export function addResource(
  * for as long as its resource lives.
  */
 function detached(resource: Resource): Resource {
-  const { name, aliases, references } = resource;
+  const { aliases, references } = resource;
+  const name = copied(resource.name);
   return {
     ...resource,
-    name: copied(name),
+    name,
+    key: resource.key === resource.name ? name : copied(resource.key),
     aliases: aliases.map(copied),
     references: references.map((reference) => ({ ...reference, name: copied(reference.name) })),
   };

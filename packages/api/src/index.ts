@@ -35,3 +35,18 @@ export { upgradeMessage } from "./v2/upgrade.js";
 export { v2Registry } from "./v2/v2-registry.js";
 export { type ValidateOptions, validateMessage } from "./validate/validate-message.js";
 export { type MessageFormat, type WriteOptions, writeMessage, writeResources } from "./write-message.js";
+export {
+  authorityOf,
+  canonicalName,
+  formatName,
+  globOf,
+  isGlob,
+  isGlobName,
+  isListType,
+  nameProblem,
+  type ParsedName,
+  parseName,
+  sameName,
+  type XdstpDirective,
+  type XdstpName,
+} from "./xdstp.js";

@@ -8,6 +8,7 @@ import type { Reference, ResourceType, ResourceTypes } from "./resource-types/re
 import { resourceTypes } from "./resource-types/resource-types.js";
 import { asV3 } from "./v2/upgrade.js";
 import { versionOf } from "./version.js";
+import { canonicalName, nameProblem } from "./xdstp.js";
 
 /**
  * One named resource, read and checked once; never decoded again for a stream.
@@ -16,6 +17,8 @@ import { versionOf } from "./version.js";
 export interface Resource {
   readonly type: ResourceType;
   readonly name: ResourceName;
+  /** What it is found by, unique within its type: its name in canonical form. The same as the name for all of the old style. */
+  readonly key: ResourceName;
   /** A hash of the content: body, aliases and TTL. Equal content has an equal version on every server and after every restart (rule 82). */
   readonly version: Version;
   /** The v3 message, serialized deterministically: map entries are sorted, inside known `Any`s too. */
@@ -48,8 +51,8 @@ export interface ResourceOptions {
  * Makes a resource of a message, which may come from the generated modules or from a registry, and may be of v2 or hold messages of v2.
  * The message is not changed, and may be changed afterwards. Its fields are not validated: see `validateMessage`.
  *
- * Throws XDSKIT_TYPE_UNKNOWN when messages of its type are no resources, XDSKIT_NAME_MISSING when it has no name, XDSKIT_TTL when the TTL
- * is not more than 0, and XDSKIT_MESSAGE_INVALID when a field holds what its type cannot.
+ * Throws XDSKIT_TYPE_UNKNOWN when messages of its type are no resources, XDSKIT_NAME_MISSING when it has no name, XDSKIT_NAME_XDSTP when its name
+ * begins with `xdstp:` and cannot be that of a resource of its type, XDSKIT_TTL when the TTL is not more than 0, and XDSKIT_MESSAGE_INVALID when a field holds what its type cannot.
  */
 export function createResource(message: Message, options: ResourceOptions = {}): Resource {
   const types = options.types ?? resourceTypes;
@@ -87,6 +90,13 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
   if (name === undefined || name === "") {
     throw XdskitError.of("XDSKIT_NAME_MISSING", "the resource has no name", { type: type.name });
   }
+  const problem = nameProblem(name, type.typeUrl, ...(type.namedBelow ?? []));
+  if (problem !== undefined) {
+    throw XdskitError.of("XDSKIT_NAME_XDSTP", `${JSON.stringify(name)}: ${problem}`, {
+      type: type.name,
+      resource: name,
+    });
+  }
   const { ttl } = options;
   if (ttl !== undefined && !(Number.isFinite(ttl) && ttl > 0)) {
     throw XdskitError.of("XDSKIT_TTL", `a TTL must be more than 0s, not ${ttl / 1000}s`, {
@@ -99,7 +109,16 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
     const v3 = asV3(schema, message, unpack);
     const body = toBinary(schema, v3);
     const references = referencesOf(schema, v3, unpack);
-    return { type, name, version: versionOf(body, aliases, ttl), body, aliases, ttl, references };
+    return {
+      type,
+      name,
+      key: canonicalName(name),
+      version: versionOf(body, aliases, ttl),
+      body,
+      aliases,
+      ttl,
+      references,
+    };
   } catch (cause) {
     // Without the cause: it holds the value, which may be a secret.
     const where = { type: type.name, resource: name };

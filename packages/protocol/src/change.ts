@@ -1,16 +1,16 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
-/** One name under which two sets differ. At least one of `before` and `after` is there. */
+/** One key under which two sets differ. At least one of `before` and `after` is there. */
 export interface Difference {
-  readonly name: ResourceName;
+  readonly key: ResourceName;
   readonly before: Resource | undefined;
   readonly after: Resource | undefined;
 }
 
 /** What differs between two sets of one type. Computed once and shared by all streams that go from the one to the other. */
 export interface Change {
-  /** By name. */
+  /** By key. */
   readonly differences: ReadonlyMap<ResourceName, Difference>;
   /** Some resource in it has aliases, so that names alone do not tell whom it concerns. */
   readonly hasAliases: boolean;
@@ -44,12 +44,12 @@ const changes = new WeakMap<ResourceSet, WeakMap<ResourceSet, Change>>();
 function* differencesBetween(from: ResourceSet, to: ResourceSet): Iterable<Difference> {
   const stepped = ResourceSets.differences(from, to);
   if (stepped !== undefined) {
-    for (const [name, before] of stepped) yield { name, before, after: to.get(name) };
+    for (const [key, before] of stepped) yield { key, before, after: ResourceSets.get(to, key) };
     return;
   }
-  for (const after of to) yield { name: after.name, before: from.get(after.name), after };
+  for (const after of to) yield { key: after.key, before: ResourceSets.get(from, after.key), after };
   for (const before of from) {
-    if (to.get(before.name) === undefined) yield { name: before.name, before, after: undefined };
+    if (ResourceSets.get(to, before.key) === undefined) yield { key: before.key, before, after: undefined };
   }
 }
 
@@ -62,7 +62,7 @@ function changeOf(found: Iterable<Difference>): Change {
     const { before, after } = difference;
     // Rule 8: going away and coming back with the same content is no change.
     if (before?.version === after?.version) continue;
-    differences.set(difference.name, difference);
+    differences.set(difference.key, difference);
     if (after !== undefined) upserted.push(after);
     else if (before !== undefined) removed.push(before);
     hasAliases ||= (before?.aliases.length ?? 0) > 0 || (after?.aliases.length ?? 0) > 0;

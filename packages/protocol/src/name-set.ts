@@ -1,5 +1,4 @@
-import type { ResourceName } from "@xdskit/api";
-import { collectionKey, collectionKeysOf, isCollectionName } from "./collection.js";
+import { globOf, isGlobName, type ResourceName } from "@xdskit/api";
 import {
   addFingerprints,
   emptyFingerprint,
@@ -18,13 +17,13 @@ const forget = new FinalizationRegistry<{ readonly key: string; readonly referen
 );
 
 /**
- * An immutable set of names. Equal sets are one and the same object: a thousand clients that name the same resources share one list, and
+ * An immutable set of names, all in canonical form. Equal sets are one and the same object: a thousand clients that name the same resources share one list, and
  * comparing is `===`.
  */
 export class NameSet {
   readonly #names: ReadonlySet<ResourceName>;
   readonly #fingerprint: Fingerprint;
-  #collections: ReadonlySet<string> | undefined;
+  #hasCollections: boolean | undefined;
   #byHash: Map<number, ResourceName> | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
@@ -67,21 +66,16 @@ export class NameSet {
     return this.#byHash.get(low);
   }
 
-  /** Some of the names stand for all resources below them. */
+  /** Some of the names stand for all resources beside each other somewhere. */
   get hasCollections(): boolean {
-    return this.#collectionKeys.size > 0;
+    this.#hasCollections ??= [...this.#names].some(isGlobName);
+    return this.#hasCollections;
   }
 
   /** One of the names is a collection that this name is in. */
   hasCollectionOf(name: ResourceName): boolean {
-    if (!this.hasCollections) return false;
-    for (const key of collectionKeysOf(name)) if (this.#collectionKeys.has(key)) return true;
-    return false;
-  }
-
-  get #collectionKeys(): ReadonlySet<string> {
-    this.#collections ??= new Set([...this.#names].filter(isCollectionName).map(collectionKey));
-    return this.#collections;
+    const glob = this.hasCollections ? globOf(name) : undefined;
+    return glob !== undefined && this.#names.has(glob);
   }
 
   has(name: ResourceName): boolean {

@@ -1,4 +1,4 @@
-import type { Resource, ResourceType } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceType } from "@xdskit/api";
 
 /** A row of the table of types for tests of what does not look into resources. */
 export function plainType(name: string, more: Partial<ResourceType> = {}): ResourceType {
@@ -29,5 +29,6 @@ export function plainResource(
   version: string,
   aliases: readonly string[] = [],
 ): Resource {
-  return { type, name, version, aliases, body: new TextEncoder().encode(version), ttl: undefined, references: [] };
+  const body = new TextEncoder().encode(version);
+  return { type, name, key: canonicalName(name), version, aliases, body, ttl: undefined, references: [] };
 }

@@ -1,4 +1,4 @@
-import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
 import { ChainedMap } from "./chained-map.js";
 import {
   addFingerprints,
@@ -15,7 +15,7 @@ export interface ResourceSet {
   /** Derived from the members' names and versions, whatever their order: every replica and every restart computes the same one. */
   readonly version: Version;
   readonly size: number;
-  /** By name. */
+  /** By name, however it is spelled. */
   get(name: ResourceName): Resource | undefined;
   /** By alias (VHDS); undefined where no resource has it. */
   byAlias(alias: ResourceName): Resource | undefined;
@@ -36,11 +36,15 @@ const emptySets = new WeakMap<ResourceType, ResourceSet>();
 
 /** What this package does with sets behind their interface. Every set comes from here. */
 export const ResourceSets = {
-  /** The next set, or the same one if nothing changes; `undefined` as a value removes. */
+  /** The next set, or the same one if nothing changes. By key; `undefined` as a value removes. */
   derive(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
     return chained(set).derive(changes);
   },
-  /** What `from` has under each name that `to` may have differently, if both were derived from the same set; undefined otherwise. */
+  /** By key. */
+  get(set: ResourceSet, key: ResourceName): Resource | undefined {
+    return chained(set).members.get(key);
+  },
+  /** What `from` has under each key that `to` may have differently, if both were derived from the same set; undefined otherwise. */
   differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
     return chained(from).members.differencesTo(chained(to).members);
   },
@@ -90,11 +94,11 @@ class ChainedResourceSet implements ResourceSet {
   }
 
   get(name: ResourceName): Resource | undefined {
-    return this.members.get(name);
+    return this.members.get(canonicalName(name));
   }
 
   byAlias(alias: ResourceName): Resource | undefined {
-    return this.aliases?.get(alias)?.[0];
+    return this.aliases?.get(canonicalName(alias))?.[0];
   }
 
   *[Symbol.iterator](): Iterator<Resource> {
@@ -105,23 +109,23 @@ class ChainedResourceSet implements ResourceSet {
     const real = new Map<ResourceName, Resource | undefined>();
     const bearers = new Map<ResourceName, readonly Resource[]>();
     let fingerprint = this.fingerprint;
-    for (const [name, after] of changes) {
-      const before = this.members.get(name);
+    for (const [key, after] of changes) {
+      const before = this.members.get(key);
       if (before?.version === after?.version) continue;
-      real.set(name, after);
-      if (before !== undefined) fingerprint = subtractFingerprints(fingerprint, fingerprintOf(name, before.version));
-      if (after !== undefined) fingerprint = addFingerprints(fingerprint, fingerprintOf(name, after.version));
-      for (const alias of before?.aliases ?? []) {
+      real.set(key, after);
+      if (before !== undefined) fingerprint = subtractFingerprints(fingerprint, fingerprintOf(key, before.version));
+      if (after !== undefined) fingerprint = addFingerprints(fingerprint, fingerprintOf(key, after.version));
+      for (const alias of (before?.aliases ?? []).map(canonicalName)) {
         bearers.set(
           alias,
-          this.#bearers(bearers, alias).filter((resource) => resource.name !== name),
+          this.#bearers(bearers, alias).filter((resource) => resource.key !== key),
         );
       }
-      for (const alias of after?.aliases ?? []) {
-        const others = this.#bearers(bearers, alias).filter((resource) => resource.name !== name);
+      for (const alias of (after?.aliases ?? []).map(canonicalName)) {
+        const others = this.#bearers(bearers, alias).filter((resource) => resource.key !== key);
         bearers.set(
           alias,
-          [...others, after as Resource].sort((a, b) => (a.name < b.name ? -1 : 1)),
+          [...others, after as Resource].sort((a, b) => (a.key < b.key ? -1 : 1)),
         );
       }
     }

@@ -1,4 +1,4 @@
-import type { Resource, ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
 import { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
 
 /** All that a group of nodes is to have: an immutable set of resources per type. */
@@ -28,16 +28,16 @@ export function emptySnapshot(): Snapshot {
  */
 export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
   const byType = new Map<TypeUrl, { type: ResourceType; changes: Map<ResourceName, Resource | undefined> }>();
-  const note = (type: ResourceType, name: ResourceName, resource: Resource | undefined): void => {
+  const note = (type: ResourceType, key: ResourceName, resource: Resource | undefined): void => {
     let entry = byType.get(type.typeUrl);
     if (entry === undefined) {
       entry = { type, changes: new Map() };
       byType.set(type.typeUrl, entry);
     }
-    entry.changes.set(name, resource);
+    entry.changes.set(key, resource);
   };
-  for (const { type, name } of update.remove ?? []) note(type, name, undefined);
-  for (const resource of update.upsert ?? []) note(resource.type, resource.name, resource);
+  for (const { type, name } of update.remove ?? []) note(type, canonicalName(name), undefined);
+  for (const resource of update.upsert ?? []) note(resource.type, resource.key, resource);
 
   let sets: Map<TypeUrl, ResourceSet> | undefined;
   for (const [typeUrl, { type, changes }] of byType) {

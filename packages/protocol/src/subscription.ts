@@ -1,4 +1,4 @@
-import type { Resource } from "@xdskit/api";
+import { canonicalName, type Resource } from "@xdskit/api";
 import type { Difference } from "./change.js";
 import { NameSet } from "./name-set.js";
 
@@ -16,9 +16,9 @@ export const noSubscription: Subscription = { wildcard: false, names: NameSet.em
 
 /** Asked for by its name, by one of its aliases (rule 135), by a collection that it is in, or by the wildcard. */
 export function covers({ wildcard, names }: Subscription, resource: Resource): boolean {
-  if (wildcard || names.has(resource.name)) return true;
-  if (resource.aliases.some((alias) => names.has(alias))) return true;
-  return names.hasCollectionOf(resource.name);
+  if (wildcard || names.has(resource.key)) return true;
+  if (resource.aliases.some((alias) => names.has(canonicalName(alias)))) return true;
+  return names.hasCollectionOf(resource.key);
 }
 
 /** It concerns the client: what was there or what is there now is subscribed to. */

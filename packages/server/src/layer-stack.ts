@@ -33,7 +33,7 @@ export function createLayerStack(layers: Layers, names: readonly LayerName[] | u
     const winners = new Map<string, Resource>();
     for (const name of from) {
       for (const set of layers.get(name)?.sets.values() ?? []) {
-        for (const resource of set) winners.set(keyOf(resource), resource);
+        for (const resource of set) winners.set(keyOf({ type: resource.type, name: resource.key }), resource);
       }
     }
     return updateSnapshot(emptySnapshot(), { upsert: winners.values() });
@@ -49,7 +49,7 @@ export function createLayerStack(layers: Layers, names: readonly LayerName[] | u
       for (const layer of highestFirst) {
         const winner = layer?.of(type).get(name);
         if (winner === undefined) continue;
-        if (winner.version !== now?.version) upsert.set(keyOf(winner), winner);
+        if (winner.version !== now?.version) upsert.set(keyOf({ type, name }), winner);
         return;
       }
       if (now !== undefined) remove.set(keyOf({ type, name }), { type, name });
@@ -57,7 +57,7 @@ export function createLayerStack(layers: Layers, names: readonly LayerName[] | u
     for (const change of changes) {
       // A layer that was dropped is not there any more, but what it held has to go.
       if (names !== undefined && !names.includes(change.layer)) continue;
-      change.upserted.forEach(settle);
+      for (const { type, key } of change.upserted) settle({ type, name: key });
       change.removed.forEach(settle);
     }
     return updateSnapshot(before, { upsert: upsert.values(), remove: remove.values() });

@@ -1,4 +1,11 @@
-import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import {
+  canonicalName,
+  type Finding,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  XdskitError,
+} from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import type { LayerName, LayerUpdate } from "./source.js";
 
@@ -64,9 +71,9 @@ function refuseDuplicates(updates: readonly LayerUpdate[]): void {
   const findings: Finding[] = [];
   for (const update of updates) {
     const seen = new Map<ResourceType, Set<ResourceName>>();
-    for (const { type, name } of update.upsert) {
+    for (const { type, name, key } of update.upsert) {
       const names = namesOf(seen, type);
-      if (names.has(name)) {
+      if (names.has(key)) {
         findings.push({
           code: "XDSKIT_DUPLICATE_RESOURCE",
           severity: "error",
@@ -75,7 +82,7 @@ function refuseDuplicates(updates: readonly LayerUpdate[]): void {
           resource: name,
         });
       }
-      names.add(name);
+      names.add(key);
     }
   }
   const [first, ...rest] = findings;
@@ -95,10 +102,10 @@ function patch(before: Snapshot, update: LayerUpdate): LayerChange {
   const kept = new Map<ResourceType, Set<ResourceName>>();
   // What one update both removes and puts in is there afterwards.
   if (update.remove !== undefined && update.remove.length > 0) {
-    for (const { type, name } of update.upsert) namesOf(kept, type).add(name);
+    for (const { type, key } of update.upsert) namesOf(kept, type).add(key);
   }
   const removed = (update.remove ?? []).filter(
-    ({ type, name }) => before.of(type).get(name) !== undefined && !kept.get(type)?.has(name),
+    ({ type, name }) => before.of(type).get(name) !== undefined && !kept.get(type)?.has(canonicalName(name)),
   );
   return { layer: update.layer, upserted, removed };
 }
@@ -106,16 +113,16 @@ function patch(before: Snapshot, update: LayerUpdate): LayerChange {
 function replacement(before: Snapshot, update: LayerUpdate): LayerChange {
   const upserted = update.upsert.filter((resource) => differs(before, resource));
   const next = new Map<ResourceType, Set<ResourceName>>();
-  for (const { type, name } of update.upsert) namesOf(next, type).add(name);
+  for (const { type, key } of update.upsert) namesOf(next, type).add(key);
   const removed: ResourceKey[] = [];
   for (const set of before.sets.values()) {
     const names = next.get(set.type);
-    for (const { type, name } of set) if (!names?.has(name)) removed.push({ type, name });
+    for (const { type, key } of set) if (!names?.has(key)) removed.push({ type, name: key });
   }
   return { layer: update.layer, upserted, removed };
 }
 
 /** Whether a resource is new or has another content than the one of its name; equal content has an equal version. */
 function differs(before: Snapshot, resource: Resource): boolean {
-  return before.of(resource.type).get(resource.name)?.version !== resource.version;
+  return before.of(resource.type).get(resource.key)?.version !== resource.version;
 }

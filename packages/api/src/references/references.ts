@@ -4,6 +4,7 @@ import type { Unpack } from "../any.js";
 import type { FieldStep } from "../field-path.js";
 import { createPlans, fieldValue, type MessagePlan } from "../message-plan.js";
 import type { Reference } from "../resource-types/resource-type.js";
+import { canonicalName } from "../xdstp.js";
 import { type Fields, type Refer, type ReferenceRule, referenceRule } from "./rules.js";
 
 interface Own {
@@ -28,7 +29,9 @@ const planOf = createPlans((schema) => {
 export function referencesOf(schema: DescMessage, message: Message, unpack: Unpack): readonly Reference[] {
   const found = new Map<string, Reference>();
   const refer: Refer = (type, name) => {
-    if (isName(name)) found.set(`${type} ${name}`, { type, name });
+    if (!isName(name)) return;
+    const canonical = canonicalName(name);
+    found.set(`${type} ${canonical}`, { type, name: canonical });
   };
   new Walk(unpack, refer).visit(planOf(schema), message, 0);
   return found.size === 0 ? nothing : [...found.values()];
@@ -43,7 +46,8 @@ export function stepsToReference(
 ): readonly FieldStep[] {
   let found: readonly FieldStep[] | undefined;
   const walk = new Walk(unpack, (type, name, ...steps) => {
-    if (type === reference.type && name === reference.name) found ??= [...walk.steps, ...steps];
+    if (type === reference.type && isName(name) && canonicalName(name) === reference.name)
+      found ??= [...walk.steps, ...steps];
   });
   walk.visit(planOf(schema), message, 0);
   return found ?? [];

@@ -19,7 +19,7 @@ export interface Reference {
   /** The v3 type URL of the resource that is named. */
   readonly type: TypeUrl;
   /**
-   * A name; or a collection, which ends with `*` and means every name that begins with what stands before it: the virtual hosts
+   * A name, in canonical form; or a collection, which ends with `*` and means every name that begins with what stands before it: the virtual hosts
    * `<route configuration>/*` of VHDS, the glob `xdstp://…/*` of LEDS, all (`*`) of SRDS. `refersTo` decides.
    */
   readonly name: ResourceName;
@@ -48,6 +48,8 @@ export interface ResourceType {
   readonly schema: DescMessage | undefined;
   /** The name that the message itself carries; undefined where it has none (LbEndpoint). */
   readonly nameOf: (message: Message) => ResourceName | undefined;
+  /** v3 type URLs of types below whose names those of this one may stand: virtual hosts are called `<route configuration>/<host>`. */
+  readonly namedBelow?: readonly TypeUrl[] | undefined;
   /** What a first request without names means (rules 38, 51, and the part on Envoy for SRDS). */
   readonly emptyFirstRequest: "wildcard" | "nothing";
   /** A SotW response holds the full set of what the client asked for, and absence from it is removal (rules 60–67): LDS, CDS, SRDS. */

@@ -22,6 +22,8 @@ interface Row {
   readonly restPath?: string;
   /** The (local) field that holds the resource's name. */
   readonly nameField?: string;
+  /** Names of other rows. */
+  readonly namedBelow?: readonly string[];
   /** The empty first request is the wildcard, and a SotW response is the full set. */
   readonly wildcard?: true;
   readonly absence?: ResourceType["absence"];
@@ -147,6 +149,7 @@ const rows: readonly Row[] = [
     methods: "VirtualHosts",
     deltaOnly: true,
     nameField: "name",
+    namedBelow: ["route"],
     absence: "unresolved",
   },
 ];
@@ -185,6 +188,7 @@ function typeOf(row: Row, deliveryOrder: number): ResourceType {
       return envoyRegistry().getMessage(row.v3);
     },
     nameOf: (message) => (nameField === undefined ? undefined : stringField(message, nameField)),
+    namedBelow: row.namedBelow?.map(urlOfRow),
     emptyFirstRequest: row.wildcard ? "wildcard" : "nothing",
     fullState: row.wildcard ?? false,
     deliveryOrder,

@@ -1,4 +1,4 @@
-import type { ResourceName, Version } from "@xdskit/api";
+import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
 import { addFingerprints, emptyFingerprint, type Fingerprint, MemberHash } from "../fingerprint.js";
 import { delimited, type Span, WireReader } from "./wire-reader.js";
 
@@ -52,9 +52,9 @@ export class ClaimedVersions {
     return this.#fingerprint;
   }
 
-  /** By name. */
+  /** By name in canonical form. */
   toMap(): Map<ResourceName, Version> {
     const reader = new WireReader(this.#bytes);
-    return new Map(this.#entries.map(({ name, version }) => [reader.text(name), reader.text(version)]));
+    return new Map(this.#entries.map(({ name, version }) => [canonicalName(reader.text(name)), reader.text(version)]));
   }
 }

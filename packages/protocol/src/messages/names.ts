@@ -1,4 +1,4 @@
-import type { ResourceName } from "@xdskit/api";
+import { canonicalName, type ResourceName } from "@xdskit/api";
 import { addFingerprints, emptyFingerprint, equalFingerprints, type Fingerprint, MemberHash } from "../fingerprint.js";
 import { NameSet } from "../name-set.js";
 import type { Span, WireReader } from "./wire-reader.js";
@@ -53,14 +53,20 @@ export class RequestNames {
     return { count: this.#count, fingerprint: this.#fingerprint };
   }
 
-  /** As strings, once each. Throws `MalformedMessage` for what is not UTF-8. */
+  /** As strings in canonical form, once each. Throws `MalformedMessage` for what is not UTF-8. */
   toSet(): NameSet {
     const reader = this.#reader;
     if (reader === undefined) return NameSet.empty;
     const known = NameSet.like(this.length, this.#fingerprint);
     if (known !== undefined && this.#isSpelledOutBy(known, reader)) return known;
-    const names = this.#spans.map((span): ResourceName => reader.text(span));
-    return NameSet.summed(names, this.#fingerprint);
+    let isCanonical = true;
+    const names = this.#spans.map((span): ResourceName => {
+      const spelled = reader.text(span);
+      const name = canonicalName(spelled);
+      isCanonical &&= name === spelled;
+      return name;
+    });
+    return isCanonical ? NameSet.summed(names, this.#fingerprint) : NameSet.of(names);
   }
 
   /** A fleet asks for the same names over and over: comparing costs a fraction of making strings of them. */

@@ -1,6 +1,6 @@
 import type { ApiVersion, Resource, ResourceName } from "@xdskit/api";
 import { changeBetween, type Difference } from "../change.js";
-import { isCollectionName, membersOf } from "../collection.js";
+import { membersOf } from "../collection.js";
 import type { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { concerns, covers, type Subscription } from "../subscription.js";
@@ -69,10 +69,8 @@ const fewDifferences = 8;
 export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
   const resource = set.get(name) ?? set.byAlias(name);
   if (resource !== undefined) return [resource];
-  return isCollectionName(name) ? membersOf(set, name) : none;
+  return membersOf(set, name);
 }
-
-const none: readonly Resource[] = [];
 
 /** All that is subscribed to, each once (rules 78, 136). */
 export function subscribed({ wildcard, names }: Subscription, set: ResourceSet): readonly Resource[] {
@@ -99,17 +97,17 @@ export function* differences({ subscription, held, current }: Need): Iterable<Di
 }
 
 /**
- * The resources that are new to the client or changed, each once, and the names that it holds and is to hold no more. Where it holds nothing,
+ * The resources that are new to the client or changed, each once, and those that it holds and is to hold no more. Where it holds nothing,
  * nothing is compared.
  */
-export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly ResourceName[] } {
+export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
   const { subscription, held, current } = need;
   if (held.size === 0) return { fresh: subscribed(subscription, current), gone: [] };
   const fresh: Resource[] = [];
-  const gone: ResourceName[] = [];
-  for (const { name, before, after } of differences(need)) {
+  const gone: Resource[] = [];
+  for (const { before, after } of differences(need)) {
     if (after !== undefined && covers(subscription, after)) fresh.push(after);
-    else if (before !== undefined) gone.push(name);
+    else if (before !== undefined) gone.push(before);
   }
   return { fresh, gone };
 }

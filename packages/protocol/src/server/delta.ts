@@ -86,11 +86,11 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
         owed.push(name);
       }
     }
-    if (subscription.wildcard) for (const { name } of current) if (!versions.has(name)) owed.push(name);
+    if (subscription.wildcard) for (const { key } of current) if (!versions.has(key)) owed.push(key);
     for (const name of subscription.names) {
       const found = find(current, name);
       if (found.length === 0) owed.push(name);
-      for (const resource of found) if (!versions.has(resource.name)) owed.push(resource.name);
+      for (const resource of found) if (!versions.has(resource.key)) owed.push(resource.key);
     }
     asker.owed = asker.owed.with(owed);
   },
@@ -109,7 +109,8 @@ function content(need: Need): Content | undefined {
   const { subscription, current, everything, owed } = need;
   const { fresh, gone } = lacking(need);
   let resources = everything ? subscribed(subscription, current) : fresh;
-  const removed = new Set<ResourceName>(gone);
+  // As they were spelled to the client, by key: a name is in the response once, however it is asked for (rule 96).
+  const removed = new Map<ResourceName, ResourceName>(gone.map(({ key, name }) => [key, name]));
   const unresolved: ResourceName[] = [];
   if (owed.size > 0) {
     const all = new Set<Resource>(resources);
@@ -118,13 +119,14 @@ function content(need: Need): Content | undefined {
       for (const resource of found) all.add(resource);
       if (found.length > 0 || need.absenceUnsaid) continue;
       // Rules 91, 98, 107, 138.
-      if (current.type.absence === "removed") removed.add(name);
-      else if (!removed.has(name)) unresolved.push(name);
+      if (removed.has(name)) continue;
+      if (current.type.absence === "removed") removed.set(name, name);
+      else unresolved.push(name);
     }
     resources = [...all];
   }
   if (resources.length === 0 && removed.size === 0 && unresolved.length === 0 && !need.mustAnswer) return undefined;
-  return { resources, removed: [...removed], unresolved, fresh: resources };
+  return { resources, removed: [...removed.values()], unresolved, fresh: resources };
 }
 
 function next(

@@ -53,7 +53,7 @@ type NamesByType = ReadonlyMap<string, ReadonlySet<string>>;
 
 function namesByType(resources: readonly Resource[]): NamesByType {
   const names = new Map<string, Set<string>>();
-  for (const { type, name } of resources) {
+  for (const { type, key: name } of resources) {
     const known = names.get(type.typeUrl);
     if (known === undefined) names.set(type.typeUrl, new Set([name]));
     else known.add(name);

@@ -1,0 +1,223 @@
+import type { ResourceName, TypeUrl } from "./identifiers.js";
+import { typeUrlPrefix } from "./identifiers.js";
+
+/**
+ * A name of federation in its parts, all of them decoded:
+ * `xdstp://[authority]/{resource type}/{id}[?{context parameters}][#{directives}]` (xRFC TP1, "URI-based xDS resource names").
+ */
+export interface XdstpName {
+  readonly kind: "xdstp";
+  /** Empty: the server that is asked. */
+  readonly authority: string;
+  /** The full name of a message: `envoy.config.listener.v3.Listener`, or `…ListenerCollection` for a list of them. */
+  readonly type: string;
+  /** The segments of the path behind the type. The last one of a glob collection is `*`. */
+  readonly path: readonly string[];
+  /** By key, in the order of keys. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly directives: readonly XdstpDirective[];
+}
+
+/** What a locator tells a client besides a name; names of resources have none. */
+export type XdstpDirective =
+  /** Where to look instead. */
+  | { readonly kind: "alt"; readonly locator: XdstpName }
+  /** A resource inside a list collection. */
+  | { readonly kind: "entry"; readonly name: string };
+
+/** What a name turned out to be. */
+export type ParsedName =
+  | XdstpName
+  /** One of the old style, opaque to everybody. */
+  | { readonly kind: "plain" }
+  /** It begins as a name of federation and is none. It is looked up as it is written, like an opaque one. */
+  | { readonly kind: "malformed"; readonly problem: string };
+
+const scheme = "xdstp:";
+/** Written like this, nothing about a name needs to be decoded, encoded or put in order. */
+const surelyCanonical = /^xdstp:\/\/[\w\-.~!$'()*+,;=:@/]*$/;
+
+/** Takes a name apart. Never throws: what is wrong with a name is told in its place. */
+export function parseName(name: ResourceName): ParsedName {
+  if (!name.startsWith(scheme)) return { kind: "plain" };
+  try {
+    return parse(name);
+  } catch (error) {
+    if (error instanceof Malformed) return { kind: "malformed", problem: error.message };
+    throw error;
+  }
+}
+
+/** Writes a name in canonical form: parameters in the order of their keys, and percent-encoded what RFC 3986 does not let stand. */
+export function formatName({ authority, type, path, parameters, directives }: XdstpName): ResourceName {
+  const query = [...parameters]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${encoded(key, inQuery)}=${encoded(value, inQuery)}`);
+  const fragment = directives.map((directive) =>
+    directive.kind === "entry"
+      ? `entry=${encoded(directive.name, inDirective)}`
+      : `alt=${encoded(formatName(directive.locator), inDirective)}`,
+  );
+  const segments = path.map((segment) => encoded(segment, inPath));
+  const start = `${scheme}//${encoded(authority, inAuthority)}/${[type, ...segments].join("/")}`;
+  return `${start}${query.length === 0 ? "" : `?${query.join("&")}`}${fragment.length === 0 ? "" : `#${fragment.join(",")}`}`;
+}
+
+/**
+ * The one spelling of all equivalent names: two names of federation are the same "modulo context parameter ordering" (xRFC TP1, gRPC A47), and
+ * however their characters are percent-encoded. Names of the old style, and malformed ones, are what they are. Applying it twice changes nothing.
+ */
+export function canonicalName(name: ResourceName): ResourceName {
+  if (!name.startsWith(scheme) || surelyCanonical.test(name)) return name;
+  const parsed = parseName(name);
+  return parsed.kind === "xdstp" ? formatName(parsed) : name;
+}
+
+/** Whether two names mean the same resource. */
+export function sameName(a: ResourceName, b: ResourceName): boolean {
+  return a === b || canonicalName(a) === canonicalName(b);
+}
+
+/**
+ * Why a name cannot be that of a resource of this type; undefined where it can. A name of federation says its type itself, and names one resource: it is no
+ * glob and has no directives.
+ */
+export function nameProblem(name: ResourceName, ...types: readonly [TypeUrl, ...TypeUrl[]]): string | undefined {
+  const parsed = parseName(name);
+  if (parsed.kind === "plain") return undefined;
+  if (parsed.kind === "malformed") return parsed.problem;
+  if (!types.includes(`${typeUrlPrefix}${parsed.type}`)) {
+    return `it says that it is of type ${parsed.type}, and the resource is of type ${types[0].slice(typeUrlPrefix.length)}`;
+  }
+  if (isGlob(parsed))
+    return "it ends with /*, which stands for all resources beside each other, and is no name of one of them";
+  if (parsed.directives.length > 0)
+    return "directives (what follows #) belong to locators and not to names of resources";
+  return undefined;
+}
+
+/** A glob collection: `xdstp://authority/type/path/*`. */
+export function isGlob({ path }: XdstpName): boolean {
+  return path.at(-1) === "*";
+}
+
+/** A list collection by its type's name: `envoy.config.listener.v3.ListenerCollection`. */
+export function isListType(typeName: string): boolean {
+  return typeName.endsWith("Collection");
+}
+
+/**
+ * The glob collection that a name is in, in canonical form: what stands beside it in its directory, with the same authority, type and parameters. Undefined for a
+ * glob itself and for what is no name of federation. Envoy looks for just this one as well; deeper resources are in collections of their own.
+ */
+export function globOf(name: ResourceName): ResourceName | undefined {
+  if (!name.startsWith(scheme)) return undefined;
+  const parsed = parseName(name);
+  if (parsed.kind !== "xdstp" || isGlob(parsed)) return undefined;
+  return formatName({ ...parsed, path: [...parsed.path.slice(0, -1), "*"], directives: [] });
+}
+
+/** Whether a name is a glob collection. */
+export function isGlobName(name: ResourceName): boolean {
+  if (!name.startsWith(scheme) || !name.includes("/*")) return false;
+  const parsed = parseName(name);
+  return parsed.kind === "xdstp" && isGlob(parsed);
+}
+
+/** Who answers for a name; undefined for one of the old style or a malformed one, which any server may have. */
+export function authorityOf(name: ResourceName): string | undefined {
+  const parsed = parseName(name);
+  return parsed.kind === "xdstp" ? parsed.authority : undefined;
+}
+
+class Malformed extends Error {}
+
+/** An `alt` may hold an `alt`, percent-encoded once more each time. */
+const deepest = 4;
+
+function parse(name: string, depth = 0): XdstpName {
+  if (!name.startsWith(`${scheme}//`)) throw new Malformed("xdstp: must be followed by //");
+  const [beforeFragment = "", fragment] = cut(name.slice(scheme.length + 2), "#");
+  const [hierarchy = "", query] = cut(beforeFragment, "?");
+  const [authority = "", rest] = cut(hierarchy, "/");
+  const [type = "", ...path] = (rest ?? "").split("/");
+  if (type === "") throw new Malformed("the type of the resource is missing: xdstp://authority/type/name");
+  if (!/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(type)) {
+    throw new Malformed(`${JSON.stringify(shortened(type))} is no full name of a message`);
+  }
+  if (path.join("") === "") throw new Malformed("it lacks a name behind the type: xdstp://authority/type/name");
+  return {
+    kind: "xdstp",
+    authority: decoded(authority),
+    type,
+    path: path.map(decoded),
+    parameters: parametersOf(query ?? ""),
+    directives: fragment === undefined ? [] : fragment.split(",").map((part) => directiveOf(part, depth)),
+  };
+}
+
+function parametersOf(query: string): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>();
+  for (const part of query === "" ? [] : query.split("&")) {
+    const [key, value] = cut(part, "=").map((text) => decoded(text ?? ""));
+    if (key === undefined || key === "") throw new Malformed("a context parameter has no key");
+    if (pairs.has(key)) throw new Malformed(`the context parameter ${JSON.stringify(shortened(key))} is given twice`);
+    pairs.set(key, value ?? "");
+  }
+  return new Map([...pairs].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function directiveOf(text: string, depth: number): XdstpDirective {
+  const [kind = "", value = ""] = cut(text, "=");
+  const content = decoded(value);
+  if (kind === "entry") {
+    if (!/^[\w\-./~:]+$/.test(content))
+      throw new Malformed("the directive entry must be of the characters a-z, A-Z, 0-9, _-./~:");
+    return { kind, name: content };
+  }
+  if (kind !== "alt")
+    throw new Malformed(`the directive ${JSON.stringify(shortened(kind))} is not known: there are alt and entry`);
+  if (depth === deepest) throw new Malformed("alt directives are nested too deep");
+  if (!content.startsWith(scheme)) throw new Malformed("the directive alt must be an xdstp:// locator");
+  return { kind, locator: parse(content, depth + 1) };
+}
+
+/** What stands before and behind the first separator. */
+function cut(text: string, separator: string): readonly [before: string, after: string | undefined] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function decoded(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Malformed(`${JSON.stringify(shortened(text))} is not percent-encoded UTF-8`);
+  }
+}
+
+// What may stand in each part of a URI (RFC 3986, 3.2–3.5), but for what separates the parts here.
+const inAuthority = /[^\w\-.~!$'()*+,;=:@&]/gu;
+const inPath = /[^\w\-.~!$'()*+,;=:@&]/gu;
+const inQuery = /[^\w\-.~!$'()*+,;:@/?]/gu;
+const inDirective = /[^\w\-.~!$'()*+;:@/?=&]/gu;
+
+function encoded(text: string, replaced: RegExp): string {
+  // A lone surrogate is no character; it can come from a program only, never from the wire.
+  return text.replace(replaced, (character) =>
+    /[\ud800-\udfff]/.test(character) && character.length === 1 ? character : percent(character),
+  );
+}
+
+const encoder = new TextEncoder();
+
+function percent(character: string): string {
+  return Array.from(encoder.encode(character), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(
+    "",
+  );
+}
+
+function shortened(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
