@@ -114,6 +114,12 @@ export const errorCodes = {
       "The file is no serialized google.protobuf.FileDescriptorSet, or it lacks a file that one of its files imports.",
     mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`.",
   },
+  XDSKIT_TYPE_DEFINITION: {
+    meaning: "A program defined a type of resources that the table of types cannot take.",
+    cause:
+      "Its name or its message is in the table already, the field that should hold its name does not exist, or it is to come after a type that there is not.",
+    mend: "Give `createResourceTypes` a name of its own for each type, and the names of fields as the proto spells them.",
+  },
   XDSKIT_TYPE_UNKNOWN: {
     meaning: "A message was given as a resource, but messages of its type are no resources of xDS.",
     cause:

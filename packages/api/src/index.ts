@@ -21,6 +21,7 @@ export {
   resourceFileForm,
   resourceFileForms,
 } from "./resource-file.js";
+export { createResourceTypes, type OwnResourceType } from "./resource-types/create-resource-types.js";
 export type {
   Absence,
   DiscoveryService,

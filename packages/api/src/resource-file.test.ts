@@ -87,6 +87,27 @@ suite("forms of a file", () => {
     const endpoint = "type.googleapis.com/envoy.config.endpoint.v3.LbEndpoint";
     assert.deepEqual(read("a.yaml", wrapped(`${endpoint}\n  endpoint_name: a`)), ["3: locality-endpoint b"]);
   });
+  test("a name of federation that cannot be the resource's is told at its field", () => {
+    const named = (name: string) => `"@type": ${cluster}\nconnect_timeout: 1s\nname: ${name}\n`;
+    assert.deepEqual(read("a.yaml", named("xdstp://x/envoy.config.cluster.v3.Cluster/a?b=1")), [
+      "1: cluster xdstp://x/envoy.config.cluster.v3.Cluster/a?b=1",
+    ]);
+    assert.deepEqual(read("a.yaml", named("xdstp://x/envoy.config.listener.v3.Listener/a")), [
+      'a.yaml:3:1: cluster "xdstp://x/envoy.config.listener.v3.Listener/a", name: "xdstp://x/envoy.config.listener.v3.Listener/a": it says that it is of type envoy.config.listener.v3.Listener, and the resource is of type envoy.config.cluster.v3.Cluster [XDSKIT_NAME_XDSTP]',
+    ]);
+    for (const bad of [
+      "xdstp://",
+      "xdstp://x/envoy.config.cluster.v3.Cluster/*",
+      "xdstp://x/envoy.config.cluster.v3.Cluster/%zz",
+    ])
+      assert.match(read("a.yaml", named(bad)).join(), /^a\.yaml:3:1: .* \[XDSKIT_NAME_XDSTP\]$/);
+    const wrapped = `"@type": ${wrapper}\nname: xdstp:x\nresource: { "@type": ${cluster}, name: xdstp:x }\n`;
+    assert.match(read("a.yaml", wrapped).join(), /^a\.yaml:3:\d+: .* \[XDSKIT_NAME_XDSTP\]$/);
+    const host = "type.googleapis.com/envoy.config.route.v3.VirtualHost";
+    const below = "xdstp://x/envoy.config.route.v3.RouteConfiguration/r/www";
+    const virtualHost = `"@type": ${wrapper}\nname: ${below}\nresource: { "@type": ${host}, name: ${below}, domains: [w] }\n`;
+    assert.deepEqual(read("a.yaml", virtualHost), [`3: virtual-host ${below}`]);
+  });
   test("a TTL that is none is told as the file writes it", () => {
     const text = `"@type": ${wrapper}\nttl: -5s\nresource: { "@type": ${cluster}, name: a }\n`;
     assert.match(read("a.yaml", text).join(), /a TTL must be more than 0s, not -5s \[XDSKIT_TTL\]/);

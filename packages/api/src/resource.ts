@@ -127,7 +127,8 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
 }
 
 function schemaFor(type: ResourceType, registry: Registry): DescMessage {
-  const schema = schemaOf(type.typeUrl.slice(typeUrlPrefix.length), registry);
+  // A type of one's own may come from a generated module, which no registry knows.
+  const schema = schemaOf(type.typeUrl.slice(typeUrlPrefix.length), registry) ?? type.schema;
   if (schema === undefined) {
     throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type: type.typeUrl });
   }

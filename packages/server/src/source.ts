@@ -12,6 +12,7 @@ export interface LayerUpdate {
   /** `replace`: the layer is to hold exactly `upsert`. `patch`: only what is named changes. */
   readonly kind: "replace" | "patch";
   readonly upsert: readonly Resource[];
+  /** `name` is a resource's name, or its key. */
   readonly remove?: readonly { readonly type: Resource["type"]; readonly name: Resource["name"] }[];
 }
 

@@ -189,6 +189,36 @@ describe("a listener names", () => {
   });
 });
 
+test("a list names what its locators point to, and what is in it names", () => {
+  const found = referencesOf("listener-collection", {
+    entries: [
+      {
+        locator: {
+          authority: "x y",
+          resource_type: "envoy.config.listener.v3.Listener",
+          id: "a/b",
+          exact_context: { params: { z: "1", a: "2" } },
+          directives: [{ entry: "e" }],
+        },
+      },
+      { locator: { scheme: "FILE", id: "a" } },
+      {
+        inline_entry: {
+          resource: {
+            "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
+            name: "l",
+            filter_chains: [{ filters: [hcm(rds("xdstp://x/envoy.config.route.v3.RouteConfiguration/r?z=1&a=2"))] }],
+          },
+        },
+      },
+    ],
+  });
+  assert.deepEqual(found, [
+    "listener xdstp://x%20y/envoy.config.listener.v3.Listener/a/b?a=2&z=1",
+    "route xdstp://x/envoy.config.route.v3.RouteConfiguration/r?a=2&z=1",
+  ]);
+});
+
 describe("a route names", () => {
   test("its cluster, weighted clusters and mirrors; not what a header or a plugin chooses", () => {
     assert.deepEqual(referencesOf("route", routeTo({ cluster: "a" })), ["cluster a"]);

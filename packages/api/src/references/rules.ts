@@ -1,7 +1,9 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { FieldStep } from "../field-path.js";
+import { typeUrlPrefix } from "../identifiers.js";
 import { fieldValue } from "../message-plan.js";
 import type { Reference } from "../resource-types/resource-type.js";
+import { formatName } from "../xdstp.js";
 
 /** Notes a reference: of a type, by its v3 type URL, to a name, and the way to the field that says so. An empty name is none. */
 export type Refer = (type: Reference["type"], name: unknown, ...steps: readonly FieldStep[]) => void;
@@ -16,6 +18,9 @@ const url = {
   secret: "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
   extensionConfig: "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig",
 } as const;
+
+/** `xds.core.v3.ResourceLocator.Scheme.XDSTP`. */
+const xdstpScheme = 0;
 
 /** A message of any kind, seen by its fields. */
 export type Fields = { readonly [field: string]: unknown };
@@ -105,11 +110,39 @@ export const rules: { readonly [typeName: string]: ReferenceRule } = {
     if (isDynamic(leds.ledsConfig)) refer(url.localityEndpoint, leds.ledsCollectionName, "leds_collection_name");
   },
 
+  // Lists of resources.
+  "xds.core.v3.CollectionEntry": (entry, refer) => {
+    const locator = chosen(entry, "resourceSpecifier", "locator") as ResourceLocator | undefined;
+    if (locator === undefined || locator.scheme !== xdstpScheme) return;
+    refer(`${typeUrlPrefix}${locator.resourceType}`, nameOfLocator(locator), "locator");
+  },
+
   // What many messages hold.
   "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": (sds, refer) => {
     if (isDynamic(sds.sdsConfig)) refer(url.secret, sds.name, "name");
   },
 };
+
+/** `xds.core.v3.ResourceLocator`, as far as it names something. */
+interface ResourceLocator {
+  readonly scheme: number;
+  readonly id: string;
+  readonly authority: string;
+  readonly resourceType: string;
+  readonly contextParamSpecifier?: { readonly case?: string | undefined; readonly value?: unknown };
+}
+
+function nameOfLocator({ authority, resourceType, id, contextParamSpecifier }: ResourceLocator): string {
+  const context = contextParamSpecifier?.value as { readonly params?: Readonly<Record<string, string>> } | undefined;
+  return formatName({
+    kind: "xdstp",
+    authority,
+    type: resourceType,
+    path: id.split("/"),
+    parameters: new Map(Object.entries(context?.params ?? {})),
+    directives: [],
+  });
+}
 
 /** Holders of an `ExtensionConfigSource`: filters of listeners, of HTTP and of clusters, which are asked for by their own name. */
 function configDiscovery(schema: DescMessage): ReferenceRule | undefined {

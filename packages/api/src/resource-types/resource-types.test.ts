@@ -4,6 +4,7 @@ import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import { typeUrlPrefix } from "../identifiers.js";
 import { envoyRegistry } from "../registry.js";
 import { v2TypeUrlOf } from "../v2/names.js";
+import { isListType } from "../xdstp.js";
 import type { DiscoveryService } from "./resource-type.js";
 import { resourceTypes, unknownResourceType } from "./resource-types.js";
 
@@ -27,6 +28,10 @@ describe("every row agrees with the protos", () => {
     test(type.name, () => {
       assert.equal(type.schema?.typeName, type.typeUrl.slice(typeUrlPrefix.length));
       const { v3, v2 } = type.services;
+      if (isListType(type.typeUrl)) {
+        assert.deepEqual([v3, v2, type.restPath], [undefined, undefined, undefined]);
+        return;
+      }
       assert.ok(v3);
       const service = registry.getService(v3.service);
       assert.ok(service, `${v3.service} does not exist`);
@@ -47,7 +52,8 @@ describe("every row agrees with the protos", () => {
 
 test("types come in the order in which they are delivered (rules 117, 119)", () => {
   const order = [...resourceTypes].map((type) => type.abbreviation);
-  assert.deepEqual(order, ["rtds", "sds", "cds", "eds", "leds", "ecds", "lds", "srds", "rds", "vhds"]);
+  const lists = ["cluster-collection", "listener-collection"];
+  assert.deepEqual(order, ["rtds", "sds", "cds", "eds", "leds", "ecds", "lds", "srds", "rds", "vhds", ...lists]);
   assert.deepEqual(
     [...resourceTypes].map((type) => type.deliveryOrder),
     order.map((_, index) => index),
@@ -81,7 +87,8 @@ test("LDS, CDS and SRDS are wildcard, full-state types; no other is", () => {
 });
 
 test("services of v2 are named as Envoy 1.16 and its clients name them", () => {
-  const services = Object.fromEntries([...resourceTypes].map((type) => [type.abbreviation, type.services.v2?.service]));
+  const served = resourceTypes.all.filter(({ services }) => services.v3 !== undefined);
+  const services = Object.fromEntries(served.map((type) => [type.abbreviation, type.services.v2?.service]));
   assert.deepEqual(services, {
     rtds: "envoy.service.discovery.v2.RuntimeDiscoveryService",
     sds: "envoy.service.discovery.v2.SecretDiscoveryService",

@@ -3,7 +3,7 @@ import type { ResourceType, ResourceTypes } from "./resource-type.js";
 import { tableOfTypes } from "./table.js";
 
 /** The types of a table, with the ways to look one up. */
-function createResourceTypes(table: readonly ResourceType[]): ResourceTypes {
+export function lookedUp(table: readonly ResourceType[]): ResourceTypes {
   const byUrl = new Map<TypeUrl, { readonly type: ResourceType; readonly api: ApiVersion }>();
   for (const type of table) {
     byUrl.set(type.typeUrl, { type, api: "v3" });
@@ -19,7 +19,7 @@ function createResourceTypes(table: readonly ResourceType[]): ResourceTypes {
 }
 
 /** `cluster`, `clusters`, `cds`; `_` and `-` are the same. */
-function spellingsOf(type: ResourceType): readonly string[] {
+export function spellingsOf(type: Pick<ResourceType, "name" | "abbreviation" | "restPath">): readonly string[] {
   const plural = type.name.endsWith("s") ? type.name : `${type.name}s`;
   return [
     type.name,
@@ -29,8 +29,11 @@ function spellingsOf(type: ResourceType): readonly string[] {
   ];
 }
 
-/** All ten types of Envoy's xDS: LDS, RDS, SRDS, VHDS, CDS, EDS, SDS, RTDS, ECDS and LEDS. */
-export const resourceTypes: ResourceTypes = createResourceTypes(tableOfTypes);
+/**
+ * All ten types of Envoy's xDS: LDS, RDS, SRDS, VHDS, CDS, EDS, SDS, RTDS, ECDS and LEDS; and lists of clusters and of listeners, which are
+ * asked for by their names.
+ */
+export const resourceTypes: ResourceTypes = lookedUp(tableOfTypes);
 
 /**
  * A type that a client asked for and that the table does not have (rule 161). It has no resources and comes after all others;
@@ -48,7 +51,7 @@ export function unknownResourceType(typeUrl: TypeUrl): ResourceType {
     nameOf: () => undefined,
     emptyFirstRequest: "nothing",
     fullState: false,
-    deliveryOrder: tableOfTypes.length,
+    deliveryOrder: Number.MAX_SAFE_INTEGER,
     absence: "removed",
     askedAgainAfter: [],
     warmedBy: [],

@@ -12,11 +12,11 @@ interface Row {
   /** Full names of the messages. */
   readonly v3: string;
   readonly v2?: string;
-  /** Full names of the services. */
-  readonly v3Service: string;
+  /** Full names of the services; a list collection has none, and is asked for on ADS. */
+  readonly v3Service?: string;
   readonly v2Service?: string;
   /** What the methods' names end with: `StreamClusters`, `DeltaClusters`, `FetchClusters`. */
-  readonly methods: string;
+  readonly methods?: string;
   /** VHDS and LEDS have the incremental method only. */
   readonly deltaOnly?: true;
   readonly restPath?: string;
@@ -151,6 +151,13 @@ const rows: readonly Row[] = [
     nameField: "name",
     namedBelow: ["route"],
     absence: "unresolved",
+  },
+  // Lists of resources, which may hold them or say where they are (xRFC TP1, "List"). Their messages carry no name.
+  { name: "cluster-collection", abbreviation: "cluster-collection", v3: "envoy.config.cluster.v3.ClusterCollection" },
+  {
+    name: "listener-collection",
+    abbreviation: "listener-collection",
+    v3: "envoy.config.listener.v3.ListenerCollection",
   },
 ];
 

@@ -1,11 +1,15 @@
 import { create, type DescMessage, fromBinary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { anyPack, StringValueSchema } from "@bufbuild/protobuf/wkt";
 import { createResource, type Resource, type TypeUrl, typeUrlPrefix } from "@xdskit/api";
-import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import {
+  Cluster_DiscoveryType,
+  ClusterCollectionSchema,
+  ClusterSchema,
+} from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { TypedExtensionConfigSchema } from "@xdskit/api/envoy/config/core/v3/extension";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
-import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
+import { ListenerCollectionSchema, ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
 import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/scoped_route";
@@ -204,6 +208,35 @@ const lbEndpoint = sample(LbEndpointSchema, undefined)(
   (message) => [undefined, message.hostIdentifier.case === "endpointName" ? message.hostIdentifier.value : "?"],
 );
 
+/** The label is the name of a listener that it holds, what it refers to are locators. */
+const listenerCollection = sample(ListenerCollectionSchema, undefined)(
+  (_name, name, locators) => ({
+    entries: [
+      { resourceSpecifier: { case: "inlineEntry", value: { name, version: name } } },
+      ...locators.map((id) => ({
+        resourceSpecifier: {
+          case: "locator" as const,
+          value: { id, resourceType: "envoy.config.listener.v3.Listener" },
+        },
+      })),
+    ],
+  }),
+  ({ entries: [first, ...more] }) => [
+    undefined,
+    first?.resourceSpecifier.case === "inlineEntry" ? first.resourceSpecifier.value.name : "?",
+    more.map(({ resourceSpecifier: { case: kind, value } }) => (kind === "locator" ? value.id : "?")),
+  ],
+);
+
+/** Holds one entry only, whatever its name says. */
+const clusterCollection = sample(ClusterCollectionSchema, undefined)(
+  (_name, name) => ({ entries: { resourceSpecifier: { case: "inlineEntry", value: { name, version: name } } } }),
+  ({ entries }) => [
+    undefined,
+    entries?.resourceSpecifier.case === "inlineEntry" ? entries.resourceSpecifier.value.name : "?",
+  ],
+);
+
 /** The types that transcripts speak of, by the word they use; URLs as in the table of the protocol, not from the code under test. */
 const samples: { readonly [word: string]: Sample } = {
   cluster,
@@ -216,6 +249,8 @@ const samples: { readonly [word: string]: Sample } = {
   runtime,
   extension,
   "lb-endpoint": lbEndpoint,
+  "cluster-collection": clusterCollection,
+  "listener-collection": listenerCollection,
 };
 
 const byUrl = new Map<string, { readonly word: string; readonly sample: Sample; readonly api: "v2" | "v3" }>();

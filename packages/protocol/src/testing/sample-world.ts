@@ -1,5 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
-import { resourceTypes } from "@xdskit/api";
+import { canonicalName, resourceTypes } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../index.js";
 import { type Content, sampleResource, urlOf } from "./sample-resources.js";
 
@@ -31,8 +31,8 @@ export function edit(group: SampleGroup | undefined, edits: readonly Edit[]): Sa
   for (const { type, name, content } of edits) {
     const names = contents.get(type) ?? new Map<string, Content>();
     contents.set(type, names);
-    if (content === undefined) names.delete(name);
-    else names.set(name, content);
+    if (content === undefined) names.delete(canonicalName(name));
+    else names.set(canonicalName(name), content);
   }
   const snapshot = updateSnapshot(group?.snapshot ?? emptySnapshot(), {
     upsert: edits.flatMap(({ type, name, content }) =>

@@ -9,6 +9,7 @@ const lists: { readonly [L in List]: readonly number[] } = {
   interop: range(1, 13),
   envoy: range(1, 14),
   grpc: range(1, 11),
+  naming: range(1, 9),
 };
 
 /** What no transcript of a server's stream can show, and why. */
@@ -40,6 +41,7 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
     10: "nested messages of v2 are written by the api package and tested there",
     11: "faults of clients that a server does not work around",
   },
+  naming: {},
 };
 
 /** How many points each list has, those that no transcript is held to included. */

@@ -62,7 +62,7 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
   for (const token of tokens) {
     const [, key = "", value = ""] = /^([a-z]+)=(.*)$/.exec(token) ?? [];
     if (inVersions) {
-      const [name = "", content = ""] = token.split(/=(.*)/);
+      const [name, content] = splitContent(token);
       initialVersions[name] = content === "?" ? "another-server's" : context.versionOf(type, name, content);
     } else if (token === "has") inVersions = true;
     else if (token === "ack") {
@@ -86,6 +86,13 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
   }
   const request = { typeUrl, node, nonce, error, names, version, subscribe, unsubscribe, initialVersions };
   return { type, api, request };
+}
+
+/** Takes `name=content` apart. A name of federation may hold a `=` itself. */
+export function splitContent(text: string): readonly [name: string, content: string] {
+  const [, name = text, content = ""] =
+    (text.startsWith("xdstp:") ? /^(.*?)=([^=/]*)$/ : /^(.*?)=(.*)$/).exec(text) ?? [];
+  return [name, content];
 }
 
 function readSubject(subject: string, context: RequestContext): readonly [type: string, api: ApiVersion, url: string] {

@@ -2,7 +2,7 @@ import { sampleResource } from "./sample-resources.js";
 import { type Edit, edit, type SampleGroup } from "./sample-world.js";
 import type { Case, Mode, Step } from "./transcript.js";
 import { TranscriptClient } from "./transcript-client.js";
-import { readRequest } from "./transcript-request.js";
+import { readRequest, splitContent } from "./transcript-request.js";
 import { createVersionLedger } from "./version-ledger.js";
 import { encodeRequest } from "./wire.js";
 
@@ -115,8 +115,9 @@ function readEdits(text: string, deletes: boolean): readonly Edit[] {
     const [first = "", ...rest] = part.trim().split(/\s+/);
     const [type = "", ...items] = first === "delete" ? rest : [first, ...rest];
     return items.map((item) => {
-      const [name = "", content = ""] = item.split(/=(.*)/);
-      return { type, name, content: deletes || first === "delete" ? undefined : content };
+      if (deletes || first === "delete") return { type, name: item, content: undefined };
+      const [name, content] = splitContent(item);
+      return { type, name, content };
     });
   });
 }

@@ -3,7 +3,7 @@ import type { Variant } from "../server/contract.js";
 
 /** What a case proves: a numbered rule, or a numbered point of another list of the protocol's rules. */
 export interface Tag {
-  readonly list: "rule" | "choice" | "interop" | "envoy" | "grpc";
+  readonly list: "rule" | "choice" | "interop" | "envoy" | "grpc" | "naming";
   readonly number: number;
 }
 
@@ -39,7 +39,7 @@ export interface Case extends Line {
   readonly steps: readonly Step[];
 }
 
-const heading = /^# ((?:(?:rule|choice|interop|envoy|grpc) \d+(?:, )?)+): (.+)$/;
+const heading = /^# ((?:(?:rule|choice|interop|envoy|grpc|naming) \d+(?:, )?)+): (.+)$/;
 const output = /^(?:∅|[a-z]*[<!] )/u;
 
 /** A mode in words: `sotw ads`, `delta per-type v2`, `sotw ads endpoint`. */
@@ -63,7 +63,7 @@ export function parseTranscript(file: string, text: string): readonly Case[] {
     if (head !== null) {
       finish();
       draft = new Draft(file, line, head[1] ?? "", head[2] ?? "");
-    } else if (/^# (?:rule|choice|interop|envoy|grpc)s? \d/.test(line.text)) {
+    } else if (/^# (?:rule|choice|interop|envoy|grpc|naming)s? \d/.test(line.text)) {
       throw new Error(`${file}:${line.number}: this looks like a heading but is none: ${line.text}`);
     } else if (line.text !== "" && !line.text.startsWith("#")) {
       if (draft === undefined) throw new Error(`${file}:${line.number}: a line before the first heading`);

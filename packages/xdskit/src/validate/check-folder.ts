@@ -81,7 +81,7 @@ function groupsOf(settings: Settings, layers: ReadonlyMap<LayerName, readonly Re
     const merged = new Map<string, Resource>();
     for (const layer of folders) {
       // A later folder wins over an earlier one by type and name.
-      for (const resource of layers.get(layer) ?? []) merged.set(`${resource.type.typeUrl} ${resource.name}`, resource);
+      for (const resource of layers.get(layer) ?? []) merged.set(`${resource.type.typeUrl} ${resource.key}`, resource);
     }
     return { group: name, resources: [...merged.values()] };
   });

@@ -21,7 +21,7 @@ export interface FolderSummary {
   /** Resources that are served now: by layer, then by the type's name, such as `cluster`. */
   readonly resources: ReadonlyMap<LayerName, ReadonlyMap<string, number>>;
   /** Where a resource of a layer stands; undefined for one that is not there. Asks the state of the moment, not that of this reading. */
-  readonly whereIs: (layer: LayerName, resource: Pick<Resource, "type" | "name">) => Where | undefined;
+  readonly whereIs: (layer: LayerName, resource: Pick<Resource, "type" | "key">) => Where | undefined;
   readonly findings: readonly Finding[];
   /** From the end of the settling time to here. */
   readonly durationMs: number;

@@ -68,7 +68,7 @@ export class LayerIndex {
   }
 
   /** Where a resource stands. */
-  whereIs(resource: Pick<Resource, "type" | "name">): Where | undefined {
+  whereIs(resource: Pick<Resource, "type" | "key">): Where | undefined {
     return this.#entries.get(keyOf(resource))?.[0]?.where;
   }
 
@@ -83,14 +83,14 @@ export class LayerIndex {
    */
   change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): LayerChange | undefined {
     const upsert: Resource[] = [];
-    const remove: Resource[] = [];
+    const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
     const done: string[] = [];
     for (const key of this.#touched) {
       const entries = this.#entries.get(key) ?? [];
       const entry = entries.find(({ file }) => !leftOut.has(file));
       const applied = this.#applied.get(key);
       if (entry !== undefined && entry.resource.version !== applied?.version) upsert.push(entry.resource);
-      if (entry === undefined && applied !== undefined) remove.push(applied);
+      if (entry === undefined && applied !== undefined) remove.push({ type: applied.type, name: applied.key });
       if (!entries.some(({ file }) => leftOut.has(file))) done.push(key);
     }
     const nothing = upsert.length === 0 && remove.length === 0 && kind === "patch";
@@ -101,12 +101,12 @@ export class LayerIndex {
 
   /** The change was made. */
   commit({ update, done }: LayerChange): void {
-    for (const resource of update.remove ?? []) this.#note({ type: resource.type, name: resource.name }, undefined);
+    for (const { type, name } of update.remove ?? []) this.#note({ type, key: name }, undefined);
     for (const resource of update.upsert) this.#note(resource, resource);
     for (const key of done) this.#touched.delete(key);
   }
 
-  #note(named: Pick<Resource, "type" | "name">, resource: Resource | undefined): void {
+  #note(named: Pick<Resource, "type" | "key">, resource: Resource | undefined): void {
     const key = keyOf(named);
     const difference = (resource === undefined ? 0 : 1) - (this.#applied.has(key) ? 1 : 0);
     if (resource === undefined) this.#applied.delete(key);
@@ -117,8 +117,8 @@ export class LayerIndex {
   }
 }
 
-function keyOf({ type, name }: Pick<Resource, "type" | "name">): string {
-  return `${type.typeUrl} ${name}`;
+function keyOf({ type, key }: Pick<Resource, "type" | "key">): string {
+  return `${type.typeUrl} ${key}`;
 }
 
 function byPlace(a: Entry, b: Entry): number {

@@ -1,0 +1,136 @@
+import { type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
+import { createUnpack } from "../any.js";
+import { type Finding, XdskitError } from "../errors.js";
+import type { TypeUrl } from "../identifiers.js";
+import { typeUrlPrefix } from "../identifiers.js";
+import { referencesOf } from "../references/references.js";
+import { envoyRegistry } from "../registry.js";
+import type { DiscoveryService, ResourceType, ResourceTypes } from "./resource-type.js";
+import { lookedUp, resourceTypes, spellingsOf } from "./resource-types.js";
+
+/** What must be said of a type of one's own; all that is left out has the meaning that most types give it. */
+export interface OwnResourceType {
+  /** The message: `ThingSchema` of a generated module, or `registry.getMessage("example.Thing")` of a descriptor set. */
+  readonly schema: DescMessage;
+  /** The singular that people type: `thing`. */
+  readonly name: string;
+  /** Another word that people type, such as `tds`. Default: the name. */
+  readonly abbreviation?: string | undefined;
+  /**
+   * The field that holds the name, as the proto spells it, or a function that reads it. Default: `name`. Where there is none, resources are named by the
+   * `envoy.service.discovery.v3.Resource` around them, or by the option `name` of `createResource`.
+   */
+  readonly nameOf?: string | ((message: Message) => string | undefined) | undefined;
+  /** Its own discovery service, if it has one: ADS serves it in any case. Methods that are left out are not implemented. */
+  readonly service?:
+    | { readonly name: string; readonly stream?: string; readonly delta?: string; readonly fetch?: string }
+    | undefined;
+  /** The last part of `POST /v3/discovery:…`. Default: no REST. */
+  readonly restPath?: string | undefined;
+  /**
+   * Whether it is like LDS and CDS: a first request without names asks for all there are, and a SotW response is the full set, so that what is not in it is gone.
+   * Default false, as for EDS and RDS.
+   */
+  readonly wildcard?: boolean | undefined;
+  /** The type that it is delivered right after, in a change that touches both: one that it refers to. Default: after all others. */
+  readonly after?: string | undefined;
+}
+
+/**
+ * A table of resource types with more types, for `createServer({ types })` and `readResources`. Throws XDSKIT_TYPE_DEFINITION, with all
+ * that is wrong, where a name or a type URL is there already, a field that should hold the name does not exist, or `after` names no type.
+ */
+export function createResourceTypes(
+  own: readonly OwnResourceType[],
+  base: ResourceTypes = resourceTypes,
+): ResourceTypes {
+  const all = [...base.all];
+  const findings: Finding[] = [];
+  for (const definition of own) {
+    const known = lookedUp(all);
+    const problems = problemsOf(definition, known);
+    for (const message of problems) {
+      findings.push({ code: "XDSKIT_TYPE_DEFINITION", severity: "error", message, type: definition.schema.typeName });
+    }
+    if (problems.length > 0) continue;
+    const after = definition.after === undefined ? undefined : known.find(definition.after);
+    const place = after === undefined ? all.length : all.indexOf(after) + 1;
+    all.splice(place, 0, typeOf(definition, between(all[place - 1], all[place])));
+  }
+  const [first, ...rest] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  return lookedUp(all);
+}
+
+function problemsOf(
+  { schema, name, abbreviation, nameOf, after }: OwnResourceType,
+  known: ResourceTypes,
+): readonly string[] {
+  const problems: string[] = [];
+  const url = urlOf(schema);
+  if (known.byTypeUrl(url) !== undefined) problems.push(`resources of type ${url} are known already`);
+  for (const word of new Set([name, abbreviation ?? name])) {
+    if (word === "") problems.push("a type needs a name");
+    else if (
+      spellingsOf({ name: word, abbreviation: word, restPath: undefined }).some((spelling) => known.find(spelling))
+    ) {
+      problems.push(`there is already a type called ${JSON.stringify(word)}`);
+    }
+  }
+  if (typeof nameOf === "string" && !hasNameField(schema, nameOf)) {
+    problems.push(`the message has no field ${JSON.stringify(nameOf)} of type string to hold the name`);
+  }
+  if (after !== undefined && known.find(after) === undefined) {
+    problems.push(`it is to come after ${JSON.stringify(after)}, and there is no such type`);
+  }
+  return problems;
+}
+
+function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceType {
+  const { schema, name, abbreviation = name, service, restPath, wildcard = false } = definition;
+  return {
+    name,
+    abbreviation,
+    typeUrl: urlOf(schema),
+    v2TypeUrl: undefined,
+    services: { v2: undefined, v3: service === undefined ? undefined : serviceOf(service) },
+    restPath,
+    schema,
+    nameOf: nameReader(definition),
+    emptyFirstRequest: wildcard ? "wildcard" : "nothing",
+    fullState: wildcard,
+    deliveryOrder,
+    absence: "removed",
+    askedAgainAfter: [],
+    warmedBy: [],
+    references: (message, unpack) => referencesOf(schema, message, unpack ?? createUnpack(envoyRegistry())),
+  };
+}
+
+function serviceOf({ name, stream, delta, fetch }: NonNullable<OwnResourceType["service"]>): DiscoveryService {
+  return { service: name, stream, delta, fetch };
+}
+
+function nameReader({ schema, nameOf = "name" }: OwnResourceType): ResourceType["nameOf"] {
+  if (typeof nameOf === "function") return nameOf;
+  const field = schema.fields.find(({ name }) => name === nameOf)?.localName;
+  return (message) => {
+    const value = field === undefined ? undefined : (message as Message & { readonly [field: string]: unknown })[field];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+}
+
+function hasNameField(schema: DescMessage, name: string): boolean {
+  const field = schema.fields.find((one) => one.name === name);
+  return field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
+}
+
+function urlOf(schema: DescMessage): TypeUrl {
+  return `${typeUrlPrefix}${schema.typeName}`;
+}
+
+/** Orders are only compared, so that there is always room for one more. */
+function between(before: ResourceType | undefined, after: ResourceType | undefined): number {
+  const low = before?.deliveryOrder ?? -1;
+  return after === undefined ? low + 1 : (low + after.deliveryOrder) / 2;
+}
