@@ -10,6 +10,7 @@ const listNames: { readonly [L in Point["list"]]: string } = {
   interop: "I",
   envoy: "E",
   grpc: "G",
+  naming: "N",
 };
 
 const introduction = `# The protocol, rule by rule
