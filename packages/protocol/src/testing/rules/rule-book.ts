@@ -41,7 +41,7 @@ export interface Part {
   readonly points: readonly Point[];
 }
 
-const heading = /^(rule|choice|interop|envoy|grpc) (\d+), ([a-z -]+): (.+)$/;
+const heading = /^(rule|choice|interop|envoy|grpc|naming) (\d+), ([a-z -]+): (.+)$/;
 const detail = /^(in|by|but:|note:|to come:) (.+)$/;
 
 /** Reads a file of `packages/protocol/rules`. Throws an error that names the line for anything that it does not understand. */
