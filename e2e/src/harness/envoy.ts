@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { parse, stringify } from "yaml";
 import { createEnvoyAdmin, type EnvoyAdmin } from "./envoy-admin.js";
 import type { Process } from "./process.js";
-import type { ClientVariant } from "./resources.js";
+import type { AnyVariant } from "./resources.js";
 import type { Scene } from "./scene.js";
 import { eventually } from "./wait.js";
 import { xdskitCommand } from "./xdskit.js";
@@ -23,7 +23,7 @@ export interface EnvoyOptions {
   readonly path: string;
   /** `host:port` of the management server. */
   readonly server: string;
-  readonly variant: ClientVariant;
+  readonly variant: AnyVariant;
   readonly id?: string;
   /** Do not wait until all is loaded. */
   readonly onlyStart?: boolean;
@@ -79,8 +79,8 @@ async function bootstrap(options: EnvoyOptions): Promise<string> {
     ...args,
     "bootstrap",
     ...["--server", server, "--node-id", id, "--node-cluster", "e2e", "--admin-port", "0"],
-    ...["--variant", variant.endsWith("delta") ? "delta" : "sotw"],
-    variant.startsWith("ads") ? "--ads" : "--per-type",
+    ...["--variant", variant === "rest" ? "rest" : variant.endsWith("delta") ? "delta" : "sotw"],
+    ...(variant.startsWith("ads") ? ["--ads"] : variant.startsWith("per-type") ? ["--per-type"] : []),
     ...bootstrapArgs,
   ]);
   return more === undefined ? stdout : stringify({ ...parse(stdout), ...more });

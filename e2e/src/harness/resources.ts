@@ -7,18 +7,36 @@ export type ClientVariant = (typeof variants)[number];
 /** The type URL of a message. */
 export const typeUrl = (name: string): string => `type.googleapis.com/${name}`;
 
+/** Beside those, Envoy can poll over REST. */
+export type AnyVariant = ClientVariant | "rest";
+
 /** The static cluster by which an Envoy reaches the server, as `xdskit bootstrap` names it. */
 const xdsCluster = "xdskit";
 
 /** Where a resource of one type says that the next is to be had. */
-export function configSource(variant: ClientVariant): Record<string, unknown> {
+export function configSource(variant: AnyVariant): Record<string, unknown> {
   if (variant.startsWith("ads")) return { ads: {}, resource_api_version: "V3" };
+  if (variant === "rest") return restSource({});
   return {
     resource_api_version: "V3",
     api_config_source: {
       api_type: variant === "per-type-delta" ? "DELTA_GRPC" : "GRPC",
       transport_api_version: "V3",
       grpc_services: [{ envoy_grpc: { cluster_name: xdsCluster } }],
+    },
+  };
+}
+
+/** Polls, with Envoy's default of 1 s for a request unless it is said otherwise. */
+export function restSource(options: { readonly refreshDelay?: string; readonly requestTimeout?: string }) {
+  return {
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: "REST",
+      transport_api_version: "V3",
+      cluster_names: [xdsCluster],
+      refresh_delay: options.refreshDelay ?? "0.1s",
+      ...(options.requestTimeout === undefined ? {} : { request_timeout: options.requestTimeout }),
     },
   };
 }

@@ -8,12 +8,16 @@ export interface XdskitServer {
   readonly process: Process;
   /** `127.0.0.1:PORT` of its gRPC listener. */
   readonly grpc: string;
+  /** `127.0.0.1:PORT` of its REST listener. */
+  readonly rest: string;
   readonly admin: string;
 }
 
 export interface ServeOptions {
   /** Default: a free port. Give the address of a server that was killed to take its place. */
   readonly grpc?: string;
+  /** The same for REST. */
+  readonly rest?: string;
   readonly args?: readonly string[];
   /** The user to run as; only the superuser may choose. */
   readonly uid?: number;
@@ -41,7 +45,7 @@ export function startServe(scene: Scene, directory: string, options: ServeOption
       ...args,
       "serve",
       directory,
-      ...["--grpc", options.grpc ?? "127.0.0.1:0", "--admin", "127.0.0.1:0"],
+      ...["--grpc", options.grpc ?? "127.0.0.1:0", "--rest", options.rest ?? "127.0.0.1:0", "--admin", "127.0.0.1:0"],
       ...(options.args ?? []),
     ],
   });
@@ -51,7 +55,8 @@ export function startServe(scene: Scene, directory: string, options: ServeOption
 export async function serve(scene: Scene, directory: string, options: ServeOptions = {}): Promise<XdskitServer> {
   const server = startServe(scene, directory, options);
   const [, grpc = ""] = await server.line(/^grpc listening on (\S+)$/, options.withinMs);
+  const [, rest = ""] = await server.line(/^rest listening on (\S+)$/, options.withinMs);
   const [, admin = ""] = await server.line(/^admin listening on (\S+)$/, options.withinMs);
   await server.line(/^ready$/, options.withinMs);
-  return { process: server, grpc, admin };
+  return { process: server, grpc, rest, admin };
 }

@@ -4,6 +4,7 @@ export { describe, type Finding, type Where, XdskitError } from "./errors.js";
 export type { PositionedResource } from "./file-reading.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identifiers.js";
 export { typeUrlPrefix } from "./identifiers.js";
+export { type JsonText, parseJsonText } from "./json-text.js";
 export { isCollection, refersTo } from "./references/refers-to.js";
 export { createRegistry, envoyRegistry, type Registry, type RegistryOptions } from "./registry.js";
 export {
@@ -21,6 +22,7 @@ export {
   resourceFileForm,
   resourceFileForms,
 } from "./resource-file.js";
+export { createResourceJson, type ResourceJson } from "./resource-json.js";
 export { createResourceTypes, type OwnResourceType } from "./resource-types/create-resource-types.js";
 export type {
   Absence,

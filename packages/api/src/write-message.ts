@@ -119,6 +119,11 @@ function jsonOf(
   return typeFirst(json);
 }
 
+/** An `Any` as one line of JSON: the fields of what it holds, behind its `"@type"`. Throws as `writeMessage` does. */
+export function writeAny(any: Any, registry: Registry): string {
+  return JSON.stringify(typeFirst(attempt(AnySchema, () => toJson(AnySchema, any, { registry }))));
+}
+
 /** The same value with `"@type"` before the fields that it explains. */
 function typeFirst(json: JsonValue): JsonValue {
   if (Array.isArray(json)) return json.map(typeFirst);
@@ -136,7 +141,7 @@ function schemaNamed(typeName: string, registry: Registry): DescMessage {
   return schema;
 }
 
-function attempt<Result>(schema: DescMessage, write: () => Result): Result {
+function attempt<Result>(schema: Pick<DescMessage, "typeName">, write: () => Result): Result {
   try {
     return write();
   } catch (cause) {

@@ -1,4 +1,5 @@
 export { type Change, changeBetween, type Difference } from "./change.js";
+export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";
 export {
   type ClusterLoad,
   type EndpointLoad,
@@ -11,8 +12,10 @@ export {
   TooMuchInMessage,
 } from "./messages/load-stats.js";
 export { MalformedMessage } from "./messages/wire-reader.js";
+export { NameSet } from "./name-set.js";
 export type { Node } from "./node.js";
 export type { ResourceSet } from "./resource-set.js";
+export { BoundedCache } from "./server/bounded-cache.js";
 export type {
   OutgoingResponse,
   StatusCode,
@@ -25,5 +28,7 @@ export type {
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
 export { defaultStreamLimits } from "./server/limits.js";
+export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { createStream } from "./server/stream.js";
 export { emptySnapshot, type Snapshot, type Update, updateSnapshot } from "./snapshot.js";
+export type { Subscription } from "./subscription.js";

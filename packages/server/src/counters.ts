@@ -1,6 +1,6 @@
-import type { ResourceType } from "@xdskit/api";
+import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { OutgoingResponse, StatusCode, Variant } from "@xdskit/protocol";
-import type { FetchStats, StreamStats, TypeStats } from "./stats.js";
+import type { FetchStats, PollStats, StreamStats, TypeStats } from "./stats.js";
 import type { Method } from "./transport.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -11,10 +11,15 @@ export interface Counters {
   stream(method: Method): Mutable<StreamStats>;
   type(type: ResourceType, variant: Variant): Mutable<TypeStats>;
   fetch(method: Method & { readonly only: ResourceType }): Mutable<FetchStats>;
+  poll(type: ResourceType, api: ApiVersion): Mutable<PollStats>;
   refuse(code: StatusCode): void;
+  /** By HTTP status. */
+  refusePoll(status: number): void;
   readonly streams: readonly StreamStats[];
   readonly types: readonly TypeStats[];
   readonly fetches: readonly FetchStats[];
+  readonly polls: readonly PollStats[];
+  readonly pollsRefused: readonly { readonly status: number; readonly count: number }[];
   readonly refused: readonly { readonly code: StatusCode; readonly count: number }[];
   configurationsApplied: number;
   configurationsRefused: number;
@@ -24,7 +29,9 @@ export function createCounters(): Counters {
   const streams = new Map<string, Mutable<StreamStats>>();
   const types = new Map<string, Mutable<TypeStats>>();
   const fetches = new Map<string, Mutable<FetchStats>>();
+  const polls = new Map<string, Mutable<PollStats>>();
   const refused = new Map<StatusCode, number>();
+  const pollsRefused = new Map<number, number>();
   return {
     stream: ({ api, variant, only }) => {
       const service = only?.abbreviation ?? "ads";
@@ -44,6 +51,12 @@ export function createCounters(): Counters {
     },
     fetch: ({ api, only: { typeUrl, abbreviation } }) =>
       row(fetches, `${api} ${typeUrl}`, () => ({ typeUrl, abbreviation, api, calls: 0 })),
+    poll: ({ typeUrl, abbreviation }, api) =>
+      row(polls, `${api} ${typeUrl}`, () => ({
+        ...{ typeUrl, abbreviation, api },
+        ...{ held: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0 },
+      })),
+    refusePoll: (status) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
     refuse: (code) => void refused.set(code, (refused.get(code) ?? 0) + 1),
     get streams() {
       return Array.from(streams.values(), (each) => ({ ...each }));
@@ -53,6 +66,12 @@ export function createCounters(): Counters {
     },
     get fetches() {
       return Array.from(fetches.values(), (each) => ({ ...each }));
+    },
+    get polls() {
+      return Array.from(polls.values(), (each) => ({ ...each }));
+    },
+    get pollsRefused() {
+      return Array.from(pollsRefused, ([status, count]) => ({ status, count }));
     },
     get refused() {
       return Array.from(refused, ([code, count]) => ({ code, count }));

@@ -163,8 +163,8 @@ describe("a server", () => {
         await sleep(30);
         assert.equal(core.stream.count, 1);
         assert.deepEqual(server.stats().groups, [
-          { name: "edge", streams: 1 },
-          { name: "core", streams: 1 },
+          { name: "edge", streams: 1, polls: 0 },
+          { name: "core", streams: 1, polls: 0 },
         ]);
         assert.equal(server.snapshotOf("edge")?.of(types.cluster).size, 2);
         assert.equal(server.snapshotOf("nobody"), undefined);

@@ -1,4 +1,4 @@
-import { type Finding, resourceTypes, XdskitError } from "@xdskit/api";
+import { createResourceJson, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
 import { createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
@@ -11,15 +11,20 @@ import { createLayers, type LayerChange } from "./layers.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
+import type { PollTransport } from "./poll-transport.js";
+import { createPolls } from "./polls/polls.js";
+import { createSharedBodies } from "./polls/shared-bodies.js";
 import { createPublication } from "./publication.js";
 import { createRejections } from "./rejections.js";
+import { defaultRestOptions } from "./rest-options.js";
 import { createServices } from "./services/services.js";
 import { Session, type SessionContext } from "./session.js";
 import type { LayerName, LayerUpdate, Source } from "./source.js";
 import { layerStats } from "./stats.js";
 import type { Accept, Refusal, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
-import type { ServerOptions, XdsServer } from "./xds-server.js";
+import { createRestTransport } from "./transports/rest/rest-transport.js";
+import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";
 
 /** Makes a server. Throws an XdskitError if the settings of the groups or of load reports are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
@@ -35,17 +40,28 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();
-  const transports = new Set<Transport>();
+  const transports = new Set<Transport | PollTransport>();
   let grpc: Transport | undefined;
+  let rest: PollTransport | undefined;
   let lastId = 0;
   /** Unary calls under way. */
   let calls = 0;
   let closing: Promise<void> | undefined;
 
-  const context: SessionContext = {
+  const shared = {
     ...{ types, limits, publication, counters, events },
     defaultNode: options.defaultNode,
     rejections: createRejections(),
+  };
+  const restOptions = { ...defaultRestOptions, ...options.rest };
+  const polls = createPolls({
+    ...shared,
+    bodies: createSharedBodies(createResourceJson(options.registry)),
+    holdMs: restOptions.holdMs,
+    nextId: () => ++lastId,
+  });
+  const context: SessionContext = {
+    ...shared,
     queue: createFairQueue((session) => session.work()),
     ended: (session) => void sessions.delete(session),
   };
@@ -172,10 +188,30 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     return await transport.listen(address, accept, services.all);
   }
 
+  async function pollOn(transport: PollTransport, address: string): Promise<string> {
+    refuseIfClosed();
+    transports.add(transport);
+    return await transport.listen(address, polls);
+  }
+
+  async function listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>> {
+    const listening: { -readonly [Key in keyof Addresses]: string } = {};
+    if (addresses.grpc !== undefined) {
+      grpc ??= createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
+      listening.grpc = await listenOn(grpc, addresses.grpc);
+    }
+    if (addresses.rest !== undefined) {
+      rest ??= createRestTransport({ types, limits, options: restOptions });
+      listening.rest = await pollOn(rest, addresses.rest);
+    }
+    return listening as Listening<Asked>;
+  }
+
   async function shutDown(timeoutMs: number): Promise<void> {
     services.stop();
     for (const session of sessions) session.end(statusCode.ok, "");
     loadReports.close();
+    polls.close();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, timeoutMs);
@@ -200,11 +236,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ),
     types,
     addSource,
-    async listen(addresses) {
-      grpc ??= createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
-      return { grpc: await listenOn(grpc, addresses.grpc) };
-    },
+    listen,
     listenOn,
+    pollOn,
     async close({ timeoutMs = 4_000 } = {}) {
       closing ??= shutDown(timeoutMs);
       await closing;
@@ -214,6 +248,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       streams: counters.streams,
       types: counters.types,
       fetches: counters.fetches,
+      polls: counters.polls,
+      pollsRefused: counters.pollsRefused,
       refused: counters.refused,
       nodes: publication.nodes,
       groups: publication.groups,

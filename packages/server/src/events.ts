@@ -70,6 +70,16 @@ export type ServerEvent =
       readonly code: StatusCode;
       readonly message: string;
     }
+  /** A poll (REST) was answered with an error, of which the client knows the HTTP status and the message. */
+  | {
+      readonly kind: "poll-refused";
+      readonly peer: string;
+      readonly path: string;
+      /** The id that the client gave, where it was read. */
+      readonly node: string | undefined;
+      readonly status: number;
+      readonly message: string;
+    }
   | {
       readonly kind: "subscribed";
       readonly stream: NodeStreamInfo;

@@ -13,6 +13,17 @@ export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./load-reports/load-totals.js";
+export type {
+  BodyEncoding,
+  PollAnswer,
+  PollCall,
+  PollConnection,
+  PollHandler,
+  PollRefusal,
+  PollTransport,
+  SharedBody,
+} from "./poll-transport.js";
+export { defaultRestOptions, type RestOptions } from "./rest-options.js";
 export type { LayerName, LayerUpdate, Source, SourceSink } from "./source.js";
 export {
   defaultFolderLimits,
@@ -23,7 +34,7 @@ export {
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { FolderSummary } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
-export type { FetchStats, GroupStats, LayerStats, ServerStats, StreamStats, TypeStats } from "./stats.js";
+export type { FetchStats, GroupStats, LayerStats, PollStats, ServerStats, StreamStats, TypeStats } from "./stats.js";
 export type {
   Accept,
   Call,
@@ -40,4 +51,5 @@ export { listenError } from "./transports/grpc/address.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
-export type { Addresses, ServerOptions, XdsServer } from "./xds-server.js";
+export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";
+export type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";

@@ -3,7 +3,7 @@ import type { StoreLimits } from "./load-reports/load-report-store.js";
 
 /**
  * What clients may cost. The defaults stop a runaway client, not a large fleet: an Envoy that asks for 100,000 load assignments
- * in one request passes. A stream that goes beyond a limit ends with RESOURCE_EXHAUSTED; no other stream is touched (rule 162).
+ * in one request passes. A stream that goes beyond a limit ends with RESOURCE_EXHAUSTED; no other stream is touched (rule 162). A poll that does is answered with 413 or 429.
  */
 export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits {
   /** Bytes of one request, after decompression. Default 16 MiB: Envoy's node of 61 kB and 100,000 names of 160 bytes. */
@@ -15,9 +15,15 @@ export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits
    * and a gRPC client has one for each target.
    */
   readonly streamsPerNode: number;
-  /** Requests per second on one stream, sustained. Default 1,000. Acknowledgements count. */
+  /** Polls (REST) under way in total, held ones and those being answered. Default 50,000. */
+  readonly polls: number;
+  /** Polls under way of one node id. Default 10,000: an Envoy polls for each load assignment and each route configuration on its own. */
+  readonly pollsPerNode: number;
+  /** Polls under way from one address. Default 20,000: a proxy may stand in front of many clients. */
+  readonly pollsPerAddress: number;
+  /** Requests per second on one stream, or polls on one connection, sustained. Default 1,000. Acknowledgements count. */
   readonly requestsPerSecond: number;
-  /** Requests that one stream may send at once before the rate counts. Default 5,000. */
+  /** Requests that one stream, or one connection with polls, may send at once before the rate counts. Default 5,000. */
   readonly requestBurst: number;
 }
 
@@ -27,6 +33,9 @@ export const defaultServerLimits: ServerLimits = {
   requestBytes: 16 * 1024 * 1024,
   streams: 100_000,
   streamsPerNode: 20_000,
+  polls: 50_000,
+  pollsPerNode: 10_000,
+  pollsPerAddress: 20_000,
   requestsPerSecond: 1_000,
   requestBurst: 5_000,
   // An Envoy reports each cluster that it has, with traffic or without.

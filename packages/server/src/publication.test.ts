@@ -103,8 +103,8 @@ describe("publication", () => {
         assert.notEqual(await versionOf(x), await versionOf(y));
         assert.equal((await open("none").raw.status).code, 7);
         assert.deepEqual(server.stats().groups, [
-          { name: "g-x", streams: 1 },
-          { name: "g-y", streams: 1 },
+          { name: "g-x", streams: 1, polls: 0 },
+          { name: "g-y", streams: 1, polls: 0 },
         ]);
         server.config.layer("y").set([cluster("b")]);
         assert.deepEqual(
@@ -113,7 +113,7 @@ describe("publication", () => {
         );
         assert.equal(x.stream.count, 1);
         x.raw.cancel();
-        assert.deepEqual(server.stats().groups, [{ name: "g-y", streams: 1 }]);
+        assert.deepEqual(server.stats().groups, [{ name: "g-y", streams: 1, polls: 0 }]);
         assert.equal(server.snapshotOf("g-x"), undefined);
       },
     ));

@@ -6,7 +6,10 @@ import { createSharedStacks, type SharedStack, type Subscriber } from "./shared-
 import type { GroupStats } from "./stats.js";
 import type { Refusal } from "./transport.js";
 
-/** A stream's place in the group of its node. */
+/** What a node is admitted with: a stream, or a request that is held until there is something new. They have limits of their own. */
+export type Way = "stream" | "poll";
+
+/** A stream's, or a poll's, place in the group of its node. */
 export interface Membership {
   readonly group: string;
   /** What the node is to have now; undefined while nothing is known yet (rule 7). */
@@ -24,7 +27,7 @@ export interface Admission {
 /** Which node is to have what, and who is to hear of changes. */
 export interface Publication {
   /** Finds the group of a node. `join` must be called on what it returns for changes to be heard. */
-  admit(node: Node): Admission | Refusal;
+  admit(node: Node, way?: Way): Admission | Refusal;
   /** Takes over what became different in the layers and tells those that it concerns. */
   publish(changes: readonly LayerChange[]): void;
   /**
@@ -45,17 +48,18 @@ export interface Publication {
 interface Member {
   readonly group: Group;
   readonly shared: SharedStack;
-  streams: number;
+  readonly open: { [W in Way]: number };
 }
 
 export function createPublication(
   layers: Layers,
   groups: Groups,
-  limits: Pick<ServerLimits, "streamsPerNode">,
+  limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
 ): Publication {
   const stacks = createSharedStacks(layers);
   const members = new Map<string, Member>();
-  const streamsOfNode = new Map<string, number>();
+  const openOfNode = { stream: new Map<string, number>(), poll: new Map<string, number>() };
+  const mostOfNode = { stream: limits.streamsPerNode, poll: limits.pollsPerNode };
   let holds = 0;
   let opened = false;
 
@@ -64,26 +68,27 @@ export function createPublication(
   function memberOf(group: Group): Member {
     const known = members.get(group.key);
     if (known !== undefined) return known;
-    const made = { group, shared: stacks.acquire(group.layers), streams: 0 };
+    const made = { group, shared: stacks.acquire(group.layers), open: { stream: 0, poll: 0 } };
     members.set(group.key, made);
     return made;
   }
-  function join(member: Member, node: Node, subscriber: Subscriber): Membership {
-    const { group, shared } = member;
+  function join(member: Member, id: string, way: Way, subscriber: Subscriber): Membership {
+    const { group, shared, open: openOfGroup } = member;
+    const openOf = openOfNode[way];
     shared.subscribers.add(subscriber);
-    member.streams += 1;
-    streamsOfNode.set(node.id, (streamsOfNode.get(node.id) ?? 0) + 1);
+    openOfGroup[way] += 1;
+    openOf.set(id, (openOf.get(id) ?? 0) + 1);
     return {
       group: group.name,
       snapshot: () => (open() ? shared.stack.snapshot() : undefined),
       leave() {
         if (!shared.subscribers.delete(subscriber)) return;
-        member.streams -= 1;
-        const left = (streamsOfNode.get(node.id) ?? 1) - 1;
-        if (left === 0) streamsOfNode.delete(node.id);
-        else streamsOfNode.set(node.id, left);
+        openOfGroup[way] -= 1;
+        const left = (openOf.get(id) ?? 1) - 1;
+        if (left === 0) openOf.delete(id);
+        else openOf.set(id, left);
         // Groups that a function names come and go with their streams, or any node could make the server grow for ever.
-        if (member.streams > 0 || groups.configured.includes(group)) return;
+        if (openOfGroup.stream + openOfGroup.poll > 0 || groups.configured.includes(group)) return;
         members.delete(group.key);
         stacks.release(shared);
       },
@@ -99,17 +104,18 @@ export function createPublication(
   }
 
   return {
-    admit(node) {
+    admit(node, way = "stream") {
       const group = groups.of(node);
       if (group === undefined) return { code: statusCode.permissionDenied, message: noGroup(node) };
       if (group.layers?.length === 0) return { code: statusCode.permissionDenied, message: noLayers(group, node) };
-      const streams = streamsOfNode.get(node.id) ?? 0;
-      if (streams >= limits.streamsPerNode) {
-        const message = `node ${JSON.stringify(cut(node.id))} has ${streams} streams open, and no node may have more`;
+      const { id } = node;
+      const count = openOfNode[way].get(id) ?? 0;
+      if (count >= mostOfNode[way]) {
+        const message = `node ${JSON.stringify(cut(id))} has ${count} ${way}s open, and no node may have more`;
         return { code: statusCode.resourceExhausted, message };
       }
       const { loadReports } = group;
-      return { loadReports, join: (subscriber) => join(memberOf(group), node, subscriber) };
+      return { loadReports, join: (subscriber) => join(memberOf(group), id, way, subscriber) };
     },
     publish(changes) {
       const wasOpen = opened;
@@ -135,13 +141,17 @@ export function createPublication(
       return undefined;
     },
     get groups() {
-      return Array.from(members.values(), ({ group, streams }) => ({ name: group.name, streams }));
+      return Array.from(members.values(), ({ group, open }) => ({
+        name: group.name,
+        streams: open.stream,
+        polls: open.poll,
+      }));
     },
     get isOpen() {
       return open();
     },
     get nodes() {
-      return streamsOfNode.size;
+      return openOfNode.stream.size;
     },
   };
 }

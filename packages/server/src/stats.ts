@@ -47,10 +47,27 @@ export interface FetchStats {
   readonly calls: number;
 }
 
+/** Polls (REST) of one type. Numbers that only grow are counters since the start; `held` is of now. */
+export interface PollStats {
+  readonly typeUrl: TypeUrl;
+  readonly abbreviation: string;
+  readonly api: ApiVersion;
+  /** Held until there is something new, or being answered. */
+  readonly held: number;
+  readonly polls: number;
+  /** Bytes of their bodies, after decompression. */
+  readonly requestBytes: number;
+  /** Answered with resources, or with "nothing new". The others were refused, or their clients went away. */
+  readonly answered: number;
+  readonly notModified: number;
+}
+
 /** A group of nodes now. */
 export interface GroupStats {
   readonly name: string;
   readonly streams: number;
+  /** Held polls. */
+  readonly polls: number;
 }
 
 /** A layer now: how many resources of each type it holds. */
@@ -64,6 +81,9 @@ export interface ServerStats {
   readonly streams: readonly StreamStats[];
   readonly types: readonly TypeStats[];
   readonly fetches: readonly FetchStats[];
+  readonly polls: readonly PollStats[];
+  /** Polls that were refused, by HTTP status. */
+  readonly pollsRefused: readonly { readonly status: number; readonly count: number }[];
   /** Streams and calls that were ended by an error of the client's, a limit, or for want of a group; by gRPC status code. */
   readonly refused: readonly { readonly code: number; readonly count: number }[];
   /** Node ids with at least one open stream, now. */

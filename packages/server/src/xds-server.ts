@@ -8,6 +8,8 @@ import type { ServerLimits } from "./limits.js";
 import type { LoadReport, LoadReportFilter } from "./load-reports/load-report.js";
 import type { LoadReportSettings } from "./load-reports/load-report-settings.js";
 import type { LoadTotals } from "./load-reports/load-totals.js";
+import type { PollTransport } from "./poll-transport.js";
+import type { RestOptions } from "./rest-options.js";
 import type { Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
 import type { Transport } from "./transport.js";
@@ -25,6 +27,8 @@ export interface ServerOptions {
   readonly defaultNode?: Node | undefined;
   /** What clients are asked to report of their load (LRS), where their group does not say otherwise. See `LoadReportSettings` for each default. */
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
+  /** See `RestOptions` for each default. */
+  readonly rest?: Partial<RestOptions> | undefined;
   /** See `Keepalive` for each default. */
   readonly keepalive?: Partial<Keepalive> | undefined;
   /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */
@@ -38,11 +42,16 @@ export interface ServerOptions {
   readonly validate?: boolean | undefined;
 }
 
-/** Where to listen: a transport each, `HOST:PORT`. Port 0 picks a free one. */
+/** Where to listen: a transport each, `HOST:PORT` such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. Port 0 picks a free one. */
 export interface Addresses {
-  /** Such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. */
-  readonly grpc: string;
+  /** Discovery over gRPC. */
+  readonly grpc?: string | undefined;
+  /** REST-JSON: `POST /v3/discovery:clusters` … */
+  readonly rest?: string | undefined;
 }
+
+/** The addresses in use. */
+export type Listening<Asked extends Addresses> = { readonly [Key in keyof Asked]: Asked[Key] };
 
 /** A management server. */
 export interface XdsServer {
@@ -58,14 +67,16 @@ export interface XdsServer {
    */
   addSource(source: Source): Promise<void>;
   /**
-   * Starts to listen on gRPC; may be called again for more addresses. Resolves to the addresses in use. Rejects with an XdskitError
-   * if an address is wrong or taken.
+   * Starts to listen by the transports that have an address; may be called again for more. Resolves to the addresses in use. Rejects with an
+   * XdskitError if an address is wrong or taken; those that were opened before stay open.
    */
-  listen(addresses: Addresses): Promise<Addresses>;
+  listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>>;
   /** Listens by another transport, such as the in-memory one of tests; `address` is the transport's own. */
   listenOn(transport: Transport, address: string): Promise<string>;
+  /** The same for a transport of polls. */
+  pollOn(transport: PollTransport, address: string): Promise<string>;
   /**
-   * Ends every stream with status OK (rule 15), closes the sources and stops listening. Resolves when all is closed, at the latest
+   * Ends every stream with status OK (rule 15), and every held poll, closes the sources and stops listening. Resolves when all is closed, at the latest
    * after `timeoutMs` (default 4,000): then connections are cut. A second call waits for the first.
    */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;

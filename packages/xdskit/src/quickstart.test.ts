@@ -34,7 +34,7 @@ test("the steps of the quickstart's README work with a real Envoy", needsEnvoy(e
     });
   for (const name of readdirSync(join(quickstart, "config"))) await folder.write(`config/${name}`, text(name));
   await using server = xdskit(
-    ...["serve", join(folder.path, "config"), "--grpc", "127.0.0.1:0", "--admin", "127.0.0.1:0"],
+    ...["serve", join(folder.path, "config"), "--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"],
   );
   const address = (await server.seen(/^grpc listening on (\S+)$/m))[1] ?? "";
   const admin = (await server.seen(/^admin listening on (\S+)$/m))[1] ?? "";

@@ -143,5 +143,10 @@ function readStatus(bytes: Uint8Array, span: Span): ErrorDetail {
     else if (tag === delimited(2)) message = reader.string();
     else reader.skip(tag);
   }
-  return { code, message: message.length > longestError ? `${message.slice(0, longestError)}…` : message };
+  return { code, message: shortened(message) };
+}
+
+/** As long as is kept of a client's error message. */
+export function shortened(message: string): string {
+  return message.length > longestError ? `${message.slice(0, longestError)}…` : message;
 }

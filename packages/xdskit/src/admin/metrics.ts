@@ -91,6 +91,20 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       .stats()
       .fetches.map(({ api, abbreviation, calls }) => ({ labels: { api, type: abbreviation }, value: calls })),
   );
+  const polls = (field: "held" | "polls" | "requestBytes"): readonly Sample[] =>
+    stats.polls.map((row) => ({ labels: { api: row.api, type: row.abbreviation }, value: row[field] }));
+  gauge("xdskit_polls_held", "Polls (REST) that wait for something new.", ["api", "type"], () => polls("held"));
+  counter("xdskit_polls_total", "Polls (REST) received.", ["api", "type"], () => polls("polls"));
+  counter("xdskit_poll_bytes_total", "Bytes of the polls received.", ["api", "type"], () => polls("requestBytes"));
+  counter("xdskit_poll_answers_total", "Polls answered without an error.", ["api", "type", "result"], () =>
+    stats.polls.flatMap(({ api, abbreviation: type, answered, notModified }) => [
+      { labels: { api, type, result: "resources" }, value: answered },
+      { labels: { api, type, result: "not_modified" }, value: notModified },
+    ]),
+  );
+  counter("xdskit_polls_refused_total", "Polls that were answered with an error.", ["status"], () =>
+    stats.pollsRefused.map(({ status, count }) => ({ labels: { status: String(status) }, value: count })),
+  );
   counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
     stats.refused.map(({ code, count }) => ({ labels: { code: String(code) }, value: count })),
   );

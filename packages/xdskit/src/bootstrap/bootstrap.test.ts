@@ -17,9 +17,12 @@ const options: EnvoyBootstrapOptions = {
   adminPort: 9901,
   loadReports: false,
 };
-const variants = (["sotw", "delta"] as const).flatMap((variant) =>
-  (["ads", "per-type"] as const).map((streams) => ({ variant, streams })),
-);
+const variants = [
+  ...(["sotw", "delta"] as const).flatMap((variant) =>
+    (["ads", "per-type"] as const).map((streams) => ({ variant, streams })),
+  ),
+  { variant: "rest", streams: "per-type" },
+] as const;
 
 describe("Envoy's bootstrap", () => {
   const envoy = findEnvoy();
@@ -44,7 +47,7 @@ describe("Envoy's bootstrap", () => {
   test("each variant asks for what its name says", () => {
     for (const { variant, streams } of variants) {
       const { dynamic_resources: dynamic } = parse(envoyBootstrap({ ...options, variant, streams }));
-      const apiType = variant === "delta" ? "DELTA_GRPC" : "GRPC";
+      const apiType = { delta: "DELTA_GRPC", sotw: "GRPC", rest: "REST" }[variant];
       if (streams === "ads") {
         assert.equal(dynamic.ads_config.api_type, apiType);
         assert.deepEqual([dynamic.cds_config.ads, dynamic.lds_config.ads], [{}, {}]);
@@ -103,8 +106,10 @@ describe("xdskit bootstrap", () => {
   test("wrong usage is exit status 2, with the reason on standard error", async () => {
     const wrong: [string[], RegExp][] = [
       [["bootstrap", "--server", "nowhere"], /Expected HOST:PORT/],
-      [["bootstrap", "--variant", "both"], /Allowed choices are sotw, delta/],
+      [["bootstrap", "--variant", "both"], /Allowed choices are sotw, delta, rest/],
       [["bootstrap", "--ads", "--per-type"], /cannot be used with/],
+      [["bootstrap", "--ads", "--variant", "rest"], /there is no REST for ADS/],
+      [["bootstrap", "--grpc-client", "--variant", "rest"], /there is no REST for a gRPC client/],
       [["bootstrap", "--admin-port", "65536"], /Expected a port number/],
       [["bootstrap", "--colour"], /unknown option '--colour'/],
       [["boot"], /unknown command 'boot'/],

@@ -4,7 +4,8 @@ import type { Address } from "../address.js";
 
 /** What an Envoy bootstrap for this server is made from. */
 export interface EnvoyBootstrapOptions {
-  readonly variant: "sotw" | "delta";
+  /** `rest`: no stream at all, but polls; `streams` means nothing to it. */
+  readonly variant: "sotw" | "delta" | "rest";
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
   readonly server: Address;
@@ -21,9 +22,11 @@ export const serverCluster = "xdskit";
 
 /** An Envoy bootstrap as YAML, with a comment that says how to use it. Its fields are those of `envoy.config.bootstrap.v3.Bootstrap`. */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
-  const kind = `${options.streams === "ads" ? "one aggregated stream (ADS)" : "one stream per type"}, ${
-    options.variant === "delta" ? "delta" : "state of the world"
-  }`;
+  const streams = options.streams === "ads" ? "one aggregated stream (ADS)" : "one stream per type";
+  const kind =
+    options.variant === "rest"
+      ? "polls over REST"
+      : `${streams}, ${options.variant === "delta" ? "delta" : "state of the world"}`;
   return `# Envoy's bootstrap for an xdskit server: ${kind}.\n# Start Envoy with: envoy -c FILE\n${stringify(
     bootstrap(options),
     { lineWidth: 0, aliasDuplicateObjects: false },
@@ -34,9 +37,9 @@ function bootstrap(options: EnvoyBootstrapOptions) {
   return {
     node: { id: options.nodeId, cluster: options.nodeCluster },
     admin: { address: socketAddress({ host: "127.0.0.1", port: options.adminPort }) },
-    dynamic_resources: options.streams === "ads" ? aggregated(options) : perType(options),
+    dynamic_resources: options.streams === "ads" && options.variant !== "rest" ? aggregated(options) : perType(options),
     ...(options.loadReports ? { cluster_manager: { load_stats_config: loadReporting() } } : {}),
-    static_resources: { clusters: [clusterOf(options.server)] },
+    static_resources: { clusters: [clusterOf(options)] },
   };
 }
 
@@ -59,7 +62,17 @@ function loadReporting() {
   };
 }
 
-function apiConfigSource(variant: "sotw" | "delta") {
+function apiConfigSource(variant: EnvoyBootstrapOptions["variant"]) {
+  if (variant === "rest") {
+    return {
+      api_type: "REST",
+      transport_api_version: "V3",
+      cluster_names: [serverCluster],
+      // Between the end of a poll and the next, up to twice that: a change waits as long. The server holds a poll until there is one.
+      refresh_delay: "0.1s",
+      request_timeout: "1s",
+    };
+  }
   return {
     api_type: variant === "delta" ? "DELTA_GRPC" : "GRPC",
     transport_api_version: "V3",
@@ -69,26 +82,38 @@ function apiConfigSource(variant: "sotw" | "delta") {
   };
 }
 
-function clusterOf(server: Address) {
+function clusterOf({ server, variant }: EnvoyBootstrapOptions) {
   return {
     name: serverCluster,
     type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
     connect_timeout: "5s",
-    typed_extension_protocol_options: {
-      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
-        "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-        explicit_http_config: {
-          // A stream may be silent for days; pings find out that the server is gone.
-          http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } },
-        },
-      },
-    },
+    ...(variant === "rest" ? overHttp1 : overHttp2),
     load_assignment: {
       cluster_name: serverCluster,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
     },
   };
 }
+
+const overHttp2 = {
+  typed_extension_protocol_options: {
+    "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+      "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+      explicit_http_config: {
+        // A stream may be silent for days; pings find out that the server is gone.
+        http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } },
+      },
+    },
+  },
+};
+
+const mostPolls = 20_000;
+/** A poll takes a connection, and there is one for each load assignment and each route configuration: more than the 1,024 that Envoy allows. */
+const overHttp1 = {
+  circuit_breakers: {
+    thresholds: [{ max_connections: mostPolls, max_pending_requests: mostPolls, max_requests: mostPolls }],
+  },
+};
 
 function socketAddress({ host, port }: Address) {
   return { socket_address: { address: host, port_value: port } };

@@ -14,6 +14,17 @@ export function addressOption(flags: string, description: string, usual: string)
   return new Option(flags, description).argParser(readAddress).default(readAddress(usual), usual);
 }
 
+/** The same, for what can do without: `off`, or nothing, is read as `off`. */
+export function optionalAddressOption(flags: string, description: string, usual: string): Option {
+  const read = (text: string): Address | "off" => (text === "" || text === "off" ? "off" : readAddress(text));
+  return new Option(flags, description).argParser(read).default(readAddress(usual), usual);
+}
+
+/** An option whose value is `HOST:PORT`, and whose default depends on others. */
+export function serverOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(readAddress);
+}
+
 /** Reads an option's port number. */
 export function readPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);

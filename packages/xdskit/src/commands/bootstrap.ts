@@ -3,12 +3,13 @@ import type { Address } from "../address.js";
 import { envoyBootstrap } from "../bootstrap/envoy.js";
 import { grpcBootstrap } from "../bootstrap/grpc.js";
 import type { Terminal } from "../output/terminal.js";
-import { addressOption, readPort } from "./arguments.js";
+import { readPort, serverOption } from "./arguments.js";
 
 interface Options {
-  readonly variant: "sotw" | "delta";
+  readonly variant: "sotw" | "delta" | "rest";
+  readonly ads?: true;
   readonly perType?: true;
-  readonly server: Address;
+  readonly server?: Address;
   readonly nodeId: string;
   readonly nodeCluster: string;
   readonly adminPort: number;
@@ -21,9 +22,10 @@ Examples:
   $ xdskit bootstrap > envoy.yaml && envoy -c envoy.yaml
   $ xdskit bootstrap --node-id edge-7 --node-cluster edge --server xds.example.org:18000
   $ xdskit bootstrap --variant sotw --per-type
+  $ xdskit bootstrap --variant rest --server xds.example.org:18001
   $ xdskit bootstrap --grpc-client > grpc.json && GRPC_XDS_BOOTSTRAP=grpc.json ./my-client
 
-With --per-type, resources must not say "ads: {}" where they name their source: an Envoy without ADS rejects that.
+With --per-type, and with --variant rest, resources must not say "ads: {}" where they name their source: an Envoy without ADS rejects that.
 Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md shows how.
 `;
 
@@ -33,13 +35,18 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .summary("print the bootstrap with which an Envoy or a gRPC client finds this server")
     .description("Prints the bootstrap (YAML) with which an Envoy finds an xdskit server, or a gRPC client's (JSON).")
     .addOption(
-      new Option("--variant <variant>", "state of the world, or incremental")
-        .choices(["sotw", "delta"])
+      new Option("--variant <variant>", "state of the world, incremental, or polls over REST")
+        .choices(["sotw", "delta", "rest"])
         .default("delta"),
     )
     .option("--ads", "one aggregated stream for all types (the default)")
     .addOption(new Option("--per-type", "one stream for each type").conflicts("ads"))
-    .addOption(addressOption("--server <host:port>", "where the server listens", "127.0.0.1:18000"))
+    .addOption(
+      serverOption(
+        "--server <host:port>",
+        "where the server listens (default: 127.0.0.1:18000, REST: 127.0.0.1:18001)",
+      ),
+    )
     .option("--node-id <id>", "the name by which the server knows this client", "node-1")
     .option("--node-cluster <name>", "the group of clients that it belongs to", "default")
     .option("--admin-port <port>", "where Envoy's own admin page listens on 127.0.0.1", readPort, 9901)
@@ -51,12 +58,21 @@ export function bootstrapCommand(terminal: Terminal): Command {
       ).conflicts("grpcClient"),
     )
     .addHelpText("after", examples)
-    .action((options: Options) => {
+    .action((options: Options, command: Command) => {
+      const { variant } = options;
+      const without = options.ads
+        ? "ADS"
+        : options.grpcClient
+          ? "a gRPC client"
+          : options.loadReports && "load reports";
+      if (variant === "rest" && without) command.error(`error: there is no REST for ${without}`);
+      const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
       terminal.out(
         options.grpcClient
-          ? grpcBootstrap(options)
+          ? grpcBootstrap({ ...options, server })
           : envoyBootstrap({
               ...options,
+              server,
               streams: options.perType ? "per-type" : "ads",
               loadReports: options.loadReports ?? false,
             }),

@@ -2,10 +2,12 @@ import { Command, Option } from "commander";
 import type { Address } from "../address.js";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
-import { addressOption, collect, readDuration } from "./arguments.js";
+import { addressOption, collect, optionalAddressOption, readDuration } from "./arguments.js";
 
 interface Options {
   readonly grpc: Address;
+  readonly rest: Address | "off";
+  readonly restHold?: number;
   readonly admin: Address;
   readonly settings?: string;
   readonly settle?: number;
@@ -38,6 +40,8 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(
       addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
     )
+    .addOption(optionalAddressOption("--rest <host:port>", "where REST clients poll; off: nowhere", "127.0.0.1:18001"))
+    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDuration)
     .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"))
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
     .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
@@ -50,6 +54,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
       const { allowEmpty = false, descriptors = [] } = options;
-      exit(await runServe({ ...options, directory, allowEmpty, descriptors }, terminal));
+      const rest = options.rest === "off" ? undefined : options.rest;
+      exit(await runServe({ ...options, rest, directory, allowEmpty, descriptors }, terminal));
     });
 }

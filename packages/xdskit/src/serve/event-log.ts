@@ -49,6 +49,16 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         return log.debug({ ...loadFields(event.stream), code: event.code }, "load reporting ended");
       case "load-report":
         return log.debug({ ...loadFields(event.stream), clusters: event.clusters.length }, "load reported");
+      case "poll-refused": {
+        const { peer, path, node, status, message } = event;
+        const key = JSON.stringify([node, status, message]);
+        const fields = { peer, path, node, status, reason: message };
+        // A server that is told to stop says so itself.
+        if (status === 503 || refused.has(key)) return log.debug(fields, "poll refused");
+        if (refused.size >= rememberedRefusals) refused.clear();
+        refused.add(key);
+        return log.warn(fields, "poll refused");
+      }
       case "rejected": {
         const { stream, type, version, code, message } = event;
         const fields = { node: stream.node.id, group: stream.group, type: type.name, version, code, reason: message };

@@ -1,6 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
-import { createFolderSource, createServer, type FolderSummary, listenError, type XdsServer } from "@xdskit/server";
+import {
+  type Addresses,
+  createFolderSource,
+  createServer,
+  type FolderSummary,
+  listenError,
+  type XdsServer,
+} from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "../address.js";
 import { type AdminServer, type Readiness, startAdminServer } from "../admin/admin-server.js";
 import { createMetrics } from "../admin/metrics.js";
@@ -23,6 +30,10 @@ import { startSummary } from "./start-summary.js";
 export interface ServeOptions {
   readonly directory: string;
   readonly grpc: Address;
+  /** Undefined: nowhere. */
+  readonly rest: Address | undefined;
+  /** Milliseconds; undefined: what the settings say. */
+  readonly restHold?: number;
   readonly admin: Address;
   readonly settings?: string;
   /** Milliseconds; undefined: what the settings say. */
@@ -78,7 +89,9 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     ...(settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
     ...options.descriptors,
   ]);
-  const server = createServer(serverOptions(settings));
+  const fromSettings = serverOptions(settings);
+  const rest = options.restHold === undefined ? fromSettings.rest : { ...fromSettings.rest, holdMs: options.restHold };
+  const server = createServer({ ...fromSettings, registry, rest });
   running.server = server;
   server.on(createEventLog(log));
 
@@ -111,14 +124,13 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   );
 
   await server.addSource(source);
-  const listening = await server.listen({ grpc: formatAddress(options.grpc) }).catch((error) => {
-    throw isAddressError(error) ? cannotListen("--grpc", options.grpc, error.cause) : error;
-  });
-  const grpc = parseAddress(listening.grpc) ?? options.grpc;
+  const grpc = await listen(server, "grpc", options.grpc);
+  const polled = options.rest && (await listen(server, "rest", options.rest));
   if (running.readiness === "stopping") return;
-  terminal.out(
-    `grpc listening on ${formatAddress(grpc)}\nadmin listening on ${formatAddress(running.admin.address)}\n`,
-  );
+  const listeners = { grpc, rest: polled, admin: running.admin.address };
+  for (const [name, address] of Object.entries(listeners)) {
+    if (address !== undefined) terminal.out(`${name} listening on ${formatAddress(address)}\n`);
+  }
   const groups = server.stats().groups.map(({ name }) => ({ name, snapshot: server.snapshotOf(name) }));
   if (options.logFormat === "json") {
     const counts = Object.fromEntries(
@@ -133,6 +145,13 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     );
   }
   running.readiness = "ready";
+}
+
+async function listen(server: XdsServer, transport: "grpc" | "rest", address: Address): Promise<Address> {
+  const listening: Addresses = await server.listen({ [transport]: formatAddress(address) }).catch((error) => {
+    throw isAddressError(error) ? cannotListen(`--${transport}`, address, error.cause) : error;
+  });
+  return parseAddress(listening[transport] ?? "") ?? address;
 }
 
 /** The admin pages last until the streams have ended: `/readyz` says 503 meanwhile. */

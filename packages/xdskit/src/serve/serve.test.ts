@@ -7,17 +7,22 @@ import type { SourceStatus } from "../admin/source-status.js";
 import { eventually, type Running, within, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 
-const anyPorts = ["--grpc", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 
-async function ready(running: Running): Promise<{ grpc: string; admin: string }> {
+async function ready(running: Running): Promise<{ grpc: string; rest: string; admin: string }> {
   await running.seen(/^ready$/m);
   const lines = running.out().split("\n");
-  assert.equal(lines.length, 4, running.out());
+  assert.equal(lines.length, 5, running.out());
   const grpc = /^grpc listening on (127\.0\.0\.1:[1-9]\d*)$/.exec(lines[0] ?? "")?.[1];
-  const admin = /^admin listening on (127\.0\.0\.1:[1-9]\d*)$/.exec(lines[1] ?? "")?.[1];
-  assert.ok(grpc && admin, running.out());
-  assert.deepEqual(lines.slice(2), ["ready", ""]);
-  return { grpc, admin };
+  const rest = /^rest listening on (127\.0\.0\.1:[1-9]\d*)$/.exec(lines[1] ?? "")?.[1];
+  const admin = /^admin listening on (127\.0\.0\.1:[1-9]\d*)$/.exec(lines[2] ?? "")?.[1];
+  assert.ok(grpc && rest && admin, running.out());
+  assert.deepEqual(lines.slice(3), ["ready", ""]);
+  return { grpc, rest, admin };
+}
+
+function free(options: readonly string[]): readonly string[] {
+  return options.flatMap((option) => [option, "127.0.0.1:0"]);
 }
 
 async function metric(admin: string, name: string): Promise<number | undefined> {
@@ -197,12 +202,13 @@ limits: { streams: 10 }
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };
     try {
-      for (const [option, other] of [
-        ["--grpc", "--admin"],
-        ["--admin", "--grpc"],
+      for (const [option, ...others] of [
+        ["--grpc", "--rest", "--admin"],
+        ["--rest", "--admin", "--grpc"],
+        ["--admin", "--grpc", "--rest"],
       ] as const) {
         const { status, out, err } = await xdskitEnds(
-          ...["serve", folder.path, option, `127.0.0.1:${port}`, other, "127.0.0.1:0", "--log-level", "silent"],
+          ...["serve", folder.path, option, `127.0.0.1:${port}`, ...free(others), "--log-level", "silent"],
         );
         assert.deepEqual({ status, out }, { status: 1, out: "" }, err);
         assert.match(
@@ -219,16 +225,17 @@ limits: { streams: 10 }
 
   test("an address that this machine does not have is one clear line and exit status 1", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
-    for (const [option, other] of [
-      ["--grpc", "--admin"],
-      ["--admin", "--grpc"],
+    for (const [option, ...others] of [
+      ["--grpc", "--rest", "--admin"],
+      ["--rest", "--admin", "--grpc"],
+      ["--admin", "--grpc", "--rest"],
     ] as const) {
       for (const [host, reason] of [
         ["192.0.2.1", "this machine has no such address"],
         ["nowhere.invalid", "the host name cannot be resolved"],
       ]) {
         const { status, err } = await xdskitEnds(
-          ...["serve", folder.path, option, `${host}:0`, other, "127.0.0.1:0", "--log-level", "silent"],
+          ...["serve", folder.path, option, `${host}:0`, ...free(others), "--log-level", "silent"],
         );
         const line = `xdskit serve: cannot listen on ${host}:0 (${option}): ${reason} [XDSKIT_ADDRESS_UNAVAILABLE]\n`;
         assert.deepEqual({ status, err }, { status: 1, err: line });
@@ -253,8 +260,8 @@ limits: { streams: 10 }
   });
 
   test("what serve does not have is an error that says so", async () => {
-    const { status, err } = await xdskitEnds("serve", "--rest", "127.0.0.1:0");
+    const { status, err } = await xdskitEnds("serve", "--colour");
     assert.equal(status, 2);
-    assert.match(err, /unknown option '--rest'/);
+    assert.match(err, /unknown option '--colour'/);
   });
 });

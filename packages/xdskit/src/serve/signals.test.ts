@@ -25,7 +25,18 @@ test("a SIGTERM for npx, which only ends npm's shell, ends the server too", asyn
   const words = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", commandFile, "serve", folder.path];
   // As npm does it: a shell that stays between, and gets the signal alone.
   const shell = `npm_lifecycle_event=npx "$@" & echo "server $!" && wait`;
-  await using npm = start("sh", ["-c", shell, "sh", ...words, "--grpc", "127.0.0.1:0", "--admin", "127.0.0.1:0"]);
+  await using npm = start("sh", [
+    "-c",
+    shell,
+    "sh",
+    ...words,
+    "--grpc",
+    "127.0.0.1:0",
+    "--rest",
+    "off",
+    "--admin",
+    "127.0.0.1:0",
+  ]);
   await npm.seen(/^ready$/m);
   const server = Number((await npm.seen(/^server (\d+)$/m))[1]);
   npm.kill("SIGTERM");

@@ -50,6 +50,9 @@ const limits = z.strictObject({
   request_bytes: count.optional(),
   streams: count.optional(),
   streams_per_node: count.optional(),
+  polls: count.optional(),
+  polls_per_node: count.optional(),
+  polls_per_address: count.optional(),
   requests_per_second: count.optional(),
   request_burst: count.optional(),
   names_per_request: count.optional(),
@@ -82,6 +85,7 @@ export const settingsSchema = z.strictObject({
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),
   load_reports: loadReports.optional(),
+  rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
 });

@@ -23,12 +23,13 @@ export function layersOf({ groups }: Settings): readonly string[] | undefined {
 
 /** The server's options, as far as the settings say so. */
 export function serverOptions(settings: Settings): ServerOptions {
-  const { default_node: node, keepalive } = settings;
+  const { default_node: node, keepalive, rest } = settings;
   return {
     groups: groupSettings(settings),
     limits: serverLimits(settings),
     loadReports: loadReportSettings(settings.load_reports),
     keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),
+    rest: defined({ holdMs: rest?.hold, requestTimeoutMs: rest?.request_timeout }),
     defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),
   };
 }
@@ -50,6 +51,9 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
     requestBytes: limits.request_bytes,
     streams: limits.streams,
     streamsPerNode: limits.streams_per_node,
+    polls: limits.polls,
+    pollsPerNode: limits.polls_per_node,
+    pollsPerAddress: limits.polls_per_address,
     requestsPerSecond: limits.requests_per_second,
     requestBurst: limits.request_burst,
     namesPerRequest: limits.names_per_request,

@@ -1,0 +1,3 @@
+import { testEnvoy } from "./envoy-suite.js";
+
+testEnvoy("rest");

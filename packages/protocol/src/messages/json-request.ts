@@ -1,0 +1,140 @@
+import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
+import type { Node } from "../node.js";
+import { type ErrorDetail, shortened } from "./requests.js";
+import { MalformedMessage } from "./wire-reader.js";
+
+/** A `DiscoveryRequest` as REST clients send it. */
+export interface JsonRequest {
+  /** Undefined where the request has none. */
+  readonly node: Node | undefined;
+  readonly version: Version;
+  /** As they stand there, repeated ones too. */
+  readonly names: readonly ResourceName[];
+  readonly typeUrl: TypeUrl;
+  /** Optional over REST (rule 146). */
+  readonly nonce: Nonce;
+  readonly error: ErrorDetail | undefined;
+}
+
+/** What was read, or why it is no request. */
+export type ReadJsonRequest =
+  | { readonly kind: "request"; readonly request: JsonRequest }
+  | { readonly kind: "malformed"; readonly message: string };
+
+/**
+ * Reads a `DiscoveryRequest` from parsed JSON: proto3's JSON mapping, fields in camelCase or snake_case (rule 141). Only what a server decides by is
+ * looked at; of Envoy's node of 60 kB that is little. Fields that are not known are passed over: newer clients have more of them.
+ */
+export function readJsonRequest(json: unknown): ReadJsonRequest {
+  try {
+    const top = objectAt(json, "");
+    if (top === undefined) throw new MalformedMessage("expected an object, found null");
+    const node = objectAt(field(top, "node"), "node");
+    const request = {
+      node: node === undefined ? undefined : readNode(node),
+      version: text(top, "versionInfo"),
+      names: [...texts(top, "resourceNames"), ...locatedNames(top)],
+      typeUrl: text(top, "typeUrl"),
+      nonce: text(top, "responseNonce"),
+      error: readError(objectAt(field(top, "errorDetail"), "error_detail")),
+    };
+    return { kind: "request", request };
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error;
+    return { kind: "malformed", message: error.message };
+  }
+}
+
+type JsonFields = { readonly [key: string]: unknown };
+
+function readNode(node: JsonFields): Node {
+  const locality = objectAt(field(node, "locality"), "node.locality") ?? {};
+  return {
+    id: text(node, "id", "node."),
+    cluster: text(node, "cluster", "node."),
+    locality: {
+      region: text(locality, "region", "node.locality."),
+      zone: text(locality, "zone", "node.locality."),
+      subZone: text(locality, "subZone", "node.locality."),
+    },
+    metadata: objectAt(field(node, "metadata"), "node.metadata") ?? {},
+    userAgentName: text(node, "userAgentName", "node."),
+    userAgentVersion: text(node, "userAgentVersion", "node.") || buildVersion(node),
+    clientFeatures: texts(node, "clientFeatures", "node."),
+  };
+}
+
+/** `BuildVersion.version` as `1.40.0`. */
+function buildVersion(node: JsonFields): string {
+  const build = objectAt(field(node, "userAgentBuildVersion"), "node.user_agent_build_version");
+  const version = objectAt(build && field(build, "version"), "node.user_agent_build_version.version");
+  if (version === undefined) return "";
+  return ["majorNumber", "minorNumber", "patch"].map((part) => Number(field(version, part) ?? 0) || 0).join(".");
+}
+
+/** `resource_locators` of the newest protos name resources too. */
+function locatedNames(top: JsonFields): readonly ResourceName[] {
+  return listAt(field(top, "resourceLocators"), "resource_locators").map((item, index) => {
+    const path = `resource_locators[${index}]`;
+    const locator = objectAt(item, path);
+    return locator === undefined ? "" : text(locator, "name", `${path}.`);
+  });
+}
+
+function readError(status: JsonFields | undefined): ErrorDetail | undefined {
+  if (status === undefined) return undefined;
+  return { code: Number(field(status, "code") ?? 0) | 0, message: shortened(text(status, "message", "error_detail.")) };
+}
+
+function field(object: JsonFields, jsonName: string): unknown {
+  const value = own(object, jsonName) ?? own(object, snakeCase(jsonName));
+  // JSON's null is the field's default.
+  return value === null ? undefined : value;
+}
+
+function own(object: JsonFields, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function snakeCase(jsonName: string): string {
+  return jsonName.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function objectAt(value: unknown, path: string): JsonFields | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "object" && !Array.isArray(value)) return value as JsonFields;
+  throw new MalformedMessage(expected(path, "an object", value));
+}
+
+function listAt(value: unknown, path: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value)) return value;
+  throw new MalformedMessage(expected(path, "a list", value));
+}
+
+function text(object: JsonFields, jsonName: string, prefix = ""): string {
+  const value = field(object, jsonName) ?? "";
+  if (typeof value === "string") return value;
+  throw new MalformedMessage(expected(`${prefix}${snakeCase(jsonName)}`, "a string", value));
+}
+
+function texts(object: JsonFields, jsonName: string, prefix = ""): readonly string[] {
+  const path = `${prefix}${snakeCase(jsonName)}`;
+  return listAt(field(object, jsonName), path).map((value, index) => {
+    if (typeof value === "string") return value;
+    throw new MalformedMessage(expected(`${path}[${index}]`, "a string", value));
+  });
+}
+
+/** Without the value: what a client got wrong may be a secret. */
+function expected(path: string, what: string, found: unknown): string {
+  const kind = found === null ? "null" : Array.isArray(found) ? "a list" : `${articles[typeof found] ?? "a value"}`;
+  return `${path === "" ? "" : `${path}: `}expected ${what}, found ${kind}`;
+}
+
+const articles: Readonly<Record<string, string>> = {
+  object: "an object",
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+};

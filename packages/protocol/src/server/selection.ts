@@ -1,0 +1,69 @@
+import type { Resource, ResourceType, Version } from "@xdskit/api";
+import { changeBetween } from "../change.js";
+import { addFingerprints, emptyFingerprint, fingerprintOf, formatFingerprint } from "../fingerprint.js";
+import { NameSet } from "../name-set.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { concerns, noSubscription, type Subscription, wildcardName } from "../subscription.js";
+import { BoundedCache } from "./bounded-cache.js";
+import { subscribed } from "./content.js";
+
+/** What of a set is asked for, with a version of its own: what a client without a stream can be up to date with. */
+export interface Selection {
+  /**
+   * The sum over the names and versions of the resources in it, whatever their order: every replica and every restart computes the same one, and a
+   * change of what was not asked for leaves it as it is. All of a set has the set's version.
+   */
+  readonly version: Version;
+  /** Each once; names that do not exist are left out. */
+  readonly resources: Iterable<Resource>;
+  readonly size: number;
+  /** Equal for selections of the same set by equal names. No other selection has it, whoever chooses the contents. */
+  readonly key: string;
+}
+
+/**
+ * What one request without a stream asks for. There is no history: no names mean what they mean in a first request (rules 38, 76 and the choice for a
+ * first `[]`), and `*` is the wildcard for every type.
+ */
+export function selectionOf(names: Iterable<string>, type: ResourceType): Subscription {
+  const set = NameSet.of(names);
+  if (set.size === 0) return { ...noSubscription, wildcard: type.emptyFirstRequest === "wildcard" };
+  // The wildcard is all there is: what is named beside it adds nothing.
+  return set.has(wildcardName) ? { wildcard: true, names: NameSet.empty } : { wildcard: false, names: set };
+}
+
+/** Weighed by the names in them. */
+const selections = new BoundedCache<Selection>(200_000);
+
+/** Selects from a set; worked out once for all who ask for the same. */
+export function select(set: ResourceSet, { wildcard, names }: Subscription): Selection {
+  const key = `${ResourceSets.id(set)} ${wildcard ? "*" : names.id}`;
+  if (wildcard) return { version: set.version, resources: set, size: set.size, key };
+  let selection = selections.get(key);
+  if (selection === undefined) {
+    const resources = subscribed({ wildcard, names }, set);
+    let fingerprint = emptyFingerprint;
+    for (const { name, version } of resources) fingerprint = addFingerprints(fingerprint, fingerprintOf(name, version));
+    selection = { version: formatFingerprint(fingerprint), resources, size: resources.length, key };
+    selections.set(key, selection, 10 + names.size);
+  }
+  return selection;
+}
+
+/** Whether what is selected from two sets may differ, as is quickly seen: most who ask by name are not concerned by most changes. */
+export function mayDiffer(subscription: Subscription, from: ResourceSet, to: ResourceSet): boolean {
+  if (from === to) return false;
+  // One name is looked up as quickly.
+  if (subscription.wildcard || subscription.names.size < fewNames) return true;
+  const { differences } = changeBetween(from, to);
+  if (differences.size > subscription.names.size) return true;
+  for (const difference of differences.values()) if (concerns(subscription, difference)) return true;
+  return false;
+}
+
+const fewNames = 4;
+
+/** Whether a version looks like one that this server, another replica of it or an earlier run made. */
+export function isSetVersion(version: Version): boolean {
+  return /^[0-9a-f]{16}$/.test(version);
+}

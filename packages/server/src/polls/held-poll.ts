@@ -1,0 +1,253 @@
+import { describe, XdskitError } from "@xdskit/api";
+import {
+  isSetVersion,
+  type JsonRequest,
+  mayDiffer,
+  type Node,
+  type ResourceSet,
+  type Selection,
+  select,
+} from "@xdskit/protocol";
+import type { NodeStreamInfo } from "../events.js";
+import type { PollAnswer } from "../poll-transport.js";
+import type { Membership } from "../publication.js";
+import type { Subscriber } from "../shared-stacks.js";
+import type { Poller, Unaccepted, Verdict } from "./delivered.js";
+import type { PollContext, PollQueue } from "./poll-context.js";
+
+/** What a poll is made of. */
+export interface HeldPollParts {
+  readonly context: PollContext;
+  readonly queue: PollQueue;
+  readonly poller: Poller;
+  readonly node: Node;
+  readonly request: JsonRequest;
+  readonly verdict: Verdict;
+  /** Called when the client is about to be sent that version. */
+  readonly delivers: (version: string) => void;
+  readonly answer: (answer: PollAnswer) => void;
+  /** Called once when nothing is left of the poll. */
+  readonly ended: () => void;
+}
+
+/**
+ * One poll. Without a stream there is no cursor: what the client has is the version that it gives, which is compared with that of what it asks for
+ * (`Selection`), now and after each change (rules 143, 144).
+ */
+export class HeldPoll implements Subscriber {
+  readonly #context: PollContext;
+  readonly #queue: PollQueue;
+  readonly #poller: Poller;
+  readonly #version: string;
+  readonly #answer: (answer: PollAnswer) => void;
+  readonly #delivers: (version: string) => void;
+  readonly #ended: () => void;
+  #unaccepted: Unaccepted | undefined;
+  /** Who it is, until it was told what the verdict says. */
+  #told: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
+  #membership: Membership | undefined;
+  #seen: ResourceSet | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** It waits for nothing any more. */
+  #settled = false;
+  #over = false;
+
+  constructor(parts: HeldPollParts, join: (subscriber: Subscriber) => Membership) {
+    const { context, queue, poller, node, request, verdict } = parts;
+    this.#context = context;
+    this.#queue = queue;
+    this.#poller = poller;
+    this.#version = request.version;
+    this.#answer = parts.answer;
+    this.#delivers = parts.delivers;
+    this.#ended = parts.ended;
+    this.#membership = join(this);
+    if (verdict.kind !== "fresh") {
+      const { api, type, connection } = poller;
+      const method = { variant: "sotw", api, only: type, unary: true } as const;
+      const { group } = this.#membership;
+      this.#told = { info: { id: context.nextId(), method, peer: connection.peer, node, group }, request };
+    }
+    if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
+    else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
+    if (context.holdMs > 0) this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), context.holdMs);
+    queue.add(this, "answers");
+  }
+
+  changed(): void {
+    if (!this.#settled) this.#queue.add(this, "changes");
+  }
+
+  /** Looks whether there is something new. Called by the queue. */
+  work(): void {
+    if (this.#settled) return;
+    this.#guard(() => {
+      this.#look();
+      if (this.#context.holdMs <= 0 && !this.#settled) this.#endHold();
+    });
+  }
+
+  /** The client is gone. */
+  cancel(): void {
+    this.#settle();
+    this.#end();
+  }
+
+  /** The server shuts down: what the client has stays true, or it asks somebody else. */
+  shutDown(): void {
+    if (this.#settled) return;
+    const current = this.#selection();
+    this.#finish(current !== undefined && !this.#lacks(current) ? { kind: "not-modified" } : shuttingDown);
+  }
+
+  #look(): void {
+    const set = this.#membership?.snapshot()?.of(this.#poller.type);
+    if (set === undefined) return;
+    if (this.#seen !== undefined && !mayDiffer(this.#poller.subscription, this.#seen, set)) {
+      this.#seen = set;
+      return;
+    }
+    this.#seen = set;
+    const current = select(set, this.#poller.subscription);
+    this.#tellRejected(current);
+    if (this.#lacks(current)) this.#respond(current);
+  }
+
+  #selection(): Selection | undefined {
+    return this.#seen && select(this.#seen, this.#poller.subscription);
+  }
+
+  /** The client is to be sent that. */
+  #lacks({ version }: Selection): boolean {
+    const given = this.#unaccepted;
+    if (given === undefined) return version !== this.#version;
+    // What it has of its own version may have been replaced: going back to that must be sent.
+    return version !== given.version || (given.again === "at-once" && version !== this.#version);
+  }
+
+  #endHold(): void {
+    if (this.#settled) return;
+    // The change of this very moment counts.
+    this.#look();
+    if (this.#settled) return;
+    const current = this.#selection();
+    if (current === undefined && this.#version === "") {
+      // Rule 147. To who has nothing, "not modified" would be no answer.
+      this.#finish({ ...unavailable, message: "no configuration is known yet" });
+    } else if (current !== undefined && current.version !== this.#version && this.#unaccepted?.again === "after-hold") {
+      this.#respond(current);
+    } else {
+      this.#finish({ kind: "not-modified" });
+    }
+  }
+
+  #respond(selection: Selection): void {
+    const { type, api } = this.#poller;
+    this.#settle();
+    const { counters, bodies } = this.#context;
+    bodies.of(type, api, selection).then(
+      (body) =>
+        this.#guard(() => {
+          if (this.#over) return;
+          const count = counters.type(type, "sotw");
+          count.responses += 1;
+          count.resources += selection.size;
+          count.responseBytes += body.bytes.byteLength;
+          this.#delivers(selection.version);
+          this.#finish({ kind: "response", body });
+        }),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #finish(answer: PollAnswer): void {
+    this.#settle();
+    if (this.#over) return;
+    const count = this.#context.counters.poll(this.#poller.type, this.#poller.api);
+    if (answer.kind === "response") count.answered += 1;
+    else if (answer.kind === "not-modified") count.notModified += 1;
+    this.#end();
+    this.#answer(answer);
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof XdskitError) {
+      const [first] = error.findings;
+      // Nothing of it is left out: a client would take what is missing for removed.
+      const message = `cannot be said in JSON: ${first === undefined ? error.message : describe(first)}`;
+      this.#finish({ kind: "refused", status: 500, message });
+      return;
+    }
+    const { api, type, connection } = this.#poller;
+    const method = { variant: "sotw", api, only: type, unary: true } as const;
+    const stream = { id: this.#context.nextId(), method, peer: connection.peer };
+    this.#context.events.emit(() => ({ kind: "fault", stream, error }));
+    this.#finish({ kind: "refused", status: 500, message: "internal error" });
+  }
+
+  /** A fault in here ends this poll, never the server. */
+  #guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #tellAccepted(version: string): void {
+    const stream = this.#told?.info;
+    this.#told = undefined;
+    if (stream === undefined) return;
+    const { counters, events } = this.#context;
+    const { type } = this.#poller;
+    counters.type(type, "sotw").acknowledged += 1;
+    events.emit(() => ({ kind: "acknowledged", stream, type, version }));
+  }
+
+  #tellRejected(current: Selection): void {
+    const told = this.#told;
+    this.#told = undefined;
+    const given = this.#unaccepted;
+    if (given === undefined) return;
+    // Without a nonce, and not answered here before: it can hardly mean anything else.
+    const version = given.version ?? current.version;
+    this.#unaccepted = { ...given, version };
+    // A client that never sends a version says nothing by sending none.
+    if (told === undefined || !(given.told || (given.again === "never" && isSetVersion(this.#version)))) return;
+    const { counters, events, rejections } = this.#context;
+    const { type, node } = this.#poller;
+    if (!rejections.first(node, type.typeUrl, version)) return;
+    const count = counters.type(type, "sotw");
+    count.rejected += 1;
+    count.rejectedVersions += 1;
+    const { code, message } = told.request.error ?? unsaid;
+    events.emit(() => ({ kind: "rejected", stream: told.info, type, version, code, message }));
+  }
+
+  #settle(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#queue.delete(this);
+    this.#membership?.leave();
+    this.#membership = undefined;
+    this.#told = undefined;
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#seen = undefined;
+    this.#ended();
+  }
+}
+
+const unavailable = { kind: "refused", status: 503, message: "", retryAfterS: 1 } as const;
+/** What a poll hears that cannot be answered any more. */
+export const shuttingDown = { ...unavailable, message: "the server is shutting down" } as const;
+
+/** gRPC's UNKNOWN. */
+const unsaid = {
+  code: 2,
+  message: "it polls again with the version that it had before; over REST, Envoy does not say why",
+} as const;

@@ -1,0 +1,27 @@
+import type { Node } from "@xdskit/protocol";
+import type { Counters } from "../counters.js";
+import type { Events } from "../events.js";
+import type { FairQueue } from "../fair-queue.js";
+import type { ServerLimits } from "../limits.js";
+import type { Publication } from "../publication.js";
+import type { Rejections } from "../rejections.js";
+import type { HeldPoll } from "./held-poll.js";
+import type { SharedBodies } from "./shared-bodies.js";
+
+/** What all polls of a server share. */
+export interface PollContext {
+  readonly limits: ServerLimits;
+  readonly defaultNode: Node | undefined;
+  readonly publication: Publication;
+  readonly counters: Counters;
+  readonly events: Events;
+  readonly rejections: Rejections;
+  readonly bodies: SharedBodies;
+  /** How long a poll is held that is up to date, in milliseconds; 0: not at all. */
+  readonly holdMs: number;
+  /** A number for what is to be told apart in events. */
+  readonly nextId: () => number;
+}
+
+/** Polls that may have something to be answered with. */
+export type PollQueue = FairQueue<HeldPoll>;

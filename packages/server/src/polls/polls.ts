@@ -1,0 +1,150 @@
+import { performance } from "node:perf_hooks";
+import { type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
+import { createFairQueue } from "../fair-queue.js";
+import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../poll-transport.js";
+import { createRateLimit, type RateLimit } from "../rate-limit.js";
+import { createDelivered, type Poller } from "./delivered.js";
+import { HeldPoll, shuttingDown } from "./held-poll.js";
+import type { PollContext, PollQueue } from "./poll-context.js";
+
+/** Answers polls: at once, or when something changes that concerns them, or when they were held long enough. */
+export interface Polls extends PollHandler {
+  /** Ends those that are held, and refuses all that come. */
+  close(): void;
+}
+
+export function createPolls(context: PollContext): Polls {
+  const { limits, publication, counters, events } = context;
+  const delivered = createDelivered();
+  const queue: PollQueue = createFairQueue((poll) => poll.work());
+  const held = new Set<HeldPoll>();
+  const ofAddress = new Map<string, number>();
+  const rates = new WeakMap<PollConnection, RateLimit>();
+  let closed = false;
+
+  function refuse(refusal: PollRefusal, from: { peer: string; path: string; node?: string | undefined }): PollRefusal {
+    const { status, message } = refusal;
+    counters.refusePoll(status);
+    const { peer, path, node } = from;
+    events.emit(() => ({ kind: "poll-refused", peer, path, node, status, message }));
+    return refusal;
+  }
+
+  /** The refusal, or what begins the poll. */
+  function admit(call: PollCall, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
+    if (closed) return shuttingDown;
+    const crowd = crowded(call.connection);
+    if (crowd !== undefined) return { kind: "refused", status: 429, message: crowd, retryAfterS: 1 };
+    const read = readJsonRequest(call.json);
+    if (read.kind === "malformed") return bad(`malformed discovery request: ${read.message}`);
+    const { request } = read;
+    if (request.names.length > limits.namesPerRequest) {
+      const message = `a request has ${request.names.length} resource names, and at most ${limits.namesPerRequest} are allowed`;
+      return { kind: "refused", status: 413, message };
+    }
+    const node = nodeOf(request);
+    if (node === undefined) return bad("the request does not say who it is from: node.id is missing");
+    if (call.bytes > limits.nodeBytes && nodeLength(node) > limits.nodeBytes) {
+      const message = `the node takes more than ${limits.nodeBytes} bytes without its extensions`;
+      return { kind: "refused", status: 413, message };
+    }
+    const admission = publication.admit(node, "poll");
+    if ("code" in admission) {
+      const { code, message } = admission;
+      if (code === statusCode.resourceExhausted) return { kind: "refused", status: 429, message, retryAfterS: 1 };
+      return { kind: "refused", status: 403, message };
+    }
+    return begin(call, request, node, admission.join, answer);
+  }
+
+  function begin(
+    { api, type, path, connection }: PollCall,
+    request: JsonRequest,
+    node: Node,
+    join: ConstructorParameters<typeof HeldPoll>[1],
+    answer: (answer: PollAnswer) => void,
+  ): HeldPoll {
+    const subscription = selectionOf(request.names, type);
+    const poller: Poller = { node: node.id, connection, api, type, subscription };
+    // What is not needed of the request any more would be kept with a poll that is held.
+    const kept: JsonRequest = { ...request, names: [], node: undefined };
+    const { address } = connection;
+    const count = counters.poll(type, api);
+    const poll = new HeldPoll(
+      {
+        ...{ context, queue, poller, node, request: kept },
+        verdict: delivered.judge(poller, kept),
+        delivers: (version) => delivered.note(poller, kept, version),
+        answer: (given) => answer(given.kind === "refused" ? refuse(given, from(connection, path, node)) : given),
+        ended() {
+          held.delete(poll);
+          count.held -= 1;
+          const left = (ofAddress.get(address) ?? 1) - 1;
+          if (left === 0) ofAddress.delete(address);
+          else ofAddress.set(address, left);
+        },
+      },
+      join,
+    );
+    held.add(poll);
+    count.held += 1;
+    ofAddress.set(address, (ofAddress.get(address) ?? 0) + 1);
+    return poll;
+  }
+
+  /** Why no more polls are taken, over all, from an address, or on a connection. */
+  function crowded(connection: PollConnection): string | undefined {
+    if (held.size >= limits.polls) return `the server has ${held.size} polls under way and takes no more`;
+    const here = ofAddress.get(connection.address) ?? 0;
+    if (here >= limits.pollsPerAddress) {
+      return `${here} polls are under way from ${connection.address}, and no address may have more`;
+    }
+    let rate = rates.get(connection);
+    if (rate === undefined) {
+      rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
+      rates.set(connection, rate);
+    }
+    if (rate.take(performance.now())) return undefined;
+    return `more than ${limits.requestsPerSecond} requests per second on one connection`;
+  }
+
+  function nodeOf({ node }: JsonRequest): Node | undefined {
+    return node === undefined || node.id === "" ? context.defaultNode : node;
+  }
+
+  return {
+    poll(call, answer) {
+      const { type, api, path, connection } = call;
+      const count = counters.poll(type, api);
+      count.polls += 1;
+      count.requestBytes += call.bytes;
+      const poll = admit(call, answer);
+      if (poll instanceof HeldPoll) return () => poll.cancel();
+      answer(refuse(poll, from(connection, path, undefined)));
+      return () => {};
+    },
+    refuse,
+    close() {
+      closed = true;
+      for (const poll of [...held]) poll.shutDown();
+    },
+  };
+}
+
+function from({ peer }: PollConnection, path: string, node: Node | undefined) {
+  return { peer, path, node: node?.id };
+}
+
+function bad(message: string): PollRefusal {
+  return { kind: "refused", status: 400, message };
+}
+
+/** Bytes, about: of what is kept of a node. */
+function nodeLength(node: Node): number {
+  try {
+    return JSON.stringify(node).length;
+  } catch {
+    // Nested deeper than the stack goes.
+    return Number.POSITIVE_INFINITY;
+  }
+}

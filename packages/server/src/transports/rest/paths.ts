@@ -1,0 +1,48 @@
+import type { ApiVersion, ResourceType, ResourceTypes } from "@xdskit/api";
+
+/** What a path is for. */
+export interface Endpoint {
+  readonly api: ApiVersion;
+  readonly type: ResourceType;
+}
+
+/** The paths that polls come to. */
+export interface RestPaths {
+  find(path: string): Endpoint | undefined;
+  /** Why there is nothing under a path that `find` does not know (rule 148). */
+  whyNot(path: string): string;
+}
+
+const apis: readonly ApiVersion[] = ["v2", "v3"];
+
+/** `/v3/discovery:clusters` and the others: one for each type of the table that has a path, in each API that has the type. */
+export function restPaths(types: ResourceTypes): RestPaths {
+  const endpoints = new Map<string, Endpoint>();
+  for (const type of types.all) {
+    for (const api of apis) {
+      if (type.restPath === undefined || (api === "v2" && type.v2TypeUrl === undefined)) continue;
+      endpoints.set(`/${api}/discovery:${type.restPath}`, { api, type });
+    }
+  }
+  return {
+    find: (path) => endpoints.get(path),
+    whyNot(path) {
+      const [, api = "", word = ""] = /^\/(v\d+)\/(?:delta[-_]?)?discovery:(.*)$/i.exec(path) ?? [];
+      if (/^\/v\d+\/delta/i.test(path)) return "over REST there is no incremental discovery; use gRPC for it";
+      if (/^(ads|aggregated(-resources)?)$/.test(word)) {
+        return "over REST there is no aggregated discovery (ADS); ask for each type by its own path, or use gRPC";
+      }
+      const type = types.find(word);
+      if (type === undefined || word === "") return `there is no such path; there are ${list(endpoints.keys())}`;
+      if (type.restPath === undefined) {
+        return `${type.abbreviation.toUpperCase()} has no path over REST: it exists only as an incremental stream over gRPC`;
+      }
+      const [, usual = ""] = [...endpoints].find(([, each]) => each.type === type)?.[0].split("/") ?? [];
+      return `${type.abbreviation.toUpperCase()} has no path in ${api}; its path is /${usual}/discovery:${type.restPath}`;
+    },
+  };
+}
+
+function list(paths: Iterable<string>): string {
+  return [...paths].filter((path) => !path.startsWith("/v2/")).join(", ");
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import type { PollRefusal } from "../../poll-transport.js";
+
+/** A request's body, or why there is none; `gone`: nobody waits for an answer any more. */
+export type ReadBody =
+  | { readonly kind: "body"; readonly bytes: Uint8Array }
+  | { readonly kind: "gone" }
+  | (PollRefusal & { readonly kind: "refused" });
+
+type Decompress = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Promise<Uint8Array>;
+
+const decompressors: Readonly<Record<string, Decompress>> = {
+  gzip: promisify(gunzip),
+  "x-gzip": promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** Reads a body of at most `limit` bytes, before and after decompression. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<ReadBody> {
+  const encoding = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+  const decompress = Object.hasOwn(decompressors, encoding) ? decompressors[encoding] : undefined;
+  if (decompress === undefined && encoding !== "identity") {
+    const message = `the content encoding ${JSON.stringify(encoding.slice(0, 100))} is not known; gzip, deflate and br are`;
+    return { kind: "refused", status: 415, message };
+  }
+  const raw = await readRaw(request, limit);
+  if (raw.kind !== "body" || decompress === undefined) return raw;
+  try {
+    return { kind: "body", bytes: await decompress(raw.bytes, { maxOutputLength: limit }) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return tooLarge(limit);
+    return { kind: "refused", status: 400, message: `the body is not ${encoding}, as its content encoding says` };
+  }
+}
+
+function readRaw(request: IncomingMessage, limit: number): Promise<ReadBody> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    if (Number(request.headers["content-length"] ?? 0) > drained * limit) {
+      resolve(tooLarge(limit));
+      return;
+    }
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.byteLength;
+      if (length <= limit) chunks.push(chunk);
+      else chunks.length = 0;
+      if (length <= drained * limit) return;
+      request.pause();
+      resolve(tooLarge(limit));
+    });
+    request.on("end", () => {
+      const [first] = chunks;
+      if (length > limit) resolve(tooLarge(limit));
+      else if (first !== undefined && chunks.length === 1) resolve({ kind: "body", bytes: first });
+      else resolve({ kind: "body", bytes: Buffer.concat(chunks) });
+    });
+    request.on("error", () => resolve({ kind: "gone" }));
+    request.on("close", () => resolve({ kind: "gone" }));
+  });
+}
+
+/** A body that is too large, but not by far, is read to its end and dropped: a client that still sends may not see the answer. */
+const drained = 2;
+
+function tooLarge(limit: number): ReadBody {
+  return { kind: "refused", status: 413, message: `the body is larger than ${limit} bytes` };
+}

@@ -1,0 +1,203 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseJsonText, type ResourceTypes } from "@xdskit/api";
+import type { ServerLimits } from "../../limits.js";
+import type { PollConnection, PollHandler, PollRefusal, PollTransport } from "../../poll-transport.js";
+import type { RestOptions } from "../../rest-options.js";
+import { listenError, parseAddress } from "../grpc/address.js";
+import { type Endpoint, restPaths } from "./paths.js";
+import { readBody } from "./read-body.js";
+import { problem, writeAnswer, writeProblem } from "./write-answer.js";
+
+/** What the REST transport needs to know. */
+export interface RestTransportOptions {
+  readonly types: ResourceTypes;
+  readonly limits: Pick<ServerLimits, "requestBytes" | "polls">;
+  readonly options: Pick<RestOptions, "requestTimeoutMs">;
+}
+
+/**
+ * Discovery over REST-JSON (rules 140–150): `POST /v3/discovery:clusters` and the paths of the other types, in plain HTTP/1.1. Nothing of the
+ * protocol is decided here.
+ */
+export function createRestTransport({ types, limits, options }: RestTransportOptions): PollTransport {
+  const paths = restPaths(types);
+  const servers = new Set<Server>();
+  const connections = new WeakMap<Socket, Connection>();
+
+  function connectionOf(socket: Socket): Connection {
+    let connection = connections.get(socket);
+    if (connection === undefined) {
+      const made = newConnection(socket);
+      connection = made;
+      connections.set(socket, made);
+      socket.once("close", () => {
+        made.open = false;
+      });
+    }
+    return connection;
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse, handler: PollHandler): Promise<void> {
+    const connection = connectionOf(request.socket);
+    const path = pathOf(request);
+    const refuse = (refusal: PollRefusal, headers?: Readonly<Record<string, string>>) => {
+      writeProblem(response, handler.refuse(refusal, { peer: connection.peer, path }), headers);
+    };
+    const endpoint = paths.find(path);
+    if (endpoint === undefined) return refuse({ kind: "refused", status: 404, message: paths.whyNot(path) });
+    if (request.method === "OPTIONS") {
+      response.writeHead(204, { allow: methods }).end();
+      return;
+    }
+    if (request.method !== "POST") {
+      const message = `a discovery request is a POST, not a ${request.method}`;
+      return refuse({ kind: "refused", status: 405, message }, { allow: methods });
+    }
+    if (connection.underWay >= pipelined) {
+      const message = `${connection.underWay} requests are under way on one connection, and none may have more`;
+      return refuse({ kind: "refused", status: 429, message, retryAfterS: 1 });
+    }
+    connection.underWay += 1;
+    response.once("close", () => {
+      connection.underWay -= 1;
+    });
+    const body = await readBody(request, limits.requestBytes);
+    if (body.kind === "gone") return;
+    if (body.kind === "refused") return refuse(body);
+    const json = readJson(body.bytes);
+    if (json.kind === "refused") return refuse(json);
+    poll(endpoint, json.value, body.bytes.byteLength, connection, request, response, handler);
+  }
+
+  function poll(
+    { api, type }: Endpoint,
+    json: unknown,
+    bytes: number,
+    connection: Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+    handler: PollHandler,
+  ): void {
+    if (response.destroyed) return;
+    let cancel: (() => void) | undefined;
+    // Not only after the answer: it comes too when the client goes away.
+    response.once("close", () => cancel?.());
+    cancel = handler.poll({ api, type, path: pathOf(request), json, bytes, connection }, (answer) => {
+      cancel = undefined;
+      writeAnswer(response, answer, request.headers["accept-encoding"]?.toString());
+    });
+  }
+
+  return {
+    async listen(address, handler) {
+      const { host, port } = parseAddress(address);
+      const server = createServer(
+        {
+          requestTimeout: options.requestTimeoutMs,
+          headersTimeout: Math.min(options.requestTimeoutMs, longestHeadersMs),
+          connectionsCheckingInterval: 1_000,
+          // Longer than clients wait between polls, or each poll would risk a connection that is just being closed.
+          keepAliveTimeout: 120_000,
+          keepAlive: true,
+          keepAliveInitialDelay: 30_000,
+          noDelay: true,
+        },
+        (request, response) => {
+          response.on("error", () => {});
+          respond(request, response, handler).catch((error: unknown) => {
+            process.emitWarning(`a REST request failed: ${String(error)}`, "XdskitWarning");
+            response.destroy();
+          });
+        },
+      );
+      // One that holds a poll, and one that is idle, for each poll.
+      server.maxConnections = 2 * limits.polls;
+      server.on("clientError", answerBadRequest);
+      await new Promise<void>((resolve, reject) => {
+        // Later ones are of single connections, such as one for which there was no file descriptor left.
+        server.on("error", (error) => reject(listenError(address, error)));
+        server.listen(port, host.replace(/^\[|\]$/g, ""), resolve);
+      });
+      servers.add(server);
+      return `${host}:${(server.address() as AddressInfo).port}`;
+    },
+    async close(timeoutMs) {
+      const closed = Promise.all(
+        Array.from(servers, (server) => new Promise<void>((resolve) => server.close(() => resolve()))),
+      );
+      const over = new AbortController();
+      closed.then(() => over.abort());
+      const end = Date.now() + timeoutMs;
+      // A connection whose answer is read becomes an idle one, which would stay for as long as its client likes.
+      while (!over.signal.aborted && Date.now() < end) {
+        for (const server of servers) server.closeIdleConnections();
+        await delay(20, undefined, { signal: over.signal }).catch(() => {});
+      }
+      for (const server of servers) server.closeAllConnections();
+    },
+  };
+}
+
+const methods = "OPTIONS, POST";
+const longestHeadersMs = 10_000;
+/** Requests that are sent before those in front of them are answered. No client known does so. */
+const pipelined = 4;
+
+interface Connection extends PollConnection {
+  open: boolean;
+  underWay: number;
+}
+
+function newConnection({ remoteAddress = "unknown", remotePort = 0 }: Socket): Connection {
+  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, "");
+  const peer = address.includes(":") ? `[${address}]:${remotePort}` : `${address}:${remotePort}`;
+  return { peer, address, open: true, underWay: 0 };
+}
+
+/** Without the query; `%3A` is a colon. */
+function pathOf({ url = "/" }: IncomingMessage): string {
+  const [path = ""] = url.split("?", 1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+type ReadJson = { readonly kind: "value"; readonly value: unknown } | PollRefusal;
+
+function readJson(bytes: Uint8Array): ReadJson {
+  const refused = (message: string): PollRefusal => ({ kind: "refused", status: 400, message });
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    return refused("the body is not UTF-8");
+  }
+  if (text.trim() === "") return refused('the body is empty; the least that is a request is {"node":{"id":"…"}}');
+  const read = parseJsonText(text);
+  if (read.kind === "value") return read;
+  return refused(`the body is no JSON: line ${read.line}, column ${read.column}: ${read.message}`);
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** What Node's parser could make no request of. */
+function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, title, detail] = badRequests[error.code ?? ""] ?? [400, "Bad Request", "this is not HTTP/1.1"];
+  const body = problem(status, detail);
+  const head = `HTTP/1.1 ${status} ${title}\r\nConnection: close\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.byteLength}\r\n\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head), body]));
+}
+
+const badRequests: Readonly<Record<string, readonly [status: number, title: string, detail: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "Request Timeout", "the request took too long to arrive"],
+  HPE_HEADER_OVERFLOW: [431, "Request Header Fields Too Large", "the headers are too large"],
+};
