@@ -10,7 +10,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 export type PeerName = "envoy" | "python-grpc" | "go-grpc-client" | "go-grpc-server" | "go-grpc-v2-client";
 
 /**
- * The path of a peer: from `.cache/peers/bin`, or from PATH. Where it is missing the test is skipped with a message
+ * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is missing the test is skipped with a message
  * (undefined is returned), and fails instead when CI is set.
  */
 export function peer(name: PeerName, t: TestContext): string | undefined {
@@ -26,7 +26,8 @@ export function peer(name: PeerName, t: TestContext): string | undefined {
 const isCi = (): boolean => !["", "0", "false", undefined].includes(process.env.CI);
 
 function findPeer(name: PeerName): string | undefined {
-  const folders = [join(root, ".cache/peers/bin"), ...(process.env.PATH ?? "").split(delimiter)];
+  const path = (process.env.PATH ?? "").split(delimiter);
+  const folders = [join(root, ".cache/peers/bin"), ...path, join(root, ".cache/venv/bin")];
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 

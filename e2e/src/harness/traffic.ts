@@ -14,6 +14,8 @@ export interface Answer {
 }
 
 export interface RequestOptions {
+  /** Default: `/`. */
+  readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: a connection of its own. */
   readonly agent?: Agent;
@@ -34,11 +36,11 @@ export interface Traffic {
 const answerMs = 12_000;
 
 /** One GET. Never rejects. */
-export function get(port: number, { headers, agent }: RequestOptions = {}): Promise<Answer> {
+export function get(port: number, { path = "/", headers, agent }: RequestOptions = {}): Promise<Answer> {
   return new Promise((resolve) => {
     const fail = (error: unknown): void =>
       resolve({ status: undefined, body: String(error), server: undefined, headers: {} });
-    const outgoing = request({ host: "127.0.0.1", port, path: "/", headers, agent, timeout: answerMs }, (response) => {
+    const outgoing = request({ host: "127.0.0.1", port, path, headers, agent, timeout: answerMs }, (response) => {
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {

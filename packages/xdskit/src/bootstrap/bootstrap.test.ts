@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { parse } from "yaml";
-import { start, xdskitEnds } from "../testing/command.js";
-import { findEnvoy, needsEnvoy } from "../testing/envoy.js";
+import { xdskitEnds } from "../testing/command.js";
 import { type EnvoyBootstrapOptions, envoyBootstrap } from "./envoy.js";
 
 const options: EnvoyBootstrapOptions = {
@@ -25,25 +21,6 @@ const variants = [
 ] as const;
 
 describe("Envoy's bootstrap", () => {
-  const envoy = findEnvoy();
-  let folder = "";
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), "xdskit-bootstrap-"));
-  });
-  after(() => rm(folder, { recursive: true }));
-
-  for (const { variant, streams } of variants) {
-    for (const host of ["127.0.0.1", "::1", "xds.example.org"]) {
-      test(`Envoy accepts ${variant}, ${streams}, server ${host}`, needsEnvoy(envoy), async () => {
-        const file = join(folder, `${variant}-${streams}-${host.replaceAll(":", "_")}.yaml`);
-        await writeFile(file, envoyBootstrap({ ...options, variant, streams, server: { host, port: 18000 } }));
-        await using running = start(envoy!, ["--mode", "validate", "-c", file]);
-        const { status, err } = await running.ended();
-        assert.equal(status, 0, err);
-      });
-    }
-  }
-
   test("each variant asks for what its name says", () => {
     for (const { variant, streams } of variants) {
       const { dynamic_resources: dynamic } = parse(envoyBootstrap({ ...options, variant, streams }));
@@ -59,16 +36,10 @@ describe("Envoy's bootstrap", () => {
     }
   });
 
-  test("load reports go to the server when they are wanted, and Envoy accepts them", needsEnvoy(envoy), async () => {
-    const text = envoyBootstrap({ ...options, loadReports: true });
+  test("load reports go to the server when they are wanted", () => {
     assert.equal(parse(envoyBootstrap(options)).cluster_manager, undefined);
-    const { load_stats_config: config } = parse(text).cluster_manager;
+    const { load_stats_config: config } = parse(envoyBootstrap({ ...options, loadReports: true })).cluster_manager;
     assert.deepEqual(config.grpc_services, [{ envoy_grpc: { cluster_name: "xdskit" } }]);
-    const file = join(folder, "load-reports.yaml");
-    await writeFile(file, text);
-    await using running = start(envoy!, ["--mode", "validate", "-c", file]);
-    const { status, err } = await running.ended();
-    assert.equal(status, 0, err);
   });
 
   test("the options stand where they belong, whatever characters they have", () => {
