@@ -1,3 +1,4 @@
+export { intervalOver } from "./beat.js";
 export { type Change, changeBetween, type Difference } from "./change.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";
 export {
@@ -30,5 +31,6 @@ export { statusCode } from "./server/contract.js";
 export { defaultStreamLimits } from "./server/limits.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { createStream } from "./server/stream.js";
-export { emptySnapshot, type Snapshot, type Update, updateSnapshot } from "./snapshot.js";
+export { type TtlPolicy, tellsTtl } from "./server/ttl-policy.js";
+export { emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
 export type { Subscription } from "./subscription.js";

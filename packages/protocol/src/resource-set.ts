@@ -1,4 +1,5 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import { beatInterval } from "./beat.js";
 import { ChainedMap } from "./chained-map.js";
 import {
   addFingerprints,
@@ -26,7 +27,7 @@ export interface ResourceSet {
 export function emptyResourceSet(type: ResourceType): ResourceSet {
   let set = emptySets.get(type);
   if (set === undefined) {
-    set = new ChainedResourceSet(type, ChainedMap.of(), undefined, emptyFingerprint);
+    set = new ChainedResourceSet(type, ChainedMap.of(), undefined, undefined, emptyFingerprint);
     emptySets.set(type, set);
   }
   return set;
@@ -50,9 +51,18 @@ export const ResourceSets = {
   },
   /** Lets go of the sets between this one and the newest. */
   shorten(set: ResourceSet): void {
-    const { members, aliases } = chained(set);
+    const { members, aliases, perishable } = chained(set);
     members.shorten();
     aliases?.shorten();
+    perishable?.members.shorten();
+  },
+  /** The members that have a TTL, found without a look at the others; undefined where none has. */
+  perishable(set: ResourceSet): (Iterable<Resource> & { readonly size: number }) | undefined {
+    return chained(set).perishable;
+  },
+  /** How often the member with the shortest TTL needs a heartbeat, in milliseconds; undefined where none has a TTL. */
+  shortestInterval(set: ResourceSet): number | undefined {
+    return chained(set).perishable?.shortestInterval;
   },
   /** The sum over the members' names and versions. */
   fingerprint(set: ResourceSet): Fingerprint {
@@ -69,12 +79,64 @@ let lastId = 0;
 /** The resources that have an alias, the one with the first name in front: it is the one that answers. */
 type Bearers = readonly [Resource, ...Resource[]];
 
+/** The members of a set that have a TTL. Derived as the set is, in the size of the change. */
+class Perishable {
+  readonly members: ChainedMap<Resource>;
+  /** How many members need a heartbeat how often: interval in milliseconds → members. There are few intervals. */
+  readonly intervals: ReadonlyMap<number, number>;
+
+  constructor(members: ChainedMap<Resource>, intervals: ReadonlyMap<number, number>) {
+    this.members = members;
+    this.intervals = intervals;
+  }
+
+  static derive(before: Perishable | undefined, changes: ReadonlyMap<ResourceName, Resource | undefined>) {
+    const real = new Map<ResourceName, Resource | undefined>();
+    const intervals = new Map(before?.intervals);
+    const count = (resource: Resource | undefined, by: 1 | -1) => {
+      if (resource?.ttl === undefined) return;
+      const interval = beatInterval(resource.ttl);
+      const now = (intervals.get(interval) ?? 0) + by;
+      if (now === 0) intervals.delete(interval);
+      else intervals.set(interval, now);
+    };
+    for (const [name, resource] of changes) {
+      const known = before?.members.get(name);
+      const after = resource?.ttl === undefined ? undefined : resource;
+      if (known === undefined && after === undefined) continue;
+      count(known, -1);
+      count(after, 1);
+      real.set(name, after);
+    }
+    if (real.size === 0) return before;
+    if (intervals.size === 0) return undefined;
+    return new Perishable(
+      before === undefined ? ChainedMap.of(existing(real)) : before.members.derive(real),
+      intervals,
+    );
+  }
+
+  get size(): number {
+    return this.members.size;
+  }
+
+  get shortestInterval(): number {
+    return Math.min(...this.intervals.keys());
+  }
+
+  *[Symbol.iterator](): Iterator<Resource> {
+    for (const [, resource] of this.members.entries()) yield resource;
+  }
+}
+
 class ChainedResourceSet implements ResourceSet {
   readonly type: ResourceType;
   readonly id = ++lastId;
   readonly members: ChainedMap<Resource>;
   /** Only while any resource has aliases. */
   readonly aliases: ChainedMap<Bearers> | undefined;
+  /** Only while any resource has a TTL. */
+  readonly perishable: Perishable | undefined;
   readonly fingerprint: Fingerprint;
   readonly size: number;
   readonly version: Version;
@@ -83,11 +145,13 @@ class ChainedResourceSet implements ResourceSet {
     type: ResourceType,
     members: ChainedMap<Resource>,
     aliases: ChainedMap<Bearers> | undefined,
+    perishable: Perishable | undefined,
     fingerprint: Fingerprint,
   ) {
     this.type = type;
     this.members = members;
     this.aliases = aliases;
+    this.perishable = perishable;
     this.fingerprint = fingerprint;
     this.size = members.size;
     this.version = formatFingerprint(fingerprint);
@@ -132,7 +196,8 @@ class ChainedResourceSet implements ResourceSet {
     if (real.size === 0) return this;
     // The empty set of a type is shared by everybody for ever: a line of sets does not start at it.
     const members = this.size === 0 ? ChainedMap.of(existing(real)) : this.members.derive(real);
-    return new ChainedResourceSet(this.type, members, this.#deriveAliases(bearers), fingerprint);
+    const aliasMap = this.#deriveAliases(bearers);
+    return new ChainedResourceSet(this.type, members, aliasMap, Perishable.derive(this.perishable, real), fingerprint);
   }
 
   #bearers(changed: ReadonlyMap<ResourceName, readonly Resource[]>, alias: ResourceName): readonly Resource[] {

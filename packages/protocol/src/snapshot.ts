@@ -50,6 +50,16 @@ export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
   return sets === undefined ? snapshot : snapshotOf(sets);
 }
 
+/** How often the resource with the shortest TTL needs a heartbeat, in milliseconds; undefined where none has a TTL. */
+export function shortestBeat(snapshot: Snapshot): number | undefined {
+  let shortest: number | undefined;
+  for (const set of snapshot.sets.values()) {
+    const interval = ResourceSets.shortestInterval(set);
+    if (interval !== undefined && interval < (shortest ?? Number.POSITIVE_INFINITY)) shortest = interval;
+  }
+  return shortest;
+}
+
 function snapshotOf(sets: ReadonlyMap<TypeUrl, ResourceSet>): Snapshot {
   return { sets, of: (type) => sets.get(type.typeUrl) ?? emptyResourceSet(type) };
 }

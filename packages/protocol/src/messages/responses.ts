@@ -1,5 +1,6 @@
 import type { ApiVersion, EncodedResource, Nonce, Resource, ResourceName, TypeUrl, Version } from "@xdskit/api";
 import { encodedAs } from "@xdskit/api";
+import { durationBytes } from "./duration.js";
 import { fieldLength, utf8Length, WireWriter } from "./wire-writer.js";
 
 /** What every resource and every response of one kind shares. */
@@ -8,11 +9,19 @@ export interface ResponseHead {
   readonly api: ApiVersion;
   /** The set's: `version_info`, `system_version_info`. */
   readonly version: Version;
+  /** The client is told TTLs (rules 127–129). */
+  readonly ttl: boolean;
 }
 
 /** A `DiscoveryResponse` without its nonce; v2 and v3 have the same field numbers. */
 export function writeSotwBody(head: ResponseHead, resources: readonly Resource[]): Uint8Array {
-  const anys = resources.map((resource) => anyOf(resource, head.api));
+  const anys = resources.map((resource) => {
+    const bare = anyOf(encodedAs(resource, head.api));
+    if (!head.ttl || resource.ttl === undefined) return bare;
+    // Rule 128, and the choice for the version: the response's, so that a heartbeat is the same bytes as the response before it.
+    const wrapper = sizedResource(resource, { version: head.version, any: bare, ttl: true, aliases: none });
+    return anyOf({ typeUrl: wrapperUrl, value: resourceBytes(wrapper) });
+  });
   let length = headLength(head);
   for (const any of anys) length += fieldLength(any.length);
   const writer = new WireWriter(length);
@@ -31,18 +40,19 @@ export interface DeltaContent {
   readonly removed: readonly ResourceName[];
   /** Asked for and not there, of a type whose clients want to hear so by an alias without a resource (rule 138). */
   readonly unresolved: readonly ResourceName[];
+  /** Those whose TTL starts anew, without a body (rule 131). */
+  readonly heartbeats?: readonly Resource[] | undefined;
 }
 
 /** A `DeltaDiscoveryResponse` without its nonce. */
 export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8Array {
   const entries = content.resources.map((resource) => {
-    const any = anyOf(resource, head.api);
-    const name = utf8Length(resource.name);
-    const version = utf8Length(resource.version);
-    let length = fieldLength(version) + fieldLength(any.length) + fieldLength(name);
-    for (const alias of resource.aliases) length += fieldLength(utf8Length(alias));
-    return { resource, any, name, version, length };
+    const any = anyOf(encodedAs(resource, head.api));
+    return sizedResource(resource, { version: resource.version, any, ttl: head.ttl, aliases: resource.aliases });
   });
+  for (const resource of content.heartbeats ?? []) {
+    entries.push(sizedResource(resource, { version: resource.version, any: undefined, ttl: true, aliases: none }));
+  }
   const removed = content.removed.map((name) => ({ name, length: utf8Length(name) }));
   const unresolved = content.unresolved.map((name) => ({ name, length: utf8Length(name) }));
 
@@ -55,11 +65,7 @@ export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8
   writer.text(1, head.version, utf8Length(head.version));
   for (const entry of entries) {
     writer.head(2, entry.length);
-    writer.text(1, entry.resource.version, entry.version);
-    writer.head(2, entry.any.length);
-    writeAny(writer, entry.any);
-    writer.text(3, entry.resource.name, entry.name);
-    for (const alias of entry.resource.aliases) writer.text(4, alias, utf8Length(alias));
+    writeResource(writer, entry);
   }
   for (const { name, length } of unresolved) {
     writer.head(2, 2 * fieldLength(length));
@@ -78,13 +84,62 @@ export function writeNonce(nonce: Nonce): Uint8Array {
   return writer.bytes;
 }
 
+const wrapperUrl: TypeUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
+const none: readonly ResourceName[] = [];
+
+interface ResourceForm {
+  readonly version: Version;
+  /** Undefined for a heartbeat. */
+  readonly any: SizedAny | undefined;
+  readonly ttl: boolean;
+  readonly aliases: readonly ResourceName[];
+}
+
+/** An `envoy.service.discovery.v3.Resource`; v2's has the same field numbers, and no TTL. */
+interface SizedResource extends Omit<ResourceForm, "ttl"> {
+  readonly name: ResourceName;
+  readonly versionLength: number;
+  readonly nameLength: number;
+  /** A serialized `google.protobuf.Duration`. */
+  readonly ttl: Uint8Array | undefined;
+  readonly length: number;
+}
+
+function sizedResource({ name, ttl: milliseconds }: Resource, form: ResourceForm): SizedResource {
+  const { version, any, aliases } = form;
+  const versionLength = utf8Length(version);
+  const nameLength = utf8Length(name);
+  const ttl = form.ttl && milliseconds !== undefined ? durationBytes(milliseconds) : undefined;
+  let length = fieldLength(versionLength) + fieldLength(nameLength);
+  if (any !== undefined) length += fieldLength(any.length);
+  for (const alias of aliases) length += fieldLength(utf8Length(alias));
+  if (ttl !== undefined) length += fieldLength(ttl.length);
+  return { name, version, any, aliases, versionLength, nameLength, ttl, length };
+}
+
+function writeResource(writer: WireWriter, entry: SizedResource): void {
+  writer.text(1, entry.version, entry.versionLength);
+  if (entry.any !== undefined) {
+    writer.head(2, entry.any.length);
+    writeAny(writer, entry.any);
+  }
+  writer.text(3, entry.name, entry.nameLength);
+  for (const alias of entry.aliases) writer.text(4, alias, utf8Length(alias));
+  if (entry.ttl !== undefined) writer.field(6, entry.ttl);
+}
+
+function resourceBytes(entry: SizedResource): Uint8Array {
+  const writer = new WireWriter(entry.length);
+  writeResource(writer, entry);
+  return writer.bytes;
+}
+
 interface SizedAny extends EncodedResource {
   readonly length: number;
   readonly urlLength: number;
 }
 
-function anyOf(resource: Resource, api: ApiVersion): SizedAny {
-  const { typeUrl, value } = encodedAs(resource, api);
+function anyOf({ typeUrl, value }: EncodedResource): SizedAny {
   const urlLength = utf8Length(typeUrl);
   return {
     typeUrl,

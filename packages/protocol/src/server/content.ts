@@ -34,6 +34,8 @@ export interface Content {
   readonly resources: readonly Resource[];
   readonly removed: readonly ResourceName[];
   readonly unresolved: readonly ResourceName[];
+  /** Delta: resources that the client holds and whose TTL starts anew, without bodies (rule 131). */
+  readonly heartbeats?: readonly Resource[] | undefined;
   /** Those of the resources that are new to the client, or have another content than it holds: what will be warmed. */
   readonly fresh: readonly Resource[];
 }

@@ -1,6 +1,7 @@
 import type { ApiVersion, Nonce, ResourceType, ResourceTypes, Version } from "@xdskit/api";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
+import type { TtlPolicy } from "./ttl-policy.js";
 
 /** State of the world, or incremental. */
 export type Variant = "sotw" | "delta";
@@ -50,7 +51,17 @@ export type StreamEvent =
   /** One request, as the client wrote it. */
   | { readonly kind: "request"; readonly bytes: Uint8Array }
   /** What the node is to have from now on; where a pass began, once that is over. The first may come at once or much later (rule 7). */
-  | { readonly kind: "snapshot"; readonly snapshot: Snapshot };
+  | {
+      readonly kind: "snapshot";
+      readonly snapshot: Snapshot;
+      /** Who is told TTLs. Left out, nobody is: it is for owners that make heartbeat events, since what has a TTL is lost without. */
+      readonly ttl?: TtlPolicy | undefined;
+    }
+  /**
+   * Time went by: what needs a heartbeat every so many milliseconds, or more often, is to have one, if the client holds it. Nothing happens on a
+   * stream whose client is not told TTLs (`tellsTtl`).
+   */
+  | { readonly kind: "heartbeat"; readonly interval: number };
 
 /** What the owner of a stream must do or may note down after an event. */
 export type StreamEffect =
@@ -81,6 +92,8 @@ export interface OutgoingResponse {
   /** How many resources it holds, and how many names it removes. */
   readonly resources: number;
   readonly removed: number;
+  /** It only starts TTLs anew: nothing in it is new to the client. */
+  readonly isHeartbeat: boolean;
   /** Everything but the nonce. Encoded once and shared by all streams that need the same response: never write to it. */
   readonly body: Uint8Array;
   /** The nonce, as a field that follows the body. */
@@ -94,7 +107,7 @@ export interface OutgoingResponse {
  * A pass over the types, in delivery order, is made from one snapshot: a route must not overtake the cluster that it names, and a client that takes
  * one response at a time must get to its routes although clusters change all the while. So once a response of a pass went out, a newer snapshot waits
  * until the client lacks nothing of the one that the pass is made from; what is requested meanwhile is answered from that one too, in the
- * same order. Before, the newest takes its place at once. A slow client gets the rest of one pass, then one composed change (latest wins).
+ * same order. Heartbeats, which name nothing, go out between its responses. Before, the newest takes its place at once. A slow client gets the rest of one pass, then one composed change (latest wins).
  */
 export interface Stream {
   /** Never throws because of what a client sent. After a `close` effect it ignores events. */

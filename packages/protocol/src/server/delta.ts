@@ -9,6 +9,7 @@ import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
 import { type DeltaStep, type DeltaSubscription, nextDeltaSubscription } from "./delta-subscription.js";
+import { beatAtOnce } from "./lifetimes.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
@@ -49,7 +50,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const effects: StreamEffect[] = [];
     const answered = asker.outstanding.findIndex(({ nonce }) => nonce === request.nonce);
     const [sent] = answered < 0 ? [] : asker.outstanding.splice(answered, 1);
-    if (sent !== undefined) effects.push(acknowledgement(asker.type, sent, request.error));
+    if (sent !== undefined) effects.push(acknowledgement(asker, sent, request.error));
     if (request.subscribe.length === 0 && request.unsubscribe.length === 0) return effects;
 
     const before = asker.subscription;
@@ -71,6 +72,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     if (claimed === undefined) return;
     asker.claimed = undefined;
     asker.held = current;
+    if (surroundings.tellsTtl) beatAtOnce(asker, current);
     const warming = surroundings.warming(asker);
     const upToDate = claimed.size === current.size && isSet(claimed, current);
     if (upToDate && subscription.names.size === 0 && warming.size === 0) return;

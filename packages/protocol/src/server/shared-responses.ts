@@ -1,6 +1,8 @@
 import type { ResponseHead } from "../messages/responses.js";
+import { NameSet } from "../name-set.js";
 import { BoundedCache } from "./bounded-cache.js";
 import { type Content, isUnconcerned, keyOf, type Need } from "./content.js";
+import { perishableOf } from "./lifetimes.js";
 
 /** How a variant makes responses. */
 export interface ResponseMaker {
@@ -14,36 +16,68 @@ export interface SharedResponse {
   readonly content: Content;
   /** Without a nonce. */
   readonly body: Uint8Array;
+  /** The contents with a TTL that it holds, as `identityOf` names them; empty for a client that is not told TTLs. */
+  readonly perishable: NameSet;
+}
+
+/** What a response says, and which of it has a TTL, once somebody needs to know. */
+interface Known {
+  readonly content: Content;
+  perishable: NameSet | undefined;
 }
 
 /** In bytes. A change that a thousand streams need is asked for a thousand times within milliseconds; what is older may go. */
 const bodies = new BoundedCache<Uint8Array>(32 << 20);
 /** By the bytes of the resources, which it would keep from being collected. `null`: there is nothing to say. */
-const contents = new BoundedCache<Content | null>(32 << 20);
+const contents = new BoundedCache<Known | null>(32 << 20);
 
 /** What is to be sent for a need: worked out and encoded once, whichever streams ask. Undefined: nothing. */
 export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseHead): SharedResponse | undefined {
   if (isUnconcerned(need)) return undefined;
   const contentKey = keyOf(need);
-  let content = contents.get(contentKey);
-  if (content === undefined) {
-    content = maker.content(need) ?? null;
-    contents.set(contentKey, content, content === null ? entryBytes : bytesOf(content));
+  return share(
+    maker,
+    head,
+    contentKey,
+    () => maker.content(need),
+    () => maker.bodyKey(need, contentKey),
+  );
+}
+
+/** A content under its key, and its body under its own: one for clients that are told TTLs and one for others, where there is a difference. */
+export function share(
+  maker: ResponseMaker,
+  head: ResponseHead,
+  contentKey: string,
+  contentOf: () => Content | undefined,
+  bodyKeyOf: () => string,
+): SharedResponse | undefined {
+  let known = contents.get(contentKey);
+  if (known === undefined) {
+    const content = contentOf();
+    known = content === undefined ? null : { content, perishable: undefined };
+    contents.set(contentKey, known, content === undefined ? entryBytes : bytesOf(content));
   }
-  if (content === null) return undefined;
-  const bodyKey = maker.bodyKey(need, contentKey);
+  if (known === null) return undefined;
+  const { content } = known;
+  if (head.ttl) known.perishable ??= perishableOf([...content.resources, ...(content.heartbeats ?? [])]);
+  const perishable = (head.ttl ? known.perishable : undefined) ?? NameSet.empty;
+  const bodyKey = perishable.size === 0 ? bodyKeyOf() : `${bodyKeyOf()} ttl`;
   let body = bodies.get(bodyKey);
   if (body === undefined) {
     body = maker.write(head, content);
     bodies.set(bodyKey, body, entryBytes + body.length);
   }
-  return { content, body };
+  return { content, body, perishable };
 }
 
 /** What an entry costs besides its value, about. */
 const entryBytes = 200;
 
-function bytesOf({ resources, removed, unresolved }: Content): number {
+function bytesOf({ resources, removed, unresolved, heartbeats = [] }: Content): number {
   const names = (removed.length + unresolved.length) * entryBytes;
-  return resources.reduce((sum, { body }) => sum + body.length + 8, entryBytes + names);
+  let sum = entryBytes + names;
+  for (const { body } of resources) sum += body.length + 8;
+  for (const { body } of heartbeats) sum += body.length + 8;
+  return sum;
 }

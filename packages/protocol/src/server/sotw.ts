@@ -9,7 +9,7 @@ import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
-import type { Subscriber } from "./subscriber.js";
+import type { Sent, Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
 /** State of the world: every request repeats the whole subscription, and nonces decide which requests count. */
@@ -19,6 +19,8 @@ export interface SotwSubscriber extends Subscriber {
   lastNames: NamesIdentity;
   /** The last response was acknowledged or rejected: it is once only, whatever clients repeat (rule 6; gRPC on the wire, 5). */
   settled: boolean;
+  /** The response before the last, where that one is a heartbeat that crosses the answer to this one: that answer still counts. */
+  crossed: Sent | undefined;
   /** The version that a (re)connecting client said to have, until the snapshot is there to compare with. */
   claimed: Version | undefined;
 }
@@ -37,6 +39,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       subscription: nextSotwSubscription(undefined, request.names.toSet(), type, surroundings.api),
       lastNames: request.names.identity,
       settled: true,
+      crossed: undefined,
       claimed: undefined,
     };
     startAnew(asker, request);
@@ -57,13 +60,19 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       else answerEverything(asker);
       return sameSubscription(before, asker.subscription) ? [] : [subscribedEffect(asker)];
     }
+    if (request.nonce === asker.crossed?.nonce) {
+      const { crossed } = asker;
+      asker.crossed = undefined;
+      return [acknowledgement(asker, crossed, request.error)];
+    }
     // Rules 27–29: names too; the client repeats them with the answer to the response that it has not seen yet.
     if (request.nonce !== lastSent?.nonce) return [{ kind: "stale", type }];
 
     const effects: StreamEffect[] = [];
     if (!asker.settled) {
       asker.settled = true;
-      effects.push(acknowledgement(type, lastSent, request.error));
+      asker.crossed = undefined;
+      effects.push(acknowledgement(asker, lastSent, request.error));
     } else if (repeated && surroundings.sentBefore(asker)) {
       // Rule 123: it looks like a repeated acknowledgement and is a question. Answered once: then this type is the one sent last.
       asker.everything = true;
@@ -77,9 +86,11 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     return [...effects, subscribedEffect(asker)];
   },
 
-  settleClaims(asker, current) {
+  settleClaims(asker, current, { tellsTtl }) {
     const { claimed, subscription, type } = asker;
     asker.claimed = undefined;
+    // The version does not say what the client lost since because its TTL was over.
+    if (tellsTtl && ResourceSets.perishable(current) !== undefined) return;
     // Rule 33, and the choice on reconnects: only where it is sure that the version speaks of all that is asked for now.
     if (claimed !== current.version || !type.fullState || !subscription.wildcard || subscription.names.size > 0) return;
     asker.held = current;
@@ -99,7 +110,9 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
 
   write: (head, content) => writeSotwBody(head, content.resources),
 
-  noteSent(asker) {
+  noteSent(asker, { isHeartbeat }) {
+    if (!isHeartbeat) asker.crossed = undefined;
+    else if (!asker.settled) asker.crossed ??= asker.lastSent;
     asker.settled = false;
   },
 };

@@ -1,6 +1,6 @@
 import type { TypeUrl } from "@xdskit/api";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
-import { writeNonce } from "../messages/responses.js";
+import { type ResponseHead, writeNonce } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
@@ -11,12 +11,18 @@ import type { Content, Need } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
 import { delta } from "./delta.js";
+import { sharedHeartbeat } from "./heartbeats.js";
+import { beat, noteLifetimes } from "./lifetimes.js";
 import { requestedType, typeUrlIn } from "./requested-type.js";
-import { sharedResponse } from "./shared-responses.js";
+import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
+import { type TtlPolicy, tellsTtl } from "./ttl-policy.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
+
+/** What a client that holds everything needs. */
+const heldAll = { everything: false, owed: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
 
 /** The server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
@@ -36,6 +42,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #newest: Snapshot | undefined;
   /** What the pass is made from of which a response went out; undefined between passes. */
   #begun: Snapshot | undefined;
+  #ttl: TtlPolicy | undefined;
+  /** The client is told TTLs; undefined while that was not asked. */
+  #tellsTtl: boolean | undefined;
   #sent = 0;
   /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
   #opensAll = false;
@@ -44,8 +53,12 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
     this.#options = options;
     this.#rules = rules;
+    const isToldTtl = () => this.#isToldTtl;
     this.#surroundings = {
       api: options.api,
+      get tellsTtl() {
+        return isToldTtl();
+      },
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
       warming: ({ type }) => this.#warming.get(type.typeUrl)?.names ?? NameSet.empty,
@@ -54,15 +67,34 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   step(event: StreamEvent): readonly StreamEffect[] {
     if (this.#closed) return [];
-    if (event.kind === "request") return this.#receive(event.bytes);
+    switch (event.kind) {
+      case "request":
+        return this.#receive(event.bytes);
+      case "heartbeat":
+        if (this.#isToldTtl) for (const asker of this.#ordered) beat(asker, event.interval);
+        return [];
+      case "snapshot":
+        this.#take(event.snapshot, event.ttl);
+        return [];
+    }
+  }
+
+  #take(snapshot: Snapshot, ttl: TtlPolicy | undefined): void {
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
     for (const { held, type } of this.#ordered) if (held !== this.#newest?.of(type)) ResourceSets.shorten(held);
     // Also of types that were not asked for: they are kept with the others.
     for (const set of this.#begun?.sets.values() ?? []) {
       if (set !== this.#newest?.of(set.type)) ResourceSets.shorten(set);
     }
-    this.#newest = event.snapshot;
-    return [];
+    this.#newest = snapshot;
+    if (ttl !== this.#ttl) this.#tellsTtl = undefined;
+    this.#ttl = ttl;
+  }
+
+  get #isToldTtl(): boolean {
+    if (this.#ttl === undefined || this.#node === undefined) return false;
+    this.#tellsTtl ??= tellsTtl(this.#options, this.#node, this.#ttl);
+    return this.#tellsTtl;
   }
 
   next(): OutgoingResponse | undefined {
@@ -70,9 +102,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const snapshot = this.#begun ?? this.#newest;
     for (const asker of this.#ordered) {
       const response = this.#respond(asker, snapshot, this.#node);
-      if (response === undefined) continue;
-      this.#begun = snapshot;
-      return response;
+      if (response !== undefined) {
+        this.#begun = snapshot;
+        return response;
+      }
+      // Only now it holds what the snapshot has, and is owed nothing of it.
+      const heartbeat = this.#heartbeat(asker);
+      if (heartbeat !== undefined) return heartbeat;
     }
     this.#begun = undefined;
     return snapshot === this.#newest ? undefined : this.next();
@@ -170,20 +206,48 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       mustAnswer: asker.mustAnswer,
       absenceUnsaid: isAbsenceUnsaid(type, node),
     };
-    const { version } = current;
-    const response = sharedResponse(this.#rules, need, { typeUrl: typeUrlIn(type, api), api, version });
+    const response = sharedResponse(this.#rules, need, this.#head(asker, current));
     holdAll(asker, current);
     if (response === undefined) return undefined;
 
-    const { content, body } = response;
-    const order = ++this.#sent;
-    const nonce = String(order);
-    asker.lastSent = { nonce, version, order };
-    this.#rules.noteSent(asker, asker.lastSent);
-    this.#warm(asker, content, current);
-    const resources = content.resources.length + content.unresolved.length;
+    const isWhole = this.#rules.variant === "sotw" && type.fullState;
+    noteLifetimes(asker, response.perishable, isWhole || need.everything || need.held.size === 0);
+    this.#warm(asker, response.content, current);
+    return this.#send(asker, response, false);
+  }
+
+  /** What starts the client's TTLs anew, where it is time; it holds all that it is to hold. */
+  #heartbeat(asker: Asker): OutgoingResponse | undefined {
+    const { api, subscription, held, lifetimes } = asker;
+    if (lifetimes === undefined || lifetimes.due === 0) return undefined;
+    const { due: interval, rejected } = lifetimes;
+    lifetimes.due = 0;
+    // Envoy on the wire, 3: heartbeats without a body do not reach its timers in SotW, and clients of gRPC reject them.
+    const whole = lifetimes.whole || this.#rules.variant === "sotw";
+    const need = { ...heldAll, variant: this.#rules.variant, api, subscription, held, current: held };
+    const head = this.#head(asker, held);
+    const response = sharedHeartbeat(this.#rules, { ...need, interval, rejected, whole }, head);
+    return response && this.#send(asker, response, true);
+  }
+
+  #head({ type, api }: Asker, { version }: ResourceSet): ResponseHead {
+    return { typeUrl: typeUrlIn(type, api), api, version, ttl: this.#isToldTtl };
+  }
+
+  #send(asker: Asker, { content, body, perishable }: SharedResponse, isHeartbeat: boolean): OutgoingResponse {
+    const { type, held, lastSent } = asker;
+    const { version } = held;
+    const count = ++this.#sent;
+    const nonce = String(count);
+    const heartbeats = content.heartbeats?.length ?? 0;
+    // Rule 123: after a heartbeat nothing warms, so that nobody asks again because of it.
+    const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
+    const sent = { nonce, version, order, perishable, isHeartbeat, isBare: heartbeats > 0 };
+    this.#rules.noteSent(asker, sent);
+    asker.lastSent = sent;
+    const resources = content.resources.length + content.unresolved.length + heartbeats;
     const removed = content.removed.length;
-    return { type, nonce, version, resources, removed, body, tail: writeNonce(nonce) };
+    return { type, nonce, version, resources, removed, isHeartbeat, body, tail: writeNonce(nonce) };
   }
 
   /** Envoy on the wire, 7: its first request on a stream of their own does not say whose virtual hosts it waits for. */

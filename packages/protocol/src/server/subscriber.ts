@@ -2,13 +2,19 @@ import type { ApiVersion, Nonce, ResourceType, Version } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
+import type { Lifetimes } from "./lifetimes.js";
 
 /** A response that was sent. */
 export interface Sent {
   readonly nonce: Nonce;
   readonly version: Version;
-  /** Counts the responses of the stream, over all types. */
+  /** Counts the responses of the stream, over all types; a heartbeat has the number of what it repeats. */
   readonly order: number;
+  /** What it held of what has a TTL, as `identityOf` names it; empty for a client that is not told TTLs. */
+  readonly perishable: NameSet;
+  readonly isHeartbeat: boolean;
+  /** A heartbeat without bodies. */
+  readonly isBare: boolean;
 }
 
 /**
@@ -31,6 +37,8 @@ export interface Subscriber {
   /** The client waits for a response, even one without resources. */
   mustAnswer: boolean;
   lastSent: Sent | undefined;
+  /** Undefined as long as it got nothing with a TTL. */
+  lifetimes: Lifetimes | undefined;
 }
 
 /** A client that has and wants nothing yet. */
@@ -44,6 +52,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     owed: NameSet.empty,
     mustAnswer: false,
     lastSent: undefined,
+    lifetimes: undefined,
   };
 }
 

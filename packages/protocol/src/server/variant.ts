@@ -11,6 +11,8 @@ import type { Sent, Subscriber } from "./subscriber.js";
 export interface Surroundings {
   /** Of the method that was called. */
   readonly api: ApiVersion;
+  /** The client is told TTLs. */
+  readonly tellsTtl: boolean;
   /** A type that makes clients ask again for this one was sent after this one was (rule 123). */
   sentBefore(subscriber: Subscriber): boolean;
   /** The names of this type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
@@ -37,5 +39,6 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
   /** Equal for needs with the same bytes. */
   bodyKey(need: Need, contentKey: string): string;
   write(head: ResponseHead, content: Content): Uint8Array;
+  /** Called while `lastSent` is still the one before. */
   noteSent(asker: Asker, sent: Sent): void;
 }

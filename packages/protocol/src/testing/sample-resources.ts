@@ -19,7 +19,7 @@ import { RuntimeSchema } from "@xdskit/api/envoy/service/runtime/v3/rtds";
 
 /**
  * One resource's content in the words of a transcript: a label, and the names it refers to: `1`, `1->x`, `1->x,y`.
- * Behind an `@` each: aliases, which the message does not carry.
+ * Behind an `@` each: aliases, which the message does not carry. At the end a TTL, which it does not carry either: `1~10s`.
  * A cluster without `->` refers to the load assignment of its own name; `->static` makes it one without a load assignment.
  * A route configuration with `->vhds` has its virtual hosts asked for one by one.
  */
@@ -38,6 +38,13 @@ interface Sample {
   readonly read: (body: Uint8Array) => Said;
 }
 
+/** `1.5s`, as durations are written in a transcript. */
+export function millisecondsOf(seconds: string): number {
+  const [, number] = /^(\d+(?:\.\d+)?)s$/.exec(seconds) ?? [];
+  if (number === undefined) throw new Error(`a duration is written 1.5s, not ${seconds}`);
+  return Number(number) * 1000;
+}
+
 /** Two steps, so that the compiler knows the message when it reads the functions. */
 function sample<Desc extends DescMessage>(schema: Desc, v2Name: string | undefined) {
   return (
@@ -49,10 +56,11 @@ function sample<Desc extends DescMessage>(schema: Desc, v2Name: string | undefin
     url: `${typeUrlPrefix}${schema.typeName}`,
     v2Url: v2Name === undefined ? undefined : `${typeUrlPrefix}${v2Name}`,
     resource: (name, content) => {
-      const [said = "", ...aliases] = content.split("@");
+      const [carried = "", ttl] = content.split("~");
+      const [said = "", ...aliases] = carried.split("@");
       const [label = "", refers] = said.split("->");
       const message = create(schema, build(name, label, refers === undefined ? [] : refers.split(",")));
-      return createResource(message, { name, aliases });
+      return createResource(message, { name, aliases, ttl: ttl === undefined ? undefined : millisecondsOf(ttl) });
     },
     read: (body) => {
       const [name, label, refers = []] = read(fromBinary(schema, body));

@@ -8,6 +8,7 @@ import {
   type StreamEvent,
   type StreamLimits,
   statusCode,
+  type TtlPolicy,
 } from "../index.js";
 import { wordOf } from "./sample-resources.js";
 import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "./sample-world.js";
@@ -50,6 +51,9 @@ export class TranscriptClient {
   readonly #histories = new Map<string, TypeHistory>();
   /** The API version in which a type was last asked for. */
   readonly #asked = new Map<string, ApiVersion>();
+  readonly #ttl: TtlPolicy;
+  /** The version that was sent last, by type and name: delta heartbeats must repeat it. */
+  readonly #beatVersions = new Map<string, string>();
   readonly #nonces = new Set<string>();
   /** What the last response was made from: perhaps not the newest. */
   #from: SampleGroup | undefined;
@@ -65,6 +69,7 @@ export class TranscriptClient {
     this.only = mode.ads ? undefined : (settings.get("only") ?? first);
     if (!mode.ads && this.only === undefined) throw new Error("a per-type stream needs a type: open NAME only=TYPE");
     this.#case = shared;
+    this.#ttl = settings.get("ttl") === "always" ? "always" : "advertised";
     const limits: { -readonly [K in keyof StreamLimits]: StreamLimits[K] } = { ...defaultStreamLimits };
     for (const key of ["namesPerRequest", "namesPerStream", "typesPerStream"] as const) {
       if (settings.has(key)) limits[key] = Number(settings.get(key));
@@ -89,7 +94,16 @@ export class TranscriptClient {
   /** What the node is to have. A stream that has not said who it is hears of it later. */
   snapshot(group: SampleGroup): void {
     if (!this.#identified) return;
-    this.#step({ kind: "snapshot", snapshot: watchedSnapshot(group, (looked) => (this.#from = looked)) });
+    this.#step({
+      kind: "snapshot",
+      snapshot: watchedSnapshot(group, (looked) => (this.#from = looked)),
+      ttl: this.#ttl,
+    });
+  }
+
+  /** So much time went by that what needs a heartbeat this often, milliseconds, is to have one. */
+  beat(interval: number): void {
+    this.#step({ kind: "heartbeat", interval });
   }
 
   request(bytes: Uint8Array): void {
@@ -178,8 +192,15 @@ export class TranscriptClient {
     if (this.#nonces.has(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
     this.#nonces.add(seen.nonce);
     ledger.note(`all of ${type}`, describeSet(this.#from, type), seen.version);
-    for (const { name, content, version } of seen.resources) {
-      if (version !== undefined && content !== undefined) ledger.note(`${type} ${name}`, content, version);
+    for (const { name, content, version, ttl } of seen.resources) {
+      const kept = this.#from?.contents.get(type)?.get(name)?.split("~")[1];
+      if (ttl !== undefined && ttl !== kept) throw new Error(`${name} has the TTL ${kept}, and ${ttl} was sent`);
+      // It is a part of the version, told or not.
+      const whole = kept === undefined ? content : `${content}~${kept}`;
+      if (version !== undefined && content !== undefined) ledger.note(`${type} ${name}`, whole ?? "", version);
+      if (content === undefined && ttl !== undefined)
+        checkHeartbeat(this.#beatVersions.get(`${type} ${name}`), name, version);
+      else if (version !== undefined) this.#beatVersions.set(`${type} ${name}`, version);
     }
     this.history(type).responses.push(seen);
     const prefix = known === undefined || known.api === mode.api ? "" : `${known.api}:`;
@@ -188,12 +209,22 @@ export class TranscriptClient {
   }
 }
 
-function describeContent({ resources, removed }: SeenResponse): string {
-  const there = resources.map(({ name, content, aliases }) => {
-    if (content !== undefined) return [`${name}=${content}`, ...aliases].join("@");
+/** Rule 131: the version that this client was sent last, if it was sent any: it may have it from another stream. */
+function checkHeartbeat(sent: string | undefined, name: string, version: string | undefined): void {
+  if (sent !== undefined && sent !== version)
+    throw new Error(`a heartbeat for ${name} at ${version}, and it has ${sent}`);
+}
+
+function describeContent({ resources, removed, isHeartbeat }: SeenResponse): string {
+  const there = resources.map(({ name, content, aliases, ttl }) => {
+    const time = ttl === undefined ? "" : `~${ttl}`;
+    if (content !== undefined) return `${[`${name}=${content}`, ...aliases].join("@")}${time}`;
+    if (ttl !== undefined) return `${name}${time}`;
     return [`${name}=∅`, ...aliases.filter((alias) => alias !== name)].join("@");
   });
-  return [...there.sort(), ...removed.map((name) => `-${name}`).sort()].join(" ") || "[]";
+  return (
+    [...(isHeartbeat ? ["♥"] : []), ...there.sort(), ...removed.map((name) => `-${name}`).sort()].join(" ") || "[]"
+  );
 }
 
 function word(type: { readonly typeUrl: string }): string {

@@ -77,7 +77,7 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
     else if (key === "v") version = reference(value, "version");
     else if (key === "n") nonce = reference(value, "nonce");
     else if (key === "node") node = { ...node, id: value };
-    else if (key === "agent") node = { id: "test", ...node, userAgentName: value };
+    else if (key === "agent") node = { id: "test", ...node, userAgentName: value.replaceAll("_", " ") };
     else if (key === "features") node = { id: "test", ...node, clientFeatures: value.split(",") };
     else if (context.variant === "sotw") names.push(token);
     else if (token.startsWith("+")) subscribe.push(token.slice(1));

@@ -1,4 +1,4 @@
-import { sampleResource } from "./sample-resources.js";
+import { millisecondsOf, sampleResource } from "./sample-resources.js";
 import { type Edit, edit, type SampleGroup } from "./sample-world.js";
 import type { Case, Mode, Step } from "./transcript.js";
 import { TranscriptClient } from "./transcript-client.js";
@@ -86,6 +86,9 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
       case "block":
       case "unblock":
         find(words[0] ?? "main").blocked = verb === "block";
+        break;
+      case "beat":
+        for (const client of clients.values()) client.beat(millisecondsOf(words[0] ?? ""));
         break;
       case "take":
         find(words[1] ?? "main").pull(Number(words[0]));

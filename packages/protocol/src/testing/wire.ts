@@ -4,6 +4,8 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
+  type Resource as ResourceMessage,
+  ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { OutgoingResponse, Variant } from "../server/contract.js";
 import { type Content, readSample } from "./sample-resources.js";
@@ -56,11 +58,13 @@ export function encodeRequest(variant: Variant, request: Request): Uint8Array {
 /** One resource of a response. */
 export interface SeenResource {
   readonly name: string;
-  /** Undefined for a delta `Resource` without a body: the name could not be resolved (rule 138). */
+  /** Undefined for a delta `Resource` without a body: a heartbeat if it has a TTL, else the name could not be resolved (rule 138). */
   readonly content: Content | undefined;
   /** Delta only. */
   readonly version: string | undefined;
   readonly aliases: readonly string[];
+  /** `10s`; undefined: none is told. */
+  readonly ttl: string | undefined;
 }
 
 /** A response of either variant as a client sees it. */
@@ -70,7 +74,11 @@ export interface SeenResponse {
   readonly nonce: string;
   readonly resources: readonly SeenResource[];
   readonly removed: readonly string[];
+  /** The server says that it only starts TTLs anew. */
+  readonly isHeartbeat: boolean;
 }
+
+type OnTheWire = Omit<SeenResponse, "isHeartbeat">;
 
 /**
  * Decodes a response as a client would, and checks what holds for every response whatever was asked:
@@ -80,7 +88,9 @@ export function decodeResponse(variant: Variant, outgoing: OutgoingResponse): Se
   const bytes = new Uint8Array(outgoing.body.length + outgoing.tail.length);
   bytes.set(outgoing.body);
   bytes.set(outgoing.tail, outgoing.body.length);
-  const seen = variant === "sotw" ? decodeSotw(bytes) : decodeDelta(bytes);
+  const { isHeartbeat } = outgoing;
+  const seen: SeenResponse = { ...(variant === "sotw" ? decodeSotw(bytes) : decodeDelta(bytes)), isHeartbeat };
+  if (isHeartbeat) check(seen.removed.length === 0, "a heartbeat that removes");
   check(seen.nonce === outgoing.nonce, `nonce ${seen.nonce} on the wire, ${outgoing.nonce} beside it`);
   check(seen.version === outgoing.version, `version ${seen.version} on the wire, ${outgoing.version} beside it`);
   check(seen.resources.length === outgoing.resources, `${seen.resources.length} resources, ${outgoing.resources} said`);
@@ -92,31 +102,51 @@ export function decodeResponse(variant: Variant, outgoing: OutgoingResponse): Se
   return seen;
 }
 
-function decodeSotw(bytes: Uint8Array): SeenResponse {
+function decodeSotw(bytes: Uint8Array): OnTheWire {
   const response = fromBinary(DiscoveryResponseSchema, bytes);
   allKnown(response);
   const { typeUrl, versionInfo: version, nonce } = response;
-  const resources = response.resources.map((any) => {
+  const resources = response.resources.map((outer) => {
+    const wrapper = outer.typeUrl === wrapperUrl ? fromBinary(ResourceSchema, outer.value) : undefined;
+    const any = wrapper === undefined ? outer : wrapper.resource;
+    check(any !== undefined, "a wrapper without a resource (Envoy on the wire, 3)");
     check(any.typeUrl === typeUrl, `a resource of type ${any.typeUrl} in a response of ${typeUrl} (rule 2)`);
     const { name = "?", content } = readSample(any.typeUrl, any.value);
-    return { name, content, version: undefined, aliases: [] };
+    if (wrapper !== undefined) {
+      allKnown(wrapper);
+      check(wrapper.name === name, `the wrapper of ${name} says that it is ${wrapper.name}`);
+      check(wrapper.version === version, `the wrapper of ${name} has the version ${wrapper.version}, not ${version}`);
+      check(wrapper.ttl !== undefined, `${name} is wrapped without need`);
+    }
+    return { name, content, version: undefined, aliases: [], ttl: ttlOf(wrapper) };
   });
   return { typeUrl, version, nonce, resources, removed: [] };
 }
 
-function decodeDelta(bytes: Uint8Array): SeenResponse {
+function decodeDelta(bytes: Uint8Array): OnTheWire {
   const response = fromBinary(DeltaDiscoveryResponseSchema, bytes);
   allKnown(response);
   const { typeUrl, systemVersionInfo: version, nonce, removedResources: removed } = response;
-  const resources = response.resources.map(({ name, version, aliases, resource: any }) => {
-    if (any === undefined) return { name, content: undefined, version, aliases };
+  const resources = response.resources.map((resource) => {
+    const { name, version, aliases, resource: any } = resource;
+    const ttl = ttlOf(resource);
+    if (ttl !== undefined && any === undefined)
+      check(version !== "", `a heartbeat without version (rule 131): ${name}`);
+    if (any === undefined) return { name, content: undefined, version, aliases, ttl };
     check(any.typeUrl === typeUrl, `a resource of type ${any.typeUrl} in a response of ${typeUrl} (rule 2)`);
     check(version !== "", `no version for ${name} (rule 81)`);
     const said = readSample(any.typeUrl, any.value);
     check(said.name === undefined || said.name === name, `resource ${name} says that it is ${said.name}`);
-    return { name, content: said.content, version, aliases };
+    return { name, content: said.content, version, aliases, ttl };
   });
   return { typeUrl, version, nonce, resources, removed };
+}
+
+const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
+
+function ttlOf(resource: ResourceMessage | undefined): string | undefined {
+  const { ttl } = resource ?? {};
+  return ttl === undefined ? undefined : `${Number(ttl.seconds) + ttl.nanos / 1e9}s`;
 }
 
 function allKnown(message: Message): void {

@@ -1,0 +1,92 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { NameSet } from "../name-set.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { covers } from "../subscription.js";
+import type { Sent, Subscriber } from "./subscriber.js";
+
+/** What is remembered of a client that is told TTLs, for one type of which something has one. */
+export interface Lifetimes {
+  /** Resources that need a heartbeat this often, or more often, are to have one; milliseconds, 0 for none. Latest wins: a slow client gets one, not ten. */
+  due: number;
+  /** Everything was sent since the last beat, and so all TTLs started anew. */
+  refreshed: boolean;
+  /** What was sent last in a response that was rejected, as `identityOf` names it. */
+  rejected: NameSet;
+  /** A heartbeat without bodies was rejected: it gets them with bodies. */
+  whole: boolean;
+}
+
+/** One content of one resource; versions have no spaces. */
+export function identityOf({ name, version }: Resource): string {
+  return `${version} ${name}`;
+}
+
+/** The contents with a TTL among these. */
+export function perishableOf(resources: readonly Resource[]): NameSet {
+  const found = resources.filter(({ ttl }) => ttl !== undefined);
+  return found.length === 0 ? NameSet.empty : NameSet.of(found.map(identityOf));
+}
+
+/** It is time for heartbeats for what needs them at least this often, milliseconds. */
+export function beat(subscriber: Subscriber, interval: number): void {
+  if (ResourceSets.perishable(subscriber.held) === undefined) return;
+  const lifetimes = lifetimesOf(subscriber);
+  // Twice the interval is still well below the TTL.
+  if (lifetimes.refreshed) lifetimes.refreshed = false;
+  else lifetimes.due = Math.max(lifetimes.due, interval);
+}
+
+/** A client came back whose timers go on running for what it says to have. */
+export function beatAtOnce(subscriber: Subscriber, held: ResourceSet): void {
+  if (ResourceSets.perishable(held) !== undefined) lifetimesOf(subscriber).due = Number.POSITIVE_INFINITY;
+}
+
+/** Notes a response of which these contents have a TTL. `everything`: it holds all that the client is to have. */
+export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, everything: boolean): void {
+  if (perishable.size === 0) return;
+  const lifetimes = lifetimesOf(subscriber);
+  if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
+  if (!everything) return;
+  lifetimes.refreshed = true;
+  lifetimes.due = 0;
+}
+
+/** Notes what the client said about a response that held something with a TTL. */
+export function noteAnswer(subscriber: Subscriber, { perishable, isBare }: Sent, rejected: boolean): void {
+  const { lifetimes } = subscriber;
+  if (lifetimes === undefined || perishable.size === 0) return;
+  if (!rejected) {
+    if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
+  } else if (isBare) {
+    // It does not hold what it was told to keep: its TTL was over before the heartbeat came, or it knows no heartbeats. With the bodies it does.
+    lifetimes.whole = true;
+    subscriber.owed = subscriber.owed.with(heldOf(subscriber, perishable));
+  } else {
+    lifetimes.rejected = perishable.with(stillThere(subscriber, lifetimes.rejected));
+  }
+}
+
+function lifetimesOf(subscriber: Subscriber): Lifetimes {
+  subscriber.lifetimes ??= { due: 0, refreshed: false, rejected: NameSet.empty, whole: false };
+  return subscriber.lifetimes;
+}
+
+/** What was rejected and has another content now is forgotten, or the list would grow with every rejection. */
+function stillThere({ held }: Subscriber, rejected: NameSet): readonly string[] {
+  return [...rejected].filter((identity) => resourceWith(held, identity) !== undefined);
+}
+
+function heldOf({ held, subscription }: Subscriber, perishable: NameSet): readonly ResourceName[] {
+  const names: ResourceName[] = [];
+  for (const identity of perishable) {
+    const resource = resourceWith(held, identity);
+    if (resource !== undefined && covers(subscription, resource)) names.push(resource.name);
+  }
+  return names;
+}
+
+function resourceWith(set: ResourceSet, identity: string): Resource | undefined {
+  const space = identity.indexOf(" ");
+  const resource = set.get(identity.slice(space + 1));
+  return resource?.version === identity.slice(0, space) ? resource : undefined;
+}

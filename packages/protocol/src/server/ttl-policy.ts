@@ -1,0 +1,31 @@
+import type { ApiVersion } from "@xdskit/api";
+import type { Node } from "../node.js";
+import type { Variant } from "./contract.js";
+
+/**
+ * Which clients are told of TTLs: those that say that they understand them (`advertised`), or also those that say nothing, as Envoy does
+ * (`always`). gRPC's clients never are because of `always`.
+ */
+export type TtlPolicy = "advertised" | "always";
+
+// Rule 127 to 129, in all the spellings that there are.
+const ttlFeature = /^(?:xds|envoy)\.config\.(?:supports-)?resource-ttl$/;
+const wrapperFeature = /^(?:xds|envoy)\.config\.(?:supports-)?resource-in-sotw$/;
+/** The protocol's document gates TTLs in SotW by this name alone; without `supports-` it is gRPC's and means the wrapper only. */
+const ttlInSotwFeature = /^(?:xds|envoy)\.config\.supports-resource-in-sotw$/;
+/** `gRPC Go`, `gRPC C-core …`, `gRPC Java`, `gRPC Node Pure JS`, `grpc-node`. */
+const grpcAgent = /^grpc/i;
+
+/** Whether a stream's client is told TTLs, and so needs heartbeats. `api` is the method's: the messages of v2 have no place for a TTL. */
+export function tellsTtl(
+  { variant, api }: { readonly variant: Variant; readonly api: ApiVersion },
+  { clientFeatures, userAgentName }: Pick<Node, "clientFeatures" | "userAgentName">,
+  policy: TtlPolicy,
+): boolean {
+  if (api === "v2") return false;
+  const says = (feature: RegExp) => clientFeatures.some((name) => feature.test(name));
+  // gRPC on the wire, 1 and 2: it unwraps at best, and knows no TTL.
+  if (policy === "always" && !grpcAgent.test(userAgentName)) return true;
+  if (variant === "delta") return says(ttlFeature);
+  return says(wrapperFeature) && (says(ttlFeature) || (says(ttlInSotwFeature) && !grpcAgent.test(userAgentName)));
+}
