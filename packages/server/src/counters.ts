@@ -45,7 +45,7 @@ export function createCounters(): Counters {
       const { typeUrl, abbreviation } = type.schema === undefined ? unknownTypes : type;
       return row(types, `${variant} ${typeUrl}`, () => ({
         ...{ typeUrl, abbreviation, variant },
-        ...{ responses: 0, resources: 0, removals: 0, responseBytes: 0 },
+        ...{ responses: 0, heartbeats: 0, resources: 0, removals: 0, responseBytes: 0 },
         ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
       }));
     },
@@ -86,6 +86,7 @@ const unknownTypes = { typeUrl: "", abbreviation: "unknown" } as const;
 /** Counts a response that was sent. */
 export function countResponse(stats: Mutable<TypeStats>, response: OutgoingResponse): void {
   stats.responses += 1;
+  if (response.isHeartbeat) stats.heartbeats += 1;
   stats.resources += response.resources;
   stats.removals += response.removed;
   stats.responseBytes += response.body.byteLength + response.tail.byteLength;

@@ -35,7 +35,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const counters = createCounters();
   const events = createEvents();
   const layers = createLayers();
-  const publication = createPublication(layers, createGroups(options.groups), limits);
+  const groups = createGroups(options.groups, options.ttl);
+  const publication = createPublication(layers, groups, limits, options.clock);
   const sessions = new Set<Session>();
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */

@@ -1,5 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { Node } from "@xdskit/protocol";
+import type { Node, TtlPolicy } from "@xdskit/protocol";
 import { matchesGlob } from "./glob.js";
 import { checkLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 import type { LayerName } from "./source.js";
@@ -17,13 +17,15 @@ export interface GroupSettings {
   readonly layers: readonly LayerName[];
   /** What its nodes are asked to report of their load; what is left out is as the server's options say. */
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
+  /** Which of its clients are told TTLs; see `TtlPolicy`. Default: `ttl` of the server's options. */
+  readonly ttl?: TtlPolicy | undefined;
 }
 
 /**
  * A program's own way to group nodes. A node for which it returns undefined, or no layers, is refused with PERMISSION_DENIED. Asked once
  * for a stream; a group is there while one of its nodes has a stream. Groups with the same layers share all work.
  */
-export type GroupOf = (node: Node) => Pick<GroupSettings, "name" | "layers" | "loadReports"> | undefined;
+export type GroupOf = (node: Node) => Pick<GroupSettings, "name" | "layers" | "loadReports" | "ttl"> | undefined;
 
 /** A group as the server knows it. */
 export interface Group {
@@ -31,6 +33,7 @@ export interface Group {
   /** Undefined: every layer that there is, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
+  readonly ttl?: TtlPolicy | undefined;
   /** Tells it from every other. */
   readonly key: string;
 }
@@ -46,15 +49,20 @@ export interface Groups {
 export const everyNode = "all";
 
 /** Checks the settings and makes them ready. Throws an XdskitError that lists everything wrong with them. */
-export function createGroups(settings: readonly GroupSettings[] | GroupOf | undefined): Groups {
+export function createGroups(
+  settings: readonly GroupSettings[] | GroupOf | undefined,
+  ttlByDefault?: TtlPolicy,
+): Groups {
   if (settings === undefined) {
-    const all: Group = { name: everyNode, layers: undefined, key: everyNode };
+    const all: Group = { name: everyNode, layers: undefined, ttl: ttlByDefault, key: everyNode };
     return { of: () => all, configured: [all] };
   }
   if (typeof settings === "function") {
     const of = (node: Node) => {
       const found = settings(node);
-      return found === undefined ? undefined : { ...found, key: JSON.stringify([found.name, ...found.layers]) };
+      if (found === undefined) return undefined;
+      const { name, layers, ttl = ttlByDefault } = found;
+      return { name, layers, ttl, key: JSON.stringify([name, ...layers]) };
     };
     return { of, configured: [] };
   }
@@ -63,8 +71,8 @@ export function createGroups(settings: readonly GroupSettings[] | GroupOf | unde
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
   }
-  const ready = settings.map(({ name, match, layers, loadReports }) => ({
-    group: { name, layers, loadReports, key: name },
+  const ready = settings.map(({ name, match, layers, loadReports, ttl = ttlByDefault }) => ({
+    group: { name, layers, loadReports, ttl, key: name },
     conditions: Object.entries(match).map(([key, pattern]) => condition(key, String(pattern))),
   }));
   return {

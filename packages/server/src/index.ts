@@ -1,3 +1,4 @@
+export { type Clock, systemClock } from "./clock.js";
 export {
   type Config,
   type ConfigLayer,

@@ -1,7 +1,9 @@
-import { type Node, type Snapshot, statusCode } from "@xdskit/protocol";
+import { type Node, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
+import type { Clock } from "./clock.js";
 import type { Group, Groups } from "./groups.js";
 import type { LayerChange, Layers } from "./layers.js";
 import type { ServerLimits } from "./limits.js";
+import type { PulseListener } from "./pulse.js";
 import { createSharedStacks, type SharedStack, type Subscriber } from "./shared-stacks.js";
 import type { GroupStats } from "./stats.js";
 import type { Refusal } from "./transport.js";
@@ -17,16 +19,19 @@ export interface Membership {
   leave(): void;
 }
 
-/** A node was let in. */
+/** A node that was let in. */
 export interface Admission {
   /** What the group asks its nodes to report of their load. */
   readonly loadReports: Group["loadReports"];
-  join(subscriber: Subscriber): Membership;
+  /** Which of the group's clients are told TTLs. */
+  readonly ttl: TtlPolicy;
+  /** Must be called for changes to be heard; `beats` hears when heartbeats are due, and is left out for a client that is not told TTLs. */
+  join(subscriber: Subscriber, beats?: PulseListener): Membership;
 }
 
 /** Which node is to have what, and who is to hear of changes. */
 export interface Publication {
-  /** Finds the group of a node. `join` must be called on what it returns for changes to be heard. */
+  /** Finds the group of a node. */
   admit(node: Node, way?: Way): Admission | Refusal;
   /** Takes over what became different in the layers and tells those that it concerns. */
   publish(changes: readonly LayerChange[]): void;
@@ -55,8 +60,9 @@ export function createPublication(
   layers: Layers,
   groups: Groups,
   limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
+  clock?: Clock,
 ): Publication {
-  const stacks = createSharedStacks(layers);
+  const stacks = createSharedStacks(layers, clock, (stack) => (open() ? stack.snapshot() : undefined));
   const members = new Map<string, Member>();
   const openOfNode = { stream: new Map<string, number>(), poll: new Map<string, number>() };
   const mostOfNode = { stream: limits.streamsPerNode, poll: limits.pollsPerNode };
@@ -72,10 +78,11 @@ export function createPublication(
     members.set(group.key, made);
     return made;
   }
-  function join(member: Member, id: string, way: Way, subscriber: Subscriber): Membership {
+  function join(member: Member, id: string, way: Way, subscriber: Subscriber, beats?: PulseListener): Membership {
     const { group, shared, open: openOfGroup } = member;
     const openOf = openOfNode[way];
     shared.subscribers.add(subscriber);
+    const stopBeats = beats === undefined ? undefined : shared.pulse.join(beats);
     openOfGroup[way] += 1;
     openOf.set(id, (openOf.get(id) ?? 0) + 1);
     return {
@@ -83,6 +90,7 @@ export function createPublication(
       snapshot: () => (open() ? shared.stack.snapshot() : undefined),
       leave() {
         if (!shared.subscribers.delete(subscriber)) return;
+        stopBeats?.();
         openOfGroup[way] -= 1;
         const left = (openOf.get(id) ?? 1) - 1;
         if (left === 0) openOf.delete(id);
@@ -100,7 +108,10 @@ export function createPublication(
     return opened;
   }
   function tellAll(): void {
-    for (const { subscribers } of stacks) for (const each of subscribers) each.changed();
+    for (const { subscribers, pulse } of stacks) {
+      for (const each of subscribers) each.changed();
+      pulse.update();
+    }
   }
 
   return {
@@ -114,14 +125,15 @@ export function createPublication(
         const message = `node ${JSON.stringify(cut(id))} has ${count} ${way}s open, and no node may have more`;
         return { code: statusCode.resourceExhausted, message };
       }
-      const { loadReports } = group;
-      return { loadReports, join: (subscriber) => join(memberOf(group), id, way, subscriber) };
+      const { loadReports, ttl } = group;
+      return { loadReports, ttl, join: (subscriber, beats) => join(memberOf(group), id, way, subscriber, beats) };
     },
     publish(changes) {
       const wasOpen = opened;
-      for (const { stack, subscribers } of stacks.touchedBy(changes)) {
-        if (!stack.update(changes)) continue;
-        if (wasOpen) for (const each of subscribers) each.changed();
+      for (const { stack, subscribers, pulse } of stacks.touchedBy(changes)) {
+        if (!stack.update(changes) || !wasOpen) continue;
+        for (const each of subscribers) each.changed();
+        pulse.update();
       }
       if (!wasOpen && open()) tellAll();
     },

@@ -8,12 +8,15 @@ import {
   type Stream,
   type StreamEffect,
   statusCode,
+  type TtlPolicy,
+  tellsTtl,
 } from "@xdskit/protocol";
 import { type Counters, countResponse } from "./counters.js";
 import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
 import type { FairQueue } from "./fair-queue.js";
 import type { ServerLimits } from "./limits.js";
 import type { Membership, Publication } from "./publication.js";
+import type { PulseListener } from "./pulse.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
 import type { Rejections } from "./rejections.js";
 import type { Subscriber } from "./shared-stacks.js";
@@ -35,7 +38,7 @@ export interface SessionContext {
 }
 
 /** One client's stream: joins the protocol's machine, the transport's connection and the group of the node, and counts. */
-export class Session implements ConnectionHandler, Subscriber {
+export class Session implements ConnectionHandler, Subscriber, PulseListener {
   readonly #context: SessionContext;
   readonly #connection: Connection;
   readonly #stream: Stream;
@@ -44,6 +47,7 @@ export class Session implements ConnectionHandler, Subscriber {
   #info: StreamInfo;
   #opened: NodeStreamInfo | undefined;
   #membership: Membership | undefined;
+  #ttl: TtlPolicy | undefined;
   /** The snapshot that the machine was last given. */
   #given: Snapshot | undefined;
   #room = true;
@@ -112,6 +116,12 @@ export class Session implements ConnectionHandler, Subscriber {
     this.#wantsWork("changes");
   }
 
+  beat(interval: number): void {
+    if (this.#over) return;
+    this.#guard(() => this.#carryOut(this.#stream.step({ kind: "heartbeat", interval })));
+    this.#wantsWork("changes");
+  }
+
   #wantsWork(lane: "answers" | "changes"): void {
     if (!this.#over) this.#context.queue.add(this, lane);
   }
@@ -126,7 +136,7 @@ export class Session implements ConnectionHandler, Subscriber {
       const snapshot = this.#membership?.snapshot();
       if (snapshot !== undefined && snapshot !== this.#given) {
         this.#given = snapshot;
-        this.#carryOut(this.#stream.step({ kind: "snapshot", snapshot }));
+        this.#carryOut(this.#stream.step({ kind: "snapshot", snapshot, ttl: this.#ttl }));
       }
       while (this.#room && !this.#over) {
         const response = this.#stream.next();
@@ -200,7 +210,8 @@ export class Session implements ConnectionHandler, Subscriber {
       this.#refuse(admission.code, admission.message, node);
       return;
     }
-    this.#membership = admission.join(this);
+    this.#ttl = admission.ttl;
+    this.#membership = admission.join(this, tellsTtl(this.#info.method, node, admission.ttl) ? this : undefined);
     const stream: NodeStreamInfo = { ...this.#info, node, group: this.#membership.group };
     this.#opened = stream;
     events.emit(() => ({ kind: "stream-opened", stream }));

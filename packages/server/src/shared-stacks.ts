@@ -1,5 +1,8 @@
+import type { Snapshot } from "@xdskit/protocol";
+import { type Clock, systemClock } from "./clock.js";
 import { createLayerStack, type LayerStack } from "./layer-stack.js";
 import type { LayerChange, Layers } from "./layers.js";
+import { createPulse, type Pulse } from "./pulse.js";
 import type { LayerName } from "./source.js";
 
 /** Whoever is to hear that its group has a new snapshot. */
@@ -12,6 +15,8 @@ export interface SharedStack {
   readonly names: readonly LayerName[] | undefined;
   readonly stack: LayerStack;
   readonly subscribers: Set<Subscriber>;
+  /** The heartbeats of those whose clients are told TTLs. */
+  readonly pulse: Pulse;
   /** How many groups use it. */
   groups: number;
 }
@@ -33,7 +38,12 @@ export interface SharedStacks {
   [Symbol.iterator](): Iterator<SharedStack>;
 }
 
-export function createSharedStacks(layers: Layers): SharedStacks {
+/** `visible` is what of a stack's snapshot streams may be told now. */
+export function createSharedStacks(
+  layers: Layers,
+  clock: Clock = systemClock,
+  visible: (stack: LayerStack) => Snapshot | undefined = (stack) => stack.snapshot(),
+): SharedStacks {
   const byNames = new Map<string, SharedStack>();
   const byLayer = new Map<LayerName, Set<SharedStack>>();
   /** The one that was left first is the first. */
@@ -57,7 +67,9 @@ export function createSharedStacks(layers: Layers): SharedStacks {
         unused.delete(known);
         return known;
       }
-      const made = { names, stack: createLayerStack(layers, names), subscribers: new Set<Subscriber>(), groups: 1 };
+      const stack = createLayerStack(layers, names);
+      const pulse = createPulse(clock, () => visible(stack));
+      const made = { names, stack, subscribers: new Set<Subscriber>(), pulse, groups: 1 };
       byNames.set(keyOf(names), made);
       for (const name of names ?? []) {
         const having = byLayer.get(name) ?? new Set();

@@ -25,6 +25,8 @@ export interface TypeStats {
   readonly abbreviation: string;
   readonly variant: Variant;
   readonly responses: number;
+  /** Those of the responses that only start TTLs anew. */
+  readonly heartbeats: number;
   /** Resources in the responses, and names that they removed. */
   readonly resources: number;
   readonly removals: number;

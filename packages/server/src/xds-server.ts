@@ -1,5 +1,6 @@
 import type { Registry, ResourceTypes } from "@xdskit/api";
-import type { Node, Snapshot } from "@xdskit/protocol";
+import type { Node, Snapshot, TtlPolicy } from "@xdskit/protocol";
+import type { Clock } from "./clock.js";
 import type { Config } from "./config.js";
 import type { ServerListener } from "./events.js";
 import type { GroupOf, GroupSettings } from "./groups.js";
@@ -21,6 +22,11 @@ export interface ServerOptions {
    * A node that no group matches is refused with PERMISSION_DENIED.
    */
   readonly groups?: readonly GroupSettings[] | GroupOf | undefined;
+  /**
+   * Which clients are told how long resources live, of groups that do not say so themselves; see `TtlPolicy`. Default `advertised`. Envoy
+   * advertises nothing, so that it takes `always`.
+   */
+  readonly ttl?: TtlPolicy | undefined;
   /** See `ServerLimits` for each default. */
   readonly limits?: Partial<ServerLimits> | undefined;
   /** Who a client is that sends no node. Default: such a client is refused with INVALID_ARGUMENT. */
@@ -40,6 +46,8 @@ export interface ServerOptions {
    * some microseconds for each message.
    */
   readonly validate?: boolean | undefined;
+  /** What heartbeats go by; for tests. Default: the system's. */
+  readonly clock?: Clock | undefined;
 }
 
 /** Where to listen: a transport each, `HOST:PORT` such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. Port 0 picks a free one. */

@@ -72,6 +72,7 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
   }
   for (const [name, help, field] of [
     ["xdskit_responses_total", "Discovery responses sent.", "responses"],
+    ["xdskit_heartbeats_total", "Responses sent that only start TTLs anew.", "heartbeats"],
     ["xdskit_response_resources_total", "Resources in the responses sent.", "resources"],
     ["xdskit_response_removals_total", "Removed names in the responses sent.", "removals"],
     ["xdskit_response_bytes_total", "Bytes of the responses sent.", "responseBytes"],

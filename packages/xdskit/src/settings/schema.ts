@@ -36,6 +36,8 @@ const loadReports = z.strictObject({
   clusters: z.union([z.literal("all"), z.array(z.string().min(1)).min(1)], { error: aClusterList }).optional(),
   endpoints: z.boolean({ error: "expected true or false" }).optional(),
 });
+const ttlPolicies = ["advertised", "always"] as const;
+const ttlPolicy = z.enum(ttlPolicies, { error: `expected ${ttlPolicies.join(" or ")}` });
 
 const group = z.strictObject({
   name: z.string().min(1),
@@ -44,6 +46,7 @@ const group = z.strictObject({
   }),
   folders: z.array(folder).min(1, { error: "a group needs a folder" }).superRefine(distinct),
   load_reports: loadReports.optional(),
+  ttl: ttlPolicy.optional(),
 });
 
 const limits = z.strictObject({
@@ -81,6 +84,7 @@ export const settingsSchema = z.strictObject({
     .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
     .superRefine(uniqueNames)
     .optional(),
+  ttl: ttlPolicy.optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),

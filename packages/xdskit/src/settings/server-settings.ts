@@ -10,8 +10,8 @@ import type { Settings } from "./schema.js";
 
 /** The groups as the server wants them: a folder is a layer of the same name. */
 function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
-  return groups?.map(({ name, match, folders, load_reports: loadReports }) => ({
-    ...{ name, match, layers: folders },
+  return groups?.map(({ name, match, folders, load_reports: loadReports, ttl }) => ({
+    ...{ name, match, layers: folders, ttl },
     ...(loadReports === undefined ? {} : { loadReports: loadReportSettings(loadReports) }),
   }));
 }
@@ -26,6 +26,7 @@ export function serverOptions(settings: Settings): ServerOptions {
   const { default_node: node, keepalive, rest } = settings;
   return {
     groups: groupSettings(settings),
+    ttl: settings.ttl,
     limits: serverLimits(settings),
     loadReports: loadReportSettings(settings.load_reports),
     keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),

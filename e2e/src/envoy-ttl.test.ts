@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createConfigFolder, type ResourceText } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { metric } from "./harness/metrics.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import {
+  cluster,
+  configSource,
+  httpListener,
+  loadAssignment,
+  routeConfiguration,
+  variants,
+} from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { get, startTraffic } from "./harness/traffic.js";
+import { eventually } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+/** Long enough that a busy machine does not come late with a heartbeat: one is sent every 2 s. */
+const ttlSeconds = 8;
+
+/** A resource that Envoy is to drop when it has not heard of the server for that long. */
+const perishable = (name: string, resource: ResourceText): ResourceText => ({
+  "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+  name,
+  ttl: `${ttlSeconds}s`,
+  resource,
+});
+
+for (const variant of variants) {
+  test(`Envoy keeps what has a TTL while the server lives, and no longer, ${variant}`, {
+    timeout: 180_000,
+  }, async (t) => {
+    const path = peer("envoy", t);
+    if (path === undefined) return;
+    const scene = await createScene(t);
+    const source = configSource(variant);
+    const red = await startHttpBackend(scene, "red");
+    const [port, lastingPort] = [await freePort(), await freePort()];
+    const listener = (name: string, at: number) => httpListener({ name, port: at, routeName: "routes", source });
+    const folder = await createConfigFolder(scene.directory, {
+      "clusters.yaml": [cluster({ name: "a", source }), perishable("b", cluster({ name: "b", source }))],
+      "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("b", [red.port])],
+      "listeners.yaml": [perishable("perishable", listener("perishable", port)), listener("lasting", lastingPort)],
+      "routes.yaml": [routeConfiguration("routes", "a")],
+    });
+    await folder.putText("xdskit.yaml", "ttl: always\n");
+    let server = await serve(scene, folder.path);
+    const { grpc } = server;
+    const { admin } = await startEnvoy(scene, { path, server: grpc, variant });
+    const clusters = async () => [...(await admin.activeClusters()).keys()].sort().join();
+    const listeners = async () => [...(await admin.activeListeners()).keys()].sort().join();
+    const holdsAll = () =>
+      eventually("all of it", async () => (await clusters()) === "a,b" && (await listeners()) === "lasting,perishable");
+
+    const kept = await scene.step("stays for several TTLs, under traffic", async () => {
+      await holdsAll();
+      const traffic = startTraffic(scene, port);
+      const beats = (type: string) => metric(server.admin, "xdskit_heartbeats_total", { type });
+      // At two seconds each these take longer than two TTLs.
+      await eventually("heartbeats", async () => (await beats("lds")) >= 10 && (await beats("cds")) >= 10, {
+        withinMs: 60_000,
+      });
+      await holdsAll();
+      assert.deepEqual(traffic.failures(), []);
+      assert.equal(await admin.stat("listener_manager.listener_removed"), 0);
+      assert.equal(await admin.stat("cluster_manager.cluster_removed"), 0);
+      assert.equal(await admin.stat("listener_manager.lds.update_rejected"), 0);
+      assert.equal(await admin.stat("cluster_manager.cds.update_rejected"), 0);
+      await traffic.stop();
+    });
+    if (!kept) return;
+
+    await scene.step("goes when the server is gone for that long, and nothing else does", async () => {
+      await server.process.stop();
+      await eventually(
+        "the end of what has a TTL",
+        async () => (await clusters()) === "a" && (await listeners()) === "lasting",
+        {
+          withinMs: 3 * ttlSeconds * 1000,
+        },
+      );
+      assert.equal((await get(lastingPort)).body, "red");
+    });
+
+    await scene.step("comes back with the server", async () => {
+      server = await serve(scene, folder.path, { grpc });
+      await holdsAll();
+      await eventually("an answer from red", async () => (await get(port)).body === "red");
+    });
+  });
+}

@@ -1,0 +1,68 @@
+import { intervalOver, type Snapshot, shortestBeat } from "@xdskit/protocol";
+import type { Clock } from "./clock.js";
+
+/** A stream whose client is told TTLs. */
+export interface PulseListener {
+  /** Resources that need a heartbeat every so many milliseconds, or more often, are to have one. */
+  beat(interval: number): void;
+}
+
+/**
+ * The heartbeats of all streams that are served the same snapshots: one timer, however many streams and resources there are, and none while no
+ * resource has a TTL or no client is told of it.
+ */
+export interface Pulse {
+  /** Returns what ends it. */
+  join(listener: PulseListener): () => void;
+  /** The snapshot may have become another. */
+  update(): void;
+}
+
+/** `snapshot` is what the streams are to have now, undefined while nothing is known. */
+export function createPulse(clock: Clock, snapshot: () => Snapshot | undefined): Pulse {
+  const listeners = new Set<PulseListener>();
+  let running: { readonly interval: number; readonly stop: () => void } | undefined;
+  /** Intervals are counted from here, and what was over by `last` was told; the timer may be started anew without a beat being lost or put off. */
+  const start = clock.now();
+  let last = 0;
+
+  function update(): void {
+    const now = listeners.size === 0 ? undefined : snapshot();
+    const interval = now === undefined ? undefined : shortestBeat(now);
+    if (interval === running?.interval) return;
+    const wasRunning = running !== undefined;
+    running?.stop();
+    running = undefined;
+    if (interval === undefined) return;
+    if (!wasRunning) last = clock.now() - start;
+    wait(interval);
+  }
+  function wait(interval: number): void {
+    const passed = clock.now() - start;
+    // From `last` on, so that changes that come often do not put it off.
+    const next = (Math.floor(last / interval) + 1) * interval;
+    running = { interval, stop: clock.after(Math.max(1, next - passed), tick) };
+  }
+  function tick(): void {
+    if (running === undefined) return;
+    const passed = clock.now() - start;
+    const over = intervalOver(last, passed);
+    // A timer may come a little early.
+    if (over >= running.interval) {
+      last = passed;
+      for (const listener of listeners) listener.beat(over);
+    }
+    wait(running.interval);
+  }
+
+  return {
+    join(listener) {
+      listeners.add(listener);
+      update();
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) update();
+      };
+    },
+    update,
+  };
+}
