@@ -12,7 +12,7 @@ import {
   httpListener,
   loadAssignment,
   routeConfiguration,
-  variants,
+  typeUrl,
 } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { get, startTraffic } from "./harness/traffic.js";
@@ -21,16 +21,33 @@ import { serve } from "./harness/xdskit.js";
 
 /** Long enough that a busy machine does not come late with a heartbeat: one is sent every 2 s. */
 const ttlSeconds = 8;
+/** A reconnecting Envoy waits longer from time to time, up to 30 s. */
+const backMs = 60_000;
 
 /** A resource that Envoy is to drop when it has not heard of the server for that long. */
 const perishable = (name: string, resource: ResourceText): ResourceText => ({
-  "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+  "@type": typeUrl("envoy.service.discovery.v3.Resource"),
   name,
   ttl: `${ttlSeconds}s`,
   resource,
 });
 
-for (const variant of variants) {
+/** A runtime whose value is 1, and 2 while what comes by RTDS is there. */
+const layered = (source: Record<string, unknown>) => ({
+  layered_runtime: {
+    layers: [
+      { name: "static", static_layer: { "example.value": 1 } },
+      { name: "rtds", rtds_layer: { name: "runtime", rtds_config: source } },
+    ],
+  },
+});
+const runtime: ResourceText = {
+  "@type": typeUrl("envoy.service.runtime.v3.Runtime"),
+  name: "runtime",
+  layer: { "example.value": 2 },
+};
+
+for (const variant of ["ads-sotw", "ads-delta"] as const) {
   test(`Envoy keeps what has a TTL while the server lives, and no longer, ${variant}`, {
     timeout: 180_000,
   }, async (t) => {
@@ -46,25 +63,37 @@ for (const variant of variants) {
       "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("b", [red.port])],
       "listeners.yaml": [perishable("perishable", listener("perishable", port)), listener("lasting", lastingPort)],
       "routes.yaml": [routeConfiguration("routes", "a")],
+      "runtime.yaml": [perishable("runtime", runtime)],
     });
     await folder.putText("xdskit.yaml", "ttl: always\n");
     let server = await serve(scene, folder.path);
     const { grpc } = server;
-    const { admin } = await startEnvoy(scene, { path, server: grpc, variant });
+    const { admin } = await startEnvoy(scene, { path, server: grpc, variant, bootstrap: layered(source) });
     const clusters = async () => [...(await admin.activeClusters()).keys()].sort().join();
     const listeners = async () => [...(await admin.activeListeners()).keys()].sort().join();
-    const holdsAll = () =>
-      eventually("all of it", async () => (await clusters()) === "a,b" && (await listeners()) === "lasting,perishable");
+    const runtimeValue = async () => (await admin.runtime()).get("example.value");
+    const holds = async (expected: { clusters: string; listeners: string; runtime: string }) => {
+      assert.deepEqual(
+        { clusters: await clusters(), listeners: await listeners(), runtime: await runtimeValue() },
+        expected,
+      );
+      return true;
+    };
+    const everything = { clusters: "a,b", listeners: "lasting,perishable", runtime: "2" };
 
     const kept = await scene.step("stays for several TTLs, under traffic", async () => {
-      await holdsAll();
+      await eventually("all of it", () => holds(everything));
       const traffic = startTraffic(scene, port);
       const beats = (type: string) => metric(server.admin, "xdskit_heartbeats_total", { type });
       // At two seconds each these take longer than two TTLs.
-      await eventually("heartbeats", async () => (await beats("lds")) >= 10 && (await beats("cds")) >= 10, {
-        withinMs: 60_000,
-      });
-      await holdsAll();
+      await eventually(
+        "heartbeats",
+        async () => Math.min(await beats("lds"), await beats("cds"), await beats("rtds")) >= 10,
+        {
+          withinMs: 60_000,
+        },
+      );
+      await holds(everything);
       assert.deepEqual(traffic.failures(), []);
       assert.equal(await admin.stat("listener_manager.listener_removed"), 0);
       assert.equal(await admin.stat("cluster_manager.cluster_removed"), 0);
@@ -78,17 +107,15 @@ for (const variant of variants) {
       await server.process.stop();
       await eventually(
         "the end of what has a TTL",
-        async () => (await clusters()) === "a" && (await listeners()) === "lasting",
-        {
-          withinMs: 3 * ttlSeconds * 1000,
-        },
+        () => holds({ clusters: "a", listeners: "lasting", runtime: "1" }),
+        { withinMs: 3 * ttlSeconds * 1000 },
       );
       assert.equal((await get(lastingPort)).body, "red");
     });
 
     await scene.step("comes back with the server", async () => {
       server = await serve(scene, folder.path, { grpc });
-      await holdsAll();
+      await eventually("all of it", () => holds(everything), { withinMs: backMs });
       await eventually("an answer from red", async () => (await get(port)).body === "red");
     });
   });

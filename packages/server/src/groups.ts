@@ -33,7 +33,7 @@ export interface Group {
   /** Undefined: every layer that there is, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
-  readonly ttl?: TtlPolicy | undefined;
+  readonly ttl: TtlPolicy;
   /** Tells it from every other. */
   readonly key: string;
 }
@@ -51,7 +51,7 @@ export const everyNode = "all";
 /** Checks the settings and makes them ready. Throws an XdskitError that lists everything wrong with them. */
 export function createGroups(
   settings: readonly GroupSettings[] | GroupOf | undefined,
-  ttlByDefault?: TtlPolicy,
+  ttlByDefault: TtlPolicy = "advertised",
 ): Groups {
   if (settings === undefined) {
     const all: Group = { name: everyNode, layers: undefined, ttl: ttlByDefault, key: everyNode };
@@ -61,8 +61,8 @@ export function createGroups(
     const of = (node: Node) => {
       const found = settings(node);
       if (found === undefined) return undefined;
-      const { name, layers, ttl = ttlByDefault } = found;
-      return { name, layers, ttl, key: JSON.stringify([name, ...layers]) };
+      const key = JSON.stringify([found.name, ...found.layers]);
+      return { ...found, ttl: found.ttl ?? ttlByDefault, key };
     };
     return { of, configured: [] };
   }
