@@ -24,9 +24,12 @@ function waysOf(type: ResourceType): readonly string[] {
   const word = wordOf(type.typeUrl)?.word;
   if (word === undefined) return [`${type.name}, which transcripts have no word for`];
   return (["v3", "v2"] satisfies ApiVersion[]).flatMap((api) => {
+    if (api === "v2" && type.v2TypeUrl === undefined) return [];
     const service = type.services[api];
-    const variants: readonly Variant[] = service?.stream === undefined ? ["delta"] : ["sotw", "delta"];
-    if (service === undefined) return [];
-    return variants.flatMap((variant) => [true, false].map((ads) => describeMode({ variant, ads, api, type: word })));
+    // A type without a service of its own is served on ADS, in both variants.
+    const variants: readonly Variant[] =
+      service !== undefined && service.stream === undefined ? ["delta"] : ["sotw", "delta"];
+    const streams = service === undefined ? [true] : [true, false];
+    return variants.flatMap((variant) => streams.map((ads) => describeMode({ variant, ads, api, type: word })));
   });
 }

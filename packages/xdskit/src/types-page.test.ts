@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { envoyRegistry, type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
+import { testFolder } from "./testing/folder.js";
+import { checkFolder } from "./validate/check-folder.js";
+
+const page = readFileSync(new URL("../../../docs/types.md", import.meta.url), "utf8");
+const served = resourceTypes.all.filter(({ services }) => services.v3 !== undefined);
+
+test("the table of docs/types.md says what the table of types says, in its order", () => {
+  const rows = page.split("\n").filter((line) => /^\| \[[A-Z]+\]/.test(line));
+  assert.deepEqual(
+    rows.map((row) => row.replace(/\]\([^)]*\)/, "").replace("[", "")),
+    served.map(rowOf),
+  );
+});
+
+test("every link of that table leads to a part of the page", () => {
+  const headings = [...page.matchAll(/^## (.*)$/gm)].map(([, text = ""]) => anchorOf(text));
+  const links = [...page.matchAll(/\]\(#([^)]*)\)/g)].map(([, anchor]) => anchor ?? "");
+  assert.deepEqual([...links].sort(), [...headings].sort());
+});
+
+test("the examples of docs/types.md are one valid folder that has every type, and in which nothing is named in vain", async () => {
+  await using folder = await testFolder();
+  for (const [number, [, example = ""]] of [...page.matchAll(/```yaml\n(.*?)```/gs)].entries()) {
+    await folder.write(`example-${number}.yaml`, example);
+  }
+  const { path: directory } = folder;
+  const { findings, groups } = await checkFolder({ directory, settings: {}, registry: envoyRegistry(), ignore: [] });
+  assert.deepEqual(findings, []);
+  const shown = new Set(groups.flatMap(({ resources }) => resources.map(({ type }) => type.name)));
+  assert.deepEqual([...shown].sort(), served.map(({ name }) => name).sort());
+});
+
+function rowOf({ abbreviation, typeUrl, emptyFirstRequest, services, restPath, v2TypeUrl }: ResourceType): string {
+  const code = (text: string | undefined) => (text === undefined ? "–" : `\`${text}\``);
+  const cells = [
+    abbreviation.toUpperCase(),
+    code(typeUrl.slice(typeUrlPrefix.length)),
+    emptyFirstRequest === "wildcard" ? "all" : "nothing",
+    code(services.v3?.stream),
+    code(services.v3?.delta),
+    code(restPath),
+    v2TypeUrl === undefined ? "no" : "yes",
+  ];
+  return `| ${cells.join(" | ")} |`;
+}
+
+/** As GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}
