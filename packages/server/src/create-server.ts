@@ -84,11 +84,15 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
   const services = createServices({
     ...{ types, loadReports, callInfo, registry: options.registry },
-    isServing: () => closing === undefined && publication.isOpen,
+    isServing: () => publication.isOpen,
     admit: refusal,
     refused(call, { code, message }) {
       counters.refuse(code);
       events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
+    },
+    fault(stream, error) {
+      counters.refuse(statusCode.internal);
+      events.emit(() => ({ kind: "fault", stream, error }));
     },
   });
 

@@ -1,3 +1,4 @@
+import { statusCode } from "@xdskit/protocol";
 import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../transport.js";
 
 /** The calls of all services beside discovery that are under way. */
@@ -5,6 +6,8 @@ export interface ServiceCalls {
   readonly open: number;
   /** The service, whose calls are let in by `admit`, counted, and stopped when the server closes. */
   serve(service: Service): Service;
+  /** The same, of a service that does not note down itself what it ends with an error. */
+  serveNoting(service: Service): Service;
   /** Stops all. */
   stop(): void;
 }
@@ -14,8 +17,10 @@ export function createServiceCalls(options: {
   admit(): Refusal | undefined;
   /** Notes down that one was refused. */
   refused(service: string, call: Call, refusal: Refusal): void;
+  /** Notes down a fault of the server's own, which ends the call with INTERNAL and nothing else. */
+  fault(service: string, call: Call, error: unknown): void;
 }): ServiceCalls {
-  const { admit, refused } = options;
+  const { admit, refused, fault } = options;
   const open = new Set<ServiceHandler>();
 
   function serveMethod(service: string, { unary, accept }: ServiceMethod): ServiceMethod {
@@ -27,15 +32,23 @@ export function createServiceCalls(options: {
           refused(service, call, accepted);
           return accepted;
         }
+        const guard = (action: () => void) => {
+          try {
+            action();
+          } catch (error) {
+            fault(service, call, error);
+            call.end(statusCode.internal, "internal error");
+          }
+        };
         const handler: ServiceHandler = {
-          received: (bytes) => accepted.received(bytes),
-          drained: () => accepted.drained(),
-          finished: () => accepted.finished(),
+          received: (bytes) => guard(() => accepted.received(bytes)),
+          drained: () => guard(() => accepted.drained()),
+          finished: () => guard(() => accepted.finished()),
           closed() {
             open.delete(handler);
-            accepted.closed();
+            guard(() => accepted.closed());
           },
-          stop: () => accepted.stop(),
+          stop: () => guard(() => accepted.stop()),
         };
         open.add(handler);
         return handler;
@@ -43,16 +56,29 @@ export function createServiceCalls(options: {
     };
   }
 
+  function noteErrors(service: string, { unary, accept }: ServiceMethod): ServiceMethod {
+    const noting = (call: Call): Call => ({
+      ...call,
+      end(code, message) {
+        if (code !== statusCode.ok) refused(service, call, { code, message });
+        call.end(code, message);
+      },
+    });
+    return { unary, accept: (call) => accept(noting(call)) };
+  }
+
   return {
     get open() {
       return open.size;
     },
-    serve: ({ name, methods }) => ({
-      name,
-      methods: Object.fromEntries(Object.entries(methods).map(([key, method]) => [key, serveMethod(name, method)])),
-    }),
+    serve: (service) => ofEach(service, (method) => serveMethod(service.name, method)),
+    serveNoting: (service) => ofEach(service, (method) => serveMethod(service.name, noteErrors(service.name, method))),
     stop() {
       for (const handler of open) handler.stop();
     },
   };
+}
+
+function ofEach({ name, methods }: Service, change: (method: ServiceMethod) => ServiceMethod): Service {
+  return { name, methods: Object.fromEntries(Object.entries(methods).map(([key, method]) => [key, change(method)])) };
 }

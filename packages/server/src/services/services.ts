@@ -1,10 +1,11 @@
-import type { Registry, ResourceTypes } from "@xdskit/api";
+import { envoyRegistry, type Registry, type ResourceTypes } from "@xdskit/api";
 import type { CallInfo } from "../events.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";
 import type { Refusal, Service } from "../transport.js";
 import { discoveryMethods } from "../transports/grpc/methods.js";
 import { createHealth } from "./health.js";
 import { healthDiscovery } from "./health-discovery.js";
+import { createReflection } from "./reflection.js";
 import { createServiceCalls } from "./service-calls.js";
 
 /** All that a server serves beside discovery. */
@@ -28,26 +29,37 @@ export function createServices(options: {
   admit(): Refusal | undefined;
   /** Notes down that a call was refused. */
   refused(call: CallInfo, refusal: Refusal): void;
+  /** Notes down a fault of the server's own. */
+  fault(call: CallInfo, error: unknown): void;
 }): Services {
-  const { types, loadReports, isServing, callInfo, admit, refused } = options;
+  const { types, registry, loadReports, isServing, callInfo, admit, refused, fault } = options;
   const calls = createServiceCalls({
     admit,
     refused: (service, { peer }, refusal) => refused(callInfo(service, peer), refusal),
+    fault: (service, { peer }, error) => fault(callInfo(service, peer), error),
   });
   const loadReporting = (["v3", "v2"] as const).map((api): Service => {
     const name = loadReportingServices[api];
     return { name, methods: { StreamLoadStats: loadReports.method(api, (peer) => callInfo(name, peer)) } };
   });
   const served = [...discoveryMethods(types).keys(), ...Object.values(loadReportingServices)];
-  const health = createHealth({ isServing, services: () => served });
-  served.push(health.service.name);
-  const all = [...loadReporting, ...healthDiscovery, health.service].map(calls.serve);
+  let stopped = false;
+  const health = createHealth({ isServing: () => !stopped && isServing(), services: () => served });
+  const reflection = createReflection({ services: () => served, registry: () => registry ?? envoyRegistry() });
+  served.push(health.service.name, ...reflection.services.map(({ name }) => name));
+  const all = [
+    ...[...loadReporting, ...healthDiscovery].map(calls.serve),
+    ...[health.service, ...reflection.services].map(calls.serveNoting),
+  ];
   return {
     all,
     get open() {
       return calls.open;
     },
     update: health.update,
-    stop: calls.stop,
+    stop() {
+      stopped = true;
+      calls.stop();
+    },
   };
 }
