@@ -16,7 +16,10 @@ export function renamedMessage(message: DescriptorProto, name: string, renaming:
   return create(DescriptorProtoSchema, {
     ...message,
     name,
-    field: message.field.map((field) => ({ ...field, typeName: renamed(field.typeName, renaming) })),
+    // Set to an empty name, the type of a scalar would be there and be none: descriptors have presence, and strict readers refuse that.
+    field: message.field.map((field) =>
+      field.typeName === "" ? field : { ...field, typeName: renamed(field.typeName, renaming) },
+    ),
     nestedType: message.nestedType.map((nested) => renamedMessage(nested, nested.name, renaming)),
     // The annotation that names the predecessor is v3's; that a message is the entry of a map holds in both.
     options: message.options?.mapEntry ? create(MessageOptionsSchema, { mapEntry: true }) : undefined,
