@@ -156,7 +156,7 @@ export class TranscriptClient {
         this.#say("!", `ack ${this.#answered(effect)}`);
         break;
       case "rejected":
-        this.#say("!", `nack ${this.#answered(effect)} ${effect.code} ${shorten(effect.message)}`);
+        this.#say("!", `nack ${this.#answered(effect)} ${effect.code} ${shorten(effect.message)}`.trimEnd());
     }
   }
 

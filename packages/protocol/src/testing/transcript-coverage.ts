@@ -16,7 +16,7 @@ const lists: { readonly [L in List]: readonly number[] } = {
 const elsewhere: { readonly [L in List]: { readonly [number: number]: string } } = {
   rule: {
     14: "the end of a stream is the transport's: tested with the server",
-    15: "so is shutdown",
+    15: "the end of a server is the transport's too",
     25: "what a client does",
     26: "what a client does",
     37: "what a client does",

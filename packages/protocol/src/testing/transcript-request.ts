@@ -72,7 +72,7 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
     } else if (token === "again" || token === "nack" || key === "nack") {
       nonce = last?.nonce ?? "";
       version = acked;
-      if (token !== "again") error = { code: 3, message: key === "nack" ? "x".repeat(Number(value)) : "bad" };
+      if (token !== "again") error = errorOf(value);
     } else if (token === "no-node") node = undefined;
     else if (key === "v") version = reference(value, "version");
     else if (key === "n") nonce = reference(value, "nonce");
@@ -93,6 +93,12 @@ export function splitContent(text: string): readonly [name: string, content: str
   const [, name = text, content = ""] =
     (text.startsWith("xdstp:") ? /^(.*?)=([^=/]*)$/ : /^(.*?)=(.*)$/).exec(text) ?? [];
   return [name, content];
+}
+
+/** `none` for an `error_detail` without fields, otherwise the length of its message. */
+function errorOf(value: string): { readonly code: number; readonly message: string } {
+  if (value === "none") return { code: 0, message: "" };
+  return { code: 3, message: value === "" ? "bad" : "x".repeat(Number(value)) };
 }
 
 function readSubject(subject: string, context: RequestContext): readonly [type: string, api: ApiVersion, url: string] {

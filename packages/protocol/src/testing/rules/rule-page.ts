@@ -25,7 +25,7 @@ What xdskit promises about the xDS protocol, where that is in the code, and whic
 Comments in the code and the headings of [transcripts](../packages/protocol/transcripts) use the same numbers (\`rule 60\`, \`choice 4\`, \`envoy 8\`). A transcript is a small play: what a client sends, and all that must go out;
 they run on both variants, aggregated and per type, as far as the column "on" says. Every row names code that exists and a test that exists, or this page's own test fails.
 
-**on**: \`SotW\` and \`delta\` streams, both unless one is named; \`ADS\` or \`per type\` where it is about one of them only. \`client\`: what a client does, which comes with the client package.
+**on**: SotW and delta streams, or \`both\`; \`ADS\` or \`per type\` where it is about one of them only. \`client\`: what a client does, which comes with the client package.
 Where xdskit deliberately does something else, the row says **differs**, and why; [all of them](#where-xdskit-differs) stand at the end.
 `;
 
@@ -82,7 +82,7 @@ export function label({ list, number }: Pick<Point, "list" | "number">): string 
 
 function subjectName(subject: Subject): string {
   if (subject.kind !== "streams") return subject.kind === "rest" ? "REST" : "client";
-  const variants = subject.variants.length === 2 ? "" : subject.variants[0] === "sotw" ? "SotW" : "delta";
+  const variants = subject.variants.length === 2 ? "both" : subject.variants[0] === "sotw" ? "SotW" : "delta";
   const ads = subject.ads.length === 2 ? "" : subject.ads[0] ? "ADS" : "per type";
   return `${variants} ${ads}`.trim();
 }
