@@ -1,11 +1,11 @@
-// Runs every `*.test.ts` below the folders named (default: packages, e2e, bench, examples, scripts) with node:test.
+// Runs every `*.test.ts` below the folders named (default: packages, fuzz, e2e, bench, examples, scripts) with node:test.
 // Node 20 has no globs for `--test`, and a shell's differ, so the files are found here.
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const skipped = new Set(["node_modules", "dist", "gen"]);
-const all = ["packages", "e2e", "bench", "examples", "scripts"];
+const all = ["packages", "fuzz", "e2e", "bench", "examples", "scripts"];
 
 function testFiles(path) {
   if (path.endsWith(".test.ts")) return [path];

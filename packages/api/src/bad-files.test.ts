@@ -129,6 +129,43 @@ suite("texts that are made to hurt", () => {
     () => Array.from({ length: 100_000 }, (_, index) => `k${index}: 1`).join("\n"),
     /XDSKIT_TYPE_MISSING/,
   );
+  fast("white space without end", "a.pb_text", () => `${" ".repeat(20_000_000)}x`, /expected a value/);
+  fast("comments without end", "a.pb_text", () => `${"#\n".repeat(10_000_000)}x`, /expected a value/);
+  fast("escapes without end", "a.pb_text", () => `x: "${"\\n".repeat(10_000_000)}"`, /no such field/);
+  fast("escapes without end in JSON", "a.json", () => `{"a": 1, "a": "${"\\n".repeat(10_000_000)}"}`, /comes twice/);
+  fast("escapes without end before a mistake", "a.json", () => `["${"\\n".repeat(10_000_000)}",]`, /found \]/);
+  fast(
+    "thousands of resources in the text format",
+    "a.pb_text",
+    () => `resources { [${cluster}] { name: "a" } }\n`.repeat(20_000).concat("resources { }"),
+    /^a\.pb_text:20001:1: .*lacks its type URL/m,
+  );
+  test("a long name is cut in what is told", () => {
+    const found = findings(
+      "a.json",
+      `{"@type": "${cluster}", "name": "${"n".repeat(100_000)}", "connect_timeout": "0s"}`,
+    );
+    assert.match(found, /^a\.json:1:\d+: cluster "n+…", connect_timeout: /);
+    assert.ok(found.length < 1_000);
+  });
+  const integer = (digits: number) =>
+    `{"@type": "${cluster}", "name": "a", "ring_hash_lb_config": {"minimum_ring_size": ${"1".repeat(digits)}}}`;
+  fast("a number of millions of digits", "a.json", () => integer(10_000_000), /expected a whole number from 0/);
+  fast(
+    "aliases of a long text",
+    "a.yaml",
+    () =>
+      `- {"@type": ${cluster}, name: a, alt_stat_name: &long "${"x".repeat(1_000_000)}"}\n`.concat(
+        `- {"@type": ${cluster}, name: b, alt_stat_name: *long}\n`.repeat(2_000),
+      ),
+    /stand for more than 2000000 values/,
+  );
+  fast(
+    "thousands of types that are nearly known",
+    "a.json",
+    () => `[${Array.from({ length: 20_000 }, (_, index) => `{"@type": "${cluster}${index}"}`).join()}]`,
+    /did you mean/,
+  );
   fast("a long string", "a.json", () => `{"@type": "${"a".repeat(5_000_000)}",}`, /XDSKIT_SYNTAX/);
   fast(
     "keys of JavaScript's own",

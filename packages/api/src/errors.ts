@@ -25,18 +25,22 @@ export interface Finding extends Where {
   readonly rule?: string | undefined;
 }
 
-/** A finding on one line: `config/cluster.yaml:12:5: cluster "web", connect_timeout: must be greater than 0s (duration.gt) [XDSKIT_…]`. */
+/** A finding on one line: `config/cluster.yaml:12:5: cluster "web", connect_timeout: must be greater than 0s (duration.gt) [XDSKIT_…]`. Names and texts of a file may have any length: they are cut. */
 export function describe(finding: Omit<Finding, "severity">): string {
   const { file, line, column, type, resource, field, node, rule } = finding;
   const place = [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(":");
   const subject = [
-    resource === undefined ? type : `${type ?? "resource"} ${JSON.stringify(resource)}`,
-    field,
-    node === undefined ? undefined : `node ${JSON.stringify(node)}`,
+    resource === undefined ? cut(type) : `${cut(type) ?? "resource"} ${JSON.stringify(cut(resource))}`,
+    cut(field),
+    node === undefined ? undefined : `node ${JSON.stringify(cut(node))}`,
   ];
   const what = subject.filter((part) => part !== undefined).join(", ");
   const start = [place, what].filter((part) => part !== "").map((part) => `${part}: `);
-  return `${start.join("")}${finding.message}${rule === undefined ? "" : ` (${rule})`} [${finding.code}]`;
+  return `${start.join("")}${cut(finding.message, 2_000)}${rule === undefined ? "" : ` (${rule})`} [${finding.code}]`;
+}
+
+function cut<Text extends string | undefined>(text: Text, most = 500): Text | string {
+  return text === undefined || text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
 /** The one error class of xdskit. `findings` has at least one entry; `message` is the first one described. */

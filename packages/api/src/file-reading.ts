@@ -42,18 +42,19 @@ export interface Place {
   readonly at: (steps: readonly FieldStep[]) => { readonly line: number; readonly column: number } | undefined;
 }
 
-/** Notes what is wrong at a place. */
+/** Notes what is wrong at a place. A message that costs something to put together is a function: beyond the limit it is not called. */
 export function addFinding(
   reading: FileReading,
   place: Place,
   code: XdskitErrorCode,
-  message: string,
+  message: string | (() => string),
   steps: readonly FieldStep[] = [],
   rule?: string,
   severity: Finding["severity"] = "error",
 ): void {
   if (reading.findings.length >= findingLimit) return;
-  reading.findings.push({ code, severity, message, ...whereOf(reading, place, steps), rule });
+  const text = typeof message === "string" ? message : message();
+  reading.findings.push({ code, severity, message: text, ...whereOf(reading, place, steps), rule });
 }
 
 /** Checks a message that was read, and takes it as a resource. */

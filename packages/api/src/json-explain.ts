@@ -51,8 +51,13 @@ class Explanation {
     this.registry = registry;
   }
 
+  /** What it costs to say more is saved. */
+  private get isFull(): boolean {
+    return this.problems.length >= problemLimit;
+  }
+
   private add(path: FieldPath | undefined, message: string, code: FieldProblem["code"] = "XDSKIT_FIELD_INVALID"): void {
-    if (this.problems.length < problemLimit) this.problems.push({ code, steps: stepsOf(path), message });
+    if (!this.isFull) this.problems.push({ code, steps: stepsOf(path), message });
   }
 
   message(schema: DescMessage, json: JsonValue, path: FieldPath | undefined, depth: number): void {
@@ -100,6 +105,7 @@ class Explanation {
   }
 
   private unknownField(schema: DescMessage, key: string, path: FieldPath | undefined): void {
+    if (this.isFull) return;
     const removed = schema.proto.reservedName.includes(key);
     const names = schema.fields.flatMap((field) => [field.name, field.jsonName]);
     const hint = removed
@@ -185,6 +191,7 @@ class Explanation {
     }
     const schema = this.registry.getMessage(url.slice(url.lastIndexOf("/") + 1));
     if (schema === undefined) {
+      if (this.isFull) return;
       this.add(stepInto(path, "@type"), unknownTypeMessage(url, this.registry), "XDSKIT_TYPE_UNKNOWN");
       return;
     }

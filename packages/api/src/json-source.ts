@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { FieldStep } from "./field-path.js";
 import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
-import { keysOfStep, nestingLimit, type SourceText, setOwn } from "./source-document.js";
+import { keysOfStep, longestInteger, nestingLimit, type SourceText, setOwn } from "./source-document.js";
 
 /** Reads a JSON text. A key that comes twice in one object is a problem. The positions are found only once they are asked for. */
 export function parseJson(text: string): SourceText {
@@ -65,8 +65,7 @@ class JsonProblem extends Error {
   }
 }
 
-const token =
-  /[ \t\n\r]*(?:([{}[\],:])|("[^"\\\n\r]*(?:\\.[^"\\\n\r]*)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)\b)/y;
+const token = /[ \t\n\r]*(?:([{}[\],:])|(")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)\b)/y;
 
 /** A JSON parser that keeps positions: slow, and run only on a text with something wrong or unusual in it. */
 class JsonReader {
@@ -91,7 +90,7 @@ class JsonReader {
     if (text === "{") return this.object(offset, depth);
     if (text === "[") return this.array(offset, depth);
     if (/^[}\],:]$/.test(text)) throw new JsonProblem(offset, `expected a value, found ${text}`);
-    if (/^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text))) {
+    if (text.length <= longestInteger && /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text))) {
       // 64-bit integers are more than a double holds: protobuf reads them from bigints as well.
       return { value: BigInt(text) as unknown as JsonValue, offset, parts: undefined };
     }
@@ -152,8 +151,23 @@ class JsonReader {
       throw new JsonProblem(this.at + rest, unreadable(this.text.slice(this.at + rest), expected));
     }
     this.at = this.token.lastIndex;
-    const text = match[1] ?? match[2] ?? match[3] ?? match[4] ?? "";
+    if (match[2] !== undefined) return this.string(this.at - 1);
+    const text = match[1] ?? match[3] ?? match[4] ?? "";
     return { text, offset: this.at - text.length };
+  }
+
+  /** No regular expression: its stack ends where millions of escapes follow. */
+  private string(offset: number): Token {
+    for (let at = offset + 1; at < this.text.length; at++) {
+      const code = this.text.charCodeAt(at);
+      if (code === 0x0a || code === 0x0d) break;
+      if (code === 0x5c /* \ */) at++;
+      else if (code === 0x22 /* " */) {
+        this.at = at + 1;
+        return { text: this.text.slice(offset, this.at), offset };
+      }
+    }
+    throw new JsonProblem(offset, withoutEnd);
   }
 }
 
@@ -168,8 +182,9 @@ function shown({ text }: Token): string {
   return /^[-\d]/.test(text) ? "a number" : text;
 }
 
+const withoutEnd = "a string without an end, or with a line break or control character in it";
+
 function unreadable(rest: string, expected: string): string {
-  if (rest.startsWith('"')) return "a string without an end, or with a line break or control character in it";
   if (rest.startsWith("'")) return `expected ${expected}; JSON knows double quotes only`;
   if (rest.startsWith("//") || rest.startsWith("/*") || rest.startsWith("#"))
     return "JSON has no comments; YAML (.yaml) has";

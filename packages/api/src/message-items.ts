@@ -63,7 +63,7 @@ function unpack(reading: FileReading, any: Any, place: Place): { schema: DescMes
   const schema = schemaOf(typeNameOf(any.typeUrl), reading.registry);
   if (schema === undefined) {
     if (any.typeUrl === "") addFinding(reading, place, "XDSKIT_TYPE_MISSING", "a resource lacks its type URL");
-    else addFinding(reading, place, "XDSKIT_TYPE_UNKNOWN", unknownTypeMessage(any.typeUrl, reading.registry));
+    else addFinding(reading, place, "XDSKIT_TYPE_UNKNOWN", () => unknownTypeMessage(any.typeUrl, reading.registry));
     return undefined;
   }
   try {

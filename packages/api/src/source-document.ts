@@ -25,6 +25,9 @@ export interface SourceText {
 /** How deep mappings and sequences may be nested: deeper than any message, and far from the end of the stack. */
 export const nestingLimit = 256;
 
+/** Digits of the longest integer that is kept whole: more than 64 bits have, and no more than a few, for the cost of a longer one grows with its square. */
+export const longestInteger = 40;
+
 /** The keys that a step may stand under: a field's proto name or its JSON name, or the key of a map's entry. */
 export function keysOfStep(step: FieldStep): readonly string[] {
   if (typeof step === "object") return [step.key];

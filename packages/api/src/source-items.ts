@@ -122,7 +122,7 @@ class SourceItems {
   private readResource(item: JsonObject, url: string, place: Place, wrapping: Wrapping): void {
     const schema = schemaOf(typeNameOf(url), this.reading.registry);
     if (schema === undefined) {
-      const message = unknownTypeMessage(url, this.reading.registry);
+      const message = () => unknownTypeMessage(url, this.reading.registry);
       addFinding(this.reading, place, "XDSKIT_TYPE_UNKNOWN", message);
       return;
     }

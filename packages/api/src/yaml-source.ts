@@ -14,6 +14,7 @@ import {
 import type { FieldStep } from "./field-path.js";
 import {
   keysOfStep,
+  longestInteger,
   nestingLimit,
   type SourceDocument,
   type SourceText,
@@ -24,7 +25,8 @@ import {
 type YamlDocument = Document.Parsed<ParsedNode>;
 
 /**
- * How many values aliases may stand for in one file beyond what is written in it: a few kilobytes of nested aliases can stand for billions.
+ * How many values aliases may stand for in one file beyond what is written in it: a few kilobytes of nested aliases can stand for billions. A long text
+ * weighs as much as several, for each resource gets a copy of its own.
  */
 const aliasLimit = 2_000_000;
 
@@ -114,13 +116,13 @@ class Reader {
   }
 
   read(node: ParsedNode, depth: number): JsonValue {
-    this.size++;
+    this.size += weightOf(node);
     if (isAlias(node)) return this.alias(node.source, node.range[0])?.value ?? null;
     const anchor = node.anchor;
     if (anchor === undefined) return this.content(node, depth);
     const before = this.size;
     const value = this.content(node, depth);
-    this.anchors.set(anchor, { node, value, size: this.size - before + 1 });
+    this.anchors.set(anchor, { node, value, size: this.size - before + weightOf(node) });
     return value;
   }
 
@@ -197,13 +199,21 @@ class Reader {
   }
 }
 
+function weightOf(node: ParsedNode): number {
+  return isScalar(node) && typeof node.value === "string" ? 1 + Math.floor(node.value.length / 32) : 1;
+}
+
 function scalarValue({ value, source }: Scalar): JsonValue {
   if (typeof value !== "number") return value as JsonValue;
   // 64-bit integers are more than a double holds: protobuf reads them from bigints as well.
-  if (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(source ?? "")) {
+  if (Number.isInteger(value) && !Number.isSafeInteger(value) && isWholeInteger(source ?? "")) {
     return BigInt(source ?? "") as unknown as JsonValue;
   }
   return Number.isFinite(value) ? value : Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
+function isWholeInteger(source: string): boolean {
+  return source.length <= longestInteger && /^[-+]?\d+$/.test(source);
 }
 
 function locate(root: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>, steps: readonly FieldStep[]): number {

@@ -2,6 +2,7 @@ import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
 import { type FieldPath, stepInto, stepsOf } from "../field-path.js";
 import type { FieldProblem } from "../field-problem.js";
+import { findingLimit } from "../file-reading.js";
 import { didYouMean } from "../nearest-name.js";
 import { unknownTypeMessage } from "../unknown-type.js";
 import type { TextField, TextMessage, TextValue } from "./text-tree.js";
@@ -36,13 +37,14 @@ class TextExplanation {
     message: string,
     code: FieldProblem["code"] = "XDSKIT_FIELD_INVALID",
   ): void {
-    this.problems.push({ code, steps: stepsOf(path), message, offset });
+    if (this.problems.length < findingLimit) this.problems.push({ code, steps: stepsOf(path), message, offset });
   }
 
   message(schema: DescMessage, { fields }: TextMessage, path: FieldPath | undefined): void {
     const counts = new Map<DescField, number>();
     const oneofs = new Map<string, string>();
     for (const field of fields) {
+      if (this.problems.length >= findingLimit) return;
       if (field.name.startsWith("[")) {
         if (fields.length > 1 && schema.typeName === "google.protobuf.Any") {
           this.add(path, field.offset, "an Any has nothing beside its content in [type URL] { }");

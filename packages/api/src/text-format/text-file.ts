@@ -6,7 +6,7 @@ import type { FileText } from "../file-text.js";
 import { readResponse, responseSchema } from "../message-items.js";
 import { withV2Names } from "../v2-names-registry.js";
 import { explainText, refusalReason } from "./text-explain.js";
-import { parseTextTree, type TextMessage, TextProblem, type TextValue } from "./text-tree.js";
+import { parseTextTree, type TextField, type TextMessage, TextProblem, type TextValue } from "./text-tree.js";
 
 /** Reads a `DiscoveryResponse` in the protobuf text format. */
 export function readTextFormat(reading: FileReading, file: FileText): void {
@@ -41,26 +41,45 @@ function locateInText(tree: TextMessage, steps: readonly FieldStep[]): number {
   let message: TextMessage | undefined = tree;
   let offset = 0;
   for (let at = 0; at < steps.length && message !== undefined; at++) {
-    const content = expanded(message);
-    const step = steps[at];
-    const fields = content.fields.filter(({ name }) => name === step);
-    const [first] = fields;
+    const occurrences = occurrencesIn(expanded(message)).get(String(steps[at]));
+    const [first] = occurrences ?? [];
     if (first === undefined) return offset;
-    offset = first.offset;
-    const values: readonly TextValue[] = fields.flatMap((field) => field.values);
+    offset = first.field.offset;
     const next = steps[at + 1];
-    let value = values[0];
+    let value: TextValue | undefined = first.value;
     if (typeof next === "number" || typeof next === "object") {
-      value = typeof next === "number" ? values[next] : values.find((entry) => keyOf(entry) === next.key);
-      if (value === undefined) return offset;
-      const own = fields.find((field) => !field.list && field.values[0] === value);
-      offset = own?.offset ?? value.offset;
+      const found =
+        typeof next === "number" ? occurrences?.[next] : occurrences?.find((one) => keyOf(one.value) === next.key);
+      if (found === undefined) return offset;
+      value = found.value;
+      offset = found.field.list ? value.offset : found.field.offset;
       at++;
       if (typeof next === "object") value = entryValue(value);
     }
     message = value?.kind === "message" ? value.message : undefined;
   }
   return offset;
+}
+
+interface Occurrence {
+  readonly field: TextField;
+  readonly value: TextValue;
+}
+
+const known = new WeakMap<TextMessage, ReadonlyMap<string, readonly Occurrence[]>>();
+
+/** The values of a message's fields by the field's name. Made once a message: a response is asked for each of its thousands of resources. */
+function occurrencesIn(message: TextMessage): ReadonlyMap<string, readonly Occurrence[]> {
+  let byName = known.get(message) as Map<string, Occurrence[]> | undefined;
+  if (byName !== undefined) return byName;
+  byName = new Map();
+  for (const field of message.fields) {
+    const list = byName.get(field.name) ?? [];
+    byName.set(field.name, list);
+    for (const value of field.values) list.push({ field, value });
+  }
+  known.set(message, byName);
+  return byName;
 }
 
 /** The content of an `Any` in the place of the `Any`. */

@@ -37,10 +37,8 @@ interface Token {
   readonly offset: number;
 }
 
-const space = /(?:\s|#[^\n]*)*/y;
 const word = /[A-Za-z_][\w]*/y;
 const number = /[0-9.][\w.]*(?:(?<=[eE])[-+]\d+)?/y;
-const string = /"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'/y;
 const bracketed = /\[[\w\s./%~-]*\]/y;
 
 /** Reads the structure of a text format message. Throws TextProblem. */
@@ -138,21 +136,41 @@ class TreeReader {
   }
 
   private peek(): Token {
-    const offset = this.at + (this.match(space, this.at)?.length ?? 0);
+    const offset = this.behindSpace();
     if (offset >= this.text.length) return { kind: "end", text: "", offset: this.text.length };
     const first = this.text[offset] ?? "";
     if (/[{}<>[\]:,;-]/.test(first)) return { kind: "mark", text: first, offset };
+    if (first === '"' || first === "'") return { kind: "string", text: this.string(first, offset), offset };
     const kinds = [
       ["name", word],
       ["number", number],
-      ["string", string],
     ] as const;
     for (const [kind, pattern] of kinds) {
       const text = this.match(pattern, offset);
       if (text !== undefined) return { kind, text, offset };
     }
-    if (first === '"' || first === "'") throw new TextProblem(offset, "a string without an end on its line");
     throw new TextProblem(offset, `unexpected ${JSON.stringify(first)}`);
+  }
+
+  /** Where the next token begins, behind white space and comments. No regular expression: its stack ends where millions of them follow. */
+  private behindSpace(): number {
+    let at = this.at;
+    for (; at < this.text.length; at++) {
+      if (this.text[at] === "#") {
+        at = this.text.indexOf("\n", at);
+        if (at === -1) return this.text.length;
+      } else if (!isSpace(this.text.charCodeAt(at))) break;
+    }
+    return at;
+  }
+
+  /** A string with its quotes, as it is written. */
+  private string(quote: string, offset: number): string {
+    for (let at = offset + 1; at < this.text.length && this.text[at] !== "\n"; at++) {
+      if (this.text[at] === quote) return this.text.slice(offset, at + 1);
+      if (this.text[at] === "\\" && this.text[at + 1] !== "\n") at++;
+    }
+    throw new TextProblem(offset, "a string without an end on its line");
   }
 
   private take(token: Token): void {
@@ -163,6 +181,10 @@ class TreeReader {
     pattern.lastIndex = offset;
     return pattern.exec(this.text)?.[0];
   }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code > 0x7f && /\s/.test(String.fromCharCode(code)));
 }
 
 /** What stands there, without showing a value: it may be a secret. */

@@ -5,8 +5,9 @@ export type RegexVerdict =
   | { readonly kind: "valid"; readonly size: number }
   | { readonly kind: "invalid"; readonly reason: string };
 
-/** Configurations repeat their expressions: what was found about each is kept, up to this many. */
+/** Configurations repeat their expressions: what was found about each is kept, up to this many, and up to a length that makes a few megabytes of all. */
 const keptLimit = 10_000;
+const keptLength = 500;
 const kept = new Map<string, RegexVerdict>();
 
 /**
@@ -17,6 +18,7 @@ export function judgeRegex(expression: string): RegexVerdict {
   const before = kept.get(expression);
   if (before !== undefined) return before;
   const verdict = compile(expression);
+  if (expression.length > keptLength) return verdict;
   if (kept.size >= keptLimit) kept.clear();
   kept.set(expression, verdict);
   return verdict;

@@ -105,9 +105,13 @@ test("broken YAML is a syntax error with its place", () => {
 });
 
 test("aliases that lead nowhere, or grow without end, are syntax errors", () => {
-  assert.match(findingsOf("groups: *nothing\n")[0] ?? "", /alias[^:]*\[XDSKIT_SYNTAX\]$/);
+  assert.match(findingsOf("groups: *nothing\n")[0] ?? "", /^xdskit\.yaml:1:9: .*alias[^:]*\[XDSKIT_SYNTAX\]$/);
   const lines = Array.from({ length: 9 }, (_, i) => `x${i + 1}: &x${i + 1} [${Array(9).fill(`*x${i}`).join(", ")}]`);
   assert.match(findingsOf(["x0: &x0 a", ...lines].join("\n"))[0] ?? "", /alias.*\[XDSKIT_SYNTAX\]$/);
+});
+
+test("what is nested without end is refused", () => {
+  assert.match(findingsOf(`groups: ${"[".repeat(20_000)}`)[0] ?? "", /^xdskit\.yaml:\d+:\d+: .*\[XDSKIT_SYNTAX\]$/);
 });
 
 test("a file that is no mapping is refused", () => {

@@ -1,5 +1,5 @@
 import { type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { type Settings, settingsSchema } from "./schema.js";
 
@@ -9,11 +9,18 @@ import { type Settings, settingsSchema } from "./schema.js";
  */
 export function readSettings(file: string, text: string): Settings {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
   const findingAt = (offset: number, code: XdskitErrorCode, message: string, field?: string): Finding => {
     const { line, col } = lines.linePos(offset);
     return { code, severity: "error", message, file, line, column: col, field };
   };
+  let document: Document.Parsed;
+  try {
+    document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
+  } catch (error) {
+    // The composer recurses: only nesting can exhaust the stack.
+    if (!(error instanceof RangeError)) throw error;
+    throw new XdskitError([findingAt(0, "XDSKIT_SYNTAX", "nested too deep")], { cause: error });
+  }
   const broken = document.errors.map((error) =>
     findingAt(error.pos[0], "XDSKIT_SYNTAX", withoutContent(error.message)),
   );
@@ -25,7 +32,7 @@ export function readSettings(file: string, text: string): Settings {
   } catch (error) {
     // An alias without an anchor, or aliases that grow without end.
     const message = withoutContent(error instanceof Error ? error.message : String(error));
-    throw new XdskitError([{ code: "XDSKIT_SYNTAX", severity: "error", message, file }], { cause: error });
+    throw new XdskitError([findingAt(badAliasIn(document), "XDSKIT_SYNTAX", message)], { cause: error });
   }
   const result = settingsSchema.safeParse(values ?? {});
   if (result.success) return result.data;
@@ -37,6 +44,19 @@ export function readSettings(file: string, text: string): Settings {
       .map(({ offset, path, message }) => findingAt(offset, "XDSKIT_SETTINGS_INVALID", message, fieldPath(path))),
   );
   throw result.error;
+}
+
+/** The place of the first alias without an anchor before it, else of the first alias. */
+function badAliasIn(document: Document): number {
+  let first: number | undefined;
+  let lost: number | undefined;
+  visit(document, {
+    Alias(_, alias) {
+      first ??= alias.range?.[0];
+      if (lost === undefined && alias.resolve(document) === undefined) lost = alias.range?.[0];
+    },
+  });
+  return lost ?? first ?? 0;
 }
 
 /** The parser's message without the place, and without what it quotes: another file than that of settings may have been given. */

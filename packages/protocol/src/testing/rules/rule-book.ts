@@ -109,5 +109,5 @@ function addDetail(point: Draft, word: string, text: string, refuse: (reason: st
 
 /** Most files are in a package: only others say where. */
 function fromRoot(file: string): string {
-  return file.startsWith("e2e/") ? file : `packages/${file}`;
+  return /^(?:e2e|fuzz)\//.test(file) ? file : `packages/${file}`;
 }

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { after, type TestContext, test } from "node:test";
+import { runTarget } from "./kit/run-target.js";
+import type { FuzzTarget } from "./kit/target.js";
+import { createWatchdog } from "./kit/watchdog.js";
+import { files } from "./targets/files.js";
+import { targets } from "./targets/index.js";
+import { settings } from "./targets/settings.js";
+import { stream } from "./targets/stream.js";
+
+/** The same inputs each time: what fails in the suite fails again. `npm run fuzz` looks further. */
+const seed = 1;
+/** What one target may take on a slow machine. */
+const budgetMs = 15_000;
+
+const watchdog = createWatchdog(120_000);
+const tried = new Set<FuzzTarget>();
+after(() => watchdog.close());
+
+test("whatever a file holds, it is read or refused with findings that say what and where", (t) => holds(t, files));
+
+test("whatever a settings file holds, it is read or refused with findings that say where", (t) => holds(t, settings));
+
+test("whatever bytes a client sends, the machine takes them or ends that stream with a status", (t) =>
+  holds(t, stream));
+
+test("no target is left out", () => assert.deepEqual(new Set(targets), tried));
+
+async function holds(context: TestContext, target: FuzzTarget): Promise<void> {
+  tried.add(target);
+  const { runs, ms, failure } = await runTarget(target, { seed, runs: target.suiteRuns, budgetMs, watchdog });
+  context.diagnostic(`${target.name}: ${runs} inputs in ${Math.round(ms)} ms`);
+  if (failure !== undefined) assert.fail(failure);
+}

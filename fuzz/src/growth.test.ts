@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readResources } from "@xdskit/api";
+import { effortOf } from "./kit/effort.js";
+
+const typeOf = (name: string) => `type.googleapis.com/${name}`;
+const cluster = typeOf("envoy.config.cluster.v3.Cluster");
+const routes = typeOf("envoy.config.route.v3.RouteConfiguration");
+const each = (count: number, make: (index: number) => string, separator = "") =>
+  Array.from({ length: count }, (_, index) => make(index)).join(separator);
+const hosts = (count: number, domain: (index: number) => string) =>
+  `{"@type":"${routes}","name":"x","virtual_hosts":[${each(count, (i) => `{"name":"h${i}","domains":["${domain(i)}"]}`, ",")}]}`;
+
+/** Files that have many of something, by what they are many of, with the count that makes some milliseconds of work. */
+const shapes: readonly (readonly [what: string, path: string, count: number, make: (count: number) => string])[] = [
+  ["resources", "a.pb_text", 400, (n) => each(n, (i) => `resources { [${cluster}] { name: "c${i}" } }\n`)],
+  ["empty resources", "a.pb_text", 2_000, (n) => "resources {} ".repeat(n)],
+  ["bad resources", "a.pb_text", 500, (n) => `resources { [${cluster}] { name: "" } } `.repeat(n)],
+  ["repeated fields", "a.pb_text", 4_000, (n) => 'version_info: "a" '.repeat(n)],
+  ["unknown fields", "a.pb_text", 8_000, (n) => "a: 1 ".repeat(n)],
+  ["strings", "a.pb_text", 8_000, (n) => `version_info: ${"'' ".repeat(n)}`],
+  ["items", "a.yaml", 3_000, (n) => "- 1\n".repeat(n)],
+  ["flow items", "a.yaml", 3_000, (n) => `[${"1,".repeat(n)}]`],
+  ["keys", "a.yaml", 3_000, (n) => each(n, (i) => `k${i}: 1\n`)],
+  ["unknown fields", "a.yaml", 1_000, (n) => `"@type": ${cluster}\n${each(n, (i) => `k${i}: 1\n`)}`],
+  ["documents", "a.yaml", 1_000, (n) => "---\na: 1\n".repeat(n)],
+  ["mistakes", "a.yaml", 1_000, (n) => "a: b: c\n".repeat(n)],
+  ["anchors", "a.yaml", 1_000, (n) => `${each(n, (i) => `- &a${i} x\n`)}${each(n, (i) => `- *a${i}\n`)}`],
+  ["merges", "a.yaml", 500, (n) => `- &a {a: 1}\n${"- {<<: *a, b: 1}\n".repeat(n)}`],
+  ["aliases that lead nowhere", "a.yaml", 3_000, (n) => "- *x\n".repeat(n)],
+  ["unknown tags", "a.yaml", 1_000, (n) => "- !x 1\n".repeat(n)],
+  ["lines of a text", "a.yaml", 10_000, (n) => `a: |\n${"  x\n".repeat(n)}`],
+  ["comments", "a.yaml", 5_000, (n) => `${"#\n".repeat(n)}a`],
+  ["bad resources", "a.yaml", 300, (n) => `- {"@type": ${cluster}, nam: a}\n`.repeat(n)],
+  ["items", "a.json", 5_000, (n) => `[${"{},".repeat(n)}1]`],
+  ["bad resources", "a.json", 500, (n) => `[${`{"@type":"${cluster}","name":"x","nam":"a"},`.repeat(n)}{}]`],
+  [
+    "broken rules",
+    "a.json",
+    1_000,
+    (n) => `[${`{"@type":"${cluster}","name":"x","connect_timeout":"0s"},`.repeat(n)}{}]`,
+  ],
+  ["unknown types", "a.json", 2_000, (n) => `[${each(n, (i) => `{"@type":"${cluster}${i}"}`, ",")}]`],
+  ["long numbers", "a.json", 5_000, (n) => `[${"12345678901234567890,".repeat(n)}1]`],
+  [
+    "digits",
+    "a.json",
+    50_000,
+    (n) => `{"@type":"${cluster}","name":"x","metadata":{"filter_metadata":{"a":{"b":${"1".repeat(n)}}}}}`,
+  ],
+  ["escapes", "a.json", 50_000, (n) => `["${'\\"'.repeat(n)}",]`],
+  ["virtual hosts", "a.json", 1_000, (n) => hosts(n, (i) => `d${i}`)],
+  ["domains that come twice", "a.json", 1_000, (n) => hosts(n, () => "d")],
+];
+
+/** How much more eight times as much may cost: what grows with the square of a file costs 64 times as much. */
+const most = 28;
+/** Less than this is mostly the compiler's and the collector's, in ms. */
+const floorMs = 12;
+
+for (const [what, path, count, make] of shapes) {
+  test(`what it costs to read many ${what} (${path.slice(2)}) grows with the file, not with its square`, async () => {
+    const read = (times: number) => {
+      const file = { path, bytes: new TextEncoder().encode(make(times)) };
+      return effortOf(() => readResources(file));
+    };
+    const tries: string[] = [];
+    // Once may be the collector's turn.
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const [small, large] = [await read(count), await read(count * 8)];
+      if (large <= most * Math.max(small, floorMs)) return;
+      tries.push(`${Math.round(small)} ms, eight times as much ${Math.round(large)} ms`);
+    }
+    assert.fail(tries.join("; "));
+  });
+}
