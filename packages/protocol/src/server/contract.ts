@@ -1,4 +1,4 @@
-import type { ApiVersion, Nonce, ResourceType, ResourceTypes, Version } from "@xdskit/api";
+import type { ApiVersion, Nonce, ResourceName, ResourceType, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
 import type { TtlPolicy } from "./ttl-policy.js";
@@ -44,6 +44,11 @@ export interface StreamOptions {
   readonly limits: StreamLimits;
   /** Used for a client that sends no node; undefined refuses it with INVALID_ARGUMENT. */
   readonly defaultNode: Node | undefined;
+  /**
+   * v3 type URLs of the types of which what is missing may be supplied on demand: what a client names and the snapshot lacks is not said to be absent
+   * before an `absent` event decides so. Whoever lists a type here must decide on every name of a `demanded` effect. Default: none.
+   */
+  readonly onDemand?: ReadonlySet<TypeUrl> | undefined;
 }
 
 /** What happens to a stream. Nothing else does: no clock, no network, no random source is read. */
@@ -61,7 +66,9 @@ export type StreamEvent =
    * Time went by: what needs a heartbeat every so many milliseconds, or more often, is to have one, if the client holds it. Nothing happens on a
    * stream whose client is not told TTLs (`tellsTtl`).
    */
-  | { readonly kind: "heartbeat"; readonly interval: number };
+  | { readonly kind: "heartbeat"; readonly interval: number }
+  /** It was decided that these names do not exist, of a type that is supplied on demand. What comes later is sent all the same. */
+  | { readonly kind: "absent"; readonly type: ResourceType; readonly names: Iterable<ResourceName> };
 
 /** What the owner of a stream must do or may note down after an event. */
 export type StreamEffect =
@@ -70,6 +77,17 @@ export type StreamEffect =
   /** End the stream with this status; the machine takes no further events. */
   | { readonly kind: "close"; readonly code: StatusCode; readonly message: string }
   | { readonly kind: "subscribed"; readonly type: ResourceType; readonly wildcard: boolean; readonly names: number }
+  /** What the client asks for by name changed, of a type that is supplied on demand. None of the lists names anything twice. */
+  | {
+      readonly kind: "demanded";
+      readonly type: ResourceType;
+      readonly added: readonly ResourceName[];
+      /** Asked for before, and now once more: it waits for another decision. */
+      readonly again: readonly ResourceName[];
+      readonly dropped: readonly ResourceName[];
+      /** All that it asks for by name from now on; streams that ask for the same share it. */
+      readonly names: Iterable<ResourceName>;
+    }
   | { readonly kind: "acknowledged"; readonly type: ResourceType; readonly nonce: Nonce; readonly version: Version }
   | {
       readonly kind: "rejected";

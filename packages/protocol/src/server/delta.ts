@@ -9,6 +9,7 @@ import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
 import { type DeltaStep, type DeltaSubscription, nextDeltaSubscription } from "./delta-subscription.js";
+import { demandOfDelta } from "./demand.js";
 import { beatAtOnce } from "./lifetimes.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -66,6 +67,9 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const { wildcard, names } = step.subscription;
     return [...effects, { kind: "subscribed", type: asker.type, wildcard, names: names.size }];
   },
+
+  demand: ({ subscribe, unsubscribe }, before, after) =>
+    demandOfDelta(subscribe.toSet(), unsubscribe.toSet(), before, after),
 
   settleClaims(asker, current, surroundings) {
     const { claimed, subscription } = asker;

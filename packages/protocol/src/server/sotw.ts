@@ -8,6 +8,7 @@ import { sameSubscription } from "../subscription.js";
 import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
+import { demandOfSotw } from "./demand.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -85,6 +86,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     else oweNewNames(asker, before);
     return [...effects, subscribedEffect(asker)];
   },
+
+  demand: (_request, before, after) => demandOfSotw(before, after),
 
   settleClaims(asker, current, { tellsTtl }) {
     const { claimed, subscription, type } = asker;

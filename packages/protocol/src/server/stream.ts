@@ -1,4 +1,4 @@
-import type { TypeUrl } from "@xdskit/api";
+import type { ResourceType, TypeUrl } from "@xdskit/api";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import { type ResponseHead, writeNonce } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
@@ -11,6 +11,7 @@ import type { Content, Need } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
 import { delta } from "./delta.js";
+import { among, mustWait, noteDemand, undecidedIn } from "./demand.js";
 import { sharedHeartbeat } from "./heartbeats.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
 import { requestedType, typeUrlIn } from "./requested-type.js";
@@ -76,6 +77,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       case "snapshot":
         this.#take(event.snapshot, event.ttl);
         return [];
+      case "absent": {
+        const asker = this.#askers.get(event.type.typeUrl);
+        if (asker !== undefined) asker.undecided = asker.undecided.without(event.names);
+        return [];
+      }
     }
   }
 
@@ -106,7 +112,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         this.#begun = snapshot;
         return response;
       }
-      // Only now it holds what the snapshot has, and is owed nothing of it.
+      // Only now it holds what the snapshot has, and is owed nothing of it; but for a full set that still waits.
+      if (asker.waitsFor.size > 0) continue;
       const heartbeat = this.#heartbeat(asker);
       if (heartbeat !== undefined) return heartbeat;
     }
@@ -160,6 +167,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const { type, api } = requested;
     const asker = this.#askers.get(type.typeUrl);
     const owedBefore = asker?.owed.size ?? 0;
+    const namesBefore = asker?.subscription.names ?? NameSet.empty;
     const effects = asker === undefined ? [] : [...this.#rules.receive(asker, request, this.#surroundings)];
     if (asker === undefined) {
       if (this.#askers.size >= limits.typesPerStream) {
@@ -185,7 +193,18 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (owed > owedBefore && owed > limits.namesPerStream) {
       return this.#exhausted(`the stream waits for ${owed} names, and at most ${limits.namesPerStream} are allowed`);
     }
-    return effects;
+    const demanded = this.#options.onDemand?.has(type.typeUrl) ? this.#demand(type, request, namesBefore) : undefined;
+    return demanded === undefined ? effects : [...effects, demanded];
+  }
+
+  #demand(type: ResourceType, request: Asked, before: NameSet): StreamEffect | undefined {
+    const asker = this.#askers.get(type.typeUrl);
+    if (asker === undefined) return undefined;
+    const { names } = asker.subscription;
+    const demand = this.#rules.demand(request, before, names);
+    if (demand.added.length + demand.again.length + demand.dropped.length === 0) return undefined;
+    noteDemand(asker, demand);
+    return { kind: "demanded", type, ...demand, names };
   }
 
   #respond(asker: Asker, snapshot: Snapshot, node: Node): OutgoingResponse | undefined {
@@ -195,6 +214,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#warming.delete(type.typeUrl);
     if (this.#opensAll && type.absence === "unresolved") this.#openAll(asker, snapshot);
     if (isUpToDate(asker, current)) return undefined;
+    const undecided = undecidedIn(asker, current);
+    if (this.#options.variant === "sotw" && mustWait(asker, undecided)) return undefined;
+    const later = among(asker.owed, undecided);
     const need: Need = {
       variant: this.#options.variant,
       api,
@@ -202,12 +224,12 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       held: asker.held,
       current,
       everything: asker.everything,
-      owed: asker.owed,
+      owed: asker.owed.without(later),
       mustAnswer: asker.mustAnswer,
       absenceUnsaid: isAbsenceUnsaid(type, node),
     };
     const response = sharedResponse(this.#rules, need, this.#head(asker, current));
-    holdAll(asker, current);
+    holdAll(asker, current, later);
     if (response === undefined) return undefined;
 
     const isWhole = this.#rules.variant === "sotw" && type.fullState;

@@ -39,6 +39,10 @@ export interface Subscriber {
   lastSent: Sent | undefined;
   /** Undefined as long as it got nothing with a TTL. */
   lifetimes: Lifetimes | undefined;
+  /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
+  undecided: NameSet;
+  /** Those of them that a response with the full state waits for. */
+  waitsFor: NameSet;
 }
 
 /** A client that has and wants nothing yet. */
@@ -53,6 +57,8 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     mustAnswer: false,
     lastSent: undefined,
     lifetimes: undefined,
+    undecided: NameSet.empty,
+    waitsFor: NameSet.empty,
   };
 }
 
@@ -61,10 +67,10 @@ export function isUpToDate(subscriber: Subscriber, current: ResourceSet): boolea
   return subscriber.held === current && subscriber.owed.size === 0 && !subscriber.everything && !subscriber.mustAnswer;
 }
 
-/** From now on the client holds what `current` has. */
-export function holdAll(subscriber: Subscriber, current: ResourceSet): void {
+/** From now on the client holds what `current` has, and is owed only what is undecided. */
+export function holdAll(subscriber: Subscriber, current: ResourceSet, owed: NameSet): void {
   subscriber.held = current;
   subscriber.everything = false;
-  subscriber.owed = NameSet.empty;
+  subscriber.owed = owed;
   subscriber.mustAnswer = false;
 }

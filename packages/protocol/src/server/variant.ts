@@ -5,6 +5,7 @@ import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Content, Need } from "./content.js";
 import type { StreamEffect, Variant } from "./contract.js";
+import type { Demand } from "./demand.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 
 /** What a variant may ask about the stream around a subscriber. */
@@ -32,6 +33,8 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
   begin(subscriber: Subscriber, request: Asked, surroundings: Surroundings): Asker;
   /** A later one. */
   receive(asker: Asker, request: Asked, surroundings: Surroundings): readonly StreamEffect[];
+  /** What a request, which changed the names subscribed to from `before` to `after`, asks for. */
+  demand(request: Asked, before: NameSet, after: NameSet): Demand;
   /** Settles what a reconnecting client said to have, as soon as it is known what it is to have. */
   settleClaims(asker: Asker, current: ResourceSet, surroundings: Surroundings): void;
   /** Undefined: there is nothing to say. */

@@ -21,6 +21,8 @@ import { decodeResponse, type SeenResponse } from "./wire.js";
 export interface Shared {
   readonly mode: Mode;
   readonly show: ReadonlySet<Detail>;
+  /** The types that are supplied on demand. */
+  readonly demand: readonly string[];
   readonly ledger: VersionLedger;
   readonly groups: ReadonlyMap<string, SampleGroup>;
   /** Takes one line of what went out. */
@@ -82,6 +84,7 @@ export class TranscriptClient {
       only: this.only === undefined ? undefined : typeOf(this.only),
       limits,
       defaultNode: defaultId === undefined ? undefined : nodeWith(defaultId),
+      onDemand: new Set(shared.demand.map((type) => typeOf(type).typeUrl)),
     });
   }
 
@@ -104,6 +107,11 @@ export class TranscriptClient {
   /** So much time went by that what needs a heartbeat this often, milliseconds, is to have one. */
   beat(interval: number): void {
     this.#step({ kind: "heartbeat", interval });
+  }
+
+  /** It was decided that these do not exist. */
+  absent(type: string, names: readonly string[]): void {
+    this.#step({ kind: "absent", type: typeOf(type), names });
   }
 
   request(bytes: Uint8Array): void {
@@ -142,6 +150,13 @@ export class TranscriptClient {
       case "subscribed": {
         const { type, wildcard, names } = effect;
         if (show.has("subscribed")) this.#say("!", `subscribed ${word(type)} ${wildcard ? "* " : ""}${names}`);
+        break;
+      }
+      case "demanded": {
+        const { type, added, again, dropped } = effect;
+        const say = (sign: string, names: readonly string[]) => [...names].sort().map((name) => `${sign}${name}`);
+        const names = [...say("+", added), ...say("=", again), ...say("-", dropped)];
+        if (show.has("demanded")) this.#say("!", `demanded ${word(type)} ${names.join(" ")}`);
         break;
       }
       case "close":

@@ -26,7 +26,9 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
     if (!versions.includes(version)) versions.push(version);
     return `V${versions.indexOf(version) + 1}`;
   };
-  const shared = { mode, show: one.show, ledger, groups, say: (line: string) => out.push(line), labelOf };
+  const inMode = (text: string) => (mode.type === undefined ? text : text.replaceAll("TYPE", mode.type));
+  const demand = one.demand.map(inMode);
+  const shared = { mode, show: one.show, demand, ledger, groups, say: (line: string) => out.push(line), labelOf };
 
   const open = (name: string, words: readonly string[], first: string | undefined): TranscriptClient => {
     const client = new TranscriptClient(name, words, first, shared);
@@ -80,6 +82,9 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
       case "delete":
         change(words.join(" "), verb === "delete");
         break;
+      case "absent":
+        for (const client of clients.values()) client.absent(words[0] ?? "", words.slice(1));
+        break;
       case "open":
         open(words[0] ?? "main", words.slice(1), undefined);
         break;
@@ -101,7 +106,7 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
   return one.steps.map((step) => {
     out = [];
     try {
-      run(mode.type === undefined ? step.text : step.text.replaceAll("TYPE", mode.type));
+      run(inMode(step.text));
       for (const client of clients.values()) if (!client.blocked) client.pull(Number.POSITIVE_INFINITY);
     } catch (error) {
       throw new Error(`${one.file}:${step.number}: ${step.text}\n  ${(error as Error).message}`, { cause: error });

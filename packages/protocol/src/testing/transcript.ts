@@ -27,7 +27,7 @@ export interface Mode {
 }
 
 /** Details that are only printed where a case is about them. */
-export type Detail = "versions" | "identified" | "subscribed";
+export type Detail = "versions" | "identified" | "subscribed" | "demanded";
 
 /** One case of a transcript file. */
 export interface Case extends Line {
@@ -36,6 +36,8 @@ export interface Case extends Line {
   readonly title: string;
   readonly modes: readonly Mode[];
   readonly show: ReadonlySet<Detail>;
+  /** The types that are supplied on demand. */
+  readonly demand: readonly string[];
   readonly steps: readonly Step[];
 }
 
@@ -82,6 +84,7 @@ class Draft {
   #modes: readonly Omit<Mode, "type">[] = [];
   #types: readonly string[] | undefined;
   readonly #show = new Set<Detail>();
+  #demand: readonly string[] = [];
   readonly #steps: { readonly line: Line; readonly expected: Line[] }[] = [];
 
   constructor(file: string, line: Line, tags: string, title: string) {
@@ -102,6 +105,7 @@ class Draft {
         .split(",")
         .flatMap((part) => this.#readModes(line, part));
     else if (word === "for") this.#types = rest.slice(2);
+    else if (word === "demand") this.#demand = rest;
     else if (word === "show") for (const detail of rest) this.#show.add(detail as Detail);
     else if (output.test(line.text)) {
       const step = this.#steps.at(-1);
@@ -121,6 +125,7 @@ class Draft {
       title: this.#title,
       modes: this.#modes.flatMap((mode) => (this.#types ?? [undefined]).map((type) => ({ ...mode, type }))),
       show: this.#show,
+      demand: this.#demand,
       steps: this.#steps.map(({ line, expected }) => ({ ...line, expected })),
     };
   }

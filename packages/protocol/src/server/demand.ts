@@ -1,0 +1,70 @@
+import type { ResourceName } from "@xdskit/api";
+import { NameSet } from "../name-set.js";
+import type { ResourceSet } from "../resource-set.js";
+import { find } from "./content.js";
+import type { Subscriber } from "./subscriber.js";
+
+/** What a request changes about the names that a client asks for explicitly. */
+export interface Demand {
+  /** Asked for now and not before. */
+  readonly added: readonly ResourceName[];
+  /** Asked for once more: the client wants another answer (rule 86). */
+  readonly again: readonly ResourceName[];
+  readonly dropped: readonly ResourceName[];
+}
+
+/** What a delta request says of names, which may name one twice. Costs the request, not the subscription. */
+export function demandOfDelta(subscribe: NameSet, unsubscribe: NameSet, before: NameSet, after: NameSet): Demand {
+  const asked = [...subscribe].filter((name) => after.has(name));
+  return {
+    added: asked.filter((name) => !before.has(name)),
+    again: asked.filter((name) => before.has(name)),
+    dropped: [...unsubscribe].filter((name) => before.has(name) && !after.has(name)),
+  };
+}
+
+/** What a SotW request says of names: all of them, so that it costs the request to compare. */
+export function demandOfSotw(before: NameSet, after: NameSet): Demand {
+  if (before === after) return nothing;
+  return {
+    added: [...after].filter((name) => !before.has(name)),
+    again: [],
+    dropped: [...before].filter((name) => !after.has(name)),
+  };
+}
+
+const nothing: Demand = { added: [], again: [], dropped: [] };
+
+/**
+ * Where what is missing may be supplied: names that a client waits for stay undecided until they are there, or until it was decided that they are not. Empty for
+ * all other types, for which nothing is computed.
+ */
+export function noteDemand(asker: Subscriber, { added, again, dropped }: Demand): void {
+  asker.undecided = asker.undecided.without(dropped).with(added).with(again);
+}
+
+/** Those of the undecided names that are not there; from now on only they are undecided. */
+export function undecidedIn(asker: Subscriber, current: ResourceSet): NameSet {
+  if (asker.undecided.size > 0) {
+    asker.undecided = asker.undecided.without([...asker.undecided].filter((name) => find(current, name).length > 0));
+  }
+  return asker.undecided;
+}
+
+/**
+ * Whether a full state waits (SotW, LDS and CDS by name): absence from it says that there is none. What is asked for while it waits does not make
+ * it wait longer, or a client that asks for ever new names would never hear of changes; and a wildcard does not wait for names beside it.
+ */
+export function mustWait(asker: Subscriber, undecided: NameSet): boolean {
+  if (!asker.type.fullState || asker.subscription.wildcard) return false;
+  const waitedFor = asker.waitsFor;
+  if (waitedFor.size === 0) asker.waitsFor = undecided;
+  else asker.waitsFor = waitedFor.without([...waitedFor].filter((name) => !undecided.has(name)));
+  return asker.waitsFor.size > 0;
+}
+
+/** Those of the names that are undecided. */
+export function among(names: NameSet, undecided: NameSet): NameSet {
+  if (names.size === 0 || undecided.size === 0) return NameSet.empty;
+  return NameSet.of([...names].filter((name) => undecided.has(name)));
+}
