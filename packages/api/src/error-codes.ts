@@ -207,6 +207,22 @@ export const errorCodes = {
       "Parts of it do not fit together: one domain in two virtual hosts, a cluster of type EDS without the place to ask, a listener without address.",
     mend: "Change what the message names.",
   },
+  XDSKIT_ON_DEMAND_FAILED: {
+    meaning: "The supplier of resources on demand failed to say whether a name exists.",
+    cause: "It threw, rejected, or took longer than the limit.",
+    mend: "Mend what the message says. It is asked again by itself, less and less often; clients that wait are told after a while that there is none.",
+  },
+  XDSKIT_ON_DEMAND_UNSUITABLE: {
+    meaning: "What was supplied on demand is not what was asked for.",
+    cause:
+      "It has another type, it has the name neither as its own nor as an alias, or a layer has another resource of its name.",
+    mend: "Give the resource the name that was asked for, or make it with `createResource` and that name among its aliases.",
+  },
+  XDSKIT_ON_DEMAND_BUSY: {
+    meaning: "More names are asked for than may wait to be supplied.",
+    cause: "The supplier is slow, or a client asks for very many names that no layer has.",
+    mend: "Make the supplier faster, raise `concurrency` or `queue`, or find the client. The names are tried again by themselves.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;

@@ -111,7 +111,7 @@ function asResources(from: Iterable<Message | Resource>, options: ConfigOptions)
   return resources;
 }
 
-function toResource(each: Message | Resource, options: ConfigOptions): Resource {
+export function toResource(each: Message | Resource, options: ConfigOptions): Resource {
   // Programs without types give what looks like a message and is none.
   if (typeof each !== "object" || each === null || !("$typeName" in each || "body" in each)) {
     const mend = "make it with `create` of @bufbuild/protobuf, or with `createResource`";

@@ -1,6 +1,6 @@
 import { createResourceJson, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import { createConfig } from "./config.js";
+import { type ConfigOptions, createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
 import { type CallInfo, createEvents } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
@@ -11,6 +11,8 @@ import { createLayers, type LayerChange } from "./layers.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
+import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
+import type { OnDemandOptions } from "./on-demand/options.js";
 import type { PollTransport } from "./poll-transport.js";
 import { createPolls } from "./polls/polls.js";
 import { createSharedBodies } from "./polls/shared-bodies.js";
@@ -35,8 +37,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const counters = createCounters();
   const events = createEvents();
   const layers = createLayers();
+  const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
+  const onDemand = createDemand(options.onDemand);
   const groups = createGroups(options.groups, options.ttl);
-  const publication = createPublication(layers, groups, limits, options.clock);
+  const publication = createPublication(layers, groups, limits, options.clock, onDemand);
   const sessions = new Set<Session>();
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
@@ -50,7 +54,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   let closing: Promise<void> | undefined;
 
   const shared = {
-    ...{ types, limits, publication, counters, events },
+    ...{ types, limits, publication, counters, events, onDemand: onDemand?.types },
     defaultNode: options.defaultNode,
     rejections: createRejections(),
   };
@@ -116,6 +120,23 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     sessions.add(session);
     return session;
   };
+
+  function createDemand(settings: OnDemandOptions | undefined): OnDemand | undefined {
+    if (settings === undefined) return undefined;
+    const tell = (changes: readonly LayerChange[]) => {
+      if (changes.length > 0 && closing === undefined) publication.publish(changes);
+    };
+    return createOnDemand(settings, {
+      ...{ layers, config },
+      apply: (update) => tell(layers.apply([update])),
+      drop(layer) {
+        const change = layers.drop(layer);
+        if (change !== undefined) tell([change]);
+      },
+      report: (outcome, group, type, name, findings) =>
+        events.emit(() => ({ kind: "on-demand", outcome, type, name, group, findings })),
+    });
+  }
 
   function refused(source: string, findings: readonly Finding[]): void {
     counters.configurationsRefused += 1;
@@ -227,18 +248,16 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       ...sources.map((source) => Promise.race([source.close(), late])),
     ]);
     clearTimeout(timer);
+    // Not before: unary calls may still wait for a decision.
+    onDemand?.close();
     for (const result of closed) if (result.status === "rejected") throw result.reason;
   }
 
   return {
-    config: createConfig(
-      { types, registry: options.registry, validate: options.validate ?? true },
-      applyConfig,
-      (layer) => {
-        const change = layers.drop(layer);
-        if (change !== undefined) publish([change]);
-      },
-    ),
+    config: createConfig(config, applyConfig, (layer) => {
+      const change = layers.drop(layer);
+      if (change !== undefined) publish([change]);
+    }),
     types,
     addSource,
     listen,
@@ -258,6 +277,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       refused: counters.refused,
       nodes: publication.nodes,
       groups: publication.groups,
+      onDemand: onDemand?.stats(),
       configuration: {
         applied: counters.configurationsApplied,
         refused: counters.configurationsRefused,

@@ -1,4 +1,4 @@
-import type { ApiVersion, Finding, ResourceType, Version } from "@xdskit/api";
+import type { ApiVersion, Finding, ResourceName, ResourceType, Version } from "@xdskit/api";
 import type { ClusterLoad, Node, StatusCode } from "@xdskit/protocol";
 import { callListener } from "./call-listener.js";
 import type { LayerName } from "./source.js";
@@ -123,6 +123,18 @@ export type ServerEvent =
     }
   /** A client reported its load; `clusters` is all that this one message said. */
   | { readonly kind: "load-report"; readonly stream: LoadStreamInfo; readonly clusters: readonly ClusterLoad[] }
+  /**
+   * What became of a name that clients of a group asked for and no layer has; only with `onDemand`. `failed` says why in `findings`: the supplier is asked again, or what
+   * it said last stays. `dropped`: nobody was subscribed any more.
+   */
+  | {
+      readonly kind: "on-demand";
+      readonly outcome: "supplied" | "absent" | "failed" | "dropped";
+      readonly type: ResourceType;
+      readonly name: ResourceName;
+      readonly group: string;
+      readonly findings: readonly Finding[];
+    }
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
   | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };
 

@@ -1,8 +1,9 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import type { ResourceType } from "@xdskit/api";
+import type { ResourceName, ResourceType } from "@xdskit/api";
 import { createStream, type Snapshot, type StreamEffect, statusCode } from "@xdskit/protocol";
 import { countResponse } from "./counters.js";
 import type { StreamInfo } from "./events.js";
+import type { Membership } from "./publication.js";
 import type { SessionContext } from "./session.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
 
@@ -24,14 +25,20 @@ export function answerFetch(
   /** Called once when nothing is left of the call. */
   ended: () => void,
 ) {
-  const { types, limits, defaultNode, publication, counters, events } = context;
+  const { types, limits, defaultNode, onDemand, publication, counters, events } = context;
   const { method, peer } = connection;
   const info: StreamInfo = { id, method, peer };
-  const stream = createStream({ variant: "sotw", api: method.api, types, only, limits, defaultNode });
+  const stream = createStream({ variant: "sotw", api: method.api, types, only, limits, defaultNode, onDemand });
   let over = false;
+  let asked = false;
+  let membership: Membership | undefined;
+  let names: Iterable<ResourceName> = [];
+  /** Names that may yet be supplied: without them the answer would say that they do not exist. */
+  const undecided = new Set<ResourceName>();
 
   function end(code: (typeof statusCode)[keyof typeof statusCode], message: string): void {
     over = true;
+    membership?.leave();
     if (code !== statusCode.ok) {
       counters.refuse(code);
       events.emit(() => ({ kind: "stream-refused", stream: info, node: undefined, code, message }));
@@ -39,32 +46,46 @@ export function answerFetch(
     connection.end(code, message);
   }
 
-  function snapshotFor(effects: readonly StreamEffect[]): Snapshot | undefined {
-    const closing = effects.find((effect) => effect.kind === "close");
-    if (closing !== undefined) {
-      end(closing.code, closing.message);
-      return undefined;
-    }
+  /** Finds out who asks, and what has to be decided before the answer. False if the call has ended. */
+  function prepare(effects: readonly StreamEffect[]): boolean {
     for (const effect of effects) {
-      if (effect.kind !== "identified") continue;
-      const admission = publication.admit(effect.node);
-      if ("code" in admission) {
-        end(admission.code, admission.message);
-        return undefined;
+      if (effect.kind === "close") {
+        end(effect.code, effect.message);
+        return false;
       }
-      const membership = admission.join({ changed: () => {} });
-      const snapshot = membership.snapshot();
-      membership.leave();
-      if (snapshot === undefined) end(statusCode.unavailable, "no configuration is known yet");
-      return snapshot;
+      if (effect.kind === "identified") {
+        const admission = publication.admit(effect.node);
+        if ("code" in admission) {
+          end(admission.code, admission.message);
+          return false;
+        }
+        membership = admission.join({ changed: () => {}, settled });
+      }
+      if (effect.kind === "demanded") {
+        names = effect.names;
+        for (const name of membership?.interest?.demand(effect).undecided ?? []) undecided.add(name);
+      }
     }
+    if (membership !== undefined) return true;
     end(statusCode.invalidArgument, "the request names no node");
-    return undefined;
+    return false;
   }
 
-  function answer(bytes: Uint8Array): void {
-    const snapshot = snapshotFor(stream.step({ kind: "request", bytes: concat(bytes, asIfItHadNothing) }));
-    if (snapshot === undefined || over) return;
+  function settled(_type: ResourceType, name: ResourceName): void {
+    if (!undecided.delete(name) || undecided.size > 0) return;
+    // What was found is in the snapshot by the end of the turn.
+    setImmediate(() => guard(answer));
+  }
+
+  function answer(): void {
+    if (over) return;
+    const snapshot = membership?.snapshot();
+    if (snapshot === undefined) {
+      end(statusCode.unavailable, "no configuration is known yet");
+      return;
+    }
+    // All that is not there by now does not exist.
+    stream.step({ kind: "absent", type: only, names });
     stream.step({ kind: "snapshot", snapshot });
     const response = stream.next();
     if (response === undefined) {
@@ -76,23 +97,33 @@ export function answerFetch(
     end(statusCode.ok, "");
   }
 
+  function guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      events.emit(() => ({ kind: "fault", stream: info, error }));
+      if (!over) end(statusCode.internal, "internal error");
+    }
+  }
+
   const handler: ConnectionHandler = {
     received(bytes) {
-      if (over) return;
+      if (over || asked) return;
+      asked = true;
       counters.fetch({ ...method, only }).calls += 1;
-      try {
-        answer(bytes);
-      } catch (error) {
-        events.emit(() => ({ kind: "fault", stream: info, error }));
-        if (!over) end(statusCode.internal, "internal error");
-      }
+      guard(() => {
+        const effects = stream.step({ kind: "request", bytes: concat(bytes, asIfItHadNothing) });
+        // While nothing is known there is nothing to wait for.
+        if (prepare(effects) && (undecided.size === 0 || membership?.snapshot() === undefined)) answer();
+      });
     },
     drained() {},
     finished() {
-      if (!over) end(statusCode.invalidArgument, "there was no request");
+      if (!over && !asked) end(statusCode.invalidArgument, "there was no request");
     },
     closed() {
       over = true;
+      membership?.leave();
       ended();
     },
   };

@@ -14,6 +14,15 @@ export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./load-reports/load-totals.js";
+export {
+  defaultOnDemandLimits,
+  type OnDemandLimits,
+  type OnDemandOptions,
+  type Supplied,
+  type Supply,
+  type SupplyRequest,
+} from "./on-demand/options.js";
+export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./on-demand/virtual-hosts.js";
 export type {
   BodyEncoding,
   PollAnswer,
@@ -35,7 +44,16 @@ export {
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { FolderSummary } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
-export type { FetchStats, GroupStats, LayerStats, PollStats, ServerStats, StreamStats, TypeStats } from "./stats.js";
+export type {
+  FetchStats,
+  GroupStats,
+  LayerStats,
+  OnDemandStats,
+  PollStats,
+  ServerStats,
+  StreamStats,
+  TypeStats,
+} from "./stats.js";
 export type {
   Accept,
   Call,

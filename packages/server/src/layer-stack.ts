@@ -15,14 +15,26 @@ export interface LayerStack {
   update(changes: readonly LayerChange[]): boolean;
 }
 
-/** `names` from the lowest to the highest; undefined is all layers that there are. */
-export function createLayerStack(layers: Layers, names: readonly LayerName[] | undefined): LayerStack {
+/** `names` from the lowest to the highest; undefined is all layers that there are. `below` is a layer below them, which alone makes nothing known. */
+export function createLayerStack(
+  layers: Layers,
+  names: readonly LayerName[] | undefined,
+  below?: LayerName | undefined,
+): LayerStack {
   let current: Snapshot | undefined;
   /** True while `current` was derived here, false while it is the only layer's own snapshot. */
   let own = false;
 
   function present(): readonly LayerName[] {
     return names === undefined ? layers.names : names.filter((name) => layers.get(name) !== undefined);
+  }
+
+  function all(): readonly LayerName[] {
+    return below === undefined || layers.get(below) === undefined ? present() : [below, ...present()];
+  }
+
+  function concerns({ layer }: LayerChange): boolean {
+    return names === undefined || layer === below || names.includes(layer);
   }
 
   function build(from: readonly LayerName[]): Snapshot | undefined {
@@ -56,7 +68,7 @@ export function createLayerStack(layers: Layers, names: readonly LayerName[] | u
     };
     for (const change of changes) {
       // A layer that was dropped is not there any more, but what it held has to go.
-      if (names !== undefined && !names.includes(change.layer)) continue;
+      if (!concerns(change)) continue;
       for (const { type, key } of change.upserted) settle({ type, name: key });
       change.removed.forEach(settle);
     }
@@ -65,13 +77,13 @@ export function createLayerStack(layers: Layers, names: readonly LayerName[] | u
 
   return {
     snapshot() {
-      current ??= build(present());
+      if (current === undefined && present().length > 0) current = build(all());
       return current;
     },
     update(changes) {
-      if (current === undefined) return names === undefined || changes.some(({ layer }) => names.includes(layer));
+      if (current === undefined) return changes.some(concerns);
       const before = current;
-      const from = present();
+      const from = all();
       // Who has something must hear that it is gone: undefined would say that nothing is known.
       current = own ? derive(current, from, changes) : (build(from) ?? emptySnapshot());
       return current !== before;

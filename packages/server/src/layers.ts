@@ -7,6 +7,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import { isBelow } from "./on-demand/below.js";
 import type { LayerName, LayerUpdate } from "./source.js";
 
 /** Names one resource of a layer. */
@@ -24,7 +25,7 @@ export interface LayerChange {
 
 /** The named sets of resources that groups are built from. */
 export interface Layers {
-  /** In the order in which they first appeared. */
+  /** In the order in which they first appeared; without those of what is supplied on demand. */
   readonly names: readonly LayerName[];
   /** What a layer holds; undefined for one that nothing was ever put in, or that was dropped. */
   get(layer: LayerName): Snapshot | undefined;
@@ -41,7 +42,7 @@ export function createLayers(): Layers {
   const layers = new Map<LayerName, Snapshot>();
   return {
     get names() {
-      return [...layers.keys()];
+      return [...layers.keys()].filter((name) => !isBelow(name));
     },
     get: (layer) => layers.get(layer),
     apply(updates) {

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.js";
 import type { Group, Groups } from "./groups.js";
 import type { LayerChange, Layers } from "./layers.js";
 import type { ServerLimits } from "./limits.js";
+import type { Interest, OnDemand } from "./on-demand/on-demand.js";
 import type { PulseListener } from "./pulse.js";
 import { createSharedStacks, type SharedStack, type Subscriber } from "./shared-stacks.js";
 import type { GroupStats } from "./stats.js";
@@ -16,6 +17,8 @@ export interface Membership {
   readonly group: string;
   /** What the node is to have now; undefined while nothing is known yet (rule 7). */
   snapshot(): Snapshot | undefined;
+  /** What the stream asks for by name, of types that are supplied on demand; the subscriber hears what is decided. Undefined where nothing is. */
+  readonly interest: Interest | undefined;
   leave(): void;
 }
 
@@ -61,6 +64,7 @@ export function createPublication(
   groups: Groups,
   limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
   clock?: Clock,
+  onDemand?: OnDemand | undefined,
 ): Publication {
   const stacks = createSharedStacks(layers, clock, (stack) => (open() ? stack.snapshot() : undefined));
   const members = new Map<string, Member>();
@@ -74,22 +78,27 @@ export function createPublication(
   function memberOf(group: Group): Member {
     const known = members.get(group.key);
     if (known !== undefined) return known;
-    const made = { group, shared: stacks.acquire(group.layers), open: { stream: 0, poll: 0 } };
+    const shared = stacks.acquire(group.layers, onDemand?.layerOf(group));
+    const made = { group, shared, open: { stream: 0, poll: 0 } };
     members.set(group.key, made);
     return made;
   }
-  function join(member: Member, id: string, way: Way, subscriber: Subscriber, beats?: PulseListener): Membership {
+  function join(member: Member, node: Node, way: Way, subscriber: Subscriber, beats?: PulseListener): Membership {
     const { group, shared, open: openOfGroup } = member;
+    const { id } = node;
     const openOf = openOfNode[way];
+    const interest = onDemand?.join(group, node, { settled: (...args) => subscriber.settled?.(...args) });
     shared.subscribers.add(subscriber);
     const stopBeats = beats === undefined ? undefined : shared.pulse.join(beats);
     openOfGroup[way] += 1;
     openOf.set(id, (openOf.get(id) ?? 0) + 1);
     return {
       group: group.name,
+      interest,
       snapshot: () => (open() ? shared.stack.snapshot() : undefined),
       leave() {
         if (!shared.subscribers.delete(subscriber)) return;
+        interest?.close();
         stopBeats?.();
         openOfGroup[way] -= 1;
         const left = (openOf.get(id) ?? 1) - 1;
@@ -104,7 +113,10 @@ export function createPublication(
   }
   /** True once nodes may be told what there is. */
   function open(): boolean {
-    opened ||= holds === 0 && layers.names.length > 0;
+    if (!opened && holds === 0 && layers.names.length > 0) {
+      opened = true;
+      onDemand?.opened();
+    }
     return opened;
   }
   function tellAll(): void {
@@ -126,7 +138,7 @@ export function createPublication(
         return { code: statusCode.resourceExhausted, message };
       }
       const { loadReports, ttl } = group;
-      return { loadReports, ttl, join: (subscriber, beats) => join(memberOf(group), id, way, subscriber, beats) };
+      return { loadReports, ttl, join: (subscriber, beats) => join(memberOf(group), node, way, subscriber, beats) };
     },
     publish(changes) {
       const wasOpen = opened;
@@ -136,6 +148,7 @@ export function createPublication(
         pulse.update();
       }
       if (!wasOpen && open()) tellAll();
+      onDemand?.layersChanged(changes);
     },
     hold() {
       holds += 1;

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { ResourceTypes } from "@xdskit/api";
+import type { ResourceName, ResourceType, ResourceTypes, TypeUrl } from "@xdskit/api";
 import {
   createStream,
   type Node,
@@ -28,6 +28,8 @@ export interface SessionContext {
   readonly limits: ServerLimits;
   readonly defaultNode: Node | undefined;
   readonly publication: Publication;
+  /** v3 type URLs of what is supplied on demand. */
+  readonly onDemand: ReadonlySet<TypeUrl> | undefined;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
@@ -57,13 +59,13 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
   #released = false;
 
   constructor(context: SessionContext, connection: Connection, id: number) {
-    const { types, limits, defaultNode } = context;
+    const { types, limits, defaultNode, onDemand } = context;
     const { method, peer } = connection;
     const { variant, api, only } = method;
     this.#context = context;
     this.#connection = connection;
     this.#info = { id, method, peer };
-    this.#stream = createStream({ variant, api, only, types, limits, defaultNode });
+    this.#stream = createStream({ variant, api, only, types, limits, defaultNode, onDemand });
     this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
     this.#counter.open += 1;
@@ -122,6 +124,12 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
     this.#wantsWork("changes");
   }
 
+  settled(type: ResourceType, name: ResourceName, outcome: "found" | "absent"): void {
+    if (this.#over) return;
+    if (outcome === "absent") this.#guard(() => this.#stream.step({ kind: "absent", type, names: [name] }));
+    this.#wantsWork("answers");
+  }
+
   #wantsWork(lane: "answers" | "changes"): void {
     if (!this.#over) this.#context.queue.add(this, lane);
   }
@@ -171,12 +179,21 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
       case "close":
         this.#refuse(effect.code, effect.message);
         break;
+      case "demanded": {
+        const answered = this.#membership?.interest?.demand(effect);
+        if (answered === undefined) break;
+        this.#stream.step({ kind: "absent", type: effect.type, names: answered.absent });
+        break;
+      }
       default:
         if (this.#opened !== undefined) this.#count(effect, this.#opened);
     }
   }
 
-  #count(effect: Exclude<StreamEffect, { readonly kind: "identified" | "close" }>, stream: NodeStreamInfo): void {
+  #count(
+    effect: Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" }>,
+    stream: NodeStreamInfo,
+  ): void {
     const { counters, events, rejections } = this.#context;
     const { type } = effect;
     const count = counters.type(type, stream.method.variant);

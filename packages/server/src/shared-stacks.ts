@@ -1,18 +1,24 @@
+import type { ResourceName, ResourceType } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import { type Clock, systemClock } from "./clock.js";
 import { createLayerStack, type LayerStack } from "./layer-stack.js";
 import type { LayerChange, Layers } from "./layers.js";
+import { isBelow } from "./on-demand/below.js";
 import { createPulse, type Pulse } from "./pulse.js";
 import type { LayerName } from "./source.js";
 
 /** Whoever is to hear that its group has a new snapshot. */
 export interface Subscriber {
   changed(): void;
+  /** It was decided on a name that it asked for and that may be supplied on demand. What was found it hears of by `changed` too. */
+  settled?(type: ResourceType, name: ResourceName, outcome: "found" | "absent"): void;
 }
 
 /** A stack of layers, and the streams of all groups that have this list of layers. */
 export interface SharedStack {
   readonly names: readonly LayerName[] | undefined;
+  /** The layer below them, of what is supplied on demand for one group. */
+  readonly below: LayerName | undefined;
   readonly stack: LayerStack;
   readonly subscribers: Set<Subscriber>;
   /** The heartbeats of those whose clients are told TTLs. */
@@ -31,7 +37,7 @@ const keptUnused = 16;
 /** The stacks in use, one for each different list of layers, and those that were until lately. */
 export interface SharedStacks {
   /** The stack of a list (undefined: all layers), which the caller gives back with `release`; costs nothing if it was left lately. */
-  acquire(names: readonly LayerName[] | undefined): SharedStack;
+  acquire(names: readonly LayerName[] | undefined, below?: LayerName | undefined): SharedStack;
   release(shared: SharedStack): void;
   /** The stacks that have one of the changed layers; costs those, not all that there are. */
   touchedBy(changes: readonly LayerChange[]): Iterable<SharedStack>;
@@ -48,11 +54,15 @@ export function createSharedStacks(
   const byLayer = new Map<LayerName, Set<SharedStack>>();
   /** The one that was left first is the first. */
   const unused = new Set<SharedStack>();
-  const keyOf = (names: readonly LayerName[] | undefined) => JSON.stringify(names ?? null);
+  /** Those of all layers. */
+  const ofAll = new Set<SharedStack>();
+  const keyOf = (names: readonly LayerName[] | undefined, below: LayerName | undefined) =>
+    JSON.stringify([names ?? null, below]);
   function forget(shared: SharedStack): void {
     unused.delete(shared);
-    byNames.delete(keyOf(shared.names));
-    for (const name of shared.names ?? []) {
+    byNames.delete(keyOf(shared.names, shared.below));
+    ofAll.delete(shared);
+    for (const name of layersOf(shared)) {
       const having = byLayer.get(name);
       having?.delete(shared);
       if (having?.size === 0) byLayer.delete(name);
@@ -60,18 +70,19 @@ export function createSharedStacks(
   }
 
   return {
-    acquire(names) {
-      const known = byNames.get(keyOf(names));
+    acquire(names, below) {
+      const known = byNames.get(keyOf(names, below));
       if (known !== undefined) {
         known.groups += 1;
         unused.delete(known);
         return known;
       }
-      const stack = createLayerStack(layers, names);
+      const stack = createLayerStack(layers, names, below);
       const pulse = createPulse(clock, () => visible(stack));
-      const made = { names, stack, subscribers: new Set<Subscriber>(), pulse, groups: 1 };
-      byNames.set(keyOf(names), made);
-      for (const name of names ?? []) {
+      const made: SharedStack = { names, below, stack, subscribers: new Set(), pulse, groups: 1 };
+      byNames.set(keyOf(names, below), made);
+      if (names === undefined) ofAll.add(made);
+      for (const name of layersOf(made)) {
         const having = byLayer.get(name) ?? new Set();
         byLayer.set(name, having.add(made));
       }
@@ -87,12 +98,15 @@ export function createSharedStacks(
       }
     },
     touchedBy(changes) {
-      const touched = new Set<SharedStack>();
-      const all = byNames.get(keyOf(undefined));
-      if (all !== undefined) touched.add(all);
+      const touched = new Set<SharedStack>(changes.every(({ layer }) => isBelow(layer)) ? [] : ofAll);
       for (const { layer } of changes) for (const shared of byLayer.get(layer) ?? []) touched.add(shared);
       return touched;
     },
     [Symbol.iterator]: () => byNames.values(),
   };
+}
+
+/** That are known by name. */
+function layersOf({ names, below }: Pick<SharedStack, "names" | "below">): readonly LayerName[] {
+  return below === undefined ? (names ?? []) : [below, ...(names ?? [])];
 }

@@ -78,6 +78,24 @@ export interface LayerStats {
   readonly resources: readonly { readonly typeUrl: TypeUrl; readonly abbreviation: string; readonly count: number }[];
 }
 
+/** Resources that are supplied on demand. `calls`, `errors` and `dropped` are counters since the start; the others are of now. */
+export interface OnDemandStats {
+  /** Calls of the supplier. */
+  readonly calls: number;
+  /** Calls under way, and names that wait for one. */
+  readonly pending: number;
+  /** Names that are supplied; of them those that are one resource's, by its aliases, count each. */
+  readonly supplied: number;
+  /** Names of which the supplier said that there is none. */
+  readonly absent: number;
+  /** Names whose last call failed, and that wait for the next. */
+  readonly failing: number;
+  /** Calls that failed, updates that were not suitable, and names that found no place in the queue. */
+  readonly errors: number;
+  /** Supplied names that were given up because nobody was subscribed any more. */
+  readonly dropped: number;
+}
+
 /** Numbers about a server, cheap enough to be read every second. */
 export interface ServerStats {
   readonly streams: readonly StreamStats[];
@@ -91,6 +109,8 @@ export interface ServerStats {
   /** Node ids with at least one open stream, now. */
   readonly nodes: number;
   readonly groups: readonly GroupStats[];
+  /** Undefined for a server that supplies nothing on demand. */
+  readonly onDemand: OnDemandStats | undefined;
   readonly configuration: {
     /** Changes that were applied and made a difference, and changes that were refused, since the start. */
     readonly applied: number;

@@ -9,6 +9,7 @@ import type { ServerLimits } from "./limits.js";
 import type { LoadReport, LoadReportFilter } from "./load-reports/load-report.js";
 import type { LoadReportSettings } from "./load-reports/load-report-settings.js";
 import type { LoadTotals } from "./load-reports/load-totals.js";
+import type { OnDemandOptions } from "./on-demand/options.js";
 import type { PollTransport } from "./poll-transport.js";
 import type { RestOptions } from "./rest-options.js";
 import type { Source } from "./source.js";
@@ -48,6 +49,8 @@ export interface ServerOptions {
   readonly validate?: boolean | undefined;
   /** What heartbeats go by; for tests. Default: the system's. */
   readonly clock?: Clock | undefined;
+  /** Supplies what clients ask for by name and no layer has, when it is first asked for. Default: there is nothing but the layers. */
+  readonly onDemand?: OnDemandOptions | undefined;
 }
 
 /** Where to listen: a transport each, `HOST:PORT` such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. Port 0 picks a free one. */

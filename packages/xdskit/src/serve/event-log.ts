@@ -79,6 +79,7 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         const fields = { ...streamFields(event.stream), error: error instanceof Error ? error.stack : String(error) };
         return log.error(fields, "a fault of xdskit itself; the stream was ended, please report this");
       }
+      case "on-demand":
       case "configuration-applied":
       case "configuration-refused":
       case "configuration-checked":

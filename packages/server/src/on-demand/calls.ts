@@ -1,0 +1,95 @@
+import type { After } from "./clock.js";
+import type { Lease } from "./lease.js";
+import type { Supplied } from "./options.js";
+
+/** How a call ended. */
+export type Result =
+  | { readonly kind: "answered"; readonly supplied: Supplied }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** The calls of the supplier that are under way, and those that wait. */
+export interface Calls {
+  /** Calls as soon as there is room; false, and nothing is done, when too many wait. `ended` is called once, unless the lease ends before. */
+  add(lease: Lease, call: () => unknown, ended: (result: Result) => void): boolean;
+  /** Ends a call from outside: what `update` says during it is its answer, and of a lease that ended nobody wants one. */
+  finish(lease: Lease): void;
+  /** False while it waits, and once it ended. */
+  isUnderWay(lease: Lease): boolean;
+  /** Waiting and under way. */
+  readonly pending: number;
+  /** Started since the start. */
+  readonly started: number;
+}
+
+interface Waiting {
+  readonly lease: Lease;
+  readonly call: () => unknown;
+  readonly ended: (result: Result) => void;
+}
+
+/**
+ * Bounds the calls. One that takes longer than `timeoutMs` has failed: its place is free again, though a supplier that does not listen to its signal may go on.
+ */
+export function createCalls(
+  limits: { readonly concurrency: number; readonly queue: number; readonly timeoutMs: number },
+  after: After,
+): Calls {
+  const waiting = new Map<Lease, Waiting>();
+  /** What stops the clock of each. */
+  const running = new Map<Lease, () => void>();
+  let started = 0;
+
+  function fill(): void {
+    for (const next of waiting.values()) {
+      if (running.size >= limits.concurrency) return;
+      waiting.delete(next.lease);
+      start(next);
+    }
+  }
+
+  function start({ lease, call, ended }: Waiting): void {
+    started += 1;
+    const end = (result: Result) => {
+      if (!running.has(lease)) return;
+      free(lease);
+      ended(result);
+      fill();
+    };
+    const late = () => end({ kind: "failed", error: new Error(`no answer within ${limits.timeoutMs} ms`) });
+    running.set(lease, after(limits.timeoutMs, late));
+    // Not in this turn: whoever asks is not to wait for what a supplier does at once, nor to see what it throws.
+    Promise.resolve()
+      .then(call)
+      .then(
+        (supplied) => end({ kind: "answered", supplied: supplied as Supplied }),
+        (error: unknown) => end({ kind: "failed", error }),
+      );
+  }
+
+  function free(lease: Lease): void {
+    running.get(lease)?.();
+    running.delete(lease);
+  }
+
+  return {
+    add(lease, call, ended) {
+      if (running.size >= limits.concurrency && waiting.size >= limits.queue) return false;
+      waiting.set(lease, { lease, call, ended });
+      fill();
+      return true;
+    },
+    finish(lease) {
+      waiting.delete(lease);
+      if (!running.has(lease)) return;
+      free(lease);
+      fill();
+    },
+    isUnderWay: (lease) => running.has(lease),
+    get pending() {
+      return waiting.size + running.size;
+    },
+    get started() {
+      return started;
+    },
+  };
+}

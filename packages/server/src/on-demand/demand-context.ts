@@ -1,0 +1,29 @@
+import type { Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { Group } from "../groups.js";
+import type { Calls } from "./calls.js";
+import type { After } from "./clock.js";
+import type { Lease } from "./lease.js";
+import type { Lingering } from "./lingering.js";
+import type { OnDemandLimits, Supply } from "./options.js";
+import type { WantedState } from "./wanted.js";
+
+/** What becomes of a name. */
+export type DemandOutcome = "supplied" | "absent" | "failed" | "dropped";
+
+/** What the groups of a server share. */
+export interface DemandContext {
+  readonly supply: Supply;
+  readonly limits: OnDemandLimits;
+  readonly calls: Calls;
+  readonly after: After;
+  /** Checks what a supplier gave; throws an XdskitError. */
+  check(given: unknown, type: ResourceType, name: ResourceName): Resource;
+  readonly lingering: Lingering;
+  /** Counts a name in a state, or out of one. */
+  count(state: WantedState["kind"], by: 1 | -1): void;
+  report(outcome: DemandOutcome, group: Group, lease: Pick<Lease, "type" | "name">, findings: readonly Finding[]): void;
+  /** False until nodes may be told what there is. */
+  isOpen(): boolean;
+  /** The group has no names any more. */
+  emptied(group: Group): void;
+}

@@ -1,0 +1,384 @@
+import { type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+import type { Group } from "../groups.js";
+import type { LayerChange } from "../layers.js";
+import type { Result } from "./calls.js";
+import type { DemandContext } from "./demand-context.js";
+import { recheckAfter, retryAfter } from "./intervals.js";
+import { Lease } from "./lease.js";
+import type { Supplied } from "./options.js";
+import type { OwnLayers } from "./own-layers.js";
+import { findingsOf } from "./supplied-resource.js";
+import { add, keyOf, remove, type SuppliedSet } from "./supplied-set.js";
+import { type Asker, type Outcome, Wanted, type WantedState } from "./wanted.js";
+
+/** The names that the nodes of one group ask for, and what is known of each. */
+export class GroupDemand {
+  readonly group: Group;
+  /** Streams of the group. */
+  streams = 0;
+  readonly #context: DemandContext;
+  readonly #own: OwnLayers;
+  readonly #supplied: SuppliedSet;
+  readonly #wanted = new Map<string, Wanted>();
+  /** Names that the layers have, by the name of the resource that has them. */
+  readonly #borne = new Map<string, Set<Wanted>>();
+  #known = false;
+
+  constructor(group: Group, own: OwnLayers, supplied: SuppliedSet, context: DemandContext) {
+    this.group = group;
+    this.#own = own;
+    this.#supplied = supplied;
+    this.#context = context;
+    this.#known = context.isOpen() && own.isKnown;
+  }
+
+  /** Nothing of it is left. */
+  get isIdle(): boolean {
+    return this.streams === 0 && this.#wanted.size === 0;
+  }
+
+  /** A stream subscribes to a name. Undefined: the decision is to come, and the asker hears of it. */
+  subscribe(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
+    const key = keyOf(type, name);
+    let wanted = this.#wanted.get(key);
+    if (wanted === undefined) {
+      wanted = new Wanted(type, name, node);
+      this.#wanted.set(key, wanted);
+      this.#context.count(wanted.state.kind, 1);
+    }
+    wanted.streams += 1;
+    this.#stay(wanted);
+    wanted.node = node;
+    if (wanted.state.kind === "unknown") this.#evaluate(wanted);
+    return this.#ask(wanted, asker);
+  }
+
+  /** A stream that is subscribed to a name asks for it once more. */
+  again(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
+    const wanted = this.#wanted.get(keyOf(type, name));
+    if (wanted === undefined) return "absent";
+    wanted.node = node;
+    return this.#ask(wanted, asker);
+  }
+
+  unsubscribe(type: ResourceType, name: ResourceName, asker: Asker): void {
+    const wanted = this.#wanted.get(keyOf(type, name));
+    if (wanted === undefined) return;
+    wanted.askers?.delete(asker);
+    wanted.streams -= 1;
+    if (wanted.streams === 0) this.#leave(wanted);
+  }
+
+  /** Takes notice of what changed in the layers of the group. Costs what changed or what is wanted, whichever is less. */
+  layersChanged(changes: readonly LayerChange[]): void {
+    const known = this.#context.isOpen() && this.#own.isKnown;
+    const changed = changes.reduce((sum, { upserted, removed }) => sum + upserted.length + removed.length, 0);
+    if ((known && !this.#known) || changed > this.#wanted.size) {
+      this.#known ||= known;
+      for (const wanted of [...this.#wanted.values()]) this.#evaluate(wanted);
+    } else {
+      for (const { upserted, removed } of changes) {
+        for (const { type, name, aliases } of upserted) this.#touched(type, [name, ...aliases]);
+        for (const { type, name } of removed) this.#touched(type, [name]);
+      }
+    }
+  }
+
+  /** Everything ends. */
+  close(): void {
+    for (const wanted of [...this.#wanted.values()]) this.#drop(wanted, "the server closes");
+  }
+
+  #touched(type: ResourceType, names: readonly ResourceName[]): void {
+    for (const name of names) {
+      const key = keyOf(type, name);
+      const wanted = this.#wanted.get(key);
+      if (wanted !== undefined) this.#evaluate(wanted);
+      for (const borne of [...(this.#borne.get(key) ?? [])]) this.#evaluate(borne);
+      // A layer has another resource of that name now.
+      for (const lease of this.#supplied.named(type, name)) {
+        for (const holder of [...lease.holders]) this.#evaluate(holder);
+      }
+    }
+  }
+
+  /** Looks whether the layers have it, and if not, what is supplied. */
+  #evaluate(wanted: Wanted): void {
+    if (!this.#known || this.#wanted.get(keyOf(wanted.type, wanted.name)) !== wanted) return;
+    const { type, name, state } = wanted;
+    const bearer = this.#own.bearerOf(type, name);
+    if (bearer !== undefined) {
+      if (state.kind === "in-layers" && state.bearer === bearer) return;
+      this.#become(wanted, { kind: "in-layers", bearer }, "a layer has it now");
+      this.#settle(wanted, "found");
+      if (wanted.streams === 0) this.#drop(wanted, unwanted);
+    } else if (state.kind === "in-layers" || state.kind === "unknown") {
+      const lease = this.#supplied.covering(type, name);
+      if (lease !== undefined) this.#hold(wanted, lease);
+      else if (wanted.streams === 0) this.#drop(wanted, unwanted);
+      else this.#call(wanted);
+    } else if (state.kind === "supplied") {
+      const { resource } = state.lease;
+      if (resource !== undefined && this.#own.has(type, resource.name)) this.#hidden(state.lease, resource);
+    }
+  }
+
+  /** Undefined: it waits. */
+  #ask(wanted: Wanted, asker: Asker): Outcome | undefined {
+    switch (wanted.state.kind) {
+      case "in-layers":
+      case "supplied":
+        return "found";
+      case "absent":
+        if (!wanted.state.stale) return "absent";
+        this.#call(wanted);
+        break;
+      case "unknown":
+      case "pending":
+      case "failed":
+    }
+    if (wanted.overdue) return "absent";
+    wanted.askers ??= new Set();
+    wanted.askers.add(asker);
+    this.#limitWait(wanted);
+    return undefined;
+  }
+
+  /** The first who waits starts the clock; while nothing is known of the layers nobody is told anything. */
+  #limitWait(wanted: Wanted): void {
+    if ((wanted.askers?.size ?? 0) === 0 || wanted.isTimed("answer") || wanted.state.kind === "unknown") return;
+    const { after, limits } = this.#context;
+    const late = () => {
+      this.#tell(wanted, "absent");
+      wanted.overdue = true;
+    };
+    wanted.time("answer", (ended) => after(limits.answerWithinMs, ended), late);
+  }
+
+  #call(wanted: Wanted): void {
+    const { calls, supply } = this.#context;
+    wanted.stop("next-call");
+    const lease = new Lease(wanted);
+    this.#become(wanted, { kind: "pending", lease }, "it is asked for anew");
+    const call = () => {
+      const { type, name, node } = wanted;
+      const update = (supplied: Supplied) => this.#updated(lease, supplied);
+      return supply({ type, name, node, group: this.group.name, signal: lease.signal, update });
+    };
+    if (!calls.add(lease, call, (result) => this.#ended(lease, result))) {
+      const full = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", "too many names wait to be supplied", {
+        type: wanted.type.name,
+        resource: wanted.name,
+      });
+      this.#failed(lease, full);
+      return;
+    }
+    this.#limitWait(wanted);
+  }
+
+  #callIfWanted(wanted: Wanted): void {
+    if (wanted.streams > 0) this.#call(wanted);
+  }
+
+  #ended(lease: Lease, result: Result): void {
+    lease.called = false;
+    if (lease.isOver) return;
+    if (result.kind === "failed") this.#failed(lease, result.error);
+    else this.#answered(lease, result.supplied, (error) => this.#failed(lease, error));
+  }
+
+  #updated(lease: Lease, supplied: Supplied): void {
+    if (lease.isOver) return;
+    const during = lease.called;
+    lease.called = false;
+    this.#context.calls.finish(lease);
+    this.#answered(lease, supplied, (error) => {
+      if (during) this.#failed(lease, error);
+      else this.#context.report("failed", this.group, lease, findingsOf(error, lease.type, lease.name));
+    });
+  }
+
+  /** The supplier says what is true of the name of a lease. */
+  #answered(lease: Lease, supplied: Supplied, bad: (error: unknown) => void): void {
+    const { type, name } = lease;
+    let resource: Resource | undefined;
+    try {
+      resource = supplied === undefined || supplied === null ? undefined : this.#context.check(supplied, type, name);
+    } catch (error) {
+      bad(error);
+      return;
+    }
+    if (resource === undefined) {
+      this.#nothing(lease);
+      this.#context.report("absent", this.group, lease, []);
+    } else if (this.#own.has(type, resource.name)) {
+      this.#hidden(lease, resource);
+    } else {
+      this.#something(lease, resource);
+    }
+  }
+
+  #something(lease: Lease, resource: Resource): void {
+    this.#supplied.put(lease, resource);
+    // Whoever holds it by a name that it has no more must look elsewhere; whoever waits for one that it has need not wait.
+    const names = new Set([resource.name, ...resource.aliases]);
+    for (const holder of [...lease.holders]) {
+      if (names.has(holder.name)) this.#hold(holder, lease);
+      else this.#reconsider(holder, lease);
+    }
+    if (lease.isOver) return;
+    for (const name of names) {
+      const wanted = this.#wanted.get(keyOf(lease.type, name));
+      const kind = wanted?.state.kind;
+      if (wanted !== undefined && kind !== "supplied" && kind !== "in-layers") this.#hold(wanted, lease);
+    }
+    this.#context.report("supplied", this.group, lease, []);
+  }
+
+  #nothing(lease: Lease): void {
+    this.#supplied.put(lease, undefined);
+    for (const holder of [...lease.holders]) {
+      if (holder.name === lease.name) this.#absent(holder, lease);
+      else this.#reconsider(holder, lease);
+    }
+  }
+
+  /** What was supplied cannot be seen: a layer has another resource of its name, without the alias that was asked for. */
+  #hidden(lease: Lease, resource: Resource): void {
+    const where = { type: lease.type.name, resource: lease.name };
+    const message = `a layer has another resource of the name that was supplied, ${JSON.stringify(resource.name)}`;
+    const { findings } = XdskitError.of("XDSKIT_ON_DEMAND_UNSUITABLE", message, where);
+    this.#nothing(lease);
+    this.#context.report("failed", this.group, lease, findings);
+  }
+
+  #hold(wanted: Wanted, lease: Lease): void {
+    wanted.stop("next-call");
+    wanted.failures = 0;
+    wanted.absences = 0;
+    this.#become(wanted, { kind: "supplied", lease }, "it was supplied with another name");
+    this.#settle(wanted, "found");
+  }
+
+  #reconsider(wanted: Wanted, lease: Lease): void {
+    lease.holders.delete(wanted);
+    this.#become(wanted, { kind: "unknown" }, "");
+    this.#evaluate(wanted);
+  }
+
+  #absent(wanted: Wanted, lease: Lease): void {
+    const { limits, after } = this.#context;
+    wanted.failures = 0;
+    wanted.absences += 1;
+    this.#become(wanted, { kind: "absent", lease, stale: false }, "");
+    this.#settle(wanted, "absent");
+    const left = recheckAfter(wanted.absences, limits) - limits.negativeMs;
+    const grewStale = () => {
+      if (wanted.state.kind === "absent") wanted.state = { ...wanted.state, stale: true };
+      if (left <= 0) this.#callIfWanted(wanted);
+      else
+        wanted.time(
+          "next-call",
+          (ended) => after(left, ended),
+          () => this.#callIfWanted(wanted),
+        );
+    };
+    wanted.time("next-call", (ended) => after(limits.negativeMs, ended), grewStale);
+  }
+
+  /** A call failed: it is made again after a while, if somebody still asks. */
+  #failed(lease: Lease, error: unknown): void {
+    const { limits, after } = this.#context;
+    const findings = findingsOf(error, lease.type, lease.name);
+    for (const wanted of [...lease.holders]) {
+      wanted.failures += 1;
+      this.#become(wanted, { kind: "failed" }, "the call failed");
+      const wait = retryAfter(wanted.failures, limits);
+      wanted.time(
+        "next-call",
+        (ended) => after(wait, ended),
+        () => this.#callIfWanted(wanted),
+      );
+      this.#limitWait(wanted);
+    }
+    this.#context.report("failed", this.group, lease, findings);
+  }
+
+  /** Changes the state of a name; what it held before it lets go of. */
+  #become(wanted: Wanted, state: WantedState, why: string): void {
+    const before = wanted.state;
+    const lease = wanted.lease;
+    wanted.state = state;
+    this.#context.count(before.kind, -1);
+    this.#context.count(state.kind, 1);
+    if (before.kind === "in-layers") remove(this.#borne, keyOf(wanted.type, before.bearer), wanted);
+    if (state.kind === "in-layers") {
+      wanted.stop("next-call");
+      add(this.#borne, keyOf(wanted.type, state.bearer), wanted);
+    }
+    wanted.lease?.holders.add(wanted);
+    if (lease !== undefined && lease !== wanted.lease) this.#letGo(wanted, lease, why);
+  }
+
+  #letGo(wanted: Wanted, lease: Lease, why: string): void {
+    lease.holders.delete(wanted);
+    if (lease.holders.size > 0 || lease.isOver) return;
+    this.#supplied.put(lease, undefined);
+    // Before the supplier hears of it: what it does then finds everything in order.
+    lease.end(why);
+    this.#context.calls.finish(lease);
+  }
+
+  #settle(wanted: Wanted, outcome: Outcome): void {
+    wanted.stop("answer");
+    wanted.overdue = false;
+    this.#tell(wanted, outcome);
+  }
+
+  #tell(wanted: Wanted, outcome: Outcome): void {
+    const askers = [...(wanted.askers ?? [])];
+    wanted.askers = undefined;
+    for (const asker of askers) asker.settled(wanted.type, wanted.name, outcome);
+  }
+
+  /** Nobody is subscribed any more. */
+  #leave(wanted: Wanted): void {
+    const { limits, after, lingering, calls } = this.#context;
+    const { kind } = wanted.state;
+    const drop = () => this.#drop(wanted, unwanted);
+    const waitsInVain = wanted.state.kind === "pending" && !calls.isUnderWay(wanted.state.lease);
+    if (kind === "in-layers" || kind === "unknown" || waitsInVain) {
+      drop();
+      return;
+    }
+    // What is known to be missing is remembered for as long as that is believed: clients ask, hear it, unsubscribe, and ask again.
+    const negative = kind === "absent" || kind === "failed";
+    const wait = negative ? Math.max(limits.lingerMs, limits.negativeMs) : limits.lingerMs;
+    wanted.time("linger", (ended) => after(wait, ended), drop);
+    lingering.add(wanted, drop);
+  }
+
+  /** Somebody subscribes who did not before. */
+  #stay(wanted: Wanted): void {
+    if (!this.#context.lingering.delete(wanted)) return;
+    wanted.stop("linger");
+    // Its retry passed while nobody wanted it.
+    if (wanted.state.kind === "failed" && !wanted.isTimed("next-call")) this.#call(wanted);
+  }
+
+  #drop(wanted: Wanted, why: string): void {
+    if (!this.#wanted.delete(keyOf(wanted.type, wanted.name))) return;
+    this.#context.lingering.delete(wanted);
+    wanted.stopAll();
+    const { kind } = wanted.state;
+    const lease = wanted.lease;
+    if (kind === "in-layers") remove(this.#borne, keyOf(wanted.type, wanted.state.bearer), wanted);
+    this.#context.count(kind, -1);
+    if (lease !== undefined) this.#letGo(wanted, lease, why);
+    if (kind === "supplied") this.#context.report("dropped", this.group, wanted, []);
+    if (this.#wanted.size === 0) this.#context.emptied(this.group);
+  }
+}
+
+const unwanted = "nobody asks for it any more";

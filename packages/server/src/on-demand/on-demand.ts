@@ -1,0 +1,215 @@
+import { type Finding, type ResourceName, type ResourceType, type TypeUrl, XdskitError } from "@xdskit/api";
+import { isCollectionName, type Node, type StreamEffect } from "@xdskit/protocol";
+import type { ConfigOptions } from "../config.js";
+import type { Group } from "../groups.js";
+import type { LayerChange, Layers } from "../layers.js";
+import type { LayerName, LayerUpdate } from "../source.js";
+import type { OnDemandStats } from "../stats.js";
+import { layerBelow } from "./below.js";
+import { createCalls } from "./calls.js";
+import { type After, after as realAfter } from "./clock.js";
+import type { DemandContext, DemandOutcome } from "./demand-context.js";
+import { GroupDemand } from "./group-demand.js";
+import { createLingering } from "./lingering.js";
+import { limitsOf, type OnDemandOptions } from "./options.js";
+import { createOwnLayers } from "./own-layers.js";
+import { suppliedResource } from "./supplied-resource.js";
+import { createSuppliedSet } from "./supplied-set.js";
+import type { Asker, Outcome, WantedState } from "./wanted.js";
+
+/** What a stream's machine says of the names that its client asks for. */
+export type Demanded = Extract<StreamEffect, { readonly kind: "demanded" }>;
+
+/** What is known of names at once; those that are in neither list are there. */
+export interface Answered {
+  readonly absent: readonly ResourceName[];
+  /** The asker hears of each, once. */
+  readonly undecided: readonly ResourceName[];
+}
+
+/** What one stream asks for by name. */
+export interface Interest {
+  /** Takes notice, and says what is known of the names that are asked for. */
+  demand(demanded: Demanded): Answered;
+  /** The stream is over: nothing is wanted any more. */
+  close(): void;
+}
+
+/** What is supplied when it is asked for first. */
+export interface OnDemand {
+  /** v3 type URLs. */
+  readonly types: ReadonlySet<TypeUrl>;
+  /** The layer below all others of a group. */
+  layerOf(group: Group): LayerName;
+  join(group: Group, node: Node, asker: Asker): Interest;
+  /** To be called after what the layers' streams are to have was changed. */
+  layersChanged(changes: readonly LayerChange[]): void;
+  /** Nodes may be told what there is from now on. */
+  opened(): void;
+  stats(): OnDemandStats;
+  close(): void;
+}
+
+/** What it needs of the server around it. */
+export interface OnDemandSurroundings {
+  readonly layers: Layers;
+  readonly config: ConfigOptions;
+  /** Applies to layers, and tells those whom it concerns. */
+  apply(update: LayerUpdate): void;
+  drop(layer: LayerName): void;
+  report(
+    outcome: DemandOutcome,
+    group: string,
+    type: ResourceType,
+    name: ResourceName,
+    findings: readonly Finding[],
+  ): void;
+  /** Another clock, for tests. */
+  readonly after?: After | undefined;
+}
+
+/** Throws an XdskitError where a type is not known. */
+export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandSurroundings): OnDemand {
+  const { layers, config, apply, drop, report, after = realAfter } = surroundings;
+  const limits = limitsOf(options);
+  const types = new Set(options.types.map((type) => typeUrlOf(type, config)));
+  const calls = createCalls(limits, after);
+  const counts: Record<WantedState["kind"], number> = {
+    ...{ unknown: 0, "in-layers": 0, pending: 0, supplied: 0, absent: 0, failed: 0 },
+  };
+  const outcomes: Record<DemandOutcome, number> = { supplied: 0, absent: 0, failed: 0, dropped: 0 };
+  const groups = new Map<string, GroupDemand>();
+  const groupsOfLayer = new Map<LayerName, Set<GroupDemand>>();
+  let open = false;
+
+  const context: DemandContext = {
+    ...{ supply: options.supply, limits, calls, after },
+    check: (given, type, name) => suppliedResource(given, type, name, config),
+    lingering: createLingering(limits.lingering),
+    count: (kind, by) => {
+      counts[kind] += by;
+    },
+    report(outcome, group, { type, name }, findings) {
+      outcomes[outcome] += 1;
+      report(outcome, group.name, type, name, findings);
+    },
+    isOpen: () => open,
+    emptied({ key }) {
+      const demand = groups.get(key);
+      if (demand !== undefined) forgetIfIdle(demand);
+    },
+  };
+
+  function demandOf(group: Group): GroupDemand {
+    const known = groups.get(group.key);
+    if (known !== undefined) return known;
+    const layer = layerBelow(group.key);
+    const supplied = createSuppliedSet(({ upsert, remove, emptied }) => {
+      if (emptied) drop(layer);
+      else apply({ layer, kind: "patch", upsert, remove });
+    });
+    const made = new GroupDemand(group, createOwnLayers(layers, group), supplied, context);
+    groups.set(group.key, made);
+    for (const name of group.layers ?? [anyLayer]) {
+      groupsOfLayer.set(name, (groupsOfLayer.get(name) ?? new Set()).add(made));
+    }
+    return made;
+  }
+
+  /** Groups that a function names come and go with their streams; what lingers of one keeps it. */
+  function forgetIfIdle(demand: GroupDemand): void {
+    const { group } = demand;
+    if (!demand.isIdle || groups.get(group.key) !== demand) return;
+    groups.delete(group.key);
+    for (const name of group.layers ?? [anyLayer]) {
+      const having = groupsOfLayer.get(name);
+      having?.delete(demand);
+      if (having?.size === 0) groupsOfLayer.delete(name);
+    }
+  }
+
+  return {
+    types,
+    layerOf: (group) => layerBelow(group.key),
+    join(group, node, asker) {
+      const demand = demandOf(group);
+      demand.streams += 1;
+      return createInterest(demand, node, asker, () => forgetIfIdle(demand));
+    },
+    layersChanged(changes) {
+      const touched = new Map<GroupDemand, LayerChange[]>();
+      for (const change of changes) {
+        for (const name of [change.layer, anyLayer]) {
+          for (const demand of groupsOfLayer.get(name) ?? []) {
+            const list = touched.get(demand);
+            if (list === undefined) touched.set(demand, [change]);
+            else list.push(change);
+          }
+        }
+      }
+      for (const [demand, list] of touched) demand.layersChanged(list);
+    },
+    opened() {
+      open = true;
+      for (const demand of [...groups.values()]) demand.layersChanged([]);
+    },
+    stats: () => ({
+      calls: calls.started,
+      pending: calls.pending,
+      supplied: counts.supplied,
+      absent: counts.absent,
+      failing: counts.failed,
+      errors: outcomes.failed,
+      dropped: outcomes.dropped,
+    }),
+    close() {
+      for (const demand of [...groups.values()]) demand.close();
+    },
+  };
+}
+
+/** Stands for every layer that there is; no layer has this name. */
+const anyLayer: LayerName = "\u0000any";
+
+function createInterest(group: GroupDemand, node: Node, asker: Asker, left: () => void): Interest {
+  /** By type, what the stream is subscribed to by name. */
+  const subscribed = new Map<ResourceType, Iterable<ResourceName>>();
+  let closed = false;
+  return {
+    demand({ type, added, again, dropped, names }) {
+      const absent: ResourceName[] = [];
+      const undecided: ResourceName[] = [];
+      subscribed.set(type, names);
+      const note = (name: ResourceName, outcome: Outcome | undefined) => {
+        if (outcome === "absent") absent.push(name);
+        else if (outcome === undefined) undecided.push(name);
+      };
+      for (const name of dropped) if (mayBeSupplied(name)) group.unsubscribe(type, name, asker);
+      for (const name of added) {
+        note(name, mayBeSupplied(name) ? group.subscribe(type, name, node, asker) : "absent");
+      }
+      for (const name of again) note(name, mayBeSupplied(name) ? group.again(type, name, node, asker) : "absent");
+      return { absent, undecided };
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      for (const [type, names] of subscribed) {
+        for (const name of names) if (mayBeSupplied(name)) group.unsubscribe(type, name, asker);
+      }
+      group.streams -= 1;
+      left();
+    },
+  };
+}
+
+/** A collection is no name of a resource. */
+function mayBeSupplied(name: ResourceName): boolean {
+  return name !== "" && !isCollectionName(name);
+}
+
+function typeUrlOf(type: string, { types }: ConfigOptions): TypeUrl {
+  const found = types.find(String(type));
+  if (found !== undefined) return found.typeUrl;
+  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources to supply on demand", { type });
+}

@@ -1,0 +1,93 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+
+/** What a supplier gives for a name: a message whose own name it is, a resource (from `createResource`) that has it as its name or as an alias, or nothing. */
+export type Supplied = Message | Resource | undefined;
+
+/** One name that clients ask for and that no layer of their group has. */
+export interface SupplyRequest {
+  readonly type: ResourceType;
+  /** As the client asked for it; that of a virtual host is `<route configuration>/<host>`, see `splitVirtualHostName`. */
+  readonly name: ResourceName;
+  /** The name of the group. Groups are asked for separately, since each sees other layers. */
+  readonly group: string;
+  /** Of the client that asked last. */
+  readonly node: Node;
+  /**
+   * Aborts when the answer is wanted no more: nobody subscribes, a layer has the name now, the call took too long, it is asked for anew, or the server
+   * closes. Stop watching then; `signal.reason` says why. `update` does nothing from then on.
+   */
+  readonly signal: AbortSignal;
+  /**
+   * Says that something else is true of the name now, at any time until `signal` aborts, as often as wanted; `undefined` that it does not exist any more.
+   * What is not suitable is reported by an event and changes nothing. Called before `supply` has returned, it is newer than what that returns.
+   */
+  readonly update: (supplied: Supplied) => void;
+}
+
+/**
+ * Supplies what clients ask for and no layer has. Called once for a name of a group, however many streams ask for it. Throwing or rejecting means
+ * that it is not known: it is called again later, by `retryMs`. Returning `undefined` means that there is none.
+ */
+export type Supply = (request: SupplyRequest) => Supplied | PromiseLike<Supplied>;
+
+/** Resources that are made when they are first asked for. All but `types` and `supply` may be left out. Times are milliseconds. */
+export interface OnDemandOptions {
+  /** Types that `supply` is asked for: `cluster`, `cds`, or a type URL. What has another type, or is only seen by a wildcard or a collection, is not asked for. */
+  readonly types: readonly string[];
+  readonly supply: Supply;
+  /** Calls of `supply` under way at once. Default 64. */
+  readonly concurrency?: number | undefined;
+  /** Names that may wait for a call. What comes beyond is tried again later, as after an error. Default 10,000. */
+  readonly queue?: number | undefined;
+  /** How long one call may take before it counts as failed and its signal aborts. Default 10,000. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * How long clients are kept waiting for the first answer about a name. Then they are told that it does not exist, and get it all the same if it comes later.
+   * Default 3,000: less than the 5 s for which Envoy's on-demand filter waits for a cluster.
+   */
+  readonly answerWithinMs?: number | undefined;
+  /**
+   * For so long it is believed that a name does not exist. Then `supply` is asked again when a client asks again, and by itself while somebody is subscribed: after
+   * this time, then after twice this time and so on, up to `recheckMs`. Default 10,000.
+   */
+  readonly negativeMs?: number | undefined;
+  /** The longest time between two such calls. Default 600,000. `Infinity` for `negativeMs` and this: only `update` says that it exists. */
+  readonly recheckMs?: number | undefined;
+  /** How long a supplied resource is kept after the last client unsubscribed. Default 60,000. */
+  readonly lingerMs?: number | undefined;
+  /** At most so many names are kept for which nobody is subscribed; those that were left first go first. Default 10,000. */
+  readonly lingering?: number | undefined;
+  /** After an error the first retry waits so long, every further one twice as long as the one before. Default 500. */
+  readonly retryMs?: number | undefined;
+  /** The longest wait for a retry. Default 30,000. */
+  readonly retryMaxMs?: number | undefined;
+}
+
+/** The settings that count and wait. */
+export type OnDemandLimits = {
+  readonly [K in keyof Omit<OnDemandOptions, "types" | "supply">]-?: number;
+};
+
+/** What applies where `OnDemandOptions` leave something out. */
+export const defaultOnDemandLimits: OnDemandLimits = {
+  concurrency: 64,
+  queue: 10_000,
+  timeoutMs: 10_000,
+  answerWithinMs: 3_000,
+  negativeMs: 10_000,
+  recheckMs: 600_000,
+  lingerMs: 60_000,
+  lingering: 10_000,
+  retryMs: 500,
+  retryMaxMs: 30_000,
+};
+
+/** Fills in what was left out. */
+export function limitsOf(options: OnDemandOptions): OnDemandLimits {
+  const limits = { ...defaultOnDemandLimits };
+  for (const key of Object.keys(defaultOnDemandLimits) as (keyof OnDemandLimits)[])
+    limits[key] = options[key] ?? limits[key];
+  return limits;
+}

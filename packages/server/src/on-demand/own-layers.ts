@@ -1,0 +1,45 @@
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+import type { Group } from "../groups.js";
+import type { Layers } from "../layers.js";
+
+/** What the layers of a group have, without what was supplied on demand. */
+export interface OwnLayers {
+  /** Whether any of them is there: before, nothing can be said to be missing. */
+  readonly isKnown: boolean;
+  /** The name of the resource that has this name, or that has it as an alias; undefined where there is none. */
+  bearerOf(type: ResourceType, name: ResourceName): ResourceName | undefined;
+  /** Whether one has a resource of just this name. */
+  has(type: ResourceType, name: ResourceName): boolean;
+}
+
+export function createOwnLayers(layers: Layers, { layers: names }: Group): OwnLayers {
+  function* present(): Iterable<Snapshot> {
+    for (const name of names ?? layers.names) {
+      const layer = layers.get(name);
+      if (layer !== undefined) yield layer;
+    }
+  }
+  /** The last one wins. */
+  function winner(type: ResourceType, name: ResourceName) {
+    let found: ReturnType<ReturnType<Snapshot["of"]>["get"]>;
+    for (const layer of present()) found = layer.of(type).get(name) ?? found;
+    return found;
+  }
+  return {
+    get isKnown() {
+      for (const _ of present()) return true;
+      return false;
+    },
+    bearerOf(type, name) {
+      if (winner(type, name) !== undefined) return name;
+      for (const layer of present()) {
+        const bearer = layer.of(type).byAlias(name);
+        // A higher layer may have put one without the alias in its place.
+        if (bearer !== undefined && winner(type, bearer.name)?.aliases.includes(name)) return bearer.name;
+      }
+      return undefined;
+    },
+    has: (type, name) => winner(type, name) !== undefined,
+  };
+}

@@ -1,0 +1,53 @@
+import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import { type ConfigOptions, toResource } from "../config.js";
+
+/**
+ * What a supplier gave for a name, checked: it may be anything, since programs without types give anything. Throws an XdskitError where it is no valid message or
+ * resource, or one of another type or name.
+ */
+export function suppliedResource(
+  given: unknown,
+  type: ResourceType,
+  name: ResourceName,
+  options: ConfigOptions,
+): Resource {
+  const resource = toResource(given as Resource, options);
+  const where = { type: type.name, resource: name };
+  const unsuitable = (message: string) => XdskitError.of("XDSKIT_ON_DEMAND_UNSUITABLE", message, where);
+  if (!isWhole(resource))
+    throw unsuitable("what was supplied only looks like a resource: make it with `createResource`");
+  if (resource.type.typeUrl !== type.typeUrl) throw unsuitable(`a ${cut(resource.type.name)} was supplied`);
+  if (resource.name === name || resource.aliases.includes(name)) return resource;
+  throw unsuitable(`what was supplied is named ${JSON.stringify(cut(resource.name))}, and that is none of its aliases`);
+}
+
+/** The type says that it is; who supplied it may not know types. */
+function isWhole({ type, name, version, body, aliases, references }: Resource): boolean {
+  return (
+    typeof type?.typeUrl === "string" &&
+    [name, version].every((text) => typeof text === "string" && text !== "") &&
+    body instanceof Uint8Array &&
+    Array.isArray(aliases) &&
+    aliases.every((alias) => typeof alias === "string") &&
+    Array.isArray(references)
+  );
+}
+
+/** Whatever a supplier threw, as findings of an event. Never the stack, never more than some hundred characters. */
+export function findingsOf(error: unknown, type: ResourceType, name: ResourceName): readonly Finding[] {
+  if (error instanceof XdskitError) return error.findings;
+  const where = { type: type.name, resource: name };
+  return XdskitError.of("XDSKIT_ON_DEMAND_FAILED", `the supplier failed: ${cut(textOf(error))}`, where).findings;
+}
+
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "with something that has no text";
+  }
+}
+
+function cut(text: string): string {
+  return text.length <= 300 ? text : `${text.slice(0, 300)}…`;
+}
