@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { resourceTypes } from "@xdskit/api";
+import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
+import type { DeltaDiscoveryResponse } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { createServer } from "../create-server.js";
+import type { GroupSettings } from "../groups.js";
+import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
+import { cluster, clusterResource, loadAssignment } from "../testing/test-resources.js";
+import { waitFor } from "../testing/wait-for.js";
+import { delta, sotw } from "../testing/xds-client.js";
+import type { OnDemandOptions, Supply, SupplyRequest } from "./options.js";
+import { virtualHostResource } from "./virtual-hosts.js";
+
+const typeUrl = urlOf("cluster");
+const node = { id: "one" };
+
+/** Names that a response brings, and names that it removes with a minus. */
+function said({ resources, removedResources }: DeltaDiscoveryResponse): readonly string[] {
+  return [...resources.map(({ name }) => name), ...removedResources.map((name) => `-${name}`)].sort();
+}
+
+function demanding(supply: Supply, more: Partial<OnDemandOptions> = {}): { readonly onDemand: OnDemandOptions } {
+  return { onDemand: { types: ["cluster"], supply, answerWithinMs: 60_000, ...more } };
+}
+
+test("a name that no layer has is supplied; what layers have is answered at once, and nobody asks for it", async () => {
+  const asked: string[] = [];
+  let answer: (() => void) | undefined;
+  const supply: Supply = async ({ name, type, group, node: { id } }) => {
+    asked.push(`${type.name} ${name} ${group} ${id}`);
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return name === "z" ? undefined : cluster(name);
+  };
+  await withMemoryServer(demanding(supply, { concurrency: 1 }), async ({ server, client }) => {
+    server.config.set([cluster("a")]);
+    const stream = delta(client.open(ads("delta")));
+    stream.send({ node, typeUrl, resourceNamesSubscribe: ["a", "b", "z"] });
+    assert.deepEqual(said(await stream.next()), ["a"]);
+    await waitFor("the first call", () => asked.length === 1);
+    answer?.();
+    assert.deepEqual(said(await stream.next()), ["b"]);
+    await waitFor("the second call", () => asked.length === 2);
+    answer?.();
+    assert.deepEqual(said(await stream.next()), ["-z"]);
+    assert.deepEqual(asked, ["cluster b all one", "cluster z all one"]);
+    // What the layers get wins, and what was supplied is given up.
+    server.config.update({ upsert: [cluster("b", "from a layer")] });
+    assert.deepEqual(said(await stream.next()), ["b"]);
+    assert.deepEqual(server.stats().onDemand, {
+      ...{ calls: 2, pending: 0, supplied: 0, absent: 1, failing: 0, errors: 0, dropped: 0 },
+    });
+  });
+});
+
+test("many streams that ask for one name are one call, in each group", async () => {
+  const asked: string[] = [];
+  const supply: Supply = ({ name, group }) => {
+    asked.push(`${group} ${name}`);
+    return cluster(name, group);
+  };
+  const groups: readonly GroupSettings[] = [
+    { name: "edge", match: { id: "edge-*" }, layers: ["default"] },
+    { name: "rest", match: {}, layers: ["default"] },
+  ];
+  await withMemoryServer({ ...demanding(supply), groups }, async ({ server, client }) => {
+    server.config.set([]);
+    const streams = Array.from({ length: 100 }, (_, index) => {
+      const id = index % 2 === 0 ? `edge-${index}` : `other-${index}`;
+      const stream = delta(client.open(ads("delta")));
+      stream.send({ node: { id }, typeUrl, resourceNamesSubscribe: ["x"] });
+      return stream;
+    });
+    const versions = new Set<string>();
+    for (const stream of streams) {
+      const response = await stream.next();
+      assert.deepEqual(said(response), ["x"]);
+      versions.add(response.resources[0]?.version ?? "");
+    }
+    assert.deepEqual(asked.sort(), ["edge x", "rest x"]);
+    assert.equal(versions.size, 2);
+  });
+});
+
+test("what a supplier says later reaches the clients, until nobody is subscribed", async () => {
+  let request: SupplyRequest | undefined;
+  const supply: Supply = (given) => {
+    request = given;
+    return undefined;
+  };
+  await withMemoryServer(demanding(supply, { lingerMs: 0 }), async ({ server, client }) => {
+    server.config.set([]);
+    const stream = delta(client.open(ads("delta")));
+    stream.send({ node, typeUrl, resourceNamesSubscribe: ["x"] });
+    assert.deepEqual(said(await stream.next()), ["-x"]);
+    request?.update(cluster("x", "1"));
+    assert.deepEqual(said(await stream.next()), ["x"]);
+    request?.update(cluster("x", "2"));
+    assert.deepEqual(said(await stream.next()), ["x"]);
+    request?.update(undefined);
+    assert.deepEqual(said(await stream.next()), ["-x"]);
+    request?.update(cluster("x", "3"));
+    assert.deepEqual(said(await stream.next()), ["x"]);
+    assert.equal(request?.signal.aborted, false);
+    stream.send({ typeUrl, resourceNamesUnsubscribe: ["x"] });
+    await waitFor("the end of the lease", () => request?.signal.aborted === true);
+    assert.equal(request?.signal.reason.message, "nobody asks for it any more");
+    assert.equal(server.snapshotOf("all")?.sets.get(typeUrl)?.size ?? 0, 0);
+    assert.equal(server.stats().onDemand?.dropped, 1);
+  });
+});
+
+test("whatever a supplier does, the server goes on, and says what was wrong", async () => {
+  const wrong: { readonly [name: string]: () => unknown } = {
+    throws: () => {
+      throw new Error("no database");
+    },
+    rejects: () => Promise.reject(new Error("no database")),
+    text: () => "a cluster",
+    shape: () => ({ body: 1 }),
+    name: () => cluster("other"),
+    type: () => loadAssignment("type", 80),
+    invalid: () => ({
+      ...cluster("invalid"),
+      connectTimeout: { $typeName: "google.protobuf.Duration", seconds: -1n, nanos: 0 },
+    }),
+    proxy: () =>
+      new Proxy(
+        {},
+        {
+          has() {
+            throw new Error("a trap");
+          },
+        },
+      ),
+    nothing: () => Promise.reject(undefined),
+  };
+  const supply = (({ name }: SupplyRequest) => (name === "good" ? cluster("good") : wrong[name]?.())) as Supply;
+  await withMemoryServer(demanding(supply, { answerWithinMs: 20 }), async ({ server, client, events }) => {
+    server.config.set([]);
+    const stream = delta(client.open(ads("delta")));
+    const names = Object.keys(wrong);
+    stream.send({ node, typeUrl, resourceNamesSubscribe: [...names, "good"] });
+    const heard = new Set<string>();
+    while (heard.size < names.length + 1) for (const name of said(await stream.next())) heard.add(name);
+    assert.deepEqual([...heard].sort(), ["good", ...names.map((name) => `-${name}`)].sort());
+    const failed = events.flatMap((event) =>
+      event.kind === "on-demand" && event.outcome === "failed" ? [[event.name, event.findings[0]?.code]] : [],
+    );
+    assert.deepEqual(Object.fromEntries(failed), {
+      ...{ throws: "XDSKIT_ON_DEMAND_FAILED", rejects: "XDSKIT_ON_DEMAND_FAILED", proxy: "XDSKIT_ON_DEMAND_FAILED" },
+      ...{ nothing: "XDSKIT_ON_DEMAND_FAILED", text: "XDSKIT_MESSAGE_INVALID", shape: "XDSKIT_ON_DEMAND_UNSUITABLE" },
+      ...{ name: "XDSKIT_ON_DEMAND_UNSUITABLE", type: "XDSKIT_ON_DEMAND_UNSUITABLE", invalid: "XDSKIT_RULE_BROKEN" },
+    });
+  });
+});
+
+test("SotW: the full set waits until it is decided; load assignments are silent", async () => {
+  const supply: Supply = ({ name, type }) => {
+    if (name === "z") return undefined;
+    return type.name === "cluster" ? cluster(name) : loadAssignment(name, 80);
+  };
+  await withMemoryServer(demanding(supply, { types: ["cds", "endpoint"] }), async ({ server, client }) => {
+    server.config.set([cluster("a")]);
+    const stream = sotw(client.open(ads("sotw")));
+    stream.send({ node, typeUrl, resourceNames: ["a", "b", "z"] });
+    assert.equal((await stream.next()).resources.length, 2);
+    stream.send({ typeUrl: urlOf("endpoint"), resourceNames: ["b", "z"] });
+    assert.equal((await stream.next()).resources.length, 1);
+  });
+});
+
+test("a unary Fetch waits for the decision", async () => {
+  const supply: Supply = async ({ name }) => (name === "z" ? undefined : cluster(name));
+  await withServer(demanding(supply), async ({ server, client }) => {
+    server.config.set([cluster("a")]);
+    const fetch = client.open({ ...perType("sotw", "cluster"), unary: true });
+    const stream = sotw(fetch);
+    stream.send({ node, resourceNames: ["a", "b", "z"] });
+    assert.equal((await stream.next()).resources.length, 2);
+    assert.equal((await fetch.status).code, 0);
+    assert.equal(server.stats().groups[0]?.streams, 0);
+  });
+});
+
+test("a virtual host that is asked for by two of its domains is one copy", async () => {
+  const asked: string[] = [];
+  const supply: Supply = ({ name }) => {
+    asked.push(name);
+    return virtualHostResource(
+      name,
+      create(VirtualHostSchema, { name: "shop", domains: ["a.com", "b.com", "*.c.com"] }),
+    );
+  };
+  await withMemoryServer(demanding(supply, { types: ["vhds"], lingerMs: 0 }), async ({ server, client }) => {
+    server.config.set([]);
+    const type = resourceTypes.find("vhds")!;
+    const stream = delta(client.open({ variant: "delta", api: "v3", only: type, unary: false }));
+    stream.send({ node, resourceNamesSubscribe: ["r/a.com"] });
+    const [first] = (await stream.next()).resources;
+    assert.equal(first?.name, "r/shop");
+    assert.deepEqual(first?.aliases, ["r/a.com", "r/b.com"]);
+    stream.send({ resourceNamesSubscribe: ["r/b.com", "r/x.c.com"] });
+    // One is covered by what there is, the other is called for; both are the same resource.
+    assert.deepEqual(said(await stream.next()), ["r/shop"]);
+    await waitFor("the second call", () => asked.length === 2);
+    assert.deepEqual(asked, ["r/a.com", "r/x.c.com"]);
+    await waitFor("one resource", () => server.snapshotOf("all")?.sets.get(type.typeUrl)?.size === 1);
+    stream.send({ resourceNamesUnsubscribe: ["r/a.com", "r/x.c.com"] });
+    await waitFor("what lingers to be gone", () => server.stats().onDemand?.supplied === 1);
+    assert.equal(server.snapshotOf("all")?.sets.get(type.typeUrl)?.size, 1);
+    stream.send({ resourceNamesUnsubscribe: ["r/b.com"] });
+    await waitFor("nothing to be left", () => server.snapshotOf("all")?.sets.get(type.typeUrl)?.size === 0);
+  });
+});
+
+test("before anything is known nobody is asked", async () => {
+  const asked: string[] = [];
+  const supply: Supply = ({ name }) => {
+    asked.push(name);
+    return cluster(name);
+  };
+  await withMemoryServer(demanding(supply), async ({ server, client }) => {
+    const stream = delta(client.open(ads("delta")));
+    stream.send({ node, typeUrl, resourceNamesSubscribe: ["a", "b"] });
+    await waitFor("the subscription", () => server.stats().streams.some(({ requests }) => requests === 1));
+    assert.deepEqual(asked, []);
+    server.config.set([clusterResource("a")]);
+    const heard = new Set<string>();
+    while (heard.size < 2) for (const name of said(await stream.next())) heard.add(name);
+    assert.deepEqual([...heard].sort(), ["a", "b"]);
+    assert.deepEqual(asked, ["b"]);
+  });
+});
+
+test("a type that does not exist is an error at once", () => {
+  assert.throws(() => createServer({ onDemand: { types: ["klaster"], supply: () => undefined } }), {
+    code: "XDSKIT_TYPE_NAME_UNKNOWN",
+  });
+});
