@@ -1,6 +1,5 @@
 export { intervalOver } from "./beat.js";
 export { type Change, changeBetween, type Difference } from "./change.js";
-export { isCollectionName } from "./collection.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";
 export {
   type ClusterLoad,

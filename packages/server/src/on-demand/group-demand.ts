@@ -1,4 +1,4 @@
-import { type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Group } from "../groups.js";
 import type { LayerChange } from "../layers.js";
@@ -9,7 +9,7 @@ import { Lease } from "./lease.js";
 import type { Supplied } from "./options.js";
 import type { OwnLayers } from "./own-layers.js";
 import { findingsOf } from "./supplied-resource.js";
-import { add, keyOf, remove, type SuppliedSet } from "./supplied-set.js";
+import { add, keyOf, namesOf, remove, type SuppliedSet } from "./supplied-set.js";
 import { type Asker, type Outcome, Wanted, type WantedState } from "./wanted.js";
 
 /** The names that the nodes of one group ask for, and what is known of each. */
@@ -79,8 +79,8 @@ export class GroupDemand {
       for (const wanted of [...this.#wanted.values()]) this.#evaluate(wanted);
     } else {
       for (const { upserted, removed } of changes) {
-        for (const { type, name, aliases } of upserted) this.#touched(type, [name, ...aliases]);
-        for (const { type, name } of removed) this.#touched(type, [name]);
+        for (const resource of upserted) this.#touched(resource.type, namesOf(resource));
+        for (const { type, name } of removed) this.#touched(type, [canonicalName(name)]);
       }
     }
   }
@@ -120,7 +120,7 @@ export class GroupDemand {
       else this.#call(wanted);
     } else if (state.kind === "supplied") {
       const { resource } = state.lease;
-      if (resource !== undefined && this.#own.has(type, resource.name)) this.#hidden(state.lease, resource);
+      if (resource !== undefined && this.#own.has(type, resource.key)) this.#hidden(state.lease, resource);
     }
   }
 
@@ -212,7 +212,7 @@ export class GroupDemand {
     if (resource === undefined) {
       this.#nothing(lease);
       this.#context.report("absent", this.group, lease, []);
-    } else if (this.#own.has(type, resource.name)) {
+    } else if (this.#own.has(type, resource.key)) {
       this.#hidden(lease, resource);
     } else {
       this.#something(lease, resource);
@@ -222,7 +222,7 @@ export class GroupDemand {
   #something(lease: Lease, resource: Resource): void {
     this.#supplied.put(lease, resource);
     // Whoever holds it by a name that it has no more must look elsewhere; whoever waits for one that it has need not wait.
-    const names = new Set([resource.name, ...resource.aliases]);
+    const names = new Set(namesOf(resource));
     for (const holder of [...lease.holders]) {
       if (names.has(holder.name)) this.#hold(holder, lease);
       else this.#reconsider(holder, lease);

@@ -1,5 +1,5 @@
-import { type Finding, type ResourceName, type ResourceType, type TypeUrl, XdskitError } from "@xdskit/api";
-import { isCollectionName, type Node, type StreamEffect } from "@xdskit/protocol";
+import { type Finding, isGlobName, type ResourceName, type ResourceType, type TypeUrl, XdskitError } from "@xdskit/api";
+import type { Node, StreamEffect } from "@xdskit/protocol";
 import type { ConfigOptions } from "../config.js";
 import type { Group } from "../groups.js";
 import type { LayerChange, Layers } from "../layers.js";
@@ -205,7 +205,7 @@ function createInterest(group: GroupDemand, node: Node, asker: Asker, left: () =
 
 /** A collection is no name of a resource. */
 function mayBeSupplied(name: ResourceName): boolean {
-  return name !== "" && !isCollectionName(name);
+  return name !== "" && !isGlobName(name);
 }
 
 function typeUrlOf(type: string, { types }: ConfigOptions): TypeUrl {

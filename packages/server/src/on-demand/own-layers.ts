@@ -1,7 +1,8 @@
-import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { Group } from "../groups.js";
 import type { Layers } from "../layers.js";
+import { namesOf } from "./supplied-set.js";
 
 /** What the layers of a group have, without what was supplied on demand. */
 export interface OwnLayers {
@@ -21,8 +22,8 @@ export function createOwnLayers(layers: Layers, { layers: names }: Group): OwnLa
     }
   }
   /** The last one wins. */
-  function winner(type: ResourceType, name: ResourceName) {
-    let found: ReturnType<ReturnType<Snapshot["of"]>["get"]>;
+  function winner(type: ResourceType, name: ResourceName): Resource | undefined {
+    let found: Resource | undefined;
     for (const layer of present()) found = layer.of(type).get(name) ?? found;
     return found;
   }
@@ -36,10 +37,14 @@ export function createOwnLayers(layers: Layers, { layers: names }: Group): OwnLa
       for (const layer of present()) {
         const bearer = layer.of(type).byAlias(name);
         // A higher layer may have put one without the alias in its place.
-        if (bearer !== undefined && winner(type, bearer.name)?.aliases.includes(name)) return bearer.name;
+        if (bearer !== undefined && isAliasOf(winner(type, bearer.key), name)) return bearer.key;
       }
       return undefined;
     },
     has: (type, name) => winner(type, name) !== undefined,
   };
+}
+
+function isAliasOf(resource: Resource | undefined, name: ResourceName): boolean {
+  return resource !== undefined && namesOf(resource).includes(name);
 }

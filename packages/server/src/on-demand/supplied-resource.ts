@@ -1,5 +1,6 @@
 import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import { type ConfigOptions, toResource } from "../config.js";
+import { namesOf } from "./supplied-set.js";
 
 /**
  * What a supplier gave for a name, checked: it may be anything, since programs without types give anything. Throws an XdskitError where it is no valid message or
@@ -17,15 +18,15 @@ export function suppliedResource(
   if (!isWhole(resource))
     throw unsuitable("what was supplied only looks like a resource: make it with `createResource`");
   if (resource.type.typeUrl !== type.typeUrl) throw unsuitable(`a ${cut(resource.type.name)} was supplied`);
-  if (resource.name === name || resource.aliases.includes(name)) return resource;
+  if (namesOf(resource).includes(name)) return resource;
   throw unsuitable(`what was supplied is named ${JSON.stringify(cut(resource.name))}, and that is none of its aliases`);
 }
 
 /** The type says that it is; who supplied it may not know types. */
-function isWhole({ type, name, version, body, aliases, references }: Resource): boolean {
+function isWhole({ type, name, key, version, body, aliases, references }: Resource): boolean {
   return (
     typeof type?.typeUrl === "string" &&
-    [name, version].every((text) => typeof text === "string" && text !== "") &&
+    [name, key, version].every((text) => typeof text === "string" && text !== "") &&
     body instanceof Uint8Array &&
     Array.isArray(aliases) &&
     aliases.every((alias) => typeof alias === "string") &&

@@ -1,4 +1,4 @@
-import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ResourceKey } from "../layers.js";
 import type { Lease } from "./lease.js";
 
@@ -34,7 +34,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
       touched = new Map();
       queueMicrotask(flush);
     }
-    touched.set(keyOf(resource.type, resource.name), resource);
+    touched.set(keyOf(resource.type, resource.key), resource);
   }
 
   function flush(): void {
@@ -56,12 +56,12 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
       lease.resource = resource;
       if (before !== undefined) {
         for (const name of namesOf(before)) remove(covering, keyOf(before.type, name), lease);
-        remove(byName, keyOf(before.type, before.name), lease);
+        remove(byName, keyOf(before.type, before.key), lease);
         touch(before);
       }
       if (resource !== undefined) {
         for (const name of namesOf(resource)) add(covering, keyOf(resource.type, name), lease);
-        add(byName, keyOf(resource.type, resource.name), lease);
+        add(byName, keyOf(resource.type, resource.key), lease);
         touch(resource);
       }
     },
@@ -78,8 +78,9 @@ export function keyOf(type: ResourceType, name: ResourceName): string {
   return `${type.typeUrl} ${name}`;
 }
 
-function namesOf({ name, aliases }: Resource): readonly ResourceName[] {
-  return [name, ...aliases];
+/** All that it is found by, in canonical form, as clients' names are. */
+export function namesOf({ key, aliases }: Pick<Resource, "key" | "aliases">): readonly ResourceName[] {
+  return [key, ...aliases.map(canonicalName)];
 }
 
 /** Adds to the sets of a map. */
