@@ -1,5 +1,6 @@
 import { createResourceJson, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
+import { systemClock } from "./clock.js";
 import { type ConfigOptions, createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
 import { type CallInfo, createEvents } from "./events.js";
@@ -127,7 +128,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       if (changes.length > 0 && closing === undefined) publication.publish(changes);
     };
     return createOnDemand(settings, {
-      ...{ layers, config },
+      ...{ layers, config, clock: options.clock ?? systemClock },
       apply: (update) => tell(layers.apply([update])),
       drop(layer) {
         const change = layers.drop(layer);

@@ -47,7 +47,7 @@ export interface ServerOptions {
    * some microseconds for each message.
    */
   readonly validate?: boolean | undefined;
-  /** What heartbeats go by; for tests. Default: the system's. */
+  /** What heartbeats and what is supplied on demand go by; for tests. Default: the system's. */
   readonly clock?: Clock | undefined;
   /** Supplies what clients ask for by name and no layer has, when it is first asked for. Default: there is nothing but the layers. */
   readonly onDemand?: OnDemandOptions | undefined;

@@ -1,5 +1,6 @@
 import { type Finding, isGlobName, type ResourceName, type ResourceType, type TypeUrl, XdskitError } from "@xdskit/api";
 import type { Node, StreamEffect } from "@xdskit/protocol";
+import type { Clock } from "../clock.js";
 import type { ConfigOptions } from "../config.js";
 import type { Group } from "../groups.js";
 import type { LayerChange, Layers } from "../layers.js";
@@ -7,7 +8,7 @@ import type { LayerName, LayerUpdate } from "../source.js";
 import type { OnDemandStats } from "../stats.js";
 import { layerBelow } from "./below.js";
 import { createCalls } from "./calls.js";
-import { type After, after as realAfter } from "./clock.js";
+import { afterBy } from "./clock.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { createLingering } from "./lingering.js";
@@ -64,13 +65,13 @@ export interface OnDemandSurroundings {
     name: ResourceName,
     findings: readonly Finding[],
   ): void;
-  /** Another clock, for tests. */
-  readonly after?: After | undefined;
+  readonly clock: Clock;
 }
 
 /** Throws an XdskitError where a type is not known. */
 export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandSurroundings): OnDemand {
-  const { layers, config, apply, drop, report, after = realAfter } = surroundings;
+  const { layers, config, apply, drop, report, clock } = surroundings;
+  const after = afterBy(clock);
   const limits = limitsOf(options);
   const types = new Set(options.types.map((type) => typeUrlOf(type, config)));
   const calls = createCalls(limits, after);
