@@ -68,6 +68,12 @@ export type {
 } from "./transport.js";
 export { listenError } from "./transports/grpc/address.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
+export {
+  createMemoryPollTransport,
+  type MemoryPoll,
+  type MemoryPollClient,
+  type MemoryPollTransport,
+} from "./transports/memory/memory-polls.js";
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
 export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";

@@ -1,4 +1,4 @@
-import type { Resource, ResourceType, Version } from "@xdskit/api";
+import { canonicalName, type Resource, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
 import { changeBetween } from "../change.js";
 import { addFingerprints, emptyFingerprint, fingerprintOf, formatFingerprint } from "../fingerprint.js";
 import { NameSet } from "../name-set.js";
@@ -25,8 +25,8 @@ export interface Selection {
  * What one request without a stream asks for. There is no history: no names mean what they mean in a first request (rules 38, 76 and the choice for a
  * first `[]`), and `*` is the wildcard for every type.
  */
-export function selectionOf(names: Iterable<string>, type: ResourceType): Subscription {
-  const set = NameSet.of(names);
+export function selectionOf(names: readonly ResourceName[], type: ResourceType): Subscription {
+  const set = NameSet.of(names.map(canonicalName));
   if (set.size === 0) return { ...noSubscription, wildcard: type.emptyFirstRequest === "wildcard" };
   // The wildcard is all there is: what is named beside it adds nothing.
   return set.has(wildcardName) ? { wildcard: true, names: NameSet.empty } : { wildcard: false, names: set };
@@ -42,8 +42,9 @@ export function select(set: ResourceSet, { wildcard, names }: Subscription): Sel
   let selection = selections.get(key);
   if (selection === undefined) {
     const resources = subscribed({ wildcard, names }, set);
+    // As sets do.
     let fingerprint = emptyFingerprint;
-    for (const { name, version } of resources) fingerprint = addFingerprints(fingerprint, fingerprintOf(name, version));
+    for (const { key, version } of resources) fingerprint = addFingerprints(fingerprint, fingerprintOf(key, version));
     selection = { version: formatFingerprint(fingerprint), resources, size: resources.length, key };
     selections.set(key, selection, 10 + names.size);
   }

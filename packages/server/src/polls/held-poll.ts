@@ -96,8 +96,10 @@ export class HeldPoll implements Subscriber {
   /** The server shuts down: what the client has stays true, or it asks somebody else. */
   shutDown(): void {
     if (this.#settled) return;
-    const current = this.#selection();
-    this.#finish(current !== undefined && !this.#lacks(current) ? { kind: "not-modified" } : shuttingDown);
+    this.#guard(() => {
+      this.#look();
+      if (!this.#settled) this.#finish(this.#seen === undefined ? shuttingDown : { kind: "not-modified" });
+    });
   }
 
   #look(): void {

@@ -37,8 +37,10 @@ export function restPaths(types: ResourceTypes): RestPaths {
       if (type.restPath === undefined) {
         return `${type.abbreviation.toUpperCase()} has no path over REST: it exists only as an incremental stream over gRPC`;
       }
-      const [, usual = ""] = [...endpoints].find(([, each]) => each.type === type)?.[0].split("/") ?? [];
-      return `${type.abbreviation.toUpperCase()} has no path in ${api}; its path is /${usual}/discovery:${type.restPath}`;
+      const known = [...endpoints].filter(([, each]) => each.type === type).map(([each]) => each);
+      const inApi = known.find((each) => each.startsWith(`/${api}/`));
+      const where = inApi === undefined ? `in ${api}` : "under this word";
+      return `${type.abbreviation.toUpperCase()} has no path ${where}; its path is ${inApi ?? known.at(-1)}`;
     },
   };
 }

@@ -1,54 +1,28 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createServer } from "../../create-server.js";
-import type { ServerEvent } from "../../events.js";
-import { namesIn, type RestClient, restClient } from "../../testing/rest-client.js";
-import { cluster, loadAssignment } from "../../testing/test-resources.js";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { create } from "@bufbuild/protobuf";
+import { createResourceTypes, resourceTypes } from "@xdskit/api";
+import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import type { GroupSettings } from "../../groups.js";
+import { namesIn } from "../../testing/rest-client.js";
+import { heldPolls, longHold, shortHold, withRest } from "../../testing/running-rest.js";
+import { cluster, listener, loadAssignment, routeConfiguration } from "../../testing/test-resources.js";
 import { waitFor, within } from "../../testing/wait-for.js";
-import type { ServerOptions, XdsServer } from "../../xds-server.js";
-
-interface Running {
-  readonly server: XdsServer;
-  readonly client: RestClient;
-  readonly address: string;
-  readonly events: readonly ServerEvent[];
-}
-
-/** Polls that are to be held are held for longer than any test takes. */
-const longHold = { rest: { holdMs: 60_000 } };
-const shortHold = { rest: { holdMs: 20 } };
-
-async function withRest(options: ServerOptions, test: (running: Running) => Promise<void>): Promise<void> {
-  const server = createServer(options);
-  const events: ServerEvent[] = [];
-  server.on((event) => events.push(event));
-  const { rest: address } = await server.listen({ rest: "127.0.0.1:0" });
-  const client = restClient(address);
-  try {
-    await test({ server, client, address, events });
-    assert.deepEqual(
-      events.filter(({ kind }) => kind === "fault"),
-      [],
-    );
-  } finally {
-    client.close();
-    await server.close({ timeoutMs: 500 });
-  }
-  assert.equal(held(server), 0);
-}
-
-function held(server: XdsServer): number {
-  return server.stats().polls.reduce((sum, { held }) => sum + held, 0);
-}
 
 const node = { id: "n1" };
 const clusters = "/v3/discovery:clusters";
 const endpoints = "/v3/discovery:endpoints";
 
+/** Long enough for what was set off to have come round. */
+async function someTurns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 describe("a poll", () => {
   it("is answered with all there is as canonical JSON (rule 140)", () =>
     withRest({}, async ({ server, client }) => {
-      server.config.set([cluster("a"), cluster("b")]);
+      server.config.set([cluster("a"), cluster("b", "x")]);
       const { status, headers, json } = await client.send(clusters, { node });
       assert.equal(status, 200);
       assert.equal(headers["content-type"], "application/json");
@@ -57,34 +31,278 @@ describe("a poll", () => {
         versionInfo: server.snapshotOf("all")?.sets.get(typeUrl)?.version,
         resources: [
           { "@type": typeUrl, name: "a" },
-          { "@type": typeUrl, name: "b" },
+          { "@type": typeUrl, name: "b", altStatName: "x" },
         ],
         typeUrl,
         nonce: json?.versionInfo,
       });
     }));
 
-  it("is held while it is up to date, and answered by the change that concerns it (rules 143, 144)", () =>
-    withRest(longHold, async ({ server, client }) => {
+  it("may be spelled in camelCase and in snake_case (rule 141)", () =>
+    withRest({ rest: shortHold }, async ({ server, client }) => {
+      server.config.set([loadAssignment("a", 1), loadAssignment("b", 1)]);
+      const snake = await client.send(endpoints, { node, resource_names: ["b"] });
+      const camel = await client.send(endpoints, { node, resourceNames: ["b"] });
+      assert.deepEqual([snake, camel].map(namesIn), [["b"], ["b"]]);
+      const version = snake.json?.versionInfo;
+      for (const request of [
+        { node, resource_names: ["b"], version_info: version },
+        { node, resourceNames: ["b"], versionInfo: version },
+      ]) {
+        assert.equal((await client.send(endpoints, request)).status, 304);
+      }
+    }));
+
+  it("is about the type and the API of its path, whatever it says itself (rule 142)", () =>
+    withRest({}, async ({ server, client }) => {
+      server.config.set([cluster("a"), listener("l")]);
+      const type_url = "type.googleapis.com/envoy.config.listener.v3.Listener";
+      const v3 = await client.send(clusters, { node, type_url });
+      assert.equal(v3.json?.typeUrl, "type.googleapis.com/envoy.config.cluster.v3.Cluster");
+      const v2 = await client.send("/v2/discovery:clusters", { node, type_url });
+      assert.equal(v2.json?.typeUrl, "type.googleapis.com/envoy.api.v2.Cluster");
+      assert.deepEqual(v2.json?.resources, [{ "@type": "type.googleapis.com/envoy.api.v2.Cluster", name: "a" }]);
+      assert.equal(v2.json?.versionInfo, v3.json?.versionInfo);
+    }));
+
+  it("has a path for each type that has one, with a query or without", () =>
+    withRest({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      for (const type of resourceTypes) {
+        if (type.restPath === undefined) continue;
+        const request = { node, resource_names: ["*"] };
+        const v3 = await client.send(`/v3/discovery:${type.restPath}?from=test`, request);
+        assert.deepEqual([v3.status, v3.json?.typeUrl], [200, type.typeUrl]);
+        const v2 = await client.send(`/v2/discovery%3A${type.restPath}`, request);
+        const expected = type.v2TypeUrl === undefined ? [404, undefined] : [200, type.v2TypeUrl];
+        assert.deepEqual([v2.status, v2.json?.typeUrl], expected, type.name);
+      }
+    }));
+
+  it("serves types of one's own that have a path", () => {
+    const types = createResourceTypes([{ schema: NodeSchema, name: "node", nameOf: "id", restPath: "nodes" }]);
+    return withRest({ types }, async ({ server, client }) => {
+      server.config.set([create(NodeSchema, { id: "a" }), create(NodeSchema, { id: "b" })]);
+      const { json } = await client.send("/v3/discovery:nodes", { node, resource_names: ["b"] });
+      const typeUrl = "type.googleapis.com/envoy.config.core.v3.Node";
+      assert.deepEqual(json?.resources, [{ "@type": typeUrl, id: "b" }]);
+    });
+  });
+
+  it("gets 304 without a body after the hold (rule 143)", () =>
+    withRest({ rest: shortHold }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const { json } = await client.send(clusters, { node });
+      const answer = await client.send(clusters, { node, version_info: json?.versionInfo });
+      assert.deepEqual([answer.status, answer.body.byteLength], [304, 0]);
+    }));
+
+  it("is not held where holding is switched off", () =>
+    withRest({ rest: { holdMs: 0 } }, async ({ server, client }) => {
+      assert.equal((await client.send(clusters, { node })).status, 503);
+      assert.equal((await client.send(clusters, { node, version_info: "7" })).status, 304);
+      server.config.set([cluster("a")]);
+      const { status, json } = await client.send(clusters, { node });
+      assert.equal(status, 200);
+      assert.equal((await client.send(clusters, { node, version_info: json?.versionInfo })).status, 304);
+    }));
+
+  it("is held while it is up to date, and answered by the change that concerns it (rules 143, 144, 145)", () =>
+    withRest({ rest: longHold }, async ({ server, client }) => {
       server.config.set([loadAssignment("a", 1), loadAssignment("b", 1)]);
       const request = { node, resource_names: ["a", "missing"] };
       const first = await client.send(endpoints, request);
       assert.deepEqual(namesIn(first), ["a"]);
       const second = client.send(endpoints, { ...request, version_info: first.json?.versionInfo });
-      await waitFor("the poll to be held", () => held(server) === 1);
-      server.config.update({ upsert: [loadAssignment("b", 2)] });
-      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-      assert.equal(held(server), 1);
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      server.config.update({ upsert: [loadAssignment("b", 2), cluster("a")] });
+      await someTurns();
+      assert.equal(heldPolls(server), 1);
       server.config.update({ upsert: [loadAssignment("missing", 3)] });
       const answer = await within("the held poll", second);
-      assert.deepEqual(namesIn(answer).toSorted(), ["a", "missing"]);
+      assert.deepEqual([...namesIn(answer)].sort(), ["a", "missing"]);
+      const third = client.send(endpoints, { ...request, version_info: answer.json?.versionInfo });
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      server.config.remove({ type: "eds", name: "a" });
+      assert.deepEqual(namesIn(await within("the held poll", third)), ["missing"]);
     }));
 
-  it("gets 304 without a body after the hold", () =>
-    withRest(shortHold, async ({ server, client }) => {
+  it("is answered by another server of the same content as it is by the first, and after a change by both", () =>
+    withRest({ rest: shortHold }, (one) =>
+      withRest({ rest: shortHold }, async (other) => {
+        const request = { node, resource_names: ["a", "b"] };
+        const ask = (version_info = "") =>
+          Promise.all([one, other].map(({ client }) => client.send(endpoints, { ...request, version_info })));
+        const content = [loadAssignment("a", 1), loadAssignment("b", 1), loadAssignment("c", 1)];
+        one.server.config.set(content);
+        other.server.config.set([...content].reverse().concat(loadAssignment("d", 1)));
+        const [first, second] = await ask();
+        assert.equal(first?.json?.versionInfo, second?.json?.versionInfo);
+        const statuses = async (version?: string) => (await ask(version)).map(({ status }) => status);
+        assert.deepEqual(await statuses(first?.json?.versionInfo), [304, 304]);
+        for (const { server } of [one, other]) server.config.update({ upsert: [loadAssignment("b", 2)] });
+        assert.deepEqual(await statuses(first?.json?.versionInfo), [200, 200]);
+      }),
+    ));
+
+  it("with a version that nobody knows gets what there is", () =>
+    withRest({ rest: longHold }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      for (const version_info of ["7", "before the restart", "0000000000000001"]) {
+        assert.equal((await client.send(clusters, { node, version_info })).status, 200);
+      }
+    }));
+
+  it("may carry any nonce, or none (rule 146)", () =>
+    withRest({ rest: shortHold }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const { json } = await client.send(clusters, { node });
-      const answer = await client.send(clusters, { node, version_info: json?.versionInfo });
-      assert.deepEqual([answer.status, answer.body.byteLength], [304, 0]);
+      for (const nonce of [undefined, "", "7", json?.nonce]) {
+        const request = { node, version_info: json?.versionInfo, response_nonce: nonce };
+        assert.equal((await client.send(clusters, request)).status, 304);
+      }
+    }));
+
+  it("without names gets all of the types of which gRPC clients do, and of others nothing, which * changes", () =>
+    withRest({}, async ({ server, client }) => {
+      server.config.set([cluster("a"), listener("l"), routeConfiguration("r", "a"), loadAssignment("a", 1)]);
+      const names = async (path: string, resource_names?: readonly string[]) =>
+        namesIn(await client.send(`/v3/discovery:${path}`, { node, resource_names }));
+      assert.deepEqual(await names("clusters"), ["a"]);
+      assert.deepEqual(await names("listeners", []), ["l"]);
+      assert.deepEqual(await names("routes"), []);
+      assert.deepEqual(await names("endpoints", []), []);
+      assert.deepEqual(await names("routes", ["*"]), ["r"]);
+      assert.deepEqual(await names("endpoints", ["*", "x"]), ["a"]);
+      assert.deepEqual(await names("clusters", ["nowhere"]), []);
+    }));
+
+  it("that asks for what does not exist is told so at once, and then held until it does", () =>
+    withRest({ rest: longHold }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const request = { node, resource_names: ["late"] };
+      const { status, json } = await client.send(endpoints, request);
+      assert.deepEqual([status, json?.resources], [200, []]);
+      const second = client.send(endpoints, { ...request, version_info: json?.versionInfo });
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      server.config.update({ upsert: [loadAssignment("late", 1)] });
+      assert.deepEqual(namesIn(await within("the held poll", second)), ["late"]);
+    }));
+
+  it("is held while nothing is known; at the end, who has something gets 304, and who has nothing 503 (rule 147)", () =>
+    withRest({ rest: { holdMs: 200 } }, async ({ server, client }) => {
+      const late = await client.send(clusters, { node });
+      assert.deepEqual([late.status, late.json?.detail], [503, "no configuration is known yet"]);
+      assert.equal(late.headers["retry-after"], "1");
+      assert.equal((await client.send(clusters, { node, version_info: "0000000000000001" })).status, 304);
+      const waiting = client.send(clusters, { node });
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      server.config.set([cluster("a")]);
+      assert.equal((await waiting).status, 200);
+    }));
+
+  it("gets the layers of the node's group", () => {
+    const groups: readonly GroupSettings[] = [
+      { name: "edge", match: { cluster: "edge-*", "metadata.stage": "prod" }, layers: ["edge"] },
+      { name: "core", match: { id: "core" }, layers: ["core"] },
+    ];
+    return withRest({ groups, rest: longHold }, async ({ server, client, events }) => {
+      server.config.layer("edge").set([cluster("e")]);
+      server.config.layer("core").set([cluster("c")]);
+      const edge = { id: "x", cluster: "edge-1", metadata: { stage: "prod" } };
+      assert.deepEqual(namesIn(await client.send(clusters, { node: edge })), ["e"]);
+      const core = await client.send(clusters, { node: { id: "core" } });
+      assert.deepEqual(namesIn(core), ["c"]);
+      const held = client.send(clusters, { node: { id: "core" }, version_info: core.json?.versionInfo });
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      assert.deepEqual(server.stats().groups, [
+        { name: "edge", streams: 0, polls: 0 },
+        { name: "core", streams: 0, polls: 1 },
+      ]);
+      server.config.layer("edge").set([cluster("e", "new")]);
+      await someTurns();
+      assert.equal(heldPolls(server), 1);
+      server.config.layer("core").set([cluster("c", "new")]);
+      assert.equal((await within("the held poll", held)).status, 200);
+      const nobody = await client.send(clusters, { node: { id: "stranger" } });
+      assert.equal(nobody.status, 403);
+      assert.match(nobody.json?.detail ?? "", /no group of this server matches the node: id "stranger"/);
+      const [refusal] = events.filter(({ kind }) => kind === "poll-refused");
+      assert.deepEqual(refusal && { ...refusal, peer: "", message: "" }, {
+        ...{ kind: "poll-refused", peer: "", path: clusters, node: undefined, status: 403, message: "" },
+      });
+    });
+  });
+
+  it("is compressed for who wants it, once for all", () =>
+    withRest({}, async ({ server, client }) => {
+      server.config.set(Array.from({ length: 100 }, (_, index) => cluster(`cluster-${index}`)));
+      const plain = await client.send(clusters, { node });
+      const ask = (encoding: string) => client.send(clusters, { node }, { headers: { "accept-encoding": encoding } });
+      const gzip = await ask("gzip, deflate");
+      assert.equal(gzip.headers["content-encoding"], "gzip");
+      assert.deepEqual(gunzipSync(gzip.body), plain.body);
+      const br = await ask("gzip;q=0.5, br");
+      assert.equal(br.headers["content-encoding"], "br");
+      assert.deepEqual(brotliDecompressSync(br.body), plain.body);
+      assert.ok(br.body.byteLength < plain.body.byteLength / 5);
+      for (const none of ["", "identity", "gzip;q=0, br;q=0.0", "zstd"]) {
+        assert.deepEqual((await ask(none)).body, plain.body, none);
+      }
+    }));
+
+  it("that is held goes when its client goes", () =>
+    withRest({ rest: longHold }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const { json } = await client.send(clusters, { node });
+      const leaving = new AbortController();
+      const held = client.send(clusters, { node, version_info: json?.versionInfo }, { signal: leaving.signal });
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      leaving.abort();
+      await assert.rejects(held, { name: "AbortError" });
+      await waitFor("nothing to be left", () => heldPolls(server) === 0);
+    }));
+
+  it("that is held when the server is closed gets 304, and the server closes at once", async () => {
+    let held: Promise<{ status: number }> | undefined;
+    let unanswered: Promise<{ status: number }> | undefined;
+    await withRest({ rest: longHold }, async ({ server, client }) => {
+      unanswered = client.send(clusters, { node });
+      await waitFor("the first poll to be held", () => heldPolls(server) === 1);
+      server.config.set([cluster("a")]);
+      const { json } = await client.send(clusters, { node });
+      assert.equal((await unanswered).status, 200);
+      held = client.send(clusters, { node, version_info: json?.versionInfo });
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      const closed = server.close({ timeoutMs: 60_000 });
+      assert.equal((await within("the held poll", held)).status, 304);
+      await within("the server to close", closed);
+      await assert.rejects(client.send(clusters, { node }));
+    });
+  });
+
+  it("is counted", () =>
+    withRest({ rest: shortHold }, async ({ server, client, events }) => {
+      server.config.set([cluster("a"), cluster("b")]);
+      const { json } = await client.send(clusters, { node });
+      await client.send(clusters, { node, version_info: json?.versionInfo });
+      await client.send(clusters, "{");
+      await client.send("/nowhere", "{");
+      const { polls, pollsRefused, types } = server.stats();
+      const [row, ...more] = polls;
+      assert.deepEqual(more, []);
+      assert.deepEqual(row && { ...row, requestBytes: 0 }, {
+        ...{ typeUrl: "type.googleapis.com/envoy.config.cluster.v3.Cluster", abbreviation: "cds", api: "v3" },
+        ...{ held: 0, polls: 2, requestBytes: 0, answered: 1, notModified: 1 },
+      });
+      assert.ok((row?.requestBytes ?? 0) > 30);
+      assert.deepEqual(pollsRefused, [
+        { status: 400, count: 1 },
+        { status: 404, count: 1 },
+      ]);
+      const [type] = types;
+      assert.deepEqual([type?.responses, type?.resources, type?.acknowledged], [1, 2, 1]);
+      const told = events.map(({ kind }) => kind).filter((kind) => kind !== "configuration-applied");
+      assert.deepEqual(told, ["acknowledged", "poll-refused", "poll-refused"]);
     }));
 });

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { createServer } from "../create-server.js";
+import type { ServerEvent } from "../events.js";
+import type { PollAnswer } from "../poll-transport.js";
+import { createMemoryPollTransport, type MemoryPollTransport } from "../transports/memory/memory-polls.js";
+import type { ServerOptions, XdsServer } from "../xds-server.js";
+import { type RestClient, type RestJson, restClient } from "./rest-client.js";
+
+/** A server under test that takes polls. */
+export interface RunningRest {
+  readonly server: XdsServer;
+  readonly client: RestClient;
+  readonly address: string;
+  readonly events: readonly ServerEvent[];
+}
+
+/** Polls that are to be held are held for longer than any test takes. */
+export const longHold = { holdMs: 60_000 };
+export const shortHold = { holdMs: 20 };
+
+/** Runs a test against a server that listens on REST; afterwards no poll may be left, and it must have had no fault. */
+export async function withRest(options: ServerOptions, test: (running: RunningRest) => Promise<void>): Promise<void> {
+  const { server, events } = start(options);
+  const { rest: address } = await server.listen({ rest: "127.0.0.1:0" });
+  const client = restClient(address);
+  await run(server, events, () => test({ server, client, address, events }), client.close);
+}
+
+/** The same in memory. */
+export async function withMemoryPolls(
+  options: ServerOptions,
+  test: (running: Omit<RunningRest, "client"> & { readonly transport: MemoryPollTransport }) => Promise<void>,
+): Promise<void> {
+  const { server, events } = start(options);
+  const transport = createMemoryPollTransport();
+  const address = await server.pollOn(transport, "here");
+  await run(server, events, () => test({ server, transport, address, events }));
+}
+
+function start(options: ServerOptions) {
+  const server = createServer(options);
+  const events: ServerEvent[] = [];
+  server.on((event) => events.push(event));
+  return { server, events };
+}
+
+async function run(server: XdsServer, events: readonly ServerEvent[], test: () => Promise<void>, end = () => {}) {
+  try {
+    await test();
+    assert.deepEqual(
+      events.filter(({ kind }) => kind === "fault"),
+      [],
+    );
+  } finally {
+    end();
+    await server.close({ timeoutMs: 500 });
+  }
+  assert.equal(heldPolls(server), 0);
+  assert.deepEqual(
+    server.stats().groups.map(({ polls }) => polls),
+    server.stats().groups.map(() => 0),
+  );
+}
+
+/** Polls under way of a server. */
+export function heldPolls(server: XdsServer): number {
+  return server.stats().polls.reduce((sum, { held }) => sum + held, 0);
+}
+
+/** The response in an answer, parsed; undefined where it is another one. */
+export function responseIn(answer: PollAnswer): RestJson | undefined {
+  return answer.kind === "response" ? (JSON.parse(Buffer.from(answer.body.bytes).toString()) as RestJson) : undefined;
+}

@@ -1,0 +1,70 @@
+import type { ApiVersion, ResourceType } from "@xdskit/api";
+import type { PollAnswer, PollConnection, PollHandler, PollTransport } from "../../poll-transport.js";
+
+/** A poll in memory. */
+export interface MemoryPoll {
+  /** After `cancel` it never resolves. */
+  readonly answer: Promise<PollAnswer>;
+  /** Goes away without a word. */
+  cancel(): void;
+}
+
+/** A client's connection in memory. */
+export interface MemoryPollClient {
+  /** Sends a request; `json` is a `DiscoveryRequest` in JSON, parsed. */
+  poll(type: ResourceType, json: unknown, api?: ApiVersion): MemoryPoll;
+  /** What is under way goes away, and the server may not take what it sent for received. */
+  close(): void;
+}
+
+/** A way for polls to come in without a network, for tests of programs that use a server. */
+export interface MemoryPollTransport extends PollTransport {
+  /** Connects to who listens under an address; throws where nobody does. `from` is what the server sees as the client's address. */
+  connect(address: string, from?: string): MemoryPollClient;
+}
+
+export function createMemoryPollTransport(): MemoryPollTransport {
+  const handlers = new Map<string, PollHandler>();
+  let clients = 0;
+  return {
+    async listen(address, handler) {
+      handlers.set(address, handler);
+      return address;
+    },
+    async close() {
+      handlers.clear();
+    },
+    connect(address, from = "memory") {
+      const handler = handlers.get(address);
+      if (handler === undefined) throw new Error(`nobody listens on ${address}`);
+      const connection: { -readonly [K in keyof PollConnection]: PollConnection[K] } = {
+        peer: `${from}:${++clients}`,
+        address: from,
+        open: true,
+      };
+      const underWay = new Set<() => void>();
+      return {
+        poll(type, json, api = "v3") {
+          let cancel = () => {};
+          let answered = false;
+          const answer = new Promise<PollAnswer>((resolve) => {
+            const path = `/${api}/discovery:${type.restPath ?? type.name}`;
+            const bytes = JSON.stringify(json)?.length ?? 0;
+            cancel = handler.poll({ api, type, path, json, bytes, connection }, (given) => {
+              answered = true;
+              underWay.delete(cancel);
+              resolve(given);
+            });
+          });
+          if (!answered) underWay.add(cancel);
+          return { answer, cancel: () => cancel() };
+        },
+        close() {
+          connection.open = false;
+          for (const cancel of underWay) cancel();
+          underWay.clear();
+        },
+      };
+    },
+  };
+}

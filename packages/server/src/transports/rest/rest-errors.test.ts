@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { describe, it } from "node:test";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { type RestAnswer, restClient } from "../../testing/rest-client.js";
+import { heldPolls, longHold, withRest } from "../../testing/running-rest.js";
+import { cluster } from "../../testing/test-resources.js";
+import { waitFor, within } from "../../testing/wait-for.js";
+
+const node = { id: "n1" };
+const clusters = "/v3/discovery:clusters";
+
+function assertProblem({ status, headers, json }: RestAnswer, expected: number, detail: RegExp): void {
+  assert.equal(status, expected);
+  assert.equal(headers["content-type"], "application/problem+json");
+  assert.equal((json as { status?: number }).status, expected);
+  assert.match(json?.detail ?? "", detail);
+}
+
+/** What comes back for bytes that are no tidy request. */
+async function raw(address: string, text: string): Promise<string> {
+  const [host, port] = address.split(":");
+  const socket = connect(Number(port), host);
+  let answer = "";
+  socket.setEncoding("utf8").on("data", (chunk: string) => {
+    answer += chunk;
+  });
+  socket.write(text);
+  try {
+    await within("the end of the connection", new Promise((resolve) => socket.on("close", resolve)), 10_000);
+  } finally {
+    socket.destroy();
+  }
+  return answer;
+}
+
+describe("a request that is none", () => {
+  it("is a 400 that says what is wrong, and where (rule 147)", () =>
+    withRest({}, async ({ client }) => {
+      const cases: readonly (readonly [body: unknown, detail: RegExp])[] = [
+        ["", /^the body is empty; the least that is a request is \{"node":\{"id":"…"\}\}$/],
+        [" \n", /^the body is empty/],
+        ['{\n  "node": {"id": "a"},\n}', /^the body is no JSON: line 3, column 1: /],
+        ["{'node': 1}", /^the body is no JSON: line 1, column 2: .*double quotes/],
+        [Buffer.from([0x7b, 0xff, 0x7d]), /^the body is not UTF-8$/],
+        ["[]", /^malformed discovery request: expected an object, found a list$/],
+        ["null", /^malformed discovery request: expected an object, found null$/],
+        [
+          { node, resource_names: "a" },
+          /^malformed discovery request: resource_names: expected a list, found a string$/,
+        ],
+        [{}, /node\.id is missing$/],
+        [{ node: {} }, /node\.id is missing$/],
+        [{ node: { id: "" } }, /node\.id is missing$/],
+      ];
+      for (const [body, detail] of cases) assertProblem(await client.send(clusters, body), 400, detail);
+    }));
+
+  it("may leave the node out where there is one for such clients", () => {
+    const defaultNode = { ...node, cluster: "", locality: { region: "", zone: "", subZone: "" }, metadata: {} };
+    const agent = { userAgentName: "", userAgentVersion: "", clientFeatures: [] };
+    return withRest({ defaultNode: { ...defaultNode, ...agent } }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      assert.equal((await client.send(clusters, {})).status, 200);
+      assert.equal((await client.send(clusters, { node: { id: "" } })).status, 200);
+    });
+  });
+
+  it("is a 404 under a path that is none, which says why (rules 147, 148)", () =>
+    withRest({}, async ({ client }) => {
+      const cases: readonly (readonly [path: string, detail: RegExp])[] = [
+        ["/", /^there is no such path; there are \/v3\/discovery:runtime, .*\/v3\/discovery:clusters/],
+        ["/v3/discovery:teapots", /^there is no such path/],
+        ["/v3/discovery:", /^there is no such path/],
+        ["/v3/discovery:virtual-hosts", /^VHDS has no path over REST: it exists only as an incremental stream/],
+        ["/v3/discovery:leds", /^LEDS has no path over REST/],
+        ["/v3/discovery:ads", /^over REST there is no aggregated discovery/],
+        ["/v3/discovery:aggregated", /^over REST there is no aggregated discovery/],
+        ["/v3/delta_discovery:clusters", /^over REST there is no incremental discovery/],
+        ["/v3/delta-discovery:clusters", /^over REST there is no incremental discovery/],
+        ["/v2/discovery:extension_configs", /^ECDS has no path in v2; its path is \/v3\/discovery:extension_configs$/],
+        ["/v1/discovery:clusters", /^CDS has no path in v1; its path is \/v3\/discovery:clusters$/],
+        ["/v3/discovery:cluster", /^CDS has no path under this word; its path is \/v3\/discovery:clusters$/],
+        ["/%E0%A4%A", /^there is no such path/],
+      ];
+      for (const [path, detail] of cases) assertProblem(await client.send(path, { node }), 404, detail);
+    }));
+
+  it("is a 405 with another method, and OPTIONS says which there are", () =>
+    withRest({}, async ({ client }) => {
+      for (const method of ["GET", "PUT", "DELETE"]) {
+        const answer = await client.send(clusters, "", { method });
+        assertProblem(answer, 405, new RegExp(`^a discovery request is a POST, not a ${method}$`));
+        assert.equal(answer.headers.allow, "OPTIONS, POST");
+      }
+      const head = await client.send(clusters, "", { method: "HEAD" });
+      assert.deepEqual([head.status, head.body.byteLength], [405, 0]);
+      const options = await client.send(clusters, "", { method: "OPTIONS" });
+      assert.deepEqual([options.status, options.headers.allow], [204, "OPTIONS, POST"]);
+      assert.equal((await client.send("/nowhere", "", { method: "GET" })).status, 404);
+    }));
+
+  it("is a 400 that is no HTTP, and a 431 with endless headers", () =>
+    withRest({}, async ({ address }) => {
+      assert.match(await raw(address, "HELLO\r\n\r\n"), /^HTTP\/1\.1 400 Bad Request\r\n.*"status":400/s);
+      const endless = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(100_000)}\r\n\r\n`;
+      assert.match(await raw(address, endless), /^HTTP\/1\.1 431 /);
+    }));
+
+  it("is a 408 when it takes too long", () =>
+    withRest({ rest: { requestTimeoutMs: 200 } }, async ({ address }) => {
+      const slow = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"node":`;
+      assert.match(await raw(address, slow), /^HTTP\/1\.1 408 Request Timeout\r\n.*"status":408/s);
+    }));
+});
+
+describe("a body", () => {
+  it("may be compressed", () =>
+    withRest({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const text = JSON.stringify({ node });
+      for (const [encoding, body] of [
+        ["gzip", gzipSync(text)],
+        ["x-gzip", gzipSync(text)],
+        ["deflate", deflateSync(text)],
+        ["br", brotliCompressSync(text)],
+        ["identity", Buffer.from(text)],
+      ] as const) {
+        const answer = await client.send(clusters, body, { headers: { "content-encoding": encoding } });
+        assert.equal(answer.status, 200, encoding);
+      }
+    }));
+
+  it("is a 415 in an encoding that is not known, and a 400 where it is not what it says", () =>
+    withRest({}, async ({ client }) => {
+      for (const encoding of ["zstd", "gzip, br", "constructor"]) {
+        const answer = await client.send(clusters, "{}", { headers: { "content-encoding": encoding } });
+        assertProblem(answer, 415, /is not known; gzip, deflate and br are$/);
+      }
+      for (const encoding of ["gzip", "deflate", "br"]) {
+        const answer = await client.send(clusters, "{}", { headers: { "content-encoding": encoding } });
+        assertProblem(answer, 400, new RegExp(`^the body is not ${encoding}, as its content encoding says$`));
+      }
+    }));
+
+  it("is a 413 beyond the limit, compressed or not, with its length or without", () =>
+    withRest({ limits: { requestBytes: 1_000 } }, async ({ server, client, address }) => {
+      server.config.set([cluster("a")]);
+      const fits = JSON.stringify({ node }).padEnd(1_000);
+      assert.equal((await client.send(clusters, fits)).status, 200);
+      const large = /^the body is larger than 1000 bytes$/;
+      for (const length of [1_001, 1_999, 3_000, 1_000_000]) {
+        // Each on a connection of its own: it is closed.
+        const other = restClient(address);
+        assertProblem(await other.send(clusters, fits.padEnd(length)), 413, large);
+        other.close();
+      }
+      const gzip = { "content-encoding": "gzip" };
+      assertProblem(await client.send(clusters, gzipSync(fits.padEnd(100_000)), { headers: gzip }), 413, large);
+      const chunks = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${`400\r\n${"x".repeat(0x400)}\r\n`.repeat(3)}`;
+      assert.match(await raw(address, chunks), /^HTTP\/1\.1 413 /);
+    }));
+});
+
+describe("a limit", () => {
+  it("on names and on the node is a 413", () =>
+    withRest({ limits: { namesPerRequest: 2, nodeBytes: 1_000 } }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const names = await client.send(clusters, { node, resource_names: ["a", "b", "c"] });
+      assertProblem(names, 413, /^a request has 3 resource names, and at most 2 are allowed$/);
+      const other = { ...node, metadata: { long: "x".repeat(1_000) } };
+      assertProblem(await client.send(clusters, { node: other }), 413, /^the node takes more than 1000 bytes/);
+      const extended = { ...node, extensions: [{ name: "x".repeat(2_000) }] };
+      assert.equal((await client.send(clusters, { node: extended })).status, 200);
+    }));
+
+  for (const [name, limits, detail, freed] of [
+    ["in all", { polls: 2 }, /^the server has 2 polls under way and takes no more$/, false],
+    ["of a node", { pollsPerNode: 2 }, /^node "n1" has 2 polls open, and no node may have more$/, true],
+    [
+      "of an address",
+      { pollsPerAddress: 2 },
+      /^2 polls are under way from 127\.0\.0\.1, and no address may have more$/,
+      false,
+    ],
+  ] as const) {
+    it(`on held polls ${name} is a 429, until one is over`, () =>
+      withRest({ rest: longHold, limits }, async ({ server, client }) => {
+        server.config.set([cluster("a")]);
+        const { json } = await client.send(clusters, { node });
+        const leaving = new AbortController();
+        const poll = (signal?: AbortSignal) =>
+          client.send(clusters, { node, version_info: json?.versionInfo }, { ...(signal && { signal }) });
+        const first = poll(leaving.signal).catch(() => undefined);
+        const second = poll();
+        await waitFor("two polls to be held", () => heldPolls(server) === 2);
+        const refused = await client.send(clusters, { node });
+        assertProblem(refused, 429, detail);
+        assert.equal(refused.headers["retry-after"], "1");
+        const stranger = await client.send(clusters, { node: { id: "n2" } });
+        assert.equal(stranger.status, freed ? 200 : 429);
+        leaving.abort();
+        await first;
+        await waitFor("one poll to be held", () => heldPolls(server) === 1);
+        assert.equal((await client.send(clusters, { node })).status, 200);
+        server.config.set([cluster("a", "new")]);
+        assert.equal((await within("the held poll", second)).status, 200);
+      }));
+  }
+
+  it("on requests of one connection is a 429", () =>
+    withRest({ limits: { requestsPerSecond: 0.001, requestBurst: 2 } }, async ({ server, address }) => {
+      server.config.set([cluster("a")]);
+      const client = restClient(address);
+      const statuses: number[] = [];
+      for (let count = 0; count < 3; count++) statuses.push((await client.send(clusters, { node })).status);
+      client.close();
+      assert.deepEqual(statuses, [200, 200, 429]);
+    }));
+
+  it("on requests that are sent before the one in front is answered is a 429", () =>
+    withRest({ rest: longHold }, async ({ server, address }) => {
+      server.config.set([cluster("a")]);
+      const { version } = server.snapshotOf("all")?.sets.values().next().value ?? {};
+      const body = JSON.stringify({ node, version_info: version });
+      const request = `POST ${clusters} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const [host, port] = address.split(":");
+      const socket = connect(Number(port), host);
+      let answers = "";
+      socket.setEncoding("utf8").on("data", (chunk: string) => {
+        answers += chunk;
+      });
+      socket.write(request.repeat(6));
+      await waitFor("the polls to be held", () => heldPolls(server) === 4);
+      await waitFor("the others to be refused", () => server.stats().pollsRefused[0]?.count === 2);
+      server.config.set([cluster("a", "new")]);
+      const statuses = () => [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+      await waitFor("all answers", () => statuses().length === 6);
+      socket.destroy();
+      assert.deepEqual(statuses(), ["200", "200", "200", "200", "429", "429"]);
+    }));
+});
+
+describe("what JSON cannot say", () => {
+  it("is a 500 that names the resource; whatever else is asked for goes on being served", () =>
+    withRest({ validate: false }, async ({ server, client }) => {
+      const unknown = {
+        $typeName: "google.protobuf.Any",
+        typeUrl: "type.googleapis.com/example.Mine",
+        value: new Uint8Array(),
+      };
+      const odd = cluster("odd");
+      Object.assign(odd, { typedExtensionProtocolOptions: { x: unknown } });
+      server.config.set([cluster("a"), odd]);
+      for (let time = 0; time < 2; time++) {
+        const answer = await client.send(clusters, { node });
+        assertProblem(answer, 500, /cluster "odd": cannot be written: .*example\.Mine/);
+      }
+      assert.equal((await client.send(clusters, { node, resource_names: ["a"] })).status, 200);
+    }));
+});
