@@ -27,7 +27,7 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
     139: "names are the resources' own, and nothing in the machine splits them",
   },
   choice: {
-    11: "REST",
+    11: "polls have no stream: server/src/transports/rest/rest.test.ts",
   },
   interop: {},
   envoy: {
