@@ -5,6 +5,7 @@ import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
 import type { SentRequest } from "./model-stream.js";
 import { wholeTypes } from "./model-subscriber.js";
+import { ModelTimers } from "./model-timers.js";
 
 const noNames: readonly string[] = [];
 const nothing: ReadonlyMap<string, Content> = new Map();
@@ -33,6 +34,7 @@ export class ModelClient {
   #named = false;
   /** A response that is not answered yet: Envoy holds back the ACK of clusters that warm. */
   #unanswered: SentRequest | undefined;
+  readonly #timers = new ModelTimers();
 
   constructor(type: string, variant: Variant, api: ApiVersion, random: Random) {
     this.#api = api;
@@ -138,6 +140,7 @@ export class ModelClient {
       return this.#request({ nonce });
     }
     if (fromWildcard) this.#unspoken = false;
+    for (const name of dropped) this.#timers.forget(name);
     for (const name of this.seen.keys()) if (!this.wants(name)) this.seen.delete(name);
     for (const name of this.#accepted.keys()) if (!this.wants(name)) this.#accepted.delete(name);
     const phantom = this.#random.chance(0.05)
@@ -156,10 +159,32 @@ export class ModelClient {
     return this.#request({ nonce: this.#nonce });
   }
 
+  /** A heartbeat without a body for something that it does not hold: Envoy rejects it. */
+  cannotTake({ resources }: SeenResponse): boolean {
+    return resources.some(
+      ({ name, content, ttl }) =>
+        content === undefined && ttl !== undefined && this.wants(name) && !this.seen.has(name),
+    );
+  }
+
+  /** Time went by: what has not been heard of for its TTL is gone (rule 134). Returns its names. */
+  expire(now: number): readonly string[] {
+    const over = this.#timers.over(now).filter((name) => this.seen.has(name));
+    for (const name of over) {
+      this.seen.delete(name);
+      this.#accepted.delete(name);
+    }
+    return over;
+  }
+
   /** Applies a response and answers it, now or later. */
-  receive(seen: SeenResponse, rejects: boolean, late: boolean): SentRequest | undefined {
-    this.#nonce = seen.nonce;
-    if (this.#variant === "sotw" && this.#whole) this.seen.clear();
+  receive(response: SeenResponse, rejects: boolean, late: boolean, now: number): SentRequest | undefined {
+    this.#nonce = response.nonce;
+    const keepsOthers = this.#variant === "delta" || !this.#whole;
+    this.#timers.receive(response, rejects, keepsOthers, now);
+    // Without bodies they are no updates.
+    const seen = { ...response, resources: response.resources.filter(({ content }) => content !== undefined) };
+    if (!keepsOthers) this.seen.clear();
     for (const { name, content = "" } of seen.resources)
       if (this.#variant === "sotw" || this.wants(name)) this.seen.set(name, content);
     for (const name of seen.removed) this.seen.delete(name);

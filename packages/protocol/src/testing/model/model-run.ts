@@ -1,4 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
+import { intervalOver } from "../../beat.js";
 import type { Variant } from "../../server/contract.js";
 import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
@@ -10,6 +11,11 @@ import { wholeTypes } from "./model-subscriber.js";
 
 const types = ["cluster", "endpoint", "listener", "route", "scoped-route", "secret"];
 const pool = ["a", "b", "c", "d"];
+/** Heartbeats are due every 500 ms, and every 2 s. */
+const ttls = ["~2s", "~6s"];
+const features = ["xds.config.supports-resource-ttl", "xds.config.supports-resource-in-sotw"];
+/** Milliseconds: so much time goes by at a time. */
+const tick = 500;
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
 const mostRounds = 30;
 
@@ -19,6 +25,7 @@ interface Session {
   readonly variant: Variant;
   readonly api: ApiVersion;
   readonly only: string | undefined;
+  readonly features: readonly string[];
   readonly clients: readonly ModelClient[];
   stream: ModelStream;
   readonly requests: SentRequest[];
@@ -53,6 +60,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
   let group = change(undefined);
   const history: SampleGroup[] = [group];
   const sessions: Session[] = [];
+  let now = 0;
   const proxy: Random = {
     int: (bound) => random.int(bound),
     chance: (probability) => random.chance(probability),
@@ -67,7 +75,8 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
       const name = random.pick(pool);
       const label = `${random.int(3)}`;
       const refers = type === "cluster" && random.chance(0.4) ? `->${random.pick([...pool, "static"])}` : "";
-      const content = before !== undefined && random.chance(0.3) ? undefined : `${label}${refers}`;
+      const ttl = random.chance(0.2) ? random.pick(ttls) : "";
+      const content = before !== undefined && random.chance(0.3) ? undefined : `${label}${refers}${ttl}`;
       edits.push({ type, name, content });
     }
     const last = new Map(edits.map((one) => [`${one.type} ${one.name}`, one]));
@@ -88,16 +97,18 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     const variant = random.chance(0.5) ? "sotw" : "delta";
     const api = random.chance(0.8) ? "v3" : "v2";
     const ads = random.chance(0.6);
+    const told = random.chance(0.5) ? features : [];
     const wanted = random.some(types, 0.6);
     const groups = ads ? [wanted] : wanted.map((type) => [type]);
     for (const own of groups.filter((list) => list.length > 0)) {
       const label = `s${sessions.length}`;
       const only = ads ? undefined : own[0];
-      say(`${label}: connect ${variant} ${ads ? "ads" : "per-type"} ${api}`);
+      say(`${label}: connect ${variant} ${ads ? "ads" : "per-type"} ${api}${told.length > 0 ? " knows TTLs" : ""}`);
+      const options = { variant, api, only, features: told } as const;
       const session: Session = {
-        ...{ label, variant, api, only, requests: [], responses: [], blocked: false },
+        ...{ ...options, label, requests: [], responses: [], blocked: false },
         clients: own.map((type) => new ModelClient(type, variant, api, proxy)),
-        stream: new ModelStream(variant, api, only, group, ledger),
+        stream: new ModelStream(options, group, ledger),
       };
       sessions.push(session);
       for (const client of session.clients) ask(session, client.begin(pool));
@@ -109,7 +120,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     session.stream.close();
     session.requests.length = 0;
     session.responses.length = 0;
-    session.stream = new ModelStream(session.variant, session.api, session.only, group, ledger);
+    session.stream = new ModelStream(session, group, ledger);
     for (const client of session.clients) ask(session, client.begin(pool));
   }
 
@@ -141,12 +152,48 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     const one = session.responses.shift();
     if (one === undefined) return;
     const client = session.clients.find(({ type }) => type === one.type)!;
-    const rejects = random.chance(0.15);
+    const rejects = client.cannotTake(one.seen) || random.chance(0.15);
     const late = !calm && random.chance(0.15);
     say(
       `${session.label}: reads ${describeResponse(one.type, one.seen)}${rejects ? ", rejects it" : ""}${late ? ", answers later" : ""}`,
     );
-    ask(session, client.receive(one.seen, rejects, late));
+    ask(session, client.receive(one.seen, rejects, late, now));
+  }
+
+  /** Time goes by: heartbeats become due, and what a client has not heard of for long is gone. */
+  function pass(milliseconds: number): void {
+    const interval = intervalOver(now, now + milliseconds);
+    now += milliseconds;
+    say(`${now} ms: heartbeats every ${interval} ms are due`);
+    for (const session of sessions) session.stream.beat(interval);
+    for (const session of sessions) flow(session);
+    for (const { label, clients } of sessions) {
+      for (const client of clients) {
+        const gone = client.expire(now);
+        if (gone.length > 0) say(`${label}: ${client.type} ${gone} is over`);
+      }
+    }
+  }
+
+  /** Where heartbeats are read as they come nothing gets lost. */
+  function live(): void {
+    for (let count = 0; count < 20; count++) {
+      now += tick;
+      const interval = intervalOver(now - tick, now);
+      say(`${now} ms: heartbeats every ${interval} ms are due`);
+      for (const session of sessions) session.stream.beat(interval);
+      for (const session of sessions) rest(session);
+      for (const { label, clients } of sessions) {
+        for (const client of clients) {
+          // What it dropped, and what does not exist any more, of which SotW cannot say so (rule 74), goes when its time is over.
+          const there = group.contents.get(client.type);
+          const gone = client.expire(now).filter((name) => client.wants(name) && there?.has(name));
+          // What was about to be lost before this began is sent again when its heartbeat is rejected.
+          if (gone.length > 0 && count > 4)
+            throw new Error(`${label}: ${client.type} ${gone} is over, though its heartbeats came`);
+        }
+      }
+    }
   }
 
   function publish(next: SampleGroup): void {
@@ -169,6 +216,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     [3, reconnect],
     [3, (session) => ask(session, random.pick(session.clients).settle())],
     [7, turn],
+    [6, () => pass(tick * (1 + random.int(4)))],
     [6, takeOne],
   ];
   const total = actions.reduce((sum, [weight]) => sum + weight, 0);
@@ -230,6 +278,12 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
   say("rest");
   for (const session of sessions) for (const client of session.clients) ask(session, client.settle());
   for (const session of sessions) rest(session);
+  if (random.chance(0.3)) live();
+  // What is lost is back with the next heartbeats.
+  for (let count = 0; count < 4; count++) {
+    for (const session of sessions) session.stream.beat(4 * tick);
+    for (const session of sessions) rest(session);
+  }
   for (const session of sessions) {
     for (const client of session.clients) compare(session, client, group);
     session.stream.close();

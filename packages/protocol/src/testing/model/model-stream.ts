@@ -28,6 +28,14 @@ export interface SentRequest extends ModelRequest {
   readonly rejects: boolean;
 }
 
+/** What kind of stream a client opens. */
+export interface ModelStreamOptions {
+  readonly variant: Variant;
+  readonly api: ApiVersion;
+  readonly only: string | undefined;
+  readonly features: readonly string[];
+}
+
 /** The machine under test and the model beside it: every event goes to both, every response is checked. */
 export class ModelStream {
   readonly #stream: Stream;
@@ -52,8 +60,14 @@ export class ModelStream {
   /** The types of all responses, oldest first. */
   readonly #order: string[] = [];
 
-  constructor(variant: Variant, api: ApiVersion, only: string | undefined, group: SampleGroup, ledger: VersionLedger) {
+  readonly #features: readonly string[];
+  /** The client is told TTLs. */
+  readonly #told: boolean;
+
+  constructor({ variant, api, only, features }: ModelStreamOptions, group: SampleGroup, ledger: VersionLedger) {
     this.#variant = variant;
+    this.#features = features;
+    this.#told = features.length > 0 && api === "v3";
     this.#api = api;
     this.#newest = group;
     this.#group = group;
@@ -69,7 +83,7 @@ export class ModelStream {
   }
 
   #subscriber(type: string): ModelSubscriber {
-    const found = this.#subscribers.get(type) ?? new ModelSubscriber(type, this.#variant);
+    const found = this.#subscribers.get(type) ?? new ModelSubscriber(type, this.#variant, this.#told);
     this.#subscribers.set(type, found);
     return found;
   }
@@ -93,7 +107,13 @@ export class ModelStream {
     const snapshot = watchedSnapshot(this.#newest, (group) => {
       this.#looked = group;
     });
-    this.#none(this.#stream.step({ kind: "snapshot", snapshot }));
+    this.#none(this.#stream.step({ kind: "snapshot", snapshot, ttl: "advertised" }));
+  }
+
+  /** Time went by: these heartbeats are due. */
+  beat(interval: number): void {
+    this.#none(this.#stream.step({ kind: "heartbeat", interval }));
+    for (const subscriber of this.#subscribers.values()) subscriber.beat();
   }
 
   /** Between passes the newest is at once what the client is to have. */
@@ -118,11 +138,11 @@ export class ModelStream {
   request(request: SentRequest): void {
     const { type } = request;
     const subscriber = this.#subscriber(type);
-    const expected = subscriber.effectOf(request.nonce);
+    const expected = subscriber.effectOf(request.nonce, request.rejects);
     const bytes = encodeRequest(this.#variant, {
       ...request,
       typeUrl: urlOf(type, this.#api),
-      node: this.#identified ? undefined : { id: "model" },
+      node: this.#identified ? undefined : { id: "model", clientFeatures: this.#features },
       error: request.rejects ? { code: 3, message: "no" } : undefined,
       initialVersions: Object.fromEntries(
         [...request.has].map(([name, content]) => [name, this.#ledger.versionOf(`${type} ${name}`, content) ?? "?"]),
@@ -135,12 +155,14 @@ export class ModelStream {
       this.#give();
     }
     this.#checkEffects(effects, expected, request);
-    if (expected === "stale") return;
+    if (expected === "stale" || expected === "crossed") return;
     this.#after = undefined;
     const version = this.#group.snapshot.of(typeOf(type)).version;
     const has = new Map(
       [...request.has].map(([name, content]) => [name, this.#knows(type, name, content) ? content : "?"]),
     );
+    // A reconnecting client that is told TTLs gets heartbeats at once for what it has.
+    if (has.size > 0 && subscriber.fresh) subscriber.beat();
     const firstLoad = type === "endpoint" && subscriber.fresh;
     const asksAgain = request.nonce !== "" && expected === undefined && this.#sentSince(type);
     subscriber.request({ ...request, has }, this.#there(type), version, asksAgain);
@@ -163,7 +185,7 @@ export class ModelStream {
 
   #checkEffects(
     effects: readonly StreamEffect[],
-    expected: "stale" | "answer" | undefined,
+    expected: "stale" | "crossed" | "answer" | undefined,
     request: SentRequest,
   ): void {
     const got = effects.filter(({ kind }) => kind !== "subscribed" && kind !== "identified").map(({ kind }) => kind);
@@ -184,12 +206,17 @@ export class ModelStream {
     if (this.#looked !== this.#group) this.#endPass();
     if (this.#looked !== this.#group) throw new Error("a response that is made from neither the pass nor the newest");
     this.#keep(outgoing);
-    const seen = decodeResponse(this.#variant, outgoing);
-    const { word: type, api } = wordOf(seen.typeUrl) ?? { word: seen.typeUrl, api: undefined };
-    if (api !== this.#api) throw new Error(`${seen.typeUrl} on a stream of ${this.#api}`);
+    const decoded = decodeResponse(this.#variant, outgoing);
+    const { word: type, api } = wordOf(decoded.typeUrl) ?? { word: decoded.typeUrl, api: undefined };
+    if (api !== this.#api) throw new Error(`${decoded.typeUrl} on a stream of ${this.#api}`);
     const subscriber = this.#subscribers.get(type);
     if (subscriber === undefined) throw new Error(`${type} was not asked for`);
+    const seen = this.#withTtls(decoded, this.#there(type));
     this.#ledger.note(`all of ${type}`, describeSet(this.#group, type), seen.version);
+    if (seen.isHeartbeat) {
+      this.#heartbeat(subscriber, seen);
+      return { type, seen };
+    }
     for (const { name, content = "", version } of seen.resources) {
       if (version !== undefined) this.#ledger.note(`${type} ${name}`, content, version);
     }
@@ -204,6 +231,28 @@ export class ModelStream {
     return { type, seen };
   }
 
+  /** Rule 131: the version is that of what the client has. */
+  #heartbeat(subscriber: ModelSubscriber, seen: SeenResponse): void {
+    const { type } = subscriber;
+    for (const { name, version } of seen.resources) {
+      const known = this.#ledger.versionOf(`${type} ${name}`, subscriber.sent.get(name) ?? "");
+      if (version !== undefined && version !== known)
+        throw new Error(`a heartbeat for ${name} at ${version}, not ${known}`);
+    }
+    subscriber.heartbeat(seen, this.#there(type));
+  }
+
+  /** The TTL is a part of the content, which clients that are not told of it do not see. */
+  #withTtls(seen: SeenResponse, there: Contents): SeenResponse {
+    const resources = seen.resources.map((resource) => {
+      const { name, content, ttl } = resource;
+      const kept = there.get(name)?.split("~")[1];
+      if (ttl !== (this.#told ? kept : undefined)) throw new Error(`${name} has the TTL ${kept}, and ${ttl} was sent`);
+      return content === undefined || kept === undefined ? resource : { ...resource, content: `${content}~${kept}` };
+    });
+    return { ...seen, resources };
+  }
+
   #rest(): void {
     for (const subscriber of this.#subscribers.values()) {
       const { version } = this.#group.snapshot.of(typeOf(subscriber.type));
@@ -213,7 +262,7 @@ export class ModelStream {
 
   #warm(seen: SeenResponse, news: ReadonlySet<string>): void {
     for (const { name, content = "" } of seen.resources) {
-      const [, refers = name] = content.split("->");
+      const [, refers = name] = content.replace(/~.*/, "").split("->");
       if (refers === "static") continue;
       if (news.has(name)) this.#warmed.add(refers);
       this.#subscribers.get("endpoint")?.warm(refers, this.#there("endpoint"), news.has(name));

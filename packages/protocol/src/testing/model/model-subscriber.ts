@@ -45,9 +45,22 @@ export class ModelSubscriber {
   #claimed: string | undefined;
   readonly nonces: string[] = [];
   readonly #answers = new Set<string>();
+  /** It is told TTLs. */
+  readonly #told: boolean;
+  /** SotW: the response before heartbeats that was not answered when the first of them went out; its answer counts. */
+  #crossed: string | undefined;
+  /** What each response brought that has a TTL; nothing for heartbeats without bodies. */
+  readonly #perishable = new Map<string, ReadonlyMap<string, Content>>();
+  /** What heartbeats without bodies were for. */
+  readonly #bare = new Map<string, ReadonlyMap<string, Content>>();
+  /** What was sent last in a response that was rejected. */
+  readonly #rejected = new Map<string, Content>();
+  /** Heartbeats that may come. */
+  #beats = 0;
 
-  constructor(type: string, variant: Variant) {
+  constructor(type: string, variant: Variant, told: boolean) {
     this.type = type;
+    this.#told = told;
     this.#delta = variant === "delta";
     this.#whole = !this.#delta && wholeTypes.has(type);
   }
@@ -70,12 +83,62 @@ export class ModelSubscriber {
   }
 
   /** Which effect the request must have: it is stale, answers a response for the first time, or neither. */
-  effectOf(nonce: string): "stale" | "answer" | undefined {
-    const known = this.#delta ? this.nonces.includes(nonce) : nonce === this.nonces.at(-1);
+  effectOf(nonce: string, rejects: boolean): "stale" | "crossed" | "answer" | undefined {
+    const crossed = !this.#delta && nonce !== "" && nonce === this.#crossed;
+    const known = this.#delta ? this.nonces.includes(nonce) : nonce === this.nonces.at(-1) || crossed;
     if (!this.#delta && this.nonces.length > 0 && nonce !== "" && !known) return "stale";
     if (!known || this.#answers.has(nonce)) return undefined;
     this.#answers.add(nonce);
-    return "answer";
+    this.#crossed = undefined;
+    for (const [name, content] of this.#perishable.get(nonce) ?? []) {
+      if (rejects) this.#rejected.set(name, content);
+      else if (this.#rejected.get(name) === content) this.#rejected.delete(name);
+    }
+    // Whoever rejects a heartbeat without a body has lost what it is for, and gets that whole; whoever accepts it has it.
+    for (const [name, content] of this.#bare.get(nonce) ?? []) {
+      if (!rejects && this.#rejected.get(name) === content) this.#rejected.delete(name);
+      if (rejects && this.sent.get(name) === content && this.wants(name) && !this.#must.has(name))
+        this.#must.set(name, false);
+    }
+    return crossed ? "crossed" : "answer";
+  }
+
+  /** Time went by for heartbeats. */
+  beat(): void {
+    this.#beats = 1;
+  }
+
+  /** Checks a heartbeat: it holds what the client has and nothing else. */
+  heartbeat({ nonce, resources }: SeenResponse, there: Contents): void {
+    if (!this.#told) throw new Error("a heartbeat for a client that is not told TTLs (rules 127, 129)");
+    if (this.#beats === 0) throw new Error("a heartbeat before its time, or one more");
+    this.#beats -= 1;
+    if (!this.#delta && this.#crossed === undefined) {
+      const before = this.nonces.at(-1);
+      if (before !== undefined && !this.#answers.has(before)) this.#crossed = before;
+    }
+    this.nonces.push(nonce);
+    this.#perishable.set(nonce, this.#perishableIn(resources.filter(({ content }) => content !== undefined)));
+    const bare = resources.filter(({ content }) => content === undefined);
+    this.#bare.set(nonce, new Map(bare.map(({ name }) => [name, this.sent.get(name) ?? ""])));
+    for (const { name, content, ttl } of resources) {
+      const has = this.sent.get(name);
+      if (has === undefined || has !== there.get(name))
+        throw new Error(`a heartbeat for ${name}, of which it has ${has}`);
+      if (content !== undefined && content !== has)
+        throw new Error(`a heartbeat with ${name}=${content} and not ${has}`);
+      if (content === undefined && !this.#delta) throw new Error("a bare heartbeat in SotW (Envoy on the wire, 3)");
+      if (ttl === undefined && !this.#whole) throw new Error(`a heartbeat for ${name}, which has no TTL (rule 132)`);
+      if (!this.wants(name)) throw new Error(`a heartbeat for ${name}, which was not asked for`);
+      if (this.#rejected.get(name) === has) throw new Error(`a heartbeat for ${name}, which was rejected`);
+    }
+    if (this.#whole && resources.length !== this.#wanted(there).size)
+      throw new Error("a heartbeat that is not the whole set");
+  }
+
+  #perishableIn(resources: SeenResponse["resources"]): ReadonlyMap<string, Content> {
+    const found = resources.filter(({ ttl }) => ttl !== undefined);
+    return new Map(found.map(({ name, content = "" }) => [name, content]));
   }
 
   /**
@@ -132,6 +195,8 @@ export class ModelSubscriber {
 
   #honourClaim(there: Contents, version: string): void {
     if (this.#claimed !== version) return;
+    // A version does not say what was lost because its time was over.
+    if (this.#told && [...there.values()].some((content) => content.includes("~"))) return;
     this.#claimed = undefined;
     this.#due = false;
     for (const [name, content] of there) this.sent.set(name, content);
@@ -185,6 +250,10 @@ export class ModelSubscriber {
   response(seen: SeenResponse, there: Contents): readonly string[] {
     if (this.nonces.includes(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
     this.nonces.push(seen.nonce);
+    this.#crossed = undefined;
+    const perishable = this.#perishableIn(seen.resources);
+    this.#perishable.set(seen.nonce, perishable);
+    for (const [name, content] of perishable) if (this.#rejected.get(name) === content) this.#rejected.delete(name);
     for (const { name, content } of seen.resources) {
       if (content === undefined) throw new Error(`${name} is unresolved`);
       if (there.get(name) !== content) throw new Error(`${name}=${content} is sent, but it is ${there.get(name)}`);
