@@ -11,6 +11,7 @@ import {
   configSource,
   httpListener,
   loadAssignment,
+  perishable,
   routeConfiguration,
   typeUrl,
 } from "./harness/resources.js";
@@ -23,14 +24,6 @@ import { serve } from "./harness/xdskit.js";
 const ttlSeconds = 8;
 /** A reconnecting Envoy waits longer from time to time, up to 30 s. */
 const backMs = 60_000;
-
-/** A resource that Envoy is to drop when it has not heard of the server for that long. */
-const perishable = (name: string, resource: ResourceText): ResourceText => ({
-  "@type": typeUrl("envoy.service.discovery.v3.Resource"),
-  name,
-  ttl: `${ttlSeconds}s`,
-  resource,
-});
 
 /** A runtime whose value is 1, and 2 while what comes by RTDS is there. */
 const layered = (source: Record<string, unknown>) => ({
@@ -59,11 +52,14 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     const [port, lastingPort] = [await freePort(), await freePort()];
     const listener = (name: string, at: number) => httpListener({ name, port: at, routeName: "routes", source });
     const folder = await createConfigFolder(scene.directory, {
-      "clusters.yaml": [cluster({ name: "a", source }), perishable("b", cluster({ name: "b", source }))],
+      "clusters.yaml": [cluster({ name: "a", source }), perishable("b", ttlSeconds, cluster({ name: "b", source }))],
       "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("b", [red.port])],
-      "listeners.yaml": [perishable("perishable", listener("perishable", port)), listener("lasting", lastingPort)],
+      "listeners.yaml": [
+        perishable("perishable", ttlSeconds, listener("perishable", port)),
+        listener("lasting", lastingPort),
+      ],
       "routes.yaml": [routeConfiguration("routes", "a")],
-      "runtime.yaml": [perishable("runtime", runtime)],
+      "runtime.yaml": [perishable("runtime", ttlSeconds, runtime)],
     });
     await folder.putText("xdskit.yaml", "ttl: always\n");
     let server = await serve(scene, folder.path);

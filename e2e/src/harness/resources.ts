@@ -177,3 +177,11 @@ export const inboundRoutes = (name: string): ResourceText => ({
   name,
   virtual_hosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "" }, non_forwarding_action: {} }] }],
 });
+
+/** A resource that clients which are told its TTL drop when they have not heard of the server for that long. */
+export const perishable = (name: string, ttlSeconds: number, resource: ResourceText): ResourceText => ({
+  "@type": typeUrl("envoy.service.discovery.v3.Resource"),
+  name,
+  ttl: `${ttlSeconds}s`,
+  resource,
+});

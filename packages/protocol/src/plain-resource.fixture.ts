@@ -28,7 +28,8 @@ export function plainResource(
   name: string,
   version: string,
   aliases: readonly string[] = [],
+  ttl?: number,
 ): Resource {
   const body = new TextEncoder().encode(version);
-  return { type, name, key: canonicalName(name), version, aliases, body, ttl: undefined, references: [] };
+  return { type, name, key: canonicalName(name), version, aliases, body, ttl, references: [] };
 }

@@ -2,19 +2,27 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Resource } from "@xdskit/api";
 import fc from "fast-check";
+import { beatInterval } from "./beat.js";
 import { type Change, changeBetween } from "./change.js";
 import { plainResource, plainType } from "./plain-resource.fixture.js";
-import type { ResourceSet } from "./resource-set.js";
-import { emptySnapshot, type Snapshot, updateSnapshot } from "./snapshot.js";
+import { type ResourceSet, ResourceSets } from "./resource-set.js";
+import { emptySnapshot, type Snapshot, shortestBeat, updateSnapshot } from "./snapshot.js";
 
 const type = plainType("thing");
 const other = plainType("other");
 
 const name = fc.constantFrom("a", "b", "c", "d", "e");
 const resource = fc
-  .record({ name, version: fc.constantFrom("1", "2"), aliases: fc.subarray(["x", "y"]) })
-  // A version speaks for the whole content, aliases too.
-  .map(({ name, version, aliases }) => plainResource(type, name, version + aliases.join(""), aliases));
+  .record({
+    name,
+    version: fc.constantFrom("1", "2"),
+    aliases: fc.subarray(["x", "y"]),
+    ttl: fc.constantFrom(undefined, undefined, 1_000, 60_000),
+  })
+  // A version speaks for the whole content, aliases and TTL too.
+  .map(({ name, version, aliases, ttl }) =>
+    plainResource(type, name, `${version}${aliases.join("")}${ttl}`, aliases, ttl),
+  );
 const update = fc.record({
   upsert: fc.array(resource, { maxLength: 4 }),
   remove: fc.array(
@@ -55,6 +63,11 @@ test("every snapshot of a history reads like a plain Map, by name and by alias",
           const bearers = [...model.values()].filter(({ aliases }) => aliases.includes(alias)).map(({ name }) => name);
           assert.equal(set.byAlias(alias)?.name, bearers.sort()[0]);
         }
+        const perishable = [...model.values()].filter(({ ttl }) => ttl !== undefined);
+        const found = [...(ResourceSets.perishable(set) ?? [])];
+        assert.deepEqual(versionsOf(found), versionsOf(perishable));
+        const intervals = perishable.map(({ ttl = 0 }) => beatInterval(ttl));
+        assert.equal(shortestBeat(snapshot), intervals.length === 0 ? undefined : Math.min(...intervals));
       }
     }),
     { numRuns: 300 },
@@ -139,6 +152,11 @@ test("all empty sets have one version, which is not empty", () => {
   assert.equal(emptied.sets.has(type.typeUrl), true);
   assert.deepEqual(versions(filled.of(type)), new Map([["a", "1"]]));
 });
+
+/** Name → version, whatever the order. */
+function versionsOf(resources: readonly Resource[]): ReadonlyMap<string, string> {
+  return new Map(resources.map(({ name, version }) => [name, version] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
 function versions(set: ResourceSet): Map<string, string> {
   return new Map([...set].map(({ name, version }) => [name, version]));

@@ -86,7 +86,7 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
   const add = (field: string, message: string) =>
     findings.push({ code: "XDSKIT_GROUP_INVALID", severity: "error", field, message });
   const seen = new Set<string>();
-  settings.forEach(({ name, match, layers }, index) => {
+  settings.forEach(({ name, match, layers, ttl = "advertised" }, index) => {
     const field = `groups[${index}]`;
     if (name === "") add(`${field}.name`, "a group needs a name");
     if (seen.has(name)) add(`${field}.name`, `there are two groups named ${JSON.stringify(name)}`);
@@ -99,6 +99,7 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
         );
       }
     }
+    if (ttl !== "advertised" && ttl !== "always") add(`${field}.ttl`, "it must be advertised or always");
     if (layers.length === 0) add(`${field}.layers`, `group ${JSON.stringify(name)} has no layers to serve`);
     if (new Set(layers).size < layers.length) {
       add(`${field}.layers`, `group ${JSON.stringify(name)} names a layer twice`);

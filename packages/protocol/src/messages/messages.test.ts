@@ -10,6 +10,7 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
+  ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import fc from "fast-check";
 import { fingerprintOf } from "../fingerprint.js";
@@ -72,6 +73,58 @@ test("a delta response is what protobuf makes of the same content", () => {
         ],
       });
       assert.deepEqual(fromBinary(DeltaDiscoveryResponseSchema, joined(body, writeNonce("9"))), expected);
+    }),
+  );
+});
+
+const ttl = fc.option(
+  fc.record({ seconds: fc.bigInt({ min: 0n, max: 315_576_000_000n }), millis: fc.integer({ min: 1, max: 999 }) }),
+  {
+    nil: undefined,
+  },
+);
+const living = fc.uniqueArray(fc.record({ name, ttl }), { selector: ({ name }) => name, maxLength: 5 });
+const lived = (list: readonly { name: string; ttl: { seconds: bigint; millis: number } | undefined }[]) =>
+  list.map(({ name, ttl }) => {
+    const message = create(ClusterSchema, { name });
+    const milliseconds = ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.millis;
+    const duration = ttl === undefined ? undefined : { seconds: ttl.seconds, nanos: ttl.millis * 1_000_000 };
+    return { any: anyPack(ClusterSchema, message), resource: createResource(message, { ttl: milliseconds }), duration };
+  });
+
+test("a TTL is written as protobuf writes it: wrapped in SotW, as a field in delta, and in heartbeats without a body", () => {
+  fc.assert(
+    fc.property(living, living, (list, beating) => {
+      const all = lived(list);
+      const told = { ...head, ttl: true };
+      const sotw = fromBinary(
+        DiscoveryResponseSchema,
+        writeSotwBody(
+          told,
+          all.map(({ resource }) => resource),
+        ),
+      );
+      const wrapped = all.map(({ any, resource: { name }, duration }) =>
+        duration === undefined
+          ? any
+          : anyPack(
+              ResourceSchema,
+              create(ResourceSchema, { name, version: head.version, resource: any, ttl: duration }),
+            ),
+      );
+      assert.deepEqual(sotw.resources, wrapped);
+
+      const beats = lived(beating);
+      const content = { removed: [], unresolved: [], resources: all.map(({ resource }) => resource) };
+      const delta = writeDeltaBody(told, { ...content, heartbeats: beats.map(({ resource }) => resource) });
+      assert.deepEqual(fromBinary(DeltaDiscoveryResponseSchema, delta).resources, [
+        ...all.map(({ any, resource: { name, version }, duration }) =>
+          create(ResourceSchema, { name, version, resource: any, ...(duration && { ttl: duration }) }),
+        ),
+        ...beats.map(({ resource: { name, version }, duration }) =>
+          create(ResourceSchema, { name, version, ...(duration && { ttl: duration }) }),
+        ),
+      ]);
     }),
   );
 });

@@ -90,6 +90,17 @@ test("durations need a unit, counts are whole and positive", () => {
   ]);
 });
 
+test("who is told TTLs is one of two words", () => {
+  const { ttl, groups } = readSettings(
+    "xdskit.yaml",
+    "ttl: always\ngroups: [{ name: a, match: {}, folders: [a], ttl: advertised }]\n",
+  );
+  assert.deepEqual([ttl, groups?.[0]?.ttl], ["always", "advertised"]);
+  assert.deepEqual(findingsOf("ttl: never\n"), [
+    "xdskit.yaml:1:6: ttl: expected advertised or always [XDSKIT_SETTINGS_INVALID]",
+  ]);
+});
+
 test("a missing value is reported at what it is missing from", () => {
   assert.deepEqual(findingsOf("groups:\n  - folders: [a]\n"), [
     "xdskit.yaml:2:5: groups[0].name: is missing [XDSKIT_SETTINGS_INVALID]",
