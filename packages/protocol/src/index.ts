@@ -1,5 +1,6 @@
 export { intervalOver } from "./beat.js";
 export { type Change, changeBetween, type Difference } from "./change.js";
+export { createDanglingNames, type DanglingChange, type DanglingNames } from "./dangling-names.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";
 export {
   type ClusterLoad,

@@ -19,11 +19,12 @@ import { reportFailure } from "../output/failure.js";
 import { createLog, type Log, type LogFormat, type LogLevel } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
-import { folderSettings, layersOf, serverOptions } from "../settings/server-settings.js";
+import { folderSettings, groupNames, layersOf, serverOptions, whereServed } from "../settings/server-settings.js";
 import { version } from "../version.js";
+import { createDanglingCheck } from "./dangling-check.js";
 import { createEventLog } from "./event-log.js";
 import { listenForStop } from "./signals.js";
-import { createSourceLog } from "./source-log.js";
+import { createSourceLog, logFinding } from "./source-log.js";
 import { startSummary } from "./start-summary.js";
 
 /** What `serve` was asked for. */
@@ -111,10 +112,20 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
       status = sourceAfter(status, summary, new Date());
       // Before that, what is wrong is told once: with the start, or with the failure.
       if (running.readiness === "ready" || summary.applied) logReading(summary);
+      checkNames();
     },
   });
+  const dangling = createDanglingCheck({
+    ...{ groups: groupNames(settings), snapshotOf: server.snapshotOf, types: server.types },
+    whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
+  });
+  const checkNames = () => {
+    // While files are left out for their errors, much of what is named is missing for that reason alone.
+    if (last?.findings.some(({ severity }) => severity === "error")) return;
+    for (const finding of dangling.update()) logFinding(log, finding);
+  };
   let status = pendingSource(source.name, options.directory);
-  const sources = () => [status];
+  const sources = () => [{ ...status, findings: [...status.findings, ...dangling.findings()] }];
   const readiness = () => running.readiness;
   const metrics = createMetrics({ server, readiness, sources });
   running.admin = await startAdminServer(options.admin, { readiness, sources, metrics: metrics.read }).catch(
@@ -124,6 +135,8 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   );
 
   await server.addSource(source);
+  // Before that, nodes are told nothing, and no group has a snapshot.
+  checkNames();
   const grpc = await listen(server, "grpc", options.grpc);
   const polled = options.rest && (await listen(server, "rest", options.rest));
   if (running.readiness === "stopping") return;

@@ -60,6 +60,33 @@ describe("xdskit serve", () => {
     }
   });
 
+  test("warns once of a name that is not there, and shows it until it is", async () => {
+    const route = (cluster: string, priority = "DEFAULT") =>
+      `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration\nname: r\nvirtual_hosts:\n- name: all\n  domains: ["*"]\n  routes: [{ match: { prefix: / }, route: { cluster: ${cluster}, priority: ${priority} } }]\n`;
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": route("nowhere") });
+    await using running = xdskit("serve", folder.path, ...anyPorts);
+    const { admin } = await ready(running);
+    const warning =
+      /r\.yaml:1.*: route "r": names cluster "nowhere", which does not exist \[XDSKIT_DANGLING_REFERENCE\]/g;
+    const codes = async () => (await source(admin)).findings.map(({ code, severity }) => `${severity} ${code}`);
+    assert.equal(running.err().match(warning)?.length, 1, running.err());
+    assert.deepEqual(await codes(), ["warning XDSKIT_DANGLING_REFERENCE"]);
+    assert.equal((await source(admin)).state, "applied");
+
+    // Its cluster goes, and the route changes: the one is news, the other is not.
+    await folder.write("r.yaml", route("nowhere", "HIGH"));
+    await folder.remove("a.yaml");
+    await eventually(
+      () => source(admin),
+      ({ resources }) => !JSON.stringify(resources).includes("cluster"),
+    );
+    await folder.write("r.yaml", route("a"));
+    await running.seen(/names cluster "a", which does not exist/, "err");
+    assert.equal(running.err().match(warning)?.length, 1, running.err());
+    await folder.write("a.yaml", clusterYaml("a"));
+    await eventually(codes, (found) => found.length === 0);
+  });
+
   test("applies a change, refuses a bad one whole and says where, and takes the mended one", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": clusterYaml("b") });
     await using running = xdskit("serve", folder.path, ...anyPorts);

@@ -1,3 +1,4 @@
+import type { Finding } from "@xdskit/api";
 import type { FolderSummary } from "@xdskit/server";
 import { counted } from "../output/counts.js";
 import { findingText } from "../output/failure.js";
@@ -15,10 +16,7 @@ export function createSourceLog(log: Log): (summary: FolderSummary) => void {
     const news = text !== told;
     told = text;
     if (news) {
-      for (const finding of findings) {
-        const { severity, ...parts } = finding;
-        log[severity === "error" ? "error" : "warn"]({ finding: parts }, findingText(finding));
-      }
+      for (const finding of findings) logFinding(log, finding);
     }
     const before = wrong;
     wrong = findings.some(({ severity }) => severity === "error");
@@ -29,4 +27,10 @@ export function createSourceLog(log: Log): (summary: FolderSummary) => void {
     else
       log.info(fields, `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`);
   };
+}
+
+/** One line, at the level of its severity. */
+export function logFinding(log: Log, finding: Finding): void {
+  const { severity, ...parts } = finding;
+  log[severity === "error" ? "error" : "warn"]({ finding: parts }, findingText(finding));
 }

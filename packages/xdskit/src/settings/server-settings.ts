@@ -1,10 +1,12 @@
 import type { Node } from "@xdskit/protocol";
-import type {
-  FolderSourceOptions,
-  GroupSettings,
-  LoadReportSettings,
-  ServerLimits,
-  ServerOptions,
+import {
+  everyNode,
+  type FolderSourceOptions,
+  type GroupSettings,
+  type LoadReportSettings,
+  type ServerLimits,
+  type ServerOptions,
+  wholeFolderLayer,
 } from "@xdskit/server";
 import type { Settings } from "./schema.js";
 
@@ -19,6 +21,25 @@ function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
 /** Every folder that a group names, once; undefined where there are no groups and the whole folder is one layer. */
 export function layersOf({ groups }: Settings): readonly string[] | undefined {
   return groups === undefined ? undefined : [...new Set(groups.flatMap(({ folders }) => folders))];
+}
+
+/** The groups there are; without settings all nodes are one. */
+export function groupNames({ groups }: Settings): readonly string[] {
+  return groups?.map(({ name }) => name) ?? [everyNode];
+}
+
+/** Asks a group's folders, from the one that wins over the others downwards. */
+export function whereServed<T>(
+  { groups }: Settings,
+  group: string,
+  ask: (layer: string) => T | undefined,
+): T | undefined {
+  const folders = groups?.find(({ name }) => name === group)?.folders ?? [wholeFolderLayer];
+  for (const folder of folders.toReversed()) {
+    const found = ask(folder);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The server's options, as far as the settings say so. */

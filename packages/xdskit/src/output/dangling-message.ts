@@ -1,0 +1,12 @@
+import type { Reference, ResourceTypes } from "@xdskit/api";
+
+/** What is said of a name that `lacking` of so many groups do not have: `names cluster "x", which does not exist`. */
+export function danglingMessage(
+  { type, name }: Reference,
+  types: ResourceTypes,
+  lacking: readonly string[],
+  groups: number,
+): string {
+  const what = `${types.byTypeUrl(type)?.type.name ?? type} ${JSON.stringify(name)}`;
+  return `names ${what}, ${lacking.length === groups ? "which does not exist" : `which group ${lacking.join(", ")} lacks`}`;
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { createResource, resourceTypes } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/scoped_route";
+import { emptySnapshot, type Snapshot, type Update, updateSnapshot } from "@xdskit/protocol";
+import { createDanglingCheck, type DanglingCheck } from "./dangling-check.js";
+
+const cluster = createResource(create(ClusterSchema, { name: "a" }));
+const scope = (name: string, routeConfigurationName: string) =>
+  createResource(create(ScopedRouteConfigurationSchema, { name, routeConfigurationName }));
+
+/** Groups whose snapshots a test derives step by step. */
+function world(...groups: readonly string[]) {
+  const snapshots = new Map<string, Snapshot>();
+  const check = createDanglingCheck({
+    groups,
+    snapshotOf: (group) => snapshots.get(group),
+    whereIs: (group, { name }) => ({ file: `${group}/${name}.yaml`, line: 2 }),
+    types: resourceTypes,
+  });
+  return {
+    check,
+    change(group: string, update: Update): void {
+      snapshots.set(group, updateSnapshot(snapshots.get(group) ?? emptySnapshot(), update));
+    },
+  };
+}
+
+const told = (findings: ReturnType<DanglingCheck["update"]>) =>
+  findings.map(({ file, type, resource, message }) => `${file} ${type} ${resource} ${message}`);
+
+test("a missing name is told once, and shown for as long as it is missing", () => {
+  const { check, change } = world("all");
+  assert.deepEqual(check.update(), []);
+  change("all", { upsert: [scope("x", "r"), cluster] });
+  const warning = ['all/x.yaml scoped-route x names route "r", which does not exist'];
+  assert.deepEqual(told(check.update()), warning);
+  change("all", { upsert: [scope("y", "r")] });
+  assert.deepEqual(told(check.update()), []);
+  assert.deepEqual(told(check.findings()), [`${warning[0]}, as 1 other does`]);
+  change("all", { remove: [scope("x", "r")] });
+  assert.deepEqual(told(check.update()), []);
+  assert.deepEqual(told(check.findings()), ['all/y.yaml scoped-route y names route "r", which does not exist']);
+  change("all", { remove: [scope("y", "r")] });
+  assert.deepEqual(told(check.update()), []);
+  assert.deepEqual(told(check.findings()), []);
+  change("all", { upsert: [scope("x", "r")] });
+  assert.deepEqual(told(check.update()), warning);
+});
+
+test("a name that several groups lack is told once", () => {
+  const { check, change } = world("edge", "rest", "empty");
+  change("rest", { upsert: [scope("x", "r")] });
+  change("edge", { upsert: [scope("x", "r")] });
+  assert.deepEqual(told(check.update()), ['edge/x.yaml scoped-route x names route "r", which group edge, rest lacks']);
+  change("edge", { remove: [scope("x", "r")] });
+  assert.deepEqual(check.update(), []);
+  assert.deepEqual(told(check.findings()), ['rest/x.yaml scoped-route x names route "r", which group rest lacks']);
+});
+
+test("of very many only some are told, and how many more there are", () => {
+  const { check, change } = world("all");
+  change("all", { upsert: Array.from({ length: 250 }, (_, number) => scope(`s${number}`, `r${number}`)) });
+  for (const findings of [check.update(), check.findings()]) {
+    assert.equal(findings.length, 101);
+    assert.match(findings.at(-1)?.message ?? "", /^150 further names are not there/);
+  }
+});

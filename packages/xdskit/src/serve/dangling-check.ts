@@ -1,0 +1,90 @@
+import type { Finding, Reference, Resource, ResourceTypes, Where } from "@xdskit/api";
+import { createDanglingNames, type DanglingNames, type Snapshot } from "@xdskit/protocol";
+import { danglingMessage } from "../output/dangling-message.js";
+
+/** What is checked. */
+export interface DanglingOptions {
+  /** The groups' names. */
+  readonly groups: readonly string[];
+  /** What a group is served now; undefined while nothing is known. */
+  readonly snapshotOf: (group: string) => Snapshot | undefined;
+  /** Where a resource of a group stands. */
+  readonly whereIs: (group: string, resource: Resource) => Where | undefined;
+  readonly types: ResourceTypes;
+}
+
+/** Follows which names the served resources refer to in vain. */
+export interface DanglingCheck {
+  /** Looks at what changed since the last time; returns a warning for each name that was there, or that nobody named, until now. */
+  update(): readonly Finding[];
+  /** A warning for each name that is missing now. */
+  findings(): readonly Finding[];
+}
+
+/** More than anybody reads; the last one says how many there are besides. */
+const mostFindings = 100;
+
+/** The cost of an update follows the change, the cost of findings is bounded. */
+export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: DanglingOptions): DanglingCheck {
+  const names = new Map(groups.map((group): [string, DanglingNames] => [group, createDanglingNames()]));
+  /** Of each missing name, the groups that lack it. */
+  const missing = new Map<string, { readonly reference: Reference; readonly lacking: Set<string> }>();
+
+  function findingsOf(keys: Iterable<string>, count: number): readonly Finding[] {
+    const findings: Finding[] = [];
+    for (const key of keys) {
+      const found = missing.get(key);
+      if (found === undefined) continue;
+      if (findings.length === mostFindings) return [...findings, more(count - mostFindings)];
+      findings.push(findingOf(found.reference, [...found.lacking]));
+    }
+    return findings;
+  }
+
+  function findingOf(reference: Reference, lacking: readonly string[]): Finding {
+    const [first = ""] = lacking;
+    const [referrer, ...others] = names.get(first)?.referrers(reference) ?? [];
+    const also = others.length === 0 ? "" : `, as ${others.length} other${others.length === 1 ? " does" : "s do"}`;
+    const { file, line, column } = (referrer && whereIs(first, referrer)) ?? {};
+    return {
+      code: "XDSKIT_DANGLING_REFERENCE",
+      severity: "warning",
+      message: `${danglingMessage(reference, types, lacking, groups.length)}${also}`,
+      ...{ file, line, column, type: referrer?.type.name, resource: referrer?.name },
+    };
+  }
+
+  return {
+    update() {
+      const news = new Set<string>();
+      for (const [group, dangling] of names) {
+        const snapshot = snapshotOf(group);
+        if (snapshot === undefined) continue;
+        const { appeared, gone } = dangling.update(snapshot);
+        for (const reference of gone) {
+          const key = keyOf(reference);
+          const lacking = missing.get(key)?.lacking;
+          if (lacking?.delete(group) && lacking.size === 0) missing.delete(key);
+        }
+        for (const reference of appeared) {
+          const key = keyOf(reference);
+          const known = missing.get(key);
+          if (known === undefined) news.add(key);
+          if (known === undefined) missing.set(key, { reference, lacking: new Set([group]) });
+          else known.lacking.add(group);
+        }
+      }
+      return findingsOf(news, news.size);
+    },
+    findings: () => findingsOf(missing.keys(), missing.size),
+  };
+}
+
+function more(count: number): Finding {
+  const message = `${count} further names are not there; xdskit validate shows them`;
+  return { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message };
+}
+
+function keyOf({ type, name }: Reference): string {
+  return `${type} ${name}`;
+}
