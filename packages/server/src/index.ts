@@ -1,3 +1,4 @@
+export { type Address, formatAddress, parseAddress } from "./address.js";
 export { type Clock, systemClock } from "./clock.js";
 export {
   type Config,
@@ -66,8 +67,8 @@ export type {
   ServiceMethod,
   Transport,
 } from "./transport.js";
-export { listenError } from "./transports/grpc/address.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
+export { listenError } from "./transports/listening.js";
 export {
   createMemoryPollTransport,
   type MemoryPoll,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { formatAddress } from "../address.js";
+import { formatAddress } from "@xdskit/server/address";
 import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.js";
 import { pendingSource } from "./source-status.js";
 

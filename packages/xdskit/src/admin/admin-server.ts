@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Address } from "../address.js";
+import type { Address } from "@xdskit/server/address";
 import { version } from "../version.js";
 import type { SourceStatus } from "./source-status.js";
 

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
+import type { Address } from "@xdskit/server/address";
 import { stringify } from "yaml";
-import type { Address } from "../address.js";
 
 /** What an Envoy bootstrap for this server is made from. */
 export interface EnvoyBootstrapOptions {

@@ -1,4 +1,4 @@
-import { type Address, formatAddress } from "../address.js";
+import { type Address, formatAddress } from "@xdskit/server/address";
 
 /** What a gRPC client's bootstrap for this server is made from. */
 export interface GrpcBootstrapOptions {

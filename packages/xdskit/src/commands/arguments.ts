@@ -1,5 +1,5 @@
+import { type Address, parseAddress } from "@xdskit/server/address";
 import { InvalidArgumentError, Option } from "commander";
-import { type Address, parseAddress } from "../address.js";
 import { parseDuration } from "../duration.js";
 
 function readAddress(text: string): Address {

@@ -1,5 +1,5 @@
+import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import type { Address } from "../address.js";
 import { envoyBootstrap } from "../bootstrap/envoy.js";
 import { grpcBootstrap } from "../bootstrap/grpc.js";
 import type { Terminal } from "../output/terminal.js";

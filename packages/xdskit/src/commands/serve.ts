@@ -1,5 +1,5 @@
+import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import type { Address } from "../address.js";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { addressOption, collect, optionalAddressOption, readDuration } from "./arguments.js";

@@ -8,7 +8,7 @@ import {
   listenError,
   type XdsServer,
 } from "@xdskit/server";
-import { type Address, formatAddress, parseAddress } from "../address.js";
+import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
 import { type AdminServer, type Readiness, startAdminServer } from "../admin/admin-server.js";
 import { createMetrics } from "../admin/metrics.js";
 import { pendingSource, sourceAfter } from "../admin/source-status.js";

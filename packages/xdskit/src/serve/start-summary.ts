@@ -1,5 +1,5 @@
 import type { Snapshot } from "@xdskit/protocol";
-import { type Address, formatAddress } from "../address.js";
+import { type Address, formatAddress } from "@xdskit/server/address";
 import { counted, countedAll, countsOfSnapshot } from "../output/counts.js";
 import { version } from "../version.js";
 

@@ -8,9 +8,10 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import type { ResourceTypes } from "@xdskit/api";
+import { formatAddress } from "../../address.js";
 import type { Keepalive } from "../../keepalive.js";
 import type { Accept, Call, ConnectionHandler, Refusal, Transport } from "../../transport.js";
-import { listenError, parseAddress } from "./address.js";
+import { listenAddress, listenError } from "../listening.js";
 import { joinParts, passBytes, type TwoParts } from "./message.js";
 import { discoveryMethods } from "./methods.js";
 import { serveStream } from "./streaming-connection.js";
@@ -64,7 +65,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
 
   return {
     async listen(address, accept, services) {
-      const { host } = parseAddress(address);
+      const { host } = listenAddress(address);
       if (!known) addServices([...discoveryServices(types, accept), ...services]);
       known = true;
       const port = await new Promise<number>((resolve, reject) => {
@@ -73,7 +74,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
           else reject(listenError(address, error));
         });
       });
-      return `${host}:${port}`;
+      return formatAddress({ host, port });
     },
     async close(timeoutMs) {
       let timer: NodeJS.Timeout | undefined;

@@ -3,10 +3,11 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseJsonText, type ResourceTypes } from "@xdskit/api";
+import { formatAddress } from "../../address.js";
 import type { ServerLimits } from "../../limits.js";
 import type { PollConnection, PollHandler, PollRefusal, PollTransport } from "../../poll-transport.js";
 import type { RestOptions } from "../../rest-options.js";
-import { listenError, parseAddress } from "../grpc/address.js";
+import { listenAddress, listenError } from "../listening.js";
 import { type Endpoint, restPaths } from "./paths.js";
 import { readBody } from "./read-body.js";
 import { problem, writeAnswer, writeProblem } from "./write-answer.js";
@@ -93,7 +94,7 @@ export function createRestTransport({ types, limits, options }: RestTransportOpt
 
   return {
     async listen(address, handler) {
-      const { host, port } = parseAddress(address);
+      const { host, port } = listenAddress(address);
       const server = createServer(
         {
           requestTimeout: options.requestTimeoutMs,
@@ -119,10 +120,10 @@ export function createRestTransport({ types, limits, options }: RestTransportOpt
       await new Promise<void>((resolve, reject) => {
         // Later ones are of single connections, such as one for which there was no file descriptor left.
         server.on("error", (error) => reject(listenError(address, error)));
-        server.listen(port, host.replace(/^\[|\]$/g, ""), resolve);
+        server.listen(port, host, resolve);
       });
       servers.add(server);
-      return `${host}:${(server.address() as AddressInfo).port}`;
+      return formatAddress({ host, port: (server.address() as AddressInfo).port });
     },
     async close(timeoutMs) {
       const closed = Promise.all(

@@ -13,6 +13,10 @@ test("HOST:PORT is read and written, IPv6 in brackets", () => {
 
 test("what is no HOST:PORT is refused", () => {
   const wrong = [
+    "[::1]",
+    "unix:/tmp/x",
+    "dns:host:80",
+    "a b:1",
     "",
     "18000",
     ":18000",

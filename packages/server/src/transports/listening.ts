@@ -1,20 +1,11 @@
 import { XdskitError } from "@xdskit/api";
+import { type Address, parseAddress } from "../address.js";
 
-/** An address to listen on, taken apart. */
-export interface Address {
-  /** A name, an IPv4 address, or an IPv6 address in brackets. */
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Reads `HOST:PORT`; throws an XdskitError for anything else. */
-export function parseAddress(text: string): Address {
-  const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s/]+):(\d{1,5})$/.exec(text);
-  const [, host, port] = match ?? [];
-  if (host === undefined || Number(port) > 65535) {
-    throw XdskitError.of("XDSKIT_ADDRESS_INVALID", `${JSON.stringify(text)} is not an address of the form HOST:PORT`);
-  }
-  return { host, port: Number(port) };
+/** Reads an address to listen on; throws an XdskitError for what is none. */
+export function listenAddress(text: string): Address {
+  const address = parseAddress(text);
+  if (address !== undefined) return address;
+  throw XdskitError.of("XDSKIT_ADDRESS_INVALID", `${JSON.stringify(text)} is not an address of the form HOST:PORT`);
 }
 
 /** The error of a listen that failed, in words. grpc-js tells the cause only within its message. */

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { listenAddress, listenError } from "./listening.js";
+
+describe("listenAddress", () => {
+  it("reads a host and a port, and says what is none", () => {
+    assert.deepEqual(listenAddress("[::1]:0"), { host: "::1", port: 0 });
+    assert.throws(() => listenAddress("unix:/tmp/x"), {
+      code: "XDSKIT_ADDRESS_INVALID",
+      message: /"unix:\/tmp\/x" is not an address of the form HOST:PORT/,
+    });
+  });
+});
+
+describe("listenError", () => {
+  it("says the cause in words, and keeps what is unknown", () => {
+    const of = (text: string) => listenError("127.0.0.1:80", new Error(text)).message;
+    assert.match(
+      of("listen EADDRINUSE: address already in use"),
+      /cannot listen on 127.0.0.1:80: the port is in use.*_IN_USE/,
+    );
+    assert.match(of("No address added, [listen EACCES x]"), /the port needs more rights.*_UNAVAILABLE/);
+    assert.match(of("something new"), /something new.*_UNAVAILABLE/);
+  });
+});
