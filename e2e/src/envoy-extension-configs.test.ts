@@ -34,7 +34,7 @@ for (const variant of variants) {
   test(`Envoy's extension configurations, ${variant}`, { timeout: 60_000 }, async (t) => {
     const stage = await setStage(t, {
       variant,
-      service: "ecds",
+      service: "extension-config",
       files: ({ port, source }) => ({
         "listeners.yaml": [
           listener({
@@ -72,7 +72,7 @@ for (const variant of variants) {
     });
 
     await scene.step("keeps the old one when it rejects the new, and takes the mended one", async () => {
-      const nacks = (): Promise<number> => metric(server.admin, "xdskit_nacks_total", { type: "ecds" });
+      const nacks = (): Promise<number> => metric(server.admin, "xdskit_nacks_total", { type: "extension-config" });
       const before = await nacks();
       await folder.put({ "filters.yaml": [scripted("this is no Lua")] });
       await eventually("the rejection", async () => (await nacks()) > before);

@@ -32,7 +32,7 @@ for (const variant of ["ads-delta", "per-type-delta"] as const) {
     const blue = await startHttpBackend(backends, "blue");
     const stage = await setStage(t, {
       variant,
-      service: "leds",
+      service: "locality-endpoint",
       files: ({ port, source }) => ({
         "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source })],
         "routes.yaml": [routeConfiguration("routes", "a")],

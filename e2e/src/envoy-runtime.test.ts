@@ -57,7 +57,7 @@ for (const variant of variants) {
   test(`Envoy's runtime, ${variant}`, { timeout: 60_000 }, async (t) => {
     const stage = await setStage(t, {
       variant,
-      service: "rtds",
+      service: "runtime",
       bootstrap: layered,
       files: (props) => ({ ...files(props), "runtime.yaml": [runtime({ "example.both": 2, "example.text": "one" })] }),
     });
@@ -99,7 +99,7 @@ for (const variant of variants) {
 for (const variant of ["ads-delta", "per-type-delta"] as const) {
   test(`Envoy's boot without a runtime, ${variant}`, { timeout: 60_000 }, async (t) => {
     // It is told at once that there is none: it does not wait for its 15 s to be over.
-    const stage = await setStage(t, { variant, service: "rtds", bootstrap: layered, files, withinMs: 8_000 });
+    const stage = await setStage(t, { variant, service: "runtime", bootstrap: layered, files, withinMs: 8_000 });
     if (stage === undefined) return;
     assert.equal((await get(stage.port)).status, 200);
     assert.equal((await stage.admin.runtime()).get("example.both"), "1");

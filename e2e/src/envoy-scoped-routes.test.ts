@@ -23,7 +23,7 @@ for (const variant of variants) {
   test(`Envoy's scoped routes, ${variant}`, { timeout: 60_000 }, async (t) => {
     const stage = await setStage(t, {
       variant,
-      service: "srds",
+      service: "scoped-route",
       files: ({ port, source }) => ({
         "listeners.yaml": [
           listener({

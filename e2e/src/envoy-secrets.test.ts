@@ -33,7 +33,7 @@ for (const variant of variants) {
     const first = authority.issue(host);
     const stage = await setStage(t, {
       variant,
-      service: "sds",
+      service: "secret",
       serveArgs: ["--log-level", "debug"],
       files: ({ port, source }) => ({
         "listeners.yaml": [

@@ -251,7 +251,7 @@ export function testEnvoy(variant: AnyVariant): void {
     });
 
     await step("counts a rejected cluster once, and takes the mended one", async () => {
-      const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "cds" });
+      const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "cluster" });
       const rejected = await admin.stat("cluster_manager.cds.update_rejected");
       const good = [cluster({ name: "a", source }), cluster({ name: "b", source })];
       await change({ clusters: [...good, cluster({ name: "d", source, lbPolicy: "CLUSTER_PROVIDED" })] });
@@ -259,7 +259,7 @@ export function testEnvoy(variant: AnyVariant): void {
       await eventually("the rejection", async () => (await count()) > rejected);
       await quiet(2_500);
       assert.equal(await count(), rejected + times);
-      assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "cds" }), nacks + 1);
+      assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "cluster" }), nacks + 1);
       await change({
         clusters: [...good, cluster({ name: "d", source, lbPolicy: "RANDOM" })],
         endpoints: [
@@ -298,7 +298,7 @@ export function testEnvoy(variant: AnyVariant): void {
     });
 
     await step("counts a rejected listener once, and takes the mended one", async () => {
-      const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "lds" });
+      const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "listener" });
       const rejected = await admin.stat("listener_manager.lds.update_rejected");
       const second = { name: "second", port: await freePort(), routeName: "routes", source };
       await change({ listeners: [ingress(), httpListener({ ...second, filterChains: 2 })] });
@@ -306,7 +306,7 @@ export function testEnvoy(variant: AnyVariant): void {
       await eventually("the rejection", async () => (await count()) > rejected);
       await quiet(2_500);
       assert.equal(await count(), rejected + times);
-      assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "lds" }), nacks + 1);
+      assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "listener" }), nacks + 1);
       await change({ listeners: [ingress(), httpListener(second)] });
       await eventually("an answer of the mended listener", async () => (await get(second.port)).status === 200, {
         withinMs: soonMs,

@@ -84,7 +84,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
       // At two seconds each these take longer than two TTLs.
       await eventually(
         "heartbeats",
-        async () => Math.min(await beats("lds"), await beats("cds"), await beats("rtds")) >= 10,
+        async () => Math.min(await beats("listener"), await beats("cluster"), await beats("runtime")) >= 10,
         {
           withinMs: 60_000,
         },

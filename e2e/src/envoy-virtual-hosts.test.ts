@@ -41,7 +41,7 @@ for (const [variant, ownStream] of [
     });
     const stage = await setStage(t, {
       variant,
-      service: "vhds",
+      service: "virtual-host",
       ownStream,
       files: ({ port, source }) => ({
         "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, filters: [onDemand] })],

@@ -78,13 +78,13 @@ test("the steps of the quickstart's README work with a real Envoy", { timeout: 1
     const rejection = /warn {2}client rejected .*\(NACK\).* node=node-1 .*type=cluster .*cluster provided LB/;
     await server.process.errorLine(rejection);
     await stillAnswers("/", "two: GET /");
-    const acks = await metric(server.admin, "xdskit_acks_total", { type: "cds" });
+    const acks = await metric(server.admin, "xdskit_acks_total", { type: "cluster" });
     await folder.putText("clusters.yaml", clusters);
     await eventually(
       "the correction acknowledged",
-      async () => (await metric(server.admin, "xdskit_acks_total", { type: "cds" })) > acks,
+      async () => (await metric(server.admin, "xdskit_acks_total", { type: "cluster" })) > acks,
     );
-    assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "cds" }), 1);
+    assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "cluster" }), 1);
     assert.equal(server.process.stderr.filter((line) => line.includes("(NACK)")).length, 1);
     assert.equal(await metric(server.admin, "xdskit_nodes"), 1);
   });

@@ -28,7 +28,7 @@ export interface Stage extends StageProps {
 
 export interface StageOptions {
   readonly variant: ClientVariant;
-  /** The service of the type that the test is about, such as `sds`. */
+  /** The service of the type that the test is about, such as `secret`. */
   readonly service: string;
   /** Whether Envoy must have a stream to it, or else none. Default: what the variant says. */
   readonly ownStream?: boolean;

@@ -34,7 +34,7 @@ export function createCounters(): Counters {
   const pollsRefused = new Map<number, number>();
   return {
     stream: ({ api, variant, only }) => {
-      const service = only?.abbreviation ?? "ads";
+      const service = only?.name ?? "ads";
       return row(streams, `${api} ${variant} ${service}`, () => ({
         ...{ api, variant, service },
         ...{ open: 0, behind: 0, opened: 0, requests: 0, requestBytes: 0 },
@@ -42,18 +42,18 @@ export function createCounters(): Counters {
     },
     type: (type, variant) => {
       // Clients may ask for anything: what is no known type shares one row, or they could make the table grow without end.
-      const { typeUrl, abbreviation } = type.schema === undefined ? unknownTypes : type;
+      const { typeUrl, name } = type.schema === undefined ? unknownTypes : type;
       return row(types, `${variant} ${typeUrl}`, () => ({
-        ...{ typeUrl, abbreviation, variant },
+        ...{ typeUrl, type: name, variant },
         ...{ responses: 0, heartbeats: 0, resources: 0, removals: 0, responseBytes: 0 },
         ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
       }));
     },
-    fetch: ({ api, only: { typeUrl, abbreviation } }) =>
-      row(fetches, `${api} ${typeUrl}`, () => ({ typeUrl, abbreviation, api, calls: 0 })),
-    poll: ({ typeUrl, abbreviation }, api) =>
+    fetch: ({ api, only: { typeUrl, name } }) =>
+      row(fetches, `${api} ${typeUrl}`, () => ({ typeUrl, type: name, api, calls: 0 })),
+    poll: ({ typeUrl, name }, api) =>
       row(polls, `${api} ${typeUrl}`, () => ({
-        ...{ typeUrl, abbreviation, api },
+        ...{ typeUrl, type: name, api },
         ...{ held: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0 },
       })),
     refusePoll: (status) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
@@ -81,7 +81,7 @@ export function createCounters(): Counters {
   };
 }
 
-const unknownTypes = { typeUrl: "", abbreviation: "unknown" } as const;
+const unknownTypes = { typeUrl: "", name: "unknown" } as const;
 
 /** Counts a response that was sent. */
 export function countResponse(stats: Mutable<TypeStats>, response: OutgoingResponse): void {

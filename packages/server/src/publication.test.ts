@@ -241,16 +241,13 @@ describe("config", () => {
         ],
       );
       const { layers } = server.stats().configuration;
-      const counts = layers.map(({ name, resources }) => [
-        name,
-        resources.map(({ abbreviation, count }) => [abbreviation, count]),
-      ]);
+      const counts = layers.map(({ name, resources }) => [name, resources.map(({ type, count }) => [type, count])]);
       assert.deepEqual(Object.fromEntries(counts as [string, unknown][]), {
         default: [
-          ["cds", 2],
-          ["eds", 1],
+          ["cluster", 2],
+          ["endpoint", 1],
         ],
-        other: [["cds", 1]],
+        other: [["cluster", 1]],
       });
     }));
 });

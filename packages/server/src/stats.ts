@@ -6,7 +6,7 @@ import type { LayerName } from "./source.js";
 export interface StreamStats {
   readonly api: ApiVersion;
   readonly variant: Variant;
-  /** `ads`, or the abbreviation of the type of a per-type service, such as `eds`. */
+  /** `ads`, or the name of the type of a per-type service, such as `endpoint`. */
   readonly service: string;
   readonly open: number;
   /** Open streams that take no more for the moment (flow control): they get the newest state once they can. */
@@ -21,8 +21,8 @@ export interface StreamStats {
 export interface TypeStats {
   /** Empty for all types together that the server does not know. */
   readonly typeUrl: TypeUrl;
-  /** Such as `cds`; `unknown` for all types together that the server does not know. */
-  readonly abbreviation: string;
+  /** The name, such as `cluster`; `unknown` for all types together that the server does not know. */
+  readonly type: string;
   readonly variant: Variant;
   readonly responses: number;
   /** Those of the responses that only start TTLs anew. */
@@ -44,7 +44,7 @@ export interface TypeStats {
 /** Unary `Fetch…` calls, by type. */
 export interface FetchStats {
   readonly typeUrl: TypeUrl;
-  readonly abbreviation: string;
+  readonly type: string;
   readonly api: ApiVersion;
   readonly calls: number;
 }
@@ -52,7 +52,7 @@ export interface FetchStats {
 /** Polls (REST) of one type. Numbers that only grow are counters since the start; `held` is of now. */
 export interface PollStats {
   readonly typeUrl: TypeUrl;
-  readonly abbreviation: string;
+  readonly type: string;
   readonly api: ApiVersion;
   /** Held until there is something new, or being answered. */
   readonly held: number;
@@ -75,7 +75,7 @@ export interface GroupStats {
 /** A layer now: how many resources of each type it holds. */
 export interface LayerStats {
   readonly name: LayerName;
-  readonly resources: readonly { readonly typeUrl: TypeUrl; readonly abbreviation: string; readonly count: number }[];
+  readonly resources: readonly { readonly typeUrl: TypeUrl; readonly type: string; readonly count: number }[];
 }
 
 /** Resources that are supplied on demand. `calls`, `errors` and `dropped` are counters since the start; the others are of now. */
@@ -124,6 +124,6 @@ export function layerStats(name: LayerName, snapshot: Snapshot | undefined): Lay
   const sets = Array.from(snapshot?.sets.values() ?? []);
   return {
     name,
-    resources: sets.map(({ type: { typeUrl, abbreviation }, size }) => ({ typeUrl, abbreviation, count: size })),
+    resources: sets.map(({ type: { typeUrl, name }, size }) => ({ typeUrl, type: name, count: size })),
   };
 }

@@ -34,10 +34,19 @@ test("the examples of docs/types.md are one valid folder that has every type, an
   assert.deepEqual([...shown].sort(), served.map(({ name }) => name).sort());
 });
 
-function rowOf({ abbreviation, typeUrl, emptyFirstRequest, services, restPath, v2TypeUrl }: ResourceType): string {
+function rowOf({
+  name,
+  abbreviation,
+  typeUrl,
+  emptyFirstRequest,
+  services,
+  restPath,
+  v2TypeUrl,
+}: ResourceType): string {
   const code = (text: string | undefined) => (text === undefined ? "–" : `\`${text}\``);
   const cells = [
     abbreviation.toUpperCase(),
+    code(name),
     code(typeUrl.slice(typeUrlPrefix.length)),
     emptyFirstRequest === "wildcard" ? "all" : "nothing",
     code(services.v3?.stream),

@@ -28,7 +28,7 @@ test("metrics are the server's numbers of the moment", async () => {
     assert.match(contentType, /^text\/plain; version=0\.0\.4/);
     for (const line of [
       "xdskit_ready 1",
-      'xdskit_resources{group="all",type="cds"} 1',
+      'xdskit_resources{group="all",type="cluster"} 1',
       'xdskit_config_updates_total{result="ok"} 2',
       'xdskit_source_findings{source="folder config",severity="error"} 2',
       'xdskit_source_findings{source="folder config",severity="warning"} 1',

@@ -82,23 +82,19 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     ["xdskit_stale_requests_total", "Requests with an outdated nonce, which were ignored.", "stale"],
   ] as const) {
     counter(name, help, ["type", "variant"], () =>
-      server
-        .stats()
-        .types.map((row) => ({ labels: { type: row.abbreviation, variant: row.variant }, value: row[field] })),
+      server.stats().types.map((row) => ({ labels: { type: row.type, variant: row.variant }, value: row[field] })),
     );
   }
   counter("xdskit_fetches_total", "Unary Fetch calls.", ["api", "type"], () =>
-    server
-      .stats()
-      .fetches.map(({ api, abbreviation, calls }) => ({ labels: { api, type: abbreviation }, value: calls })),
+    server.stats().fetches.map(({ api, type, calls }) => ({ labels: { api, type }, value: calls })),
   );
   const polls = (field: "held" | "polls" | "requestBytes"): readonly Sample[] =>
-    stats.polls.map((row) => ({ labels: { api: row.api, type: row.abbreviation }, value: row[field] }));
+    stats.polls.map((row) => ({ labels: { api: row.api, type: row.type }, value: row[field] }));
   gauge("xdskit_polls_held", "Polls (REST) that wait for something new.", ["api", "type"], () => polls("held"));
   counter("xdskit_polls_total", "Polls (REST) received.", ["api", "type"], () => polls("polls"));
   counter("xdskit_poll_bytes_total", "Bytes of the polls received.", ["api", "type"], () => polls("requestBytes"));
   counter("xdskit_poll_answers_total", "Polls answered without an error.", ["api", "type", "result"], () =>
-    stats.polls.flatMap(({ api, abbreviation: type, answered, notModified }) => [
+    stats.polls.flatMap(({ api, type, answered, notModified }) => [
       { labels: { api, type, result: "resources" }, value: answered },
       { labels: { api, type, result: "not_modified" }, value: notModified },
     ]),
@@ -116,7 +112,7 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
   gauge("xdskit_resources", "Resources that a group's nodes are served.", ["group", "type"], () =>
     stats.groups.flatMap(({ name: group }) =>
       Array.from(server.snapshotOf(group)?.sets.values() ?? [], ({ type, size }) => ({
-        labels: { group, type: type.abbreviation },
+        labels: { group, type: type.name },
         value: size,
       })),
     ),

@@ -98,6 +98,6 @@ function streamFields(stream: StreamInfo | CallInfo) {
   const { id, peer } = stream;
   if ("service" in stream) return { stream: id, peer, service: stream.service };
   const { method } = stream;
-  const service = method.only?.abbreviation ?? "ads";
+  const service = method.only?.name ?? "ads";
   return { stream: id, peer, service, variant: method.variant, api: method.api };
 }

@@ -91,7 +91,7 @@ describe("xdskit serve", () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "b.yaml": clusterYaml("b") });
     await using running = xdskit("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
-    const clusters = () => metric(admin, 'xdskit_resources{group="all",type="cds"}');
+    const clusters = () => metric(admin, 'xdskit_resources{group="all",type="cluster"}');
     assert.equal(await clusters(), 2);
 
     await folder.write("c.yaml", clusterYaml("c"));
@@ -128,7 +128,7 @@ describe("xdskit serve", () => {
       ({ state }) => state === "refused",
     );
     assert.ok(findings.some(({ code }) => code === "XDSKIT_DUPLICATE_RESOURCE"));
-    assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cds"}'), 1);
+    assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cluster"}'), 1);
   });
 
   test("a swapped symbolic link is one change", async () => {
@@ -143,7 +143,7 @@ describe("xdskit serve", () => {
     await symlink("two", join(folder.path, "next"));
     await rename(join(folder.path, "next"), join(folder.path, "current"));
     await eventually(
-      () => metric(admin, 'xdskit_resources{group="all",type="cds"}'),
+      () => metric(admin, 'xdskit_resources{group="all",type="cluster"}'),
       (count) => count === 2,
     );
     assert.equal(await metric(admin, 'xdskit_config_updates_total{result="ok"}'), 2);
@@ -179,7 +179,7 @@ describe("xdskit serve", () => {
     assert.equal((await fetch(`http://${admin}/readyz`)).status, 200);
     await folder.write("later/a.yaml", clusterYaml("a"));
     await eventually(
-      () => metric(admin, 'xdskit_resources{group="all",type="cds"}'),
+      () => metric(admin, 'xdskit_resources{group="all",type="cluster"}'),
       (count) => count === 1,
     );
   });
@@ -192,7 +192,7 @@ describe("xdskit serve", () => {
     assert.equal(state, "partial");
     assert.equal(findings[0]?.file, join(folder.path, "bad.yaml"));
     assert.match(running.err(), /bad\.yaml:\d+/);
-    assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cds"}'), 1);
+    assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cluster"}'), 1);
   });
 
   test("groups and limits come from xdskit.yaml, which is no resource file", async () => {
@@ -208,8 +208,8 @@ limits: { streams: 10 }
     });
     await using running = xdskit("serve", folder.path, ...anyPorts);
     const { admin } = await ready(running);
-    assert.equal(await metric(admin, 'xdskit_resources{group="edge",type="cds"}'), 2);
-    assert.equal(await metric(admin, 'xdskit_resources{group="rest",type="cds"}'), 1);
+    assert.equal(await metric(admin, 'xdskit_resources{group="edge",type="cluster"}'), 2);
+    assert.equal(await metric(admin, 'xdskit_resources{group="rest",type="cluster"}'), 1);
     assert.match(running.err(), /group edge: 2 clusters\n {2}group rest: 1 cluster\n/);
   });
 
