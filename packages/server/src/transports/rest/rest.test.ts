@@ -292,7 +292,7 @@ describe("a poll", () => {
       const [row, ...more] = polls;
       assert.deepEqual(more, []);
       assert.deepEqual(row && { ...row, requestBytes: 0 }, {
-        ...{ typeUrl: "type.googleapis.com/envoy.config.cluster.v3.Cluster", abbreviation: "cds", api: "v3" },
+        ...{ typeUrl: "type.googleapis.com/envoy.config.cluster.v3.Cluster", type: "cluster", api: "v3" },
         ...{ held: 0, polls: 2, requestBytes: 0, answered: 1, notModified: 1 },
       });
       assert.ok((row?.requestBytes ?? 0) > 30);
