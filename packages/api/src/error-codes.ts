@@ -138,6 +138,12 @@ export const errorCodes = {
       "One of the two was renamed alone, or a virtual host of VHDS is called by its own name and not `<route configuration>/<virtual host>`.",
     mend: "Write the same name into both: Envoy cannot remove a virtual host that is called otherwise, and does not take a route configuration or secret that is.",
   },
+  XDSKIT_CONSTRAINTS: {
+    meaning: "The envoy.service.discovery.v3.Resource around a resource does not say for which clients the variant is.",
+    cause:
+      "Its dynamic_parameter_constraints are empty, a constraint has neither `value` nor `exists`, they are nested too deep, or both `name` and `resource_name` are set.",
+    mend: "Say `resource_name: { name, dynamic_parameter_constraints: { constraint: { key, value } } }`, without `name` beside it.",
+  },
   XDSKIT_NAME_XDSTP: {
     meaning:
       "A resource's name begins with `xdstp:` and is no name of federation that a resource of its type can have.",

@@ -8,6 +8,7 @@ import type { Registry } from "./registry.js";
 import { createResource, type Resource } from "./resource.js";
 import type { Reference, ResourceTypes } from "./resource-types/resource-type.js";
 import { checkMessage } from "./validate/validate-message.js";
+import { keyOf } from "./variant.js";
 import type { Wrapping } from "./wrapping.js";
 
 /** How many findings of one file are worth reading. */
@@ -65,6 +66,10 @@ export function addResource(
   message: Message,
   wrapping: Wrapping,
 ): void {
+  if (wrapping.problem !== undefined) {
+    addFinding(reading, place, "XDSKIT_CONSTRAINTS", wrapping.problem);
+    return;
+  }
   if (reading.validate) {
     const problems = checkMessage(schema, message, reading.registry);
     for (const { code, message: text, steps, rule, severity } of problems) {
@@ -117,7 +122,7 @@ function detached(resource: Resource): Resource {
   return {
     ...resource,
     name,
-    key: resource.key === resource.name ? name : copied(resource.key),
+    key: keyOf(name, resource.variant),
     aliases: aliases.map(copied),
     references: references.map((reference) => ({ ...reference, name: copied(reference.name) })),
   };

@@ -37,6 +37,7 @@ export { v2TypeUrlOf, v3TypeUrlOf } from "./v2/names.js";
 export { upgradeMessage } from "./v2/upgrade.js";
 export { v2Registry } from "./v2/v2-registry.js";
 export { type ValidateOptions, validateMessage } from "./validate/validate-message.js";
+export { type Constraints, holdsFor, type Variant } from "./variant.js";
 export { type MessageFormat, type WriteOptions, writeMessage, writeResources } from "./write-message.js";
 export {
   authorityOf,

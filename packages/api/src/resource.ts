@@ -7,8 +7,9 @@ import { envoyRegistry, type Registry } from "./registry.js";
 import type { Reference, ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
 import { asV3 } from "./v2/upgrade.js";
+import { type Constraints, keyOf, type Variant, variantOf } from "./variant.js";
 import { versionOf } from "./version.js";
-import { canonicalName, nameProblem } from "./xdstp.js";
+import { nameProblem } from "./xdstp.js";
 
 /**
  * One named resource, read and checked once; never decoded again for a stream.
@@ -17,13 +18,15 @@ import { canonicalName, nameProblem } from "./xdstp.js";
 export interface Resource {
   readonly type: ResourceType;
   readonly name: ResourceName;
-  /** What it is found by, unique within its type: its name in canonical form. The same as the name for all of the old style. */
+  /** What it is found by, unique within its type: its name in canonical form, and the constraints of a variant. Mostly the same as the name. */
   readonly key: ResourceName;
   /** A hash of the content: body, aliases and TTL. Equal content has an equal version on every server and after every restart (rule 82). */
   readonly version: Version;
   /** The v3 message, serialized deterministically: map entries are sorted, inside known `Any`s too. */
   readonly body: Uint8Array;
   readonly aliases: readonly ResourceName[];
+  /** Set where it is one of several of its name, for clients with certain dynamic parameters. */
+  readonly variant: Variant | undefined;
   /** Time to live in milliseconds; undefined is for ever. */
   readonly ttl: number | undefined;
   readonly references: readonly Reference[];
@@ -45,6 +48,8 @@ export interface ResourceOptions {
   readonly aliases?: readonly ResourceName[] | undefined;
   /** Time to live in milliseconds. */
   readonly ttl?: number | undefined;
+  /** Makes it one of several variants of its name: the one for clients whose dynamic parameters these hold for. */
+  readonly constraints?: Constraints | undefined;
 }
 
 /**
@@ -52,7 +57,8 @@ export interface ResourceOptions {
  * The message is not changed, and may be changed afterwards. Its fields are not validated: see `validateMessage`.
  *
  * Throws XDSKIT_TYPE_UNKNOWN when messages of its type are no resources, XDSKIT_NAME_MISSING when it has no name, XDSKIT_NAME_XDSTP when its name
- * begins with `xdstp:` and cannot be that of a resource of its type, XDSKIT_TTL when the TTL is not more than 0, and XDSKIT_MESSAGE_INVALID when a field holds what its type cannot.
+ * begins with `xdstp:` and cannot be that of a resource of its type, XDSKIT_TTL when the TTL is not more than 0, XDSKIT_CONSTRAINTS when its
+ * constraints are too many, and XDSKIT_MESSAGE_INVALID when a field holds what its type cannot.
  */
 export function createResource(message: Message, options: ResourceOptions = {}): Resource {
   const types = options.types ?? resourceTypes;
@@ -105,20 +111,13 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
     });
   }
   const aliases = options.aliases === undefined || options.aliases.length === 0 ? none : [...new Set(options.aliases)];
+  const variant = options.constraints === undefined ? undefined : variantOf(options.constraints);
   try {
     const v3 = asV3(schema, message, unpack);
     const body = toBinary(schema, v3);
     const references = referencesOf(schema, v3, unpack);
-    return {
-      type,
-      name,
-      key: canonicalName(name),
-      version: versionOf(body, aliases, ttl),
-      body,
-      aliases,
-      ttl,
-      references,
-    };
+    const version = versionOf(body, aliases, ttl, variant?.text);
+    return { type, name, key: keyOf(name, variant), version, body, aliases, variant, ttl, references };
   } catch (cause) {
     // Without the cause: it holds the value, which may be a secret.
     const where = { type: type.name, resource: name };

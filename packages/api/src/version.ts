@@ -6,12 +6,19 @@ const versionLength = 16;
 
 /**
  * The version of a resource: a hash of its content, so that every server and every restart computes the same one (rule 82).
- * Aliases count as a set; without aliases and TTL it is the hash of the body alone.
+ * Aliases count as a set; without aliases, TTL and constraints it is the hash of the body alone.
  */
-export function versionOf(body: Uint8Array, aliases: readonly ResourceName[], ttl: number | undefined): Version {
+export function versionOf(
+  body: Uint8Array,
+  aliases: readonly ResourceName[],
+  ttl: number | undefined,
+  variant?: string,
+): Version {
   const ofBody = digest(body);
-  if (aliases.length === 0 && ttl === undefined) return ofBody;
-  return digest(JSON.stringify([ofBody, [...aliases].sort(), ttl ?? null]));
+  if (aliases.length === 0 && ttl === undefined && variant === undefined) return ofBody;
+  return digest(
+    JSON.stringify([ofBody, [...aliases].sort(), ttl ?? null, ...(variant === undefined ? [] : [variant])]),
+  );
 }
 
 function digest(data: Uint8Array | string): string {

@@ -1,9 +1,11 @@
 import type { Duration } from "@bufbuild/protobuf/wkt";
+import { XdskitError } from "./errors.js";
 import type { ResourceName } from "./identifiers.js";
+import { type Constraints, constraintsOf } from "./variant.js";
 
 /** The form that Envoy reads from a file. */
 export const responseName = "envoy.service.discovery.v3.DiscoveryResponse";
-/** The message that gives another a name, aliases or a TTL. */
+/** The message that gives another a name, aliases, a TTL, or constraints. */
 export const wrapperName = "envoy.service.discovery.v3.Resource";
 
 /** What an `envoy.service.discovery.v3.Resource` around a message says about it. */
@@ -12,14 +14,39 @@ export interface Wrapping {
   readonly aliases?: readonly ResourceName[] | undefined;
   /** In milliseconds. */
   readonly ttl?: number | undefined;
+  /** Of the variant that it is. */
+  readonly constraints?: Constraints | undefined;
+  /** Why that cannot be. */
+  readonly problem?: string | undefined;
+}
+
+interface WrapperMessage {
+  readonly name: string;
+  readonly resourceName?: { readonly name: string; readonly dynamicParameterConstraints?: object } | undefined;
+  readonly aliases: string[];
+  readonly ttl?: Duration | undefined;
 }
 
 /** What a wrapper says, given as the message. */
 export function wrappingOf(wrapper: object): Wrapping {
-  const { name, aliases, ttl } = wrapper as { name: string; aliases: string[]; ttl?: Duration | undefined };
+  const { name: plain, resourceName, aliases, ttl } = wrapper as WrapperMessage;
+  const name = resourceName?.name || plain;
+  const constraints = readConstraints(resourceName?.dynamicParameterConstraints);
   return {
     name: name === "" ? undefined : name,
+    ...constraints,
+    ...(plain === "" || plain === name ? {} : { problem: "only one of name and resource_name may be set" }),
     aliases,
     ttl: ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.nanos / 1e6,
   };
+}
+
+function readConstraints(message: object | undefined): Pick<Wrapping, "constraints" | "problem"> {
+  if (message === undefined) return {};
+  try {
+    return { constraints: constraintsOf(message) };
+  } catch (error) {
+    if (error instanceof XdskitError) return { problem: error.findings[0]?.message };
+    throw error;
+  }
 }

@@ -16,6 +16,7 @@ import { XdskitError } from "./errors.js";
 import { envoyRegistry, type Registry } from "./registry.js";
 import type { Resource } from "./resource.js";
 import { setOwn } from "./source-document.js";
+import type { Variant } from "./variant.js";
 import { responseName, wrapperName } from "./wrapping.js";
 
 /** The forms that messages are written in. */
@@ -80,17 +81,24 @@ export function writeResources(
 }
 
 function inAny(resource: Resource, registry: Registry): Any {
-  const { type, name, body, aliases, ttl } = resource;
+  const { type, name, body, aliases, ttl, variant } = resource;
   const bare = create(AnySchema, { typeUrl: type.typeUrl, value: body });
-  if (aliases.length === 0 && ttl === undefined && ownName(resource, registry) === name) return bare;
+  if (aliases.length === 0 && ttl === undefined && variant === undefined && ownName(resource, registry) === name)
+    return bare;
   const schema = schemaNamed(wrapperName, registry);
   const wrapper = create(schema, {
-    name,
+    ...(variant === undefined ? { name } : { resourceName: resourceName(name, variant, registry) }),
     aliases: [...aliases],
     resource: bare,
     ttl: ttl === undefined ? undefined : durationOf(ttl),
   } as Record<string, unknown>);
   return anyPack(schema, wrapper);
+}
+
+function resourceName(name: string, { body }: Variant, registry: Registry): Message {
+  const schema = schemaNamed("envoy.service.discovery.v3.ResourceName", registry);
+  const constraints = fromBinary(schemaNamed("envoy.service.discovery.v3.DynamicParameterConstraints", registry), body);
+  return create(schema, { name, dynamicParameterConstraints: constraints } as Record<string, unknown>);
 }
 
 function ownName({ type, body }: Resource, registry: Registry): string | undefined {

@@ -31,5 +31,6 @@ export function plainResource(
   ttl?: number,
 ): Resource {
   const body = new TextEncoder().encode(version);
-  return { type, name, key: canonicalName(name), version, aliases, body, ttl, references: [] };
+  const key = canonicalName(name);
+  return { type, name, key, version, aliases, variant: undefined, body, ttl, references: [] };
 }

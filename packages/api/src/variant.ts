@@ -1,0 +1,134 @@
+import { type DescMessage, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
+import { XdskitError } from "./errors.js";
+import type { ResourceName } from "./identifiers.js";
+import { envoyRegistry } from "./registry.js";
+import { canonicalName } from "./xdstp.js";
+
+/**
+ * For which clients a variant of a resource is: what their dynamic parameters must be (`DynamicParameterConstraints`, xRFC TP2). A client gives parameters with the
+ * name (`ResourceLocator`); one that gives none has none.
+ */
+export type Constraints =
+  | { readonly kind: "value"; readonly key: string; readonly value: string }
+  | { readonly kind: "exists"; readonly key: string }
+  /** At least one holds; of none, none does. */
+  | { readonly kind: "any"; readonly of: readonly Constraints[] }
+  /** Every one holds; of none, all do. */
+  | { readonly kind: "all"; readonly of: readonly Constraints[] }
+  | { readonly kind: "not"; readonly of: Constraints };
+
+/** One of several resources of one name. */
+export interface Variant {
+  readonly constraints: Constraints;
+  /** The constraints in one spelling: equal constraints, in whatever order they are listed, are one variant. */
+  readonly text: string;
+  /** A serialized `DynamicParameterConstraints`. */
+  readonly body: Uint8Array;
+}
+
+const messageName = "envoy.service.discovery.v3.DynamicParameterConstraints";
+const deepest = 16;
+const most = 500;
+
+/** What tells a variant from its name in a key. A lone surrogate: no name that comes over the wire can hold it. */
+const separator = "\ud800";
+
+/** What a resource is found by: its name in canonical form, and the constraints of a variant. */
+export function keyOf(name: ResourceName, variant: Variant | undefined): ResourceName {
+  const canonical = canonicalName(name);
+  return variant === undefined ? canonical : `${canonical}${separator}${variant.text}`;
+}
+
+/** Whether a variant is for a client with these dynamic parameters. Parameters that no constraint is about do not matter (xRFC TP2, "Unconstrained Parameters"). */
+export function holdsFor(constraints: Constraints, parameters: ReadonlyMap<string, string>): boolean {
+  switch (constraints.kind) {
+    case "value":
+      return parameters.get(constraints.key) === constraints.value;
+    case "exists":
+      return parameters.has(constraints.key);
+    case "any":
+      return constraints.of.some((one) => holdsFor(one, parameters));
+    case "all":
+      return constraints.of.every((one) => holdsFor(one, parameters));
+    case "not":
+      return !holdsFor(constraints.of, parameters);
+  }
+}
+
+/** Throws XDSKIT_CONSTRAINTS when they are nested too deep or are too many. */
+export function variantOf(constraints: Constraints): Variant {
+  const json = jsonOf(constraints, 1, { left: most });
+  const schema = envoyRegistry().getMessage(messageName) as DescMessage;
+  return { constraints, text: JSON.stringify(json), body: toBinary(schema, fromJson(schema, json)) };
+}
+
+/** Reads a `DynamicParameterConstraints`, given as the message. Throws XDSKIT_CONSTRAINTS when it leaves out what it is about. */
+export function constraintsOf(message: object, depth = 1): Constraints {
+  if (depth > deepest) throw tooMany();
+  const { type } = message as Constrained;
+  switch (type?.case) {
+    case "constraint": {
+      const { key, constraintType: by } = type.value;
+      if (by?.case === "value") return { kind: "value", key, value: by.value };
+      if (by?.case === "exists") return { kind: "exists", key };
+      throw refused(`the constraint on ${JSON.stringify(key)} says neither a value nor exists`);
+    }
+    case "orConstraints":
+      return { kind: "any", of: type.value.constraints.map((one) => constraintsOf(one, depth + 1)) };
+    case "andConstraints":
+      return { kind: "all", of: type.value.constraints.map((one) => constraintsOf(one, depth + 1)) };
+    case "notConstraints":
+      return { kind: "not", of: constraintsOf(type.value, depth + 1) };
+    default:
+      throw refused("dynamic_parameter_constraints hold nothing: leave them out where a resource is for all clients");
+  }
+}
+
+/** The message, as far as it is read here. */
+interface Constrained {
+  readonly type?:
+    | { readonly case: "constraint"; readonly value: Single }
+    | { readonly case: "orConstraints" | "andConstraints"; readonly value: { readonly constraints: readonly object[] } }
+    | { readonly case: "notConstraints"; readonly value: object }
+    | { readonly case: undefined };
+}
+
+interface Single {
+  readonly key: string;
+  readonly constraintType?:
+    | { readonly case: "value"; readonly value: string }
+    | { readonly case: "exists" }
+    | { readonly case: undefined };
+}
+
+/** The canonical JSON of constraints: lists in order, without repetitions. */
+function jsonOf(constraints: Constraints, depth: number, count: { left: number }): JsonObject {
+  count.left -= 1;
+  if (depth > deepest || count.left < 0) throw tooMany();
+  switch (constraints.kind) {
+    case "value":
+      return { constraint: { key: constraints.key, value: constraints.value } };
+    case "exists":
+      return { constraint: { key: constraints.key, exists: {} } };
+    case "not":
+      return { notConstraints: jsonOf(constraints.of, depth + 1, count) };
+    default: {
+      const parts = new Map(
+        constraints.of.map((one) => {
+          const json = jsonOf(one, depth + 1, count);
+          return [JSON.stringify(json), json] as const;
+        }),
+      );
+      const sorted = [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, json]) => json);
+      return { [constraints.kind === "any" ? "orConstraints" : "andConstraints"]: { constraints: sorted } };
+    }
+  }
+}
+
+function tooMany(): XdskitError {
+  return refused(`at most ${most} constraints, ${deepest} deep, are read`);
+}
+
+function refused(message: string): XdskitError {
+  return XdskitError.of("XDSKIT_CONSTRAINTS", message, {});
+}
