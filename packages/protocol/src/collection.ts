@@ -23,7 +23,7 @@ export function membersOf(set: ResourceSet, collection: ResourceName): readonly 
 function collectionsOf(set: ResourceSet): ReadonlyMap<ResourceName, readonly Resource[]> {
   const collections = new Map<ResourceName, Resource[]>();
   for (const resource of set) {
-    const glob = globOf(resource.key);
+    const glob = globOf(resource.name);
     if (glob === undefined) continue;
     const members = collections.get(glob);
     if (members === undefined) collections.set(glob, [resource]);

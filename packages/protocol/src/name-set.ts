@@ -7,6 +7,7 @@ import {
   formatFingerprint,
   subtractFingerprints,
 } from "./fingerprint.js";
+import { isLocator, nameOf } from "./locator.js";
 
 let lastId = 0;
 const interned = new Map<string, WeakRef<NameSet>>();
@@ -24,6 +25,8 @@ export class NameSet {
   readonly #names: ReadonlySet<ResourceName>;
   readonly #fingerprint: Fingerprint;
   #hasCollections: boolean | undefined;
+  /** Names with parameters, by the name without. */
+  #locators: ReadonlyMap<ResourceName, readonly ResourceName[]> | undefined;
   #byHash: Map<number, ResourceName> | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
@@ -68,8 +71,34 @@ export class NameSet {
 
   /** Some of the names stand for all resources beside each other somewhere. */
   get hasCollections(): boolean {
-    this.#hasCollections ??= [...this.#names].some(isGlobName);
+    this.#hasCollections ??= [...this.#names].some((name) => isGlobName(nameOf(name)));
     return this.#hasCollections;
+  }
+
+  /** Some of the names have dynamic parameters. */
+  get hasLocators(): boolean {
+    return this.#byName.size > 0;
+  }
+
+  /** Those of the names that are this one, without parameters or with any. */
+  *spelled(name: ResourceName): Iterable<ResourceName> {
+    if (this.#names.has(name)) yield name;
+    yield* this.#byName.get(name) ?? [];
+  }
+
+  get #byName(): ReadonlyMap<ResourceName, readonly ResourceName[]> {
+    if (this.#locators === undefined) {
+      const locators = new Map<ResourceName, ResourceName[]>();
+      for (const locator of this.#names) {
+        if (!isLocator(locator)) continue;
+        const name = nameOf(locator);
+        const others = locators.get(name);
+        if (others === undefined) locators.set(name, [locator]);
+        else others.push(locator);
+      }
+      this.#locators = locators;
+    }
+    return this.#locators;
   }
 
   /** One of the names is a collection that this name is in. */

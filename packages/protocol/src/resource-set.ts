@@ -9,6 +9,7 @@ import {
   formatFingerprint,
   subtractFingerprints,
 } from "./fingerprint.js";
+import { deriveVariants, type VariantIndex } from "./variant-index.js";
 
 /** The resources of one type in a snapshot. Immutable; sets derived from each other share what did not change. */
 export interface ResourceSet {
@@ -27,7 +28,7 @@ export interface ResourceSet {
 export function emptyResourceSet(type: ResourceType): ResourceSet {
   let set = emptySets.get(type);
   if (set === undefined) {
-    set = new ChainedResourceSet(type, ChainedMap.of(), undefined, undefined, emptyFingerprint);
+    set = new ChainedResourceSet(type, ChainedMap.of(), undefined, undefined, undefined, emptyFingerprint);
     emptySets.set(type, set);
   }
   return set;
@@ -51,9 +52,10 @@ export const ResourceSets = {
   },
   /** Lets go of the sets between this one and the newest. */
   shorten(set: ResourceSet): void {
-    const { members, aliases, perishable } = chained(set);
+    const { members, aliases, perishable, variants } = chained(set);
     members.shorten();
     aliases?.shorten();
+    variants?.shorten();
     perishable?.members.shorten();
   },
   /** The members that have a TTL, found without a look at the others; undefined where none has. */
@@ -63,6 +65,14 @@ export const ResourceSets = {
   /** How often the member with the shortest TTL needs a heartbeat, in milliseconds; undefined where none has a TTL. */
   shortestInterval(set: ResourceSet): number | undefined {
     return chained(set).perishable?.shortestInterval;
+  },
+  /** Some of the members are variants. */
+  hasVariants(set: ResourceSet): boolean {
+    return chained(set).variants !== undefined;
+  },
+  /** All resources of a name that comes in variants, in the order in which they are tried: those with constraints first. Undefined where there are no variants. */
+  variants(set: ResourceSet, name: ResourceName): readonly Resource[] | undefined {
+    return chained(set).variants?.get(name);
   },
   /** The sum over the members' names and versions. */
   fingerprint(set: ResourceSet): Fingerprint {
@@ -137,6 +147,8 @@ class ChainedResourceSet implements ResourceSet {
   readonly aliases: ChainedMap<Bearers> | undefined;
   /** Only while any resource has a TTL. */
   readonly perishable: Perishable | undefined;
+  /** By name, only while any resource is a variant. */
+  readonly variants: VariantIndex | undefined;
   readonly fingerprint: Fingerprint;
   readonly size: number;
   readonly version: Version;
@@ -146,12 +158,14 @@ class ChainedResourceSet implements ResourceSet {
     members: ChainedMap<Resource>,
     aliases: ChainedMap<Bearers> | undefined,
     perishable: Perishable | undefined,
+    variants: VariantIndex | undefined,
     fingerprint: Fingerprint,
   ) {
     this.type = type;
     this.members = members;
     this.aliases = aliases;
     this.perishable = perishable;
+    this.variants = variants;
     this.fingerprint = fingerprint;
     this.size = members.size;
     this.version = formatFingerprint(fingerprint);
@@ -197,7 +211,9 @@ class ChainedResourceSet implements ResourceSet {
     // The empty set of a type is shared by everybody for ever: a line of sets does not start at it.
     const members = this.size === 0 ? ChainedMap.of(existing(real)) : this.members.derive(real);
     const aliasMap = this.#deriveAliases(bearers);
-    return new ChainedResourceSet(this.type, members, aliasMap, Perishable.derive(this.perishable, real), fingerprint);
+    const perishable = Perishable.derive(this.perishable, real);
+    const variants = deriveVariants(this.variants, (key) => this.members.get(key), real);
+    return new ChainedResourceSet(this.type, members, aliasMap, perishable, variants, fingerprint);
   }
 
   #bearers(changed: ReadonlyMap<ResourceName, readonly Resource[]>, alias: ResourceName): readonly Resource[] {

@@ -1,11 +1,14 @@
 import { canonicalName, type Resource } from "@xdskit/api";
 import type { Difference } from "./change.js";
+import type { Parameters } from "./locator.js";
 import { NameSet } from "./name-set.js";
 
 /** What a client asked for on one (stream, type): the wildcard, explicit names, or both. Rules 38–58. */
 export interface Subscription {
   readonly wildcard: boolean;
   readonly names: NameSet;
+  /** What the wildcard was asked for with. */
+  readonly parameters?: Parameters | undefined;
 }
 
 /** The name that stands for everything that the server thinks a client should have (rules 39, 52). */
@@ -14,7 +17,7 @@ export const wildcardName = "*";
 /** A client that is interested in nothing of a type. */
 export const noSubscription: Subscription = { wildcard: false, names: NameSet.empty };
 
-/** Asked for by its name, by one of its aliases (rule 135), by a collection that it is in, or by the wildcard. */
+/** In a set without variants, and for a client that gives no parameters: asked for by its name, by one of its aliases (rule 135), by a collection that it is in, or by the wildcard. */
 export function covers({ wildcard, names }: Subscription, resource: Resource): boolean {
   if (wildcard || names.has(resource.key)) return true;
   if (resource.aliases.some((alias) => names.has(canonicalName(alias)))) return true;
@@ -27,5 +30,5 @@ export function concerns(subscription: Subscription, { before, after }: Differen
 }
 
 export function sameSubscription(a: Subscription, b: Subscription): boolean {
-  return a.wildcard === b.wildcard && a.names === b.names;
+  return a.wildcard === b.wildcard && a.names === b.names && (a.parameters ?? "") === (b.parameters ?? "");
 }

@@ -26,7 +26,7 @@ const clusters = fc.uniqueArray(fc.record({ name, aliases: fc.array(text), altSt
 });
 const clusterType = resourceTypes.find("cluster");
 assert.ok(clusterType);
-const head = { typeUrl: clusterType.typeUrl, api: "v3", version: "ü1", ttl: false } as const;
+const head = { typeUrl: clusterType.typeUrl, api: "v3", version: "ü1", ttl: false, variants: false } as const;
 
 test("a SotW response is what protobuf makes of the same content", () => {
   fc.assert(

@@ -1,6 +1,8 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
 import { addFingerprints, emptyFingerprint, equalFingerprints, type Fingerprint, MemberHash } from "../fingerprint.js";
+import type { Parameters } from "../locator.js";
 import { NameSet } from "../name-set.js";
+import { type Locator, readLocator } from "./locators.js";
 import type { Span, WireReader } from "./wire-reader.js";
 
 const hash = new MemberHash();
@@ -24,6 +26,7 @@ export class RequestNames {
   readonly #spans: Span[] = [];
   readonly #hashes: number[] = [];
   readonly #most: number;
+  readonly #locators: Locator[] = [];
   #count = 0;
   #fingerprint: Fingerprint = emptyFingerprint;
 
@@ -44,6 +47,26 @@ export class RequestNames {
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
   }
 
+  /** Takes the `ResourceLocator` field that the reader stands at. Throws `MalformedMessage`. */
+  addLocator(reader: WireReader): void {
+    const span = reader.span();
+    this.#count += 1;
+    if (this.#count > this.#most) return;
+    this.#locators.push(readLocator(reader.bytes, span));
+    const member = hash.string("locator").bytes(reader.bytes, span.start, span.end).finish();
+    this.#fingerprint = addFingerprints(this.#fingerprint, member);
+  }
+
+  /** The client names resources by locators, and so understands what is said about variants. */
+  get hasLocators(): boolean {
+    return this.#locators.length > 0;
+  }
+
+  /** What the wildcard is asked for with; undefined where it is not asked for by a locator. */
+  get wildcardParameters(): Parameters | undefined {
+    return this.#locators.find(({ name }) => name === "*")?.parameters;
+  }
+
   /** Of all, also those that were only counted: then the request is one to refuse. */
   get length(): number {
     return this.#count;
@@ -55,6 +78,7 @@ export class RequestNames {
 
   /** As strings in canonical form, once each. Throws `MalformedMessage` for what is not UTF-8. */
   toSet(): NameSet {
+    if (this.#locators.length > 0) return NameSet.of([...this.#texts(), ...this.#locators.map(({ name }) => name)]);
     const reader = this.#reader;
     if (reader === undefined) return NameSet.empty;
     const known = NameSet.like(this.length, this.#fingerprint);
@@ -67,6 +91,11 @@ export class RequestNames {
       return name;
     });
     return isCanonical ? NameSet.summed(names, this.#fingerprint) : NameSet.of(names);
+  }
+
+  #texts(): readonly ResourceName[] {
+    const reader = this.#reader;
+    return reader === undefined ? [] : this.#spans.map((span) => canonicalName(reader.text(span)));
   }
 
   /** A fleet asks for the same names over and over: comparing costs a fraction of making strings of them. */

@@ -73,6 +73,9 @@ export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRe
       case delimited(6):
         error = readStatus(bytes, reader.span());
         break;
+      case delimited(7):
+        names.addLocator(reader);
+        break;
       default:
         reader.skip(tag);
     }
@@ -113,6 +116,12 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
         break;
       case delimited(7):
         error = readStatus(bytes, reader.span());
+        break;
+      case delimited(8):
+        subscribe.addLocator(reader);
+        break;
+      case delimited(9):
+        unsubscribe.addLocator(reader);
         break;
       default:
         reader.skip(tag);

@@ -11,15 +11,18 @@ export interface ResponseHead {
   readonly version: Version;
   /** The client is told TTLs (rules 127–129). */
   readonly ttl: boolean;
+  /** The client is told which variant of a name it gets (xRFC TP2). */
+  readonly variants: boolean;
 }
 
 /** A `DiscoveryResponse` without its nonce; v2 and v3 have the same field numbers. */
 export function writeSotwBody(head: ResponseHead, resources: readonly Resource[]): Uint8Array {
   const anys = resources.map((resource) => {
     const bare = anyOf(encodedAs(resource, head.api));
-    if (!head.ttl || resource.ttl === undefined) return bare;
+    const isVariant = head.variants && resource.variant !== undefined;
+    if (!isVariant && (!head.ttl || resource.ttl === undefined)) return bare;
     // Rule 128, and the choice for the version: the response's, so that a heartbeat is the same bytes as the response before it.
-    const wrapper = sizedResource(resource, { version: head.version, any: bare, ttl: true, aliases: none });
+    const wrapper = sizedResource(resource, { ...head, any: bare, aliases: none });
     return anyOf({ typeUrl: wrapperUrl, value: resourceBytes(wrapper) });
   });
   let length = headLength(head);
@@ -42,23 +45,27 @@ export interface DeltaContent {
   readonly unresolved: readonly ResourceName[];
   /** Those whose TTL starts anew, without a body (rule 131). */
   readonly heartbeats?: readonly Resource[] | undefined;
+  /** By name and constraints. */
+  readonly removedVariants?: readonly Resource[] | undefined;
 }
 
 /** A `DeltaDiscoveryResponse` without its nonce. */
 export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8Array {
   const entries = content.resources.map((resource) => {
     const any = anyOf(encodedAs(resource, head.api));
-    return sizedResource(resource, { version: resource.version, any, ttl: head.ttl, aliases: resource.aliases });
+    return sizedResource(resource, { ...head, version: resource.version, any, aliases: resource.aliases });
   });
   for (const resource of content.heartbeats ?? []) {
-    entries.push(sizedResource(resource, { version: resource.version, any: undefined, ttl: true, aliases: none }));
+    entries.push(sizedResource(resource, { ...head, version: resource.version, any: undefined, aliases: none }));
   }
   const removed = content.removed.map((name) => ({ name, length: utf8Length(name) }));
   const unresolved = content.unresolved.map((name) => ({ name, length: utf8Length(name) }));
 
   let length = headLength(head);
   for (const entry of entries) length += fieldLength(entry.length);
+  const removedVariants = (content.removedVariants ?? []).map(resourceNameBytes);
   for (const name of removed) length += fieldLength(name.length);
+  for (const name of removedVariants) length += fieldLength(name.length);
   for (const name of unresolved) length += fieldLength(2 * fieldLength(name.length));
 
   const writer = new WireWriter(length);
@@ -74,6 +81,7 @@ export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8
   }
   writer.text(4, head.typeUrl, utf8Length(head.typeUrl));
   for (const { name, length } of removed) writer.text(6, name, length);
+  for (const name of removedVariants) writer.field(8, name);
   return writer.bytes;
 }
 
@@ -92,29 +100,34 @@ interface ResourceForm {
   /** Undefined for a heartbeat. */
   readonly any: SizedAny | undefined;
   readonly ttl: boolean;
+  readonly variants: boolean;
   readonly aliases: readonly ResourceName[];
 }
 
 /** An `envoy.service.discovery.v3.Resource`; v2's has the same field numbers, and no TTL. */
-interface SizedResource extends Omit<ResourceForm, "ttl"> {
+interface SizedResource extends Omit<ResourceForm, "ttl" | "variants"> {
   readonly name: ResourceName;
   readonly versionLength: number;
   readonly nameLength: number;
+  /** A serialized `ResourceName`, in the place of the name. */
+  readonly resourceName: Uint8Array | undefined;
   /** A serialized `google.protobuf.Duration`. */
   readonly ttl: Uint8Array | undefined;
   readonly length: number;
 }
 
-function sizedResource({ name, ttl: milliseconds }: Resource, form: ResourceForm): SizedResource {
+function sizedResource(resource: Resource, form: ResourceForm): SizedResource {
+  const { name, ttl: milliseconds, variant } = resource;
   const { version, any, aliases } = form;
+  const resourceName = form.variants && variant !== undefined ? resourceNameBytes(resource) : undefined;
   const versionLength = utf8Length(version);
   const nameLength = utf8Length(name);
   const ttl = form.ttl && milliseconds !== undefined ? durationBytes(milliseconds) : undefined;
-  let length = fieldLength(versionLength) + fieldLength(nameLength);
+  let length = fieldLength(versionLength) + fieldLength(resourceName?.length ?? nameLength);
   if (any !== undefined) length += fieldLength(any.length);
   for (const alias of aliases) length += fieldLength(utf8Length(alias));
   if (ttl !== undefined) length += fieldLength(ttl.length);
-  return { name, version, any, aliases, versionLength, nameLength, ttl, length };
+  return { name, version, any, aliases, versionLength, nameLength, resourceName, ttl, length };
 }
 
 function writeResource(writer: WireWriter, entry: SizedResource): void {
@@ -123,9 +136,20 @@ function writeResource(writer: WireWriter, entry: SizedResource): void {
     writer.head(2, entry.any.length);
     writeAny(writer, entry.any);
   }
-  writer.text(3, entry.name, entry.nameLength);
+  if (entry.resourceName === undefined) writer.text(3, entry.name, entry.nameLength);
   for (const alias of entry.aliases) writer.text(4, alias, utf8Length(alias));
   if (entry.ttl !== undefined) writer.field(6, entry.ttl);
+  if (entry.resourceName !== undefined) writer.field(8, entry.resourceName);
+}
+
+/** A `ResourceName`: with constraints, where it is a variant. */
+function resourceNameBytes({ name, variant }: Resource): Uint8Array {
+  const nameLength = utf8Length(name);
+  const constraints = variant === undefined ? 0 : fieldLength(variant.body.length);
+  const writer = new WireWriter(fieldLength(nameLength) + constraints);
+  writer.text(1, name, nameLength);
+  if (variant !== undefined) writer.field(2, variant.body);
+  return writer.bytes;
 }
 
 function resourceBytes(entry: SizedResource): Uint8Array {

@@ -1,9 +1,11 @@
 import type { ApiVersion, Resource, ResourceName } from "@xdskit/api";
 import { changeBetween, type Difference } from "../change.js";
 import { membersOf } from "../collection.js";
+import { isLocator } from "../locator.js";
 import type { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { concerns, covers, type Subscription } from "../subscription.js";
+import { everyVariant, findVariants, knowsVariants, variantChange } from "../variants.js";
 import type { Variant } from "./contract.js";
 
 /**
@@ -27,6 +29,8 @@ export interface Need {
   readonly mustAnswer: boolean;
   /** Owed names that do not exist are not spoken of. */
   readonly absenceUnsaid: boolean;
+  /** The client understands what is said about variants: it names resources by locators. */
+  readonly tellsVariants: boolean;
 }
 
 /** What a response says. */
@@ -36,6 +40,8 @@ export interface Content {
   readonly unresolved: readonly ResourceName[];
   /** Delta: resources that the client holds and whose TTL starts anew, without bodies (rule 131). */
   readonly heartbeats?: readonly Resource[] | undefined;
+  /** Delta: what the client holds and is to hold no more, in the words of one that knows variants: by name and constraints (xRFC TP2). */
+  readonly removedVariants?: readonly Resource[] | undefined;
   /** Those of the resources that are new to the client, or have another content than it holds: what will be warmed. */
   readonly fresh: readonly Resource[];
 }
@@ -47,8 +53,9 @@ export function keyOf(need: Need): string {
     (need.everything ? 1 : 0) +
     (need.mustAnswer ? 2 : 0) +
     (need.absenceUnsaid ? 4 : 0) +
-    (subscription.wildcard ? 8 : 0);
-  return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}`;
+    (subscription.wildcard ? 8 : 0) +
+    (need.tellsVariants ? 16 : 0);
+  return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}${subscription.parameters ?? ""}`;
 }
 
 /**
@@ -59,6 +66,7 @@ export function isUnconcerned(need: Need): boolean {
   const { subscription, held, current } = need;
   if (need.everything || need.mustAnswer || need.owed.size > 0 || subscription.wildcard || held.size === 0)
     return false;
+  if (knowsVariants(held, subscription) || knowsVariants(current, subscription)) return false;
   const { differences } = changeBetween(held, current);
   if (differences.size > fewDifferences) return false;
   for (const difference of differences.values()) if (concerns(subscription, difference)) return false;
@@ -69,15 +77,17 @@ const fewDifferences = 8;
 
 /** What a name stands for: the resource that has it, else the one with that alias (rule 135), else the members of that collection. */
 export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
+  if (ResourceSets.hasVariants(set) || isLocator(name)) return findVariants(set, name);
   const resource = set.get(name) ?? set.byAlias(name);
   if (resource !== undefined) return [resource];
   return membersOf(set, name);
 }
 
 /** All that is subscribed to, each once (rules 78, 136). */
-export function subscribed({ wildcard, names }: Subscription, set: ResourceSet): readonly Resource[] {
-  if (wildcard) return [...set];
-  const found = new Set<Resource>();
+export function subscribed({ wildcard, names, parameters = "" }: Subscription, set: ResourceSet): readonly Resource[] {
+  const isVaried = ResourceSets.hasVariants(set);
+  if (wildcard && !isVaried) return [...set];
+  const found = new Set<Resource>(wildcard ? everyVariant(set, parameters) : []);
   for (const name of names) for (const resource of find(set, name)) found.add(resource);
   return [...found];
 }
@@ -105,6 +115,9 @@ export function* differences({ subscription, held, current }: Need): Iterable<Di
 export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
   const { subscription, held, current } = need;
   if (held.size === 0) return { fresh: subscribed(subscription, current), gone: [] };
+  if (knowsVariants(held, subscription) || knowsVariants(current, subscription)) {
+    return variantChange(held, current, changeBetween(held, current), subscription);
+  }
   const fresh: Resource[] = [];
   const gone: Resource[] = [];
   for (const { before, after } of differences(need)) {

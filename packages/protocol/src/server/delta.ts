@@ -1,10 +1,13 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { equalFingerprints } from "../fingerprint.js";
+import { nameOf } from "../locator.js";
 import type { ClaimedVersions } from "../messages/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../messages/requests.js";
 import { writeDeltaBody } from "../messages/responses.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers, sameSubscription } from "../subscription.js";
+import { calledName } from "../variant-index.js";
+import { knowsVariants, owedByClaims } from "../variants.js";
 import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
@@ -29,6 +32,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   variant: "delta",
   read: readDeltaRequest,
   countNames: ({ subscribe, unsubscribe }) => subscribe.length + unsubscribe.length,
+  hasLocators: ({ subscribe, unsubscribe }) => subscribe.hasLocators || unsubscribe.hasLocators,
   countClaims: ({ claimed }) => claimed.size,
 
   begin(subscriber, request, surroundings) {
@@ -82,12 +86,17 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     if (upToDate && subscription.names.size === 0 && warming.size === 0) return;
 
     const versions = claimed.toMap();
+    if (knowsVariants(current, subscription)) {
+      asker.owed = asker.owed.with(owedByClaims(current, subscription, versions, warming));
+      return;
+    }
     const owed: ResourceName[] = [];
     for (const [name, version] of versions) {
       const resource = current.get(name);
       // Rules 107, 108: gone, which the client must hear if it wants the name; or not its business.
       if (resource === undefined) {
-        if (subscription.wildcard || subscription.names.has(name)) owed.push(name);
+        const { wildcard, names } = subscription;
+        if (wildcard || names.has(name) || names.hasCollectionOf(name)) owed.push(name);
       } else if (covers(subscription, resource) && (resource.version !== version || warming.has(name))) {
         owed.push(name);
       }
@@ -115,33 +124,58 @@ function content(need: Need): Content | undefined {
   const { subscription, current, everything, owed } = need;
   const { fresh, gone } = lacking(need);
   let resources = everything ? subscribed(subscription, current) : fresh;
-  // As they were spelled to the client, by key: a name is in the response once, however it is asked for (rule 96).
-  const removed = new Map<ResourceName, ResourceName>(gone.map(({ key, name }) => [key, name]));
-  const unresolved: ResourceName[] = [];
+  const missing: ResourceName[] = [];
   if (owed.size > 0) {
     const all = new Set<Resource>(resources);
     for (const name of owed) {
       const found = find(current, name);
       for (const resource of found) all.add(resource);
-      if (found.length > 0 || need.absenceUnsaid) continue;
-      // Rules 91, 98, 107, 138.
-      if (removed.has(name)) continue;
-      if (current.type.absence === "removed") removed.set(name, name);
-      else unresolved.push(name);
+      if (found.length === 0 && !need.absenceUnsaid) missing.push(nameOf(name));
     }
     resources = [...all];
   }
-  if (resources.length === 0 && removed.size === 0 && unresolved.length === 0 && !need.mustAnswer) return undefined;
-  return { resources, removed: [...removed.values()], unresolved, fresh: resources };
+  const absent = absences(need, resources, gone, missing);
+  const count = resources.length + absent.removed.length + absent.removedVariants.length + absent.unresolved.length;
+  if (count === 0 && !need.mustAnswer) return undefined;
+  return { resources, ...absent, fresh: resources };
+}
+
+/** What is told not to be there. No name is both there and gone (rules 95, 96), but for a client that knows variants and loses one. */
+function absences(
+  { current, tellsVariants }: Need,
+  resources: readonly Resource[],
+  gone: readonly Resource[],
+  missing: readonly ResourceName[],
+): Required<Pick<Content, "removed" | "removedVariants" | "unresolved">> {
+  if (gone.length + missing.length === 0) return { removed: [], removedVariants: [], unresolved: [] };
+  const there = new Set(resources.map(calledName));
+  // As they were spelled to the client, by name in canonical form.
+  const removed = new Map<ResourceName, ResourceName>();
+  const removedVariants: Resource[] = [];
+  for (const resource of gone) {
+    const name = calledName(resource);
+    if (tellsVariants && (resource.variant !== undefined || there.has(name))) removedVariants.push(resource);
+    else if (!there.has(name)) removed.set(name, resource.name);
+  }
+  const unresolved = new Set<ResourceName>();
+  for (const name of missing) {
+    // Rules 91, 98, 107, 138.
+    if (there.has(name) || removed.has(name)) continue;
+    if (current.type.absence === "removed") removed.set(name, name);
+    else unresolved.add(name);
+  }
+  return { removed: [...removed.values()], removedVariants, unresolved: [...unresolved] };
 }
 
 function next(
   before: DeltaSubscription | undefined,
-  request: DeltaRequest,
+  { subscribe, unsubscribe }: DeltaRequest,
   { type }: Subscriber,
   { api }: Surroundings,
 ): DeltaStep {
-  return nextDeltaSubscription(before, request.subscribe.toSet(), request.unsubscribe.toSet(), type, api);
+  const step = nextDeltaSubscription(before, subscribe.toSet(), unsubscribe.toSet(), type, api);
+  const parameters = subscribe.wildcardParameters ?? (step.everything ? undefined : before?.parameters);
+  return { ...step, subscription: { ...step.subscription, parameters } };
 }
 
 function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {

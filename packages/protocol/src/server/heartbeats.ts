@@ -3,7 +3,7 @@ import { beatInterval } from "../beat.js";
 import type { ResponseHead } from "../messages/responses.js";
 import type { NameSet } from "../name-set.js";
 import { ResourceSets } from "../resource-set.js";
-import { covers } from "../subscription.js";
+import { wants } from "../variants.js";
 import { type Content, type Need, subscribed } from "./content.js";
 import { identityOf } from "./lifetimes.js";
 import { type ResponseMaker, type SharedResponse, share } from "./shared-responses.js";
@@ -25,8 +25,8 @@ export function sharedHeartbeat(
   head: ResponseHead,
 ): SharedResponse | undefined {
   const { variant, api, current, subscription, interval, rejected, whole } = need;
-  const which = `${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}`;
-  const key = `beat${variant}${api} ${which} ${interval} ${rejected.id} ${whole}`;
+  const which = `${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}${subscription.parameters ?? ""}`;
+  const key = `beat${variant}${api} ${which} ${interval} ${rejected.id} ${whole} ${need.tellsVariants}`;
   // The whole set again is the same bytes as the response that brought it.
   const bodyKey = () => (isFullState(need) ? maker.bodyKey(need, key) : key);
   return share(maker, head, key, () => contentOf(need), bodyKey);
@@ -61,7 +61,7 @@ function perishable({ subscription, current }: Need): readonly Resource[] {
   const all = ResourceSets.perishable(current);
   if (all === undefined) return [];
   if (subscription.wildcard || all.size < subscription.names.size) {
-    return [...all].filter((resource) => covers(subscription, resource));
+    return [...all].filter((resource) => wants(current, subscription, resource));
   }
   return subscribed(subscription, current).filter(({ ttl }) => ttl !== undefined);
 }

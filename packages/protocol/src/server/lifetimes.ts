@@ -1,7 +1,7 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
-import { covers } from "../subscription.js";
+import { askedAs } from "../variants.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 
 /** What is remembered of a client that is told TTLs, for one type of which something has one. */
@@ -17,8 +17,8 @@ export interface Lifetimes {
 }
 
 /** One content of one resource; versions have no spaces. */
-export function identityOf({ name, version }: Resource): string {
-  return `${version} ${name}`;
+export function identityOf({ key, version }: Resource): string {
+  return `${version} ${key}`;
 }
 
 /** The contents with a TTL among these. */
@@ -80,13 +80,13 @@ function heldOf({ held, subscription }: Subscriber, perishable: NameSet): readon
   const names: ResourceName[] = [];
   for (const identity of perishable) {
     const resource = resourceWith(held, identity);
-    if (resource !== undefined && covers(subscription, resource)) names.push(resource.name);
+    if (resource !== undefined) names.push(...askedAs(held, subscription, resource));
   }
   return names;
 }
 
 function resourceWith(set: ResourceSet, identity: string): Resource | undefined {
   const space = identity.indexOf(" ");
-  const resource = set.get(identity.slice(space + 1));
+  const resource = ResourceSets.get(set, identity.slice(space + 1));
   return resource?.version === identity.slice(0, space) ? resource : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Resource, ResourceName, Version } from "@xdskit/api";
+import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { type NamesIdentity, sameNames } from "../messages/names.js";
 import { readSotwRequest, type SotwRequest } from "../messages/requests.js";
 import { writeSotwBody } from "../messages/responses.js";
@@ -30,6 +30,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   variant: "sotw",
   read: readSotwRequest,
   countNames: ({ names }) => names.length,
+  hasLocators: ({ names }) => names.hasLocators,
   countClaims: () => 0,
 
   begin(subscriber, request, surroundings) {
@@ -37,7 +38,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     const { type } = subscriber;
     const asker: SotwSubscriber = {
       ...subscriber,
-      subscription: nextSotwSubscription(undefined, request.names.toSet(), type, surroundings.api),
+      subscription: next(undefined, request, type, surroundings),
       lastNames: request.names.identity,
       settled: true,
       crossed: undefined,
@@ -82,7 +83,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     const before = asker.subscription;
     subscribe(asker, request, surroundings);
     if (sameSubscription(before, asker.subscription)) return effects;
-    if (asker.subscription.wildcard && !before.wildcard) answerEverything(asker);
+    const { wildcard, parameters } = asker.subscription;
+    if (wildcard && (!before.wildcard || parameters !== before.parameters)) answerEverything(asker);
     else oweNewNames(asker, before);
     return [...effects, subscribedEffect(asker)];
   },
@@ -107,8 +109,9 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   bodyKey(need, contentKey) {
     if (!need.current.type.fullState) return contentKey;
     // The whole set is the same whatever the client holds.
-    const { current, subscription, api } = need;
-    return `full${api} ${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}`;
+    const { current, subscription, api, tellsVariants } = need;
+    const { names, wildcard, parameters = "" } = subscription;
+    return `full${api} ${ResourceSets.id(current)} ${names.id} ${wildcard} ${tellsVariants}${parameters}`;
   },
 
   write: (head, content) => writeSotwBody(head, content.resources),
@@ -143,10 +146,20 @@ function changed(need: Need): Content | undefined {
   return { resources, removed: [], unresolved: [], fresh: resources };
 }
 
-function subscribe(asker: SotwSubscriber, request: SotwRequest, { api }: Surroundings): void {
+function next(
+  before: SotwSubscription | undefined,
+  { names }: SotwRequest,
+  type: ResourceType,
+  { api }: Surroundings,
+): SotwSubscription {
+  const { parameters: _, ...subscription } = nextSotwSubscription(before, names.toSet(), type, api);
+  return { ...subscription, parameters: names.wildcardParameters };
+}
+
+function subscribe(asker: SotwSubscriber, request: SotwRequest, surroundings: Surroundings): void {
   const { identity } = request.names;
   if (sameNames(identity, asker.lastNames)) return;
-  asker.subscription = nextSotwSubscription(asker.subscription, request.names.toSet(), asker.type, api);
+  asker.subscription = next(asker.subscription, request, asker.type, surroundings);
   asker.lastNames = identity;
 }
 

@@ -184,6 +184,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       const { wildcard, names } = added.subscription;
       effects.push({ kind: "subscribed", type, wildcard, names: names.size });
     }
+    const known = this.#askers.get(type.typeUrl);
+    if (known !== undefined && this.#rules.hasLocators(request)) known.tellsVariants = true;
     const names = this.#ordered.reduce((sum, { subscription }) => sum + subscription.names.size, 0);
     if (names > limits.namesPerStream) {
       return this.#exhausted(`the stream names ${names} resources, and at most ${limits.namesPerStream} are allowed`);
@@ -227,6 +229,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       owed: asker.owed.without(later),
       mustAnswer: asker.mustAnswer,
       absenceUnsaid: isAbsenceUnsaid(type, node),
+      tellsVariants: asker.tellsVariants,
     };
     const response = sharedResponse(this.#rules, need, this.#head(asker, current));
     holdAll(asker, current, later);
@@ -240,20 +243,21 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   /** What starts the client's TTLs anew, where it is time; it holds all that it is to hold. */
   #heartbeat(asker: Asker): OutgoingResponse | undefined {
-    const { api, subscription, held, lifetimes } = asker;
+    const { api, subscription, held, lifetimes, tellsVariants } = asker;
     if (lifetimes === undefined || lifetimes.due === 0) return undefined;
     const { due: interval, rejected } = lifetimes;
     lifetimes.due = 0;
     // Envoy on the wire, 3: heartbeats without a body do not reach its timers in SotW, and clients of gRPC reject them.
     const whole = lifetimes.whole || this.#rules.variant === "sotw";
-    const need = { ...heldAll, variant: this.#rules.variant, api, subscription, held, current: held };
+    const of = { api, subscription, held, current: held, tellsVariants };
+    const need = { ...heldAll, ...of, variant: this.#rules.variant };
     const head = this.#head(asker, held);
     const response = sharedHeartbeat(this.#rules, { ...need, interval, rejected, whole }, head);
     return response && this.#send(asker, response, true);
   }
 
-  #head({ type, api }: Asker, { version }: ResourceSet): ResponseHead {
-    return { typeUrl: typeUrlIn(type, api), api, version, ttl: this.#isToldTtl };
+  #head({ type, api, tellsVariants }: Asker, { version }: ResourceSet): ResponseHead {
+    return { typeUrl: typeUrlIn(type, api), api, version, ttl: this.#isToldTtl, variants: tellsVariants };
   }
 
   #send(asker: Asker, { content, body, perishable }: SharedResponse, isHeartbeat: boolean): OutgoingResponse {
@@ -268,7 +272,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#rules.noteSent(asker, sent);
     asker.lastSent = sent;
     const resources = content.resources.length + content.unresolved.length + heartbeats;
-    const removed = content.removed.length;
+    const removed = content.removed.length + (content.removedVariants?.length ?? 0);
     return { type, nonce, version, resources, removed, isHeartbeat, body, tail: writeNonce(nonce) };
   }
 

@@ -37,6 +37,8 @@ export interface Subscriber {
   /** The client waits for a response, even one without resources. */
   mustAnswer: boolean;
   lastSent: Sent | undefined;
+  /** The client understands what is said about variants: it names resources by locators. */
+  tellsVariants: boolean;
   /** Undefined as long as it got nothing with a TTL. */
   lifetimes: Lifetimes | undefined;
   /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
@@ -56,6 +58,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     owed: NameSet.empty,
     mustAnswer: false,
     lastSent: undefined,
+    tellsVariants: false,
     lifetimes: undefined,
     undecided: NameSet.empty,
     waitsFor: NameSet.empty,

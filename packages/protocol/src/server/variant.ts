@@ -27,6 +27,8 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
   read(bytes: Uint8Array, most: MostKept): Asked;
   /** How many names the request has, repeated ones too. */
   countNames(request: Asked): number;
+  /** The request names resources by locators. */
+  hasLocators(request: Asked): boolean;
   /** How many resources the client says to have. */
   countClaims(request: Asked): number;
   /** The first request of a type on a stream. */

@@ -32,7 +32,10 @@ export function namesToWarm(content: Content, type: TypeUrl, { wildcard, names }
   if (wildcard) return referred.names;
   if (referred.last?.subscribed !== names) {
     const [few, many] = names.size < referred.names.size ? [names, referred.names] : [referred.names, names];
-    referred.last = { subscribed: names, names: NameSet.of([...few].filter((name) => many.has(name))) };
+    const warmed = names.hasLocators
+      ? [...referred.names].flatMap((name) => [...names.spelled(name)])
+      : [...few].filter((name) => many.has(name));
+    referred.last = { subscribed: names, names: NameSet.of(warmed) };
   }
   return referred.last.names;
 }

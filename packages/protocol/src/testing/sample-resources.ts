@@ -16,6 +16,7 @@ import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v
 import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
 import { RuntimeSchema } from "@xdskit/api/envoy/service/runtime/v3/rtds";
+import { readConstraints, splitBraces } from "./variant-words.js";
 
 /**
  * One resource's content in the words of a transcript: a label, and the names it refers to: `1`, `1->x`, `1->x,y`.
@@ -55,12 +56,14 @@ function sample<Desc extends DescMessage>(schema: Desc, v2Name: string | undefin
   ): Sample => ({
     url: `${typeUrlPrefix}${schema.typeName}`,
     v2Url: v2Name === undefined ? undefined : `${typeUrlPrefix}${v2Name}`,
-    resource: (name, content) => {
+    resource: (word, content) => {
+      const [name, braces] = splitBraces(word);
       const [carried = "", ttl] = content.split("~");
       const [said = "", ...aliases] = carried.split("@");
       const [label = "", refers] = said.split("->");
       const message = create(schema, build(name, label, refers === undefined ? [] : refers.split(",")));
-      return createResource(message, { name, aliases, ttl: ttl === undefined ? undefined : millisecondsOf(ttl) });
+      const milliseconds = ttl === undefined ? undefined : millisecondsOf(ttl);
+      return createResource(message, { name, aliases, ttl: milliseconds, constraints: readConstraints(braces) });
     },
     read: (body) => {
       const [name, label, refers = []] = read(fromBinary(schema, body));

@@ -38,7 +38,9 @@ export function edit(group: SampleGroup | undefined, edits: readonly Edit[]): Sa
     upsert: edits.flatMap(({ type, name, content }) =>
       content === undefined ? [] : [sampleResource(type, name, content)],
     ),
-    remove: edits.flatMap(({ type, name, content }) => (content === undefined ? [{ type: typeOf(type), name }] : [])),
+    remove: edits.flatMap(({ type, name, content }) =>
+      content === undefined ? [{ type: typeOf(type), name: sampleResource(type, name, "").key }] : [],
+    ),
   });
   return { snapshot, contents };
 }

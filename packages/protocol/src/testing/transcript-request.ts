@@ -91,7 +91,7 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
 /** Takes `name=content` apart. A name of federation may hold a `=` itself. */
 export function splitContent(text: string): readonly [name: string, content: string] {
   const [, name = text, content = ""] =
-    (text.startsWith("xdstp:") ? /^(.*?)=([^=/]*)$/ : /^(.*?)=(.*)$/).exec(text) ?? [];
+    (text.startsWith("xdstp:") ? /^(.*)=([^=/]*)$/ : /^([^={]*(?:\{[^}]*\})?)=(.*)$/).exec(text) ?? [];
   return [name, content];
 }
 

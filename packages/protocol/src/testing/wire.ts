@@ -5,10 +5,12 @@ import {
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
   type Resource as ResourceMessage,
+  type ResourceName,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { OutgoingResponse, Variant } from "../server/contract.js";
 import { type Content, readSample } from "./sample-resources.js";
+import { describeConstraints, readParameters, splitBraces } from "./variant-words.js";
 
 /** The parts of a node that transcripts set. */
 export interface RequestNode {
@@ -43,16 +45,33 @@ export function encodeRequest(variant: Variant, request: Request): Uint8Array {
     ...(request.error === undefined ? {} : { errorDetail: request.error }),
   };
   if (variant === "sotw") {
-    const init = { ...common, versionInfo: request.version ?? "", resourceNames: [...(request.names ?? [])] };
+    const [resourceNames, resourceLocators] = split(request.names);
+    const init = { ...common, versionInfo: request.version ?? "", resourceNames, resourceLocators };
     return toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, init));
   }
+  const [resourceNamesSubscribe, resourceLocatorsSubscribe] = split(request.subscribe);
+  const [resourceNamesUnsubscribe, resourceLocatorsUnsubscribe] = split(request.unsubscribe);
   const init = {
     ...common,
-    resourceNamesSubscribe: [...(request.subscribe ?? [])],
-    resourceNamesUnsubscribe: [...(request.unsubscribe ?? [])],
+    resourceNamesSubscribe,
+    resourceNamesUnsubscribe,
+    resourceLocatorsSubscribe,
+    resourceLocatorsUnsubscribe,
     initialResourceVersions: { ...request.initialVersions },
   };
   return toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, init));
+}
+
+/** Names, and those that are locators: with dynamic parameters in braces, or with empty ones. */
+function split(words: readonly string[] = []) {
+  const names: string[] = [];
+  const locators: { readonly name: string; readonly dynamicParameters: { readonly [key: string]: string } }[] = [];
+  for (const word of words) {
+    const [name, braces] = splitBraces(word);
+    if (braces === undefined) names.push(word);
+    else locators.push({ name, dynamicParameters: readParameters(braces) });
+  }
+  return [names, locators] as const;
 }
 
 /** One resource of a response. */
@@ -111,14 +130,17 @@ function decodeSotw(bytes: Uint8Array): OnTheWire {
     const any = wrapper === undefined ? outer : wrapper.resource;
     check(any !== undefined, "a wrapper without a resource (Envoy on the wire, 3)");
     check(any.typeUrl === typeUrl, `a resource of type ${any.typeUrl} in a response of ${typeUrl} (rule 2)`);
-    const { name = "?", content } = readSample(any.typeUrl, any.value);
+    const said = readSample(any.typeUrl, any.value);
+    const { name = "?", content } = said;
     if (wrapper !== undefined) {
       allKnown(wrapper);
-      check(wrapper.name === name, `the wrapper of ${name} says that it is ${wrapper.name}`);
+      const [wrapped] = splitBraces(nameOf(wrapper));
+      check(wrapped === name, `the wrapper of ${name} says that it is ${wrapped}`);
       check(wrapper.version === version, `the wrapper of ${name} has the version ${wrapper.version}, not ${version}`);
-      check(wrapper.ttl !== undefined, `${name} is wrapped without need`);
+      check(wrapper.ttl !== undefined || wrapper.resourceName !== undefined, `${name} is wrapped without need`);
     }
-    return { name, content, version: undefined, aliases: [], ttl: ttlOf(wrapper) };
+    const shown = wrapper === undefined ? name : nameOf(wrapper);
+    return { name: shown, content, version: undefined, aliases: [], ttl: ttlOf(wrapper) };
   });
   return { typeUrl, version, nonce, resources, removed: [] };
 }
@@ -126,9 +148,11 @@ function decodeSotw(bytes: Uint8Array): OnTheWire {
 function decodeDelta(bytes: Uint8Array): OnTheWire {
   const response = fromBinary(DeltaDiscoveryResponseSchema, bytes);
   allKnown(response);
-  const { typeUrl, systemVersionInfo: version, nonce, removedResources: removed } = response;
+  const { typeUrl, systemVersionInfo: version, nonce, removedResources, removedResourceNames } = response;
+  const removed = [...removedResources, ...removedResourceNames.map((name) => describeName(name))];
   const resources = response.resources.map((resource) => {
-    const { name, version, aliases, resource: any } = resource;
+    const { version, aliases, resource: any } = resource;
+    const name = nameOf(resource);
     const ttl = ttlOf(resource);
     if (ttl !== undefined && any === undefined)
       check(version !== "", `a heartbeat without version (rule 131): ${name}`);
@@ -136,7 +160,8 @@ function decodeDelta(bytes: Uint8Array): OnTheWire {
     check(any.typeUrl === typeUrl, `a resource of type ${any.typeUrl} in a response of ${typeUrl} (rule 2)`);
     check(version !== "", `no version for ${name} (rule 81)`);
     const said = readSample(any.typeUrl, any.value);
-    check(said.name === undefined || said.name === name, `resource ${name} says that it is ${said.name}`);
+    const [own] = splitBraces(name);
+    check(said.name === undefined || said.name === own, `resource ${name} says that it is ${said.name}`);
     return { name, content: said.content, version, aliases, ttl };
   });
   return { typeUrl, version, nonce, resources, removed };
@@ -147,6 +172,16 @@ const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 function ttlOf(resource: ResourceMessage | undefined): string | undefined {
   const { ttl } = resource ?? {};
   return ttl === undefined ? undefined : `${Number(ttl.seconds) + ttl.nanos / 1e9}s`;
+}
+
+/** A name, with the constraints of a variant in braces. Only one of the two fields may be set. */
+function nameOf({ name, resourceName }: ResourceMessage): string {
+  check(name === "" || resourceName === undefined, `${name} has two names`);
+  return resourceName === undefined ? name : describeName(resourceName);
+}
+
+function describeName({ name, dynamicParameterConstraints }: ResourceName): string {
+  return `${name}${describeConstraints(dynamicParameterConstraints)}`;
 }
 
 function allKnown(message: Message): void {

@@ -1,0 +1,50 @@
+import { locatorOf, type Parameters, writeParameters } from "../locator.js";
+import { delimited, MalformedMessage, type Span, WireReader } from "./wire-reader.js";
+
+/** What a `ResourceLocator` says. */
+export interface Locator {
+  /** The name with its parameters, as `locatorOf` writes it; `*` stays what it is. */
+  readonly name: string;
+  readonly parameters: Parameters;
+}
+
+const mostParameters = 64;
+const mostCharacters = 8192;
+
+/** Reads a `ResourceLocator`. Throws `MalformedMessage`, also for more parameters than a client can need: they are kept with every name. */
+export function readLocator(bytes: Uint8Array, span: Span): Locator {
+  const reader = new WireReader(bytes, span);
+  const parameters = new Map<string, string>();
+  let name = "";
+  let length = 0;
+  let count = 0;
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === delimited(1)) name = reader.string();
+    else if (tag === delimited(2)) {
+      const { key, value } = readEntry(bytes, reader.span());
+      parameters.set(key, value);
+      count += 1;
+      length += key.length + value.length;
+    } else reader.skip(tag);
+    if (count > mostParameters || length > mostCharacters) {
+      throw new MalformedMessage(
+        `a resource locator has more than ${mostParameters} dynamic parameters, or more than ${mostCharacters} characters of them`,
+      );
+    }
+  }
+  return { name: name === "*" ? name : locatorOf(name, parameters), parameters: writeParameters(parameters) };
+}
+
+function readEntry(bytes: Uint8Array, span: Span): { readonly key: string; readonly value: string } {
+  const reader = new WireReader(bytes, span);
+  let key = "";
+  let value = "";
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === delimited(1)) key = reader.string();
+    else if (tag === delimited(2)) value = reader.string();
+    else reader.skip(tag);
+  }
+  return { key, value };
+}
