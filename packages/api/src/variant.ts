@@ -30,8 +30,8 @@ const messageName = "envoy.service.discovery.v3.DynamicParameterConstraints";
 const deepest = 16;
 const most = 500;
 
-/** What tells a variant from its name in a key. A lone surrogate: no name that comes over the wire can hold it. */
-const separator = "\ud800";
+/** What tells a variant from its name in a key. Two high surrogates in a row: no name that comes over the wire can hold them. */
+const separator = "\ud800\ud800";
 
 /** What a resource is found by: its name in canonical form, and the constraints of a variant. */
 export function keyOf(name: ResourceName, variant: Variant | undefined): ResourceName {

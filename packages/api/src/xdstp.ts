@@ -69,8 +69,8 @@ export function formatName({ authority, type, path, parameters, directives }: Xd
  */
 export function canonicalName(name: ResourceName): ResourceName {
   if (!name.startsWith(scheme) || surelyCanonical.test(name)) return name;
-  // What stands behind a lone surrogate is no part of the name: constraints, in a key, or a client's parameters.
-  const end = name.indexOf("\ud800");
+  // What stands behind is no part of the name: constraints, in a key, or a client's parameters. No text that comes over the wire has two in a row.
+  const end = name.indexOf("\ud800\ud800");
   if (end >= 0) return `${canonicalName(name.slice(0, end))}${name.slice(end)}`;
   const parsed = parseName(name);
   return parsed.kind === "xdstp" ? formatName(parsed) : name;

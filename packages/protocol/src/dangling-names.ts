@@ -2,6 +2,7 @@ import { globOf, isCollection, type Reference, type Resource, type ResourceName,
 import { changeBetween, type Difference } from "./change.js";
 import { emptyResourceSet, type ResourceSet } from "./resource-set.js";
 import { emptySnapshot, type Snapshot } from "./snapshot.js";
+import { calledName } from "./variant-index.js";
 
 /** What one more snapshot changed about the names that dangle. */
 export interface DanglingChange {
@@ -43,11 +44,11 @@ export function createDanglingNames(): DanglingNames {
       current = next;
       for (const type of new Set([...before.sets.keys(), ...next.sets.keys()])) {
         const names = of(type);
-        for (const { key, before: old, after } of differences(before.sets.get(type), next.sets.get(type))) {
+        for (const { before: old, after } of differences(before.sets.get(type), next.sets.get(type))) {
           if (old !== undefined) for (const { type, name } of old.references) of(type).forget(name, old);
           if (after !== undefined) for (const { type, name } of after.references) of(type).note(name, after);
-          if (old === undefined) names.exists(key, 1);
-          else if (after === undefined) names.exists(key, -1);
+          if (old === undefined && after !== undefined) names.exists(calledName(after), 1);
+          else if (old !== undefined && after === undefined) names.exists(calledName(old), -1);
         }
       }
       const appeared: Reference[] = [];
@@ -115,10 +116,11 @@ class NamesOfType {
   }
 
   #isThere(reference: Reference, set: ResourceSet | undefined): boolean {
-    if (!isCollection(reference)) return set?.get(reference.name) !== undefined;
+    if (!isCollection(reference)) return (set?.named(reference.name).length ?? 0) > 0;
     if (this.#members === undefined) {
       this.#members = new Map();
-      for (const { key } of set ?? []) for (const each of collectionsOf(key)) count(this.#members, each, 1);
+      for (const resource of set ?? [])
+        for (const each of collectionsOf(calledName(resource))) count(this.#members, each, 1);
     }
     return this.#members.has(reference.name);
   }

@@ -2,10 +2,10 @@ import { canonicalName, type ResourceName } from "@xdskit/api";
 
 /*
  * A name and a client's dynamic parameters (`ResourceLocator`, xRFC TP2), as one name: so subscriptions, claims and what is owed need to know nothing of
- * parameters; only what looks a name up does. The separators are lone surrogates, which no name that comes over the wire can hold.
+ * parameters; only what looks a name up does. The separators are high surrogates in a row, which no text that comes over the wire can hold.
  */
-const separator = "\ud800";
-const between = "\ud801";
+const separator = "\ud800\ud800";
+const between = "\ud801\ud801";
 
 /** A client's dynamic parameters, behind a name: empty for none. */
 export type Parameters = string;
@@ -43,7 +43,7 @@ export function readParameters(parameters: Parameters): ReadonlyMap<string, stri
   if (parameters === "") return none;
   return new Map(
     parameters
-      .slice(1)
+      .slice(separator.length)
       .split(separator)
       .map((pair) => pair.split(between) as [string, string]),
   );

@@ -19,6 +19,8 @@ export interface ResourceSet {
   readonly size: number;
   /** By name, however it is spelled. */
   get(name: ResourceName): Resource | undefined;
+  /** All resources of a name, or the one of a key: several where a name comes in variants. */
+  named(name: ResourceName): readonly Resource[];
   /** By alias (VHDS); undefined where no resource has it. */
   byAlias(alias: ResourceName): Resource | undefined;
   [Symbol.iterator](): Iterator<Resource>;
@@ -173,6 +175,12 @@ class ChainedResourceSet implements ResourceSet {
 
   get(name: ResourceName): Resource | undefined {
     return this.members.get(canonicalName(name));
+  }
+
+  named(name: ResourceName): readonly Resource[] {
+    const key = canonicalName(name);
+    const single = this.members.get(key);
+    return this.variants?.get(key) ?? (single === undefined ? [] : [single]);
   }
 
   byAlias(alias: ResourceName): Resource | undefined {

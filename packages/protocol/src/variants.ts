@@ -106,6 +106,14 @@ export function owedByClaims(
   return owed;
 }
 
+/** What a wildcard with other parameters must be answered besides all that there is: names of which the client has a variant that is not for it any more. */
+export function lostVariants(held: ResourceSet, before: Subscription, after: Subscription): readonly ResourceName[] {
+  const { parameters = "" } = after;
+  if ((before.parameters ?? "") === parameters || !ResourceSets.hasVariants(held)) return [];
+  const varied = everyVariant(held, before.parameters ?? "").filter(({ variant }) => variant !== undefined);
+  return varied.map((resource) => `${calledName(resource)}${parameters}`);
+}
+
 /** What a change means to a client: what is new to it, and what it had and is not to have any more, which may be another variant of what is new. */
 export function variantChange(
   held: ResourceSet,

@@ -1,11 +1,4 @@
-import {
-  canonicalName,
-  type Finding,
-  type Resource,
-  type ResourceName,
-  type ResourceType,
-  XdskitError,
-} from "@xdskit/api";
+import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
 import { isBelow } from "./on-demand/below.js";
 import type { LayerName, LayerUpdate } from "./source.js";
@@ -105,9 +98,10 @@ function patch(before: Snapshot, update: LayerUpdate): LayerChange {
   if (update.remove !== undefined && update.remove.length > 0) {
     for (const { type, key } of update.upsert) namesOf(kept, type).add(key);
   }
-  const removed = (update.remove ?? []).filter(
-    ({ type, name }) => before.of(type).get(name) !== undefined && !kept.get(type)?.has(canonicalName(name)),
-  );
+  const named = (update.remove ?? []).flatMap(({ type, name }) => before.of(type).named(name));
+  const removed = named
+    .filter(({ type, key }) => !kept.get(type)?.has(key))
+    .map(({ type, key }) => ({ type, name: key }));
   return { layer: update.layer, upserted, removed };
 }
 

@@ -12,7 +12,7 @@ export interface LayerUpdate {
   /** `replace`: the layer is to hold exactly `upsert`. `patch`: only what is named changes. */
   readonly kind: "replace" | "patch";
   readonly upsert: readonly Resource[];
-  /** `name` is a resource's name, or its key. */
+  /** `name` is a resource's name, which means all variants of it, or the key of one. */
   readonly remove?: readonly { readonly type: Resource["type"]; readonly name: Resource["name"] }[];
 }
 

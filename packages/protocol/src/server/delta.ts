@@ -7,7 +7,7 @@ import { writeDeltaBody } from "../messages/responses.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers, sameSubscription } from "../subscription.js";
 import { calledName } from "../variant-index.js";
-import { knowsVariants, owedByClaims } from "../variants.js";
+import { knowsVariants, lostVariants, owedByClaims } from "../variants.js";
 import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
@@ -63,6 +63,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     asker.subscription = step.subscription;
     asker.owed = asker.owed.without(step.dropped).with(step.owed);
     if (before.wildcard && !step.subscription.wildcard) takeBackWildcard(asker);
+    else if (before.wildcard) asker.owed = asker.owed.with(lostVariants(asker.held, before, step.subscription));
     if (step.everything) {
       asker.everything = true;
       asker.mustAnswer = asker.type.schema !== undefined;

@@ -1,6 +1,7 @@
 import type { ApiVersion } from "@xdskit/api";
 import type { Variant } from "../server/contract.js";
 import { urlOf } from "./sample-resources.js";
+import { splitBraces } from "./variant-words.js";
 import type { Request, RequestNode } from "./wire.js";
 
 /** What a client remembers of one type on one stream. */
@@ -63,7 +64,9 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
     const [, key = "", value = ""] = /^([a-z]+)=(.*)$/.exec(token) ?? [];
     if (inVersions) {
       const [name, content] = splitContent(token);
-      initialVersions[name] = content === "?" ? "another-server's" : context.versionOf(type, name, content);
+      // Clients know versions by name, whichever variant they have.
+      initialVersions[splitBraces(name)[0]] =
+        content === "?" ? "another-server's" : context.versionOf(type, name, content);
     } else if (token === "has") inVersions = true;
     else if (token === "ack") {
       nonce = lastResponse().nonce;
