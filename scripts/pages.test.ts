@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const foreign = new Set(["node_modules", "dist", "gen", ".git", ".cache"]);
+
+/** Every file of the project, from its root. */
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    if (foreign.has(entry.name)) return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+const files = filesBelow("");
+const pages = files.filter((file) => file.endsWith(".md"));
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+
+test("every link of a page to a file leads to one", () => {
+  const broken = pages.flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)(?:#[^)]*)?\)/g)]
+      .map(([, target = ""]) => target)
+      .filter((target) => !existsSync(join(root, dirname(page), target)))
+      .map((target) => `${page}: ${target}`),
+  );
+  assert.deepEqual(broken, []);
+});
+
+test("every file and folder that ARCHITECTURE.md and CONTRIBUTING.md name is there", () => {
+  const isThere = (name: string) => files.some((file) => `/${file}/`.includes(`/${name}/`));
+  const missing = ["ARCHITECTURE.md", "CONTRIBUTING.md"].flatMap((page) =>
+    [...read(page).matchAll(/`([\w.-]+(?:\/[\w.-]+)*(?:\.ts|\.mjs|\/))`/g)]
+      .map(([, name = ""]) => name.replace(/\/$/, ""))
+      .filter((name) => !isThere(name))
+      .map((name) => `${page}: ${name}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+test("every folder of the packages is named in ARCHITECTURE.md", () => {
+  const text = read("ARCHITECTURE.md");
+  const folders = new Set(
+    files.flatMap((file) => {
+      const [, found] = /^packages\/\w+\/src\/([\w-]+(?:\/[\w-]+)?)\/[\w-]+\.ts$/.exec(file) ?? [];
+      return found === undefined || found.startsWith("testing") || found.endsWith("/testing") ? [] : [found];
+    }),
+  );
+  assert.deepEqual(
+    [...folders].filter((folder) => !text.includes(`${folder}/`)),
+    [],
+  );
+});
+
+test("nothing is left of an unresolved merge", () => {
+  const texts = files.filter((file) => /\.(?:md|txt|ts|mjs|json|ya?ml|go|py|sh)$/.test(file));
+  const left = texts.filter((file) => /^(?:<{7}|>{7}) /m.test(read(file)));
+  assert.deepEqual(left, []);
+});
