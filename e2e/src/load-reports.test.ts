@@ -101,6 +101,18 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
         async () => (await metric(server.admin, "xdskit_load_requests_in_progress", { cluster: "web" })) === 0,
       );
     });
+    await scene.step("counts what it drops, by category", async () => {
+      const dropAll = { category: "throttle", drop_percentage: { numerator: 100, denominator: "HUNDRED" } };
+      const policy = { drop_overloads: [dropAll] };
+      await folder.put({ "endpoints.yaml": [{ ...zones("web", { a: good.port }), policy }] });
+      await eventually("a drop", async () => (await get(port)).status === 503);
+      const served = good.served();
+      for (let request = 0; request < 9; request++) assert.equal((await get(port)).status, 503);
+      assert.equal(good.served(), served);
+      const drops = () => metric(server.admin, "xdskit_load_drops_total", { cluster: "web", category: "throttle" });
+      await eventually("ten drops", async () => (await drops()) >= 10);
+      assert.equal(await drops(), 10);
+    });
   });
 }
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { type ClientReadableStream, credentials, makeGenericClientConstructor, type ServiceError } from "@grpc/grpc-js";
 import { service } from "grpc-health-check";
 import { createConfigFolder } from "./harness/config-folder.js";
-import { peer, root } from "./harness/peers.js";
+import { pythonWith, root } from "./harness/peers.js";
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
 import { serve } from "./harness/xdskit.js";
@@ -47,7 +47,7 @@ test("health checks, by gRPC's own definition of the service", { timeout: 30_000
 });
 
 test("reflection, by Python's client", { timeout: 60_000 }, async (t) => {
-  const python = peer("python-grpc", t);
+  const python = pythonWith("grpc_reflection", t);
   if (python === undefined) return;
   const scene = await createScene(t);
   const folder = await createConfigFolder(scene.directory, empty);

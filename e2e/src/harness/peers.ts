@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import type { TestContext } from "node:test";
@@ -14,9 +15,18 @@ export type PeerName = "envoy" | "python-grpc" | "go-grpc-client" | "go-grpc-ser
  * (undefined is returned), and fails instead when CI is set.
  */
 export function peer(name: PeerName, t: TestContext): string | undefined {
-  const found = findPeer(name);
-  if (found !== undefined) return found;
-  const message = `${name} is not installed: run e2e/peers/install.sh`;
+  return findPeer(name) ?? missing(`${name} is not installed`, t);
+}
+
+/** Python with a module that was not always among the peers. */
+export function pythonWith(module: string, t: TestContext): string | undefined {
+  const python = peer("python-grpc", t);
+  if (python === undefined || spawnSync(python, ["-c", `import ${module}`]).status === 0) return python;
+  return missing(`Python's ${module} is not installed`, t);
+}
+
+function missing(what: string, t: TestContext): undefined {
+  const message = `${what}: run e2e/peers/install.sh`;
   if (isCi()) throw new Error(message);
   console.error(`\n*** SKIPPED, NOT TESTED: ${t.name}: ${message} ***\n`);
   t.skip(message);
