@@ -5,8 +5,12 @@ import type { FuzzTarget } from "./kit/target.js";
 import { createWatchdog } from "./kit/watchdog.js";
 import { files } from "./targets/files.js";
 import { targets } from "./targets/index.js";
+import { names } from "./targets/names.js";
+import { rest } from "./targets/rest.js";
+import { server } from "./targets/server.js";
 import { settings } from "./targets/settings.js";
 import { stream } from "./targets/stream.js";
+import { wire } from "./targets/wire.js";
 
 /** The same inputs each time: what fails in the suite fails again. `npm run fuzz` looks further. */
 const seed = 1;
@@ -23,6 +27,17 @@ test("whatever a settings file holds, it is read or refused with findings that s
 
 test("whatever bytes a client sends, the machine takes them or ends that stream with a status", (t) =>
   holds(t, stream));
+
+test("whatever name a client or a file has, it has one canonical form, which means the same", (t) => holds(t, names));
+
+test("whatever clients send, their streams end, nothing is left of them, and others are served", (t) =>
+  holds(t, server));
+
+test("whatever comes over gRPC, load reports too, calls end with a status, nothing is left, and others are served", (t) =>
+  holds(t, wire));
+
+test("whatever comes over REST, it is answered with a status that says why, and others are served", (t) =>
+  holds(t, rest));
 
 test("no target is left out", () => assert.deepEqual(new Set(targets), tried));
 

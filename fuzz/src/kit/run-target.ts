@@ -39,14 +39,10 @@ export async function runTarget(target: FuzzTarget, options: RunOptions): Promis
     const base = { seed, verbose: 0, markInterruptAsFailure: false } as const;
     const first = await fc.check(property, { ...base, path, numRuns: runs, interruptAfterTimeLimit: budgetMs });
     if (first.failed) {
-      const at = first.counterexamplePath ?? path;
-      const small = await fc.check(property, {
-        ...base,
-        path: at ?? "",
-        numRuns: 1,
-        interruptAfterTimeLimit: shrinkMs,
-      });
-      return done(report(small.failed ? small : first));
+      const at = first.counterexamplePath;
+      if (at === null) return done("one input took longer than all were to take");
+      const small = await fc.check(property, { ...base, path: at, numRuns: 1, interruptAfterTimeLimit: shrinkMs });
+      return done(report(small.failed && small.counterexample !== null ? small : first));
     }
     try {
       await session.finish();

@@ -1,7 +1,11 @@
 import type { FuzzTarget } from "../kit/target.js";
 import { files } from "./files.js";
+import { names } from "./names.js";
+import { rest } from "./rest.js";
+import { server } from "./server.js";
 import { settings } from "./settings.js";
 import { stream } from "./stream.js";
+import { wire } from "./wire.js";
 
 /** All that is fuzzed. */
-export const targets: readonly FuzzTarget[] = [files, settings, stream];
+export const targets: readonly FuzzTarget[] = [files, settings, names, stream, server, wire, rest];

@@ -90,7 +90,7 @@ export function nameProblem(name: ResourceName, ...types: readonly [TypeUrl, ...
   if (parsed.kind === "plain") return undefined;
   if (parsed.kind === "malformed") return parsed.problem;
   if (!types.includes(`${typeUrlPrefix}${parsed.type}`)) {
-    return `it says that it is of type ${parsed.type}, and the resource is of type ${types[0].slice(typeUrlPrefix.length)}`;
+    return `it says that it is of type ${shortened(parsed.type)}, and the resource is of type ${types[0].slice(typeUrlPrefix.length)}`;
   }
   if (isGlob(parsed))
     return "it ends with /*, which stands for all resources beside each other, and is no name of one of them";

@@ -2,13 +2,9 @@ import assert from "node:assert/strict";
 import { constants, connect as http2Connect } from "node:http2";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
-import { create, toBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
-import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { statusCode } from "@xdskit/protocol";
-import fc from "fast-check";
 import { grpcClient, type RawClient } from "./testing/raw-client.js";
-import { ads, openStreams, perType, urlOf, withMemoryServer, withServer } from "./testing/running-server.js";
+import { ads, openStreams, perType, urlOf, withServer } from "./testing/running-server.js";
 import { createTcpProxy } from "./testing/tcp-proxy.js";
 import { cluster } from "./testing/test-resources.js";
 import { waitFor, within } from "./testing/wait-for.js";
@@ -38,36 +34,6 @@ async function serves(client: RawClient): Promise<void> {
 }
 
 describe("a server lives on, and forgets the stream,", () => {
-  it("whatever bytes a request is made of", () =>
-    withMemoryServer({ limits: { requestBurst: 1e9 } }, async ({ server, client, events }) => {
-      server.config.set([cluster("a")]);
-      const valid = toBinary(
-        DiscoveryRequestSchema,
-        create(DiscoveryRequestSchema, { node, typeUrl, resourceNames: ["a"] }),
-      );
-      const mangled = fc.tuple(fc.nat(valid.length - 1), fc.nat(255)).map(([at, byte]) => valid.with(at, byte));
-      const cutOff = fc.nat(valid.length).map((end) => valid.slice(0, end));
-      const request = fc.oneof(fc.uint8Array({ maxLength: 64 }), mangled, cutOff, fc.constant(valid));
-      const schedule = fc.array(request, { minLength: 1, maxLength: 5 });
-      await fc.assert(
-        fc.asyncProperty(fc.constantFrom(...methods), schedule, async (method, requests) => {
-          const raw = client.open(method);
-          for (const bytes of requests) raw.send(bytes);
-          raw.finish();
-          const { code } = await within("the end", raw.status);
-          const allowed: readonly number[] = [statusCode.ok, statusCode.invalidArgument];
-          assert.ok(allowed.includes(code), `ended with ${code}`);
-        }),
-        { numRuns: 2_000 },
-      );
-      assert.deepEqual(
-        events.filter(({ kind }) => kind === "fault"),
-        [],
-      );
-      assert.equal(openStreams(server), 0);
-      await serves(client);
-    }));
-
   it("when connections are reset in the middle of 200 streams", () =>
     withServer({}, async ({ server, client, address }) => {
       server.config.set([cluster("a", "x".repeat(100_000))]);
