@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { createResource } from "@xdskit/api";
+import { create, fromBinary, fromJsonString, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { createResource, envoyRegistry } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import {
@@ -12,9 +13,16 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { GroupSettings } from "./groups.js";
-import { ads, openStreams, urlOf, withMemoryServer } from "./testing/running-server.js";
+import type { PollAnswer } from "./poll-transport.js";
+import { heldPolls } from "./testing/running-rest.js";
+import { ads, openStreams, types, urlOf, withMemoryServer } from "./testing/running-server.js";
 import { cluster, loadAssignment } from "./testing/test-resources.js";
 import { patienceMs } from "./testing/wait-for.js";
+import {
+  createMemoryPollTransport,
+  type MemoryPollClient,
+  type MemoryPollTransport,
+} from "./transports/memory/memory-polls.js";
 import type { MemoryStream } from "./transports/memory/memory-stream.js";
 import type { MemoryTransport } from "./transports/memory/memory-transport.js";
 
@@ -24,12 +32,88 @@ const groups: readonly GroupSettings[] = [
   { name: "three", match: { cluster: "three" }, layers: ["over", "base", "extra"] },
 ];
 const layers = ["base", "over", "extra"];
+const registry = envoyRegistry();
 const names = ["a", "b", "c", "d", "e", "f"];
 
-type Kind = "sotw" | "delta";
+type Kind = "sotw" | "delta" | "rest";
+
+/** What the test does with a client. */
+interface Holder {
+  readonly kind: Kind;
+  readonly group: string;
+  readonly id: string;
+  readonly held: { readonly cluster: Map<string, string>; readonly endpoint: Map<string, string> };
+  readonly wanted: readonly string[];
+  reopen(): void;
+  togglePause(): void;
+  resume(): void;
+  leave(): void;
+}
+
+/** A client that polls, each type again as soon as it is answered; a pause of it is a connection that breaks, with what is on its way. */
+function createPoller(transport: MemoryPollTransport, address: string, group: string, id: string): Holder {
+  const held = { cluster: new Map<string, string>(), endpoint: new Map<string, string>() };
+  const versions = { cluster: "", endpoint: "" };
+  const wanted = names.slice(0, 4);
+  let client: MemoryPollClient | undefined;
+
+  function connect(): void {
+    client?.close();
+    client = transport.connect(address);
+    for (const type of ["cluster", "endpoint"] as const) poll(client, type);
+  }
+  function poll(on: MemoryPollClient, type: "cluster" | "endpoint"): void {
+    const node = { id, cluster: group };
+    const request = { node, versionInfo: versions[type], resourceNames: type === "cluster" ? [] : wanted };
+    void on.poll(types[type], request).answer.then((answer) => {
+      if (on !== client) return;
+      take(type, answer);
+      poll(on, type);
+    });
+  }
+  function take(type: "cluster" | "endpoint", answer: PollAnswer): void {
+    assert.notEqual(answer.kind, "refused");
+    if (answer.kind !== "response") return;
+    const { resources, versionInfo } = fromJsonString(
+      DiscoveryResponseSchema,
+      Buffer.from(answer.body.bytes).toString(),
+      {
+        registry,
+      },
+    );
+    held[type].clear();
+    versions[type] = versionInfo;
+    for (const any of resources) {
+      const { name, body } = createResource(anyUnpack(any, registry)!);
+      held[type].set(name, Buffer.from(body).toString("base64"));
+    }
+  }
+  function pause(): void {
+    client?.close();
+    client = undefined;
+  }
+  function resume(): void {
+    if (client === undefined) connect();
+  }
+  return {
+    ...{ kind: "rest", group, id, held, wanted, resume, leave: pause },
+    reopen() {
+      versions.cluster = "";
+      versions.endpoint = "";
+      connect();
+    },
+    togglePause: () => (client === undefined ? resume() : pause()),
+  };
+}
 
 /** A client that keeps to the protocol and remembers what it holds: clusters by wildcard, load assignments by name. */
-function createHolder(transport: MemoryTransport, address: string, kind: Kind, group: string, id: string) {
+function createHolder(
+  transport: MemoryTransport,
+  address: string,
+  kind: Exclude<Kind, "rest">,
+  group: string,
+  id: string,
+): Holder {
   const held = { cluster: new Map<string, string>(), endpoint: new Map<string, string>() };
   const wanted = names.slice(0, 4);
   let stream: MemoryStream | undefined;
@@ -157,7 +241,9 @@ async function settled(holds: () => boolean): Promise<void> {
 describe("whatever happens, in the end every client holds what its group is to have", () => {
   for (let seed = 1; seed <= 30; seed++) {
     it(`seed ${seed}`, () =>
-      withMemoryServer({ groups }, async ({ server, transport, address }) => {
+      withMemoryServer({ groups, rest: { holdMs: 20 } }, async ({ server, transport, address }) => {
+        const polls = createMemoryPollTransport();
+        await server.pollOn(polls, "polls");
         const random = generator(seed);
         const model = createModel();
         const set = (layer: string, content: readonly Content[]) => {
@@ -165,9 +251,10 @@ describe("whatever happens, in the end every client holds what its group is to h
           model.set(layer, content);
         };
         for (const layer of layers) set(layer, [cluster("a", layer)]);
-        const holders = Array.from({ length: 12 }, (_, index) => {
-          const kind: Kind = index % 2 === 0 ? "sotw" : "delta";
-          return createHolder(transport, address, kind, groups[index % 3]!.name, `n${index}`);
+        const holders = Array.from({ length: 15 }, (_, index) => {
+          const group = groups[index % 3]!.name;
+          if (index >= 12) return createPoller(polls, "polls", group, `n${index}`);
+          return createHolder(transport, address, index % 2 === 0 ? "sotw" : "delta", group, `n${index}`);
         });
         for (const holder of holders) holder.reopen();
         for (let step = 0; step < 120; step++) {
@@ -211,7 +298,7 @@ describe("whatever happens, in the end every client holds what its group is to h
             const { layers: stack } = groups.find(({ name }) => name === group)!;
             const assignments = model.of(stack, "endpoint", wanted);
             // SotW cannot say that a load assignment is gone: the client keeps it.
-            const kept = [...held.endpoint].filter(([name]) => kind === "delta" || assignments.has(name));
+            const kept = [...held.endpoint].filter(([name]) => kind !== "sotw" || assignments.has(name));
             return [
               ...differing(`${id} ${kind} cluster`, held.cluster, model.of(stack, "cluster", names)),
               ...differing(`${id} ${kind} endpoint`, new Map(kept), assignments),
@@ -221,6 +308,7 @@ describe("whatever happens, in the end every client holds what its group is to h
         assert.deepEqual(differences(), []);
         for (const holder of holders) holder.leave();
         assert.equal(openStreams(server), 0);
+        assert.equal(heldPolls(server), 0);
         assert.equal(server.stats().nodes, 0);
       }));
   }

@@ -1,4 +1,4 @@
-import { describe, XdskitError } from "@xdskit/api";
+import { describe, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import {
   isSetVersion,
   type JsonRequest,
@@ -47,6 +47,8 @@ export class HeldPoll implements Subscriber {
   #told: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
   #membership: Membership | undefined;
   #seen: ResourceSet | undefined;
+  /** Names that may yet be supplied: without them the answer would say that they do not exist. */
+  #undecided: Set<ResourceName> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** It waits for nothing any more. */
   #settled = false;
@@ -62,6 +64,7 @@ export class HeldPoll implements Subscriber {
     this.#delivers = parts.delivers;
     this.#ended = parts.ended;
     this.#membership = join(this);
+    this.#demand();
     if (verdict.kind !== "fresh") {
       const { api, type, connection } = poller;
       const method = { variant: "sotw", api, only: type, unary: true } as const;
@@ -76,6 +79,11 @@ export class HeldPoll implements Subscriber {
 
   changed(): void {
     if (!this.#settled) this.#queue.add(this, "changes");
+  }
+
+  settled(_type: ResourceType, name: ResourceName): void {
+    this.#undecided?.delete(name);
+    if (this.#undecided?.size === 0) this.#endWait();
   }
 
   /** Looks whether there is something new. Called by the queue. */
@@ -102,9 +110,26 @@ export class HeldPoll implements Subscriber {
     });
   }
 
+  /** What it names may have to be supplied first. */
+  #demand(): void {
+    const { type, subscription } = this.#poller;
+    const { names } = subscription;
+    if (names.size === 0 || !this.#context.onDemand?.has(type.typeUrl)) return;
+    const demanded = { kind: "demanded", type, added: [...names], again: [], dropped: [], names } as const;
+    const undecided = this.#membership?.interest?.demand(demanded).undecided ?? [];
+    if (undecided.length > 0) this.#undecided = new Set(undecided);
+  }
+
+  /** What is not there by now does not exist. */
+  #endWait(): void {
+    this.#undecided = undefined;
+    this.#seen = undefined;
+    if (!this.#settled) this.#queue.add(this, "answers");
+  }
+
   #look(): void {
     const set = this.#membership?.snapshot()?.of(this.#poller.type);
-    if (set === undefined) return;
+    if (set === undefined || set === this.#seen) return;
     if (this.#seen !== undefined && !mayDiffer(this.#poller.subscription, this.#seen, set)) {
       this.#seen = set;
       return;
@@ -112,7 +137,7 @@ export class HeldPoll implements Subscriber {
     this.#seen = set;
     const current = select(set, this.#poller.subscription);
     this.#tellRejected(current);
-    if (this.#lacks(current)) this.#respond(current);
+    if (this.#undecided === undefined && this.#lacks(current)) this.#respond(current);
   }
 
   #selection(): Selection | undefined {
@@ -129,7 +154,8 @@ export class HeldPoll implements Subscriber {
 
   #endHold(): void {
     if (this.#settled) return;
-    // The change of this very moment counts.
+    // The change of this very moment counts, and nobody waits longer for what may be supplied.
+    if (this.#undecided !== undefined) this.#endWait();
     this.#look();
     if (this.#settled) return;
     const current = this.#selection();

@@ -1,3 +1,4 @@
+import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Counters } from "../counters.js";
 import type { Events } from "../events.js";
@@ -13,6 +14,8 @@ export interface PollContext {
   readonly limits: ServerLimits;
   readonly defaultNode: Node | undefined;
   readonly publication: Publication;
+  /** v3 type URLs of what is supplied on demand. */
+  readonly onDemand: ReadonlySet<TypeUrl> | undefined;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;

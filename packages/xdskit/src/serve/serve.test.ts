@@ -270,6 +270,49 @@ limits: { streams: 10 }
     }
   });
 
+  test("answers polls over REST, holds them as long as it is told, and ends those that are held when it stops", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    await using running = xdskit("serve", folder.path, ...anyPorts, "--rest-hold", "10m");
+    const { rest, admin } = await ready(running);
+    const poll = (version_info: string) =>
+      fetch(`http://${rest}/v3/discovery:clusters`, {
+        method: "POST",
+        body: JSON.stringify({ node: { id: "curl" }, version_info }),
+      });
+    const held = () =>
+      eventually(
+        () => metric(admin, 'xdskit_polls_held{api="v3",type="cds"}'),
+        (count) => count === 1,
+      );
+    type Answer = { versionInfo: string; resources: { name: string }[] };
+    const first = (await (await poll("")).json()) as Answer;
+    assert.deepEqual(
+      first.resources.map(({ name }) => name),
+      ["a"],
+    );
+    const changed = poll(first.versionInfo);
+    await held();
+    await folder.write("b.yaml", clusterYaml("b"));
+    const second = (await (await changed).json()) as Answer;
+    assert.deepEqual(second.resources.map(({ name }) => name).sort(), ["a", "b"]);
+    const last = poll(second.versionInfo);
+    await held();
+    running.kill("SIGTERM");
+    assert.equal((await last).status, 304);
+    assert.equal((await running.ended()).status, 0);
+    // A poll is no news.
+    assert.doesNotMatch(running.err(), /poll|curl/);
+  });
+
+  test("listens nowhere for polls if it is told so", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+    for (const off of ["off", ""]) {
+      await using running = xdskit("serve", folder.path, ...anyPorts, "--rest", off);
+      await running.seen(/^ready$/m);
+      assert.doesNotMatch(running.out(), /^rest/m);
+    }
+  });
+
   test("JSON logs are one object a line, standard output stays the same", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     await using running = xdskit("serve", folder.path, ...anyPorts, "--log-format", "json");
