@@ -55,15 +55,15 @@ test("Envoy's polls are answered by the change, not by the next poll, when both 
   };
 
   await scene.step("an endpoint", async () => {
-    await held("eds");
+    await held("endpoint");
     const changes = { "endpoints.yaml": [loadAssignment("a", [green.port])] };
     const polls = await pollsUntil("cluster.a.update_attempt", changes, async () => (await get(port)).body === "green");
     assert.equal(polls, 0);
   });
 
   await scene.step("a listener, and a cluster that is new", async () => {
-    await held("lds");
-    await held("cds");
+    await held("listener");
+    await held("cluster");
     const second = await freePort();
     const changes = {
       "clusters.yaml": [cluster({ name: "a", source }), cluster({ name: "b", source })],

@@ -281,7 +281,7 @@ limits: { streams: 10 }
       });
     const held = () =>
       eventually(
-        () => metric(admin, 'xdskit_polls_held{api="v3",type="cds"}'),
+        () => metric(admin, 'xdskit_polls_held{api="v3",type="cluster"}'),
         (count) => count === 1,
       );
     type Answer = { versionInfo: string; resources: { name: string }[] };
