@@ -90,6 +90,25 @@ test("durations need a unit, counts are whole and positive", () => {
   ]);
 });
 
+test("what is to be reported of load is all clusters or some, now and then", () => {
+  const { load_reports: settings, groups } = readSettings(
+    "xdskit.yaml",
+    "load_reports: { interval: 2s, clusters: [a], endpoints: true }\ngroups: [{ name: a, match: {}, folders: [a], load_reports: { clusters: all } }]\n",
+  );
+  assert.deepEqual(settings, { interval: 2_000, clusters: ["a"], endpoints: true });
+  assert.deepEqual(groups?.[0]?.load_reports, { clusters: "all" });
+  const wrong = "load_reports: { interval: 99ms, clusters: [], endpoints: 1 }\n";
+  assert.deepEqual(findingsOf(wrong), [
+    "xdskit.yaml:1:27: load_reports.interval: load reports cannot come more often than every 100ms [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:1:43: load_reports.clusters: name a cluster, or say all [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:1:58: load_reports.endpoints: expected true or false [XDSKIT_SETTINGS_INVALID]",
+  ]);
+  assert.deepEqual(findingsOf("load_reports: { interval: 721h, clusters: some }\n"), [
+    "xdskit.yaml:1:27: load_reports.interval: load reports must come within 30 days [XDSKIT_SETTINGS_INVALID]",
+    'xdskit.yaml:1:43: load_reports.clusters: expected "all", or a list of names of clusters [XDSKIT_SETTINGS_INVALID]',
+  ]);
+});
+
 test("who is told TTLs is one of two words", () => {
   const { ttl, groups } = readSettings(
     "xdskit.yaml",

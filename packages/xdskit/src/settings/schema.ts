@@ -29,11 +29,13 @@ const nodeField = z.string().refine((key) => nodeFields.includes(key) || /^metad
 });
 
 const aClusterList = 'expected "all", or a list of names of clusters';
+const clusterNames = z.array(z.string().min(1)).min(1, { error: "name a cluster, or say all" });
 const loadReports = z.strictObject({
   interval: duration
     .refine((ms) => ms >= 100, { error: "load reports cannot come more often than every 100ms" })
+    .refine((ms) => ms <= 30 * 86_400_000, { error: "load reports must come within 30 days" })
     .optional(),
-  clusters: z.union([z.literal("all"), z.array(z.string().min(1)).min(1)], { error: aClusterList }).optional(),
+  clusters: z.union([z.literal("all"), clusterNames], { error: aClusterList }).optional(),
   endpoints: z.boolean({ error: "expected true or false" }).optional(),
 });
 const ttlPolicies = ["advertised", "always"] as const;
