@@ -53,12 +53,13 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     const listener = (name: string, at: number) => httpListener({ name, port: at, routeName: "routes", source });
     const folder = await createConfigFolder(scene.directory, {
       "clusters.yaml": [cluster({ name: "a", source }), perishable("b", ttlSeconds, cluster({ name: "b", source }))],
-      "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("b", [red.port])],
+      // Whatever it does when their time is over, or is spared: what serves goes on serving.
+      "endpoints.yaml": [perishable("a", ttlSeconds, loadAssignment("a", [red.port])), loadAssignment("b", [red.port])],
       "listeners.yaml": [
         perishable("perishable", ttlSeconds, listener("perishable", port)),
         listener("lasting", lastingPort),
       ],
-      "routes.yaml": [routeConfiguration("routes", "a")],
+      "routes.yaml": [perishable("routes", ttlSeconds, routeConfiguration("routes", "a"))],
       "runtime.yaml": [perishable("runtime", ttlSeconds, runtime)],
     });
     await folder.putText("xdskit.yaml", "ttl: always\n");

@@ -81,7 +81,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     if (claimed === undefined) return;
     asker.claimed = undefined;
     asker.held = current;
-    if (surroundings.tellsTtl) beatAtOnce(asker, current);
+    if (surroundings.tellsTtl(asker)) beatAtOnce(asker, current);
     const warming = surroundings.warming(asker);
     const upToDate = claimed.size === current.size && isSet(claimed, current);
     if (upToDate && subscription.names.size === 0 && warming.size === 0) return;

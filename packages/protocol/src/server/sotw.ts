@@ -91,11 +91,11 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
 
   demand: (_request, before, after) => demandOfSotw(before, after),
 
-  settleClaims(asker, current, { tellsTtl }) {
+  settleClaims(asker, current, surroundings) {
     const { claimed, subscription, type } = asker;
     asker.claimed = undefined;
     // The version does not say what the client lost since because its TTL was over.
-    if (tellsTtl && ResourceSets.perishable(current) !== undefined) return;
+    if (surroundings.tellsTtl(asker) && ResourceSets.perishable(current) !== undefined) return;
     // Rule 33, and the choice on reconnects: only where it is sure that the version speaks of all that is asked for now.
     if (claimed !== current.version || !type.fullState || !subscription.wildcard || subscription.names.size > 0) return;
     asker.held = current;

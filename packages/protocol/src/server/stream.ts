@@ -18,7 +18,7 @@ import { requestedType, typeUrlIn } from "./requested-type.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
-import { type TtlPolicy, tellsTtl } from "./ttl-policy.js";
+import { isTtlFatal, type TtlPolicy, tellsTtl } from "./ttl-policy.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
@@ -54,12 +54,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
     this.#options = options;
     this.#rules = rules;
-    const isToldTtl = () => this.#isToldTtl;
     this.#surroundings = {
       api: options.api,
-      get tellsTtl() {
-        return isToldTtl();
-      },
+      tellsTtl: ({ type }) => this.#isToldTtl(type),
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
       warming: ({ type }) => this.#warming.get(type.typeUrl)?.names ?? NameSet.empty,
@@ -72,7 +69,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       case "request":
         return this.#receive(event.bytes);
       case "heartbeat":
-        if (this.#isToldTtl) for (const asker of this.#ordered) beat(asker, event.interval);
+        for (const asker of this.#ordered) if (this.#isToldTtl(asker.type)) beat(asker, event.interval);
         return [];
       case "snapshot":
         this.#take(event.snapshot, event.ttl);
@@ -97,10 +94,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#ttl = ttl;
   }
 
-  get #isToldTtl(): boolean {
+  #isToldTtl(type: ResourceType): boolean {
     if (this.#ttl === undefined || this.#node === undefined) return false;
     this.#tellsTtl ??= tellsTtl(this.#options, this.#node, this.#ttl);
-    return this.#tellsTtl;
+    return this.#tellsTtl && !isTtlFatal(type, this.#options, this.#node);
   }
 
   next(): OutgoingResponse | undefined {
@@ -257,7 +254,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   #head({ type, api, tellsVariants }: Asker, { version }: ResourceSet): ResponseHead {
-    return { typeUrl: typeUrlIn(type, api), api, version, ttl: this.#isToldTtl, variants: tellsVariants };
+    return { typeUrl: typeUrlIn(type, api), api, version, ttl: this.#isToldTtl(type), variants: tellsVariants };
   }
 
   #send(asker: Asker, { content, body, perishable }: SharedResponse, isHeartbeat: boolean): OutgoingResponse {

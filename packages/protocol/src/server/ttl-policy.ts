@@ -1,6 +1,6 @@
-import type { ApiVersion } from "@xdskit/api";
+import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { Node } from "../node.js";
-import type { Variant } from "./contract.js";
+import type { StreamOptions, Variant } from "./contract.js";
 
 /**
  * Which clients are told of TTLs: those that say that they understand them (`advertised`), or also those that say nothing, as Envoy does
@@ -28,4 +28,19 @@ export function tellsTtl(
   if (policy === "always" && !grpcAgent.test(userAgentName)) return true;
   if (variant === "delta") return says(ttlFeature);
   return says(wrapperFeature) && (says(ttlFeature) || (says(ttlInSotwFeature) && !grpcAgent.test(userAgentName)));
+}
+
+/** The types of which Envoy outlives the end of a TTL on an aggregated SotW stream. */
+const outlived: ReadonlySet<string> = new Set(["cds", "lds", "rtds", "ecds"]);
+
+/**
+ * Whether a client had better not be told the TTLs of a type. On an aggregated SotW stream Envoy 1.40 dies of a segmentation fault when the time of a load
+ * assignment, a route configuration, a scoped route or a secret is over; on streams of one type, and on delta ones, it does not.
+ */
+export function isTtlFatal(
+  type: ResourceType,
+  { variant, only }: Pick<StreamOptions, "variant" | "only">,
+  { userAgentName }: Pick<Node, "userAgentName">,
+): boolean {
+  return variant === "sotw" && only === undefined && userAgentName === "envoy" && !outlived.has(type.abbreviation);
 }

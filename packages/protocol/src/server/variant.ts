@@ -12,8 +12,8 @@ import type { Sent, Subscriber } from "./subscriber.js";
 export interface Surroundings {
   /** Of the method that was called. */
   readonly api: ApiVersion;
-  /** The client is told TTLs. */
-  readonly tellsTtl: boolean;
+  /** The client is told TTLs of this type. */
+  tellsTtl(subscriber: Subscriber): boolean;
   /** A type that makes clients ask again for this one was sent after this one was (rule 123). */
   sentBefore(subscriber: Subscriber): boolean;
   /** The names of this type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
