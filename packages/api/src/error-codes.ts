@@ -138,6 +138,11 @@ export const errorCodes = {
       "One of the two was renamed alone, or a virtual host of VHDS is called by its own name and not `<route configuration>/<virtual host>`.",
     mend: "Write the same name into both: Envoy cannot remove a virtual host that is called otherwise, and does not take a route configuration or secret that is.",
   },
+  XDSKIT_AUTHORITY: {
+    meaning: "A resource has a name of federation of an authority that the server does not serve.",
+    cause: "The setting `authorities` lacks what stands behind `xdstp://` in the name.",
+    mend: "Add the authority to the setting, or rename the resource; `xdstp:///…`, without one, is served by every server.",
+  },
   XDSKIT_CONSTRAINTS: {
     meaning: "The envoy.service.discovery.v3.Resource around a resource does not say for which clients the variant is.",
     cause:

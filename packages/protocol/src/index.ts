@@ -13,6 +13,7 @@ export {
   readLoadStatsRequest,
   TooMuchInMessage,
 } from "./messages/load-stats.js";
+export type { ResourceError } from "./messages/responses.js";
 export { MalformedMessage } from "./messages/wire-reader.js";
 export { NameSet } from "./name-set.js";
 export type { Node } from "./node.js";
@@ -30,6 +31,7 @@ export type {
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
 export { defaultStreamLimits } from "./server/limits.js";
+export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { createStream } from "./server/stream.js";
 export { type TtlPolicy, tellsTtl } from "./server/ttl-policy.js";

@@ -1,5 +1,6 @@
 import { createResourceJson, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
+import { refuseForeign } from "./authorities.js";
 import { systemClock } from "./clock.js";
 import { type ConfigOptions, createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
@@ -39,6 +40,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const events = createEvents();
   const layers = createLayers();
   const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
+  const authorities = options.authorities === undefined ? undefined : new Set(options.authorities);
   const onDemand = createDemand(options.onDemand);
   const groups = createGroups(options.groups, options.ttl);
   const publication = createPublication(layers, groups, limits, options.clock, onDemand);
@@ -56,6 +58,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   const shared = {
     ...{ types, limits, publication, counters, events, onDemand: onDemand?.types },
+    naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
     rejections: createRejections(),
   };
@@ -148,7 +151,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   function apply(source: string, read: () => readonly LayerUpdate[]): void {
     let changes: readonly LayerChange[];
     try {
-      changes = layers.apply(read());
+      const updates = read();
+      refuseForeign(updates, authorities);
+      changes = layers.apply(updates);
     } catch (error) {
       if (error instanceof XdskitError) refused(source, error.findings);
       throw error;

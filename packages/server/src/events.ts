@@ -103,6 +103,13 @@ export type ServerEvent =
       readonly code: number;
       readonly message: string;
     }
+  /** A client asks for names of an authority that this server does not serve: they do not exist. Once a stream for each authority. */
+  | {
+      readonly kind: "foreign-authority";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly authority: string;
+    }
   /** A request with an outdated nonce was ignored, as the protocol wants it. */
   | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }
   /** A call of another service than discovery was refused, or a stream of it ended by a fault of its client's. */

@@ -25,10 +25,19 @@ export function answerFetch(
   /** Called once when nothing is left of the call. */
   ended: () => void,
 ) {
-  const { types, limits, defaultNode, onDemand, publication, counters, events } = context;
+  const { types, limits, defaultNode, onDemand, naming, publication, counters, events } = context;
   const { method, peer } = connection;
   const info: StreamInfo = { id, method, peer };
-  const stream = createStream({ variant: "sotw", api: method.api, types, only, limits, defaultNode, onDemand });
+  const stream = createStream({
+    variant: "sotw",
+    api: method.api,
+    types,
+    only,
+    limits,
+    defaultNode,
+    onDemand,
+    ...naming,
+  });
   let over = false;
   let asked = false;
   let membership: Membership | undefined;

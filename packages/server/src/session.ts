@@ -7,6 +7,7 @@ import {
   type StatusCode,
   type Stream,
   type StreamEffect,
+  type StreamOptions,
   statusCode,
   type TtlPolicy,
   tellsTtl,
@@ -30,6 +31,8 @@ export interface SessionContext {
   readonly publication: Publication;
   /** v3 type URLs of what is supplied on demand. */
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
+  /** Which authorities are served, and who is told why resources are not there. */
+  readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
@@ -59,13 +62,13 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
   #released = false;
 
   constructor(context: SessionContext, connection: Connection, id: number) {
-    const { types, limits, defaultNode, onDemand } = context;
+    const { types, limits, defaultNode, onDemand, naming } = context;
     const { method, peer } = connection;
     const { variant, api, only } = method;
     this.#context = context;
     this.#connection = connection;
     this.#info = { id, method, peer };
-    this.#stream = createStream({ variant, api, only, types, limits, defaultNode, onDemand });
+    this.#stream = createStream({ variant, api, only, types, limits, defaultNode, onDemand, ...naming });
     this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
     this.#counter.open += 1;
@@ -213,6 +216,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
         events.emit(() => ({ kind: "rejected", stream, type, version, code, message }));
         break;
       }
+      case "foreign":
+        events.emit(() => ({ kind: "foreign-authority", stream, type, authority: effect.authority }));
+        break;
       case "stale":
         count.stale += 1;
         events.emit(() => ({ kind: "stale", stream, type }));

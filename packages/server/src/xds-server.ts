@@ -1,5 +1,5 @@
 import type { Registry, ResourceTypes } from "@xdskit/api";
-import type { Node, Snapshot, TtlPolicy } from "@xdskit/protocol";
+import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Config } from "./config.js";
 import type { ServerListener } from "./events.js";
@@ -28,6 +28,13 @@ export interface ServerOptions {
    * advertises nothing, so that it takes `always`.
    */
   readonly ttl?: TtlPolicy | undefined;
+  /**
+   * The authorities of names of federation (`xdstp://authority/…`) that this server answers for. Names of others do not exist, and resources with
+   * such names are refused. Default: any.
+   */
+  readonly authorities?: readonly string[] | undefined;
+  /** Which clients are told why resources are not there (`resource_errors`): those that advertise it (the default), or `always` all of v3. */
+  readonly resourceErrors?: ResourceErrorPolicy | undefined;
   /** See `ServerLimits` for each default. */
   readonly limits?: Partial<ServerLimits> | undefined;
   /** Who a client is that sends no node. Default: such a client is refused with INVALID_ARGUMENT. */

@@ -15,8 +15,21 @@ export interface ResponseHead {
   readonly variants: boolean;
 }
 
+/** Why a client does not get a resource that it asked for (`ResourceError`, xRFC TP3). */
+export interface ResourceError {
+  readonly name: ResourceName;
+  /** gRPC's: NOT_FOUND (5) and PERMISSION_DENIED (7) mean that it is gone, others that what the client has stays good. */
+  readonly code: number;
+  readonly message: string;
+}
+
 /** A `DiscoveryResponse` without its nonce; v2 and v3 have the same field numbers. */
-export function writeSotwBody(head: ResponseHead, resources: readonly Resource[]): Uint8Array {
+export function writeSotwBody(
+  head: ResponseHead,
+  resources: readonly Resource[],
+  errors: readonly ResourceError[] = [],
+): Uint8Array {
+  const told = errors.map(errorBytes);
   const anys = resources.map((resource) => {
     const bare = anyOf(encodedAs(resource, head.api));
     const isVariant = head.variants && resource.variant !== undefined;
@@ -27,6 +40,7 @@ export function writeSotwBody(head: ResponseHead, resources: readonly Resource[]
   });
   let length = headLength(head);
   for (const any of anys) length += fieldLength(any.length);
+  for (const error of told) length += fieldLength(error.length);
   const writer = new WireWriter(length);
   writer.text(1, head.version, utf8Length(head.version));
   for (const any of anys) {
@@ -34,6 +48,7 @@ export function writeSotwBody(head: ResponseHead, resources: readonly Resource[]
     writeAny(writer, any);
   }
   writer.text(4, head.typeUrl, utf8Length(head.typeUrl));
+  for (const error of told) writer.field(7, error);
   return writer.bytes;
 }
 
@@ -47,6 +62,7 @@ export interface DeltaContent {
   readonly heartbeats?: readonly Resource[] | undefined;
   /** By name and constraints. */
   readonly removedVariants?: readonly Resource[] | undefined;
+  readonly errors?: readonly ResourceError[] | undefined;
 }
 
 /** A `DeltaDiscoveryResponse` without its nonce. */
@@ -66,6 +82,8 @@ export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8
   const removedVariants = (content.removedVariants ?? []).map(resourceNameBytes);
   for (const name of removed) length += fieldLength(name.length);
   for (const name of removedVariants) length += fieldLength(name.length);
+  const errors = (content.errors ?? []).map(errorBytes);
+  for (const error of errors) length += fieldLength(error.length);
   for (const name of unresolved) length += fieldLength(2 * fieldLength(name.length));
 
   const writer = new WireWriter(length);
@@ -82,6 +100,7 @@ export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8
   writer.text(4, head.typeUrl, utf8Length(head.typeUrl));
   for (const { name, length } of removed) writer.text(6, name, length);
   for (const name of removedVariants) writer.field(8, name);
+  for (const error of errors) writer.field(9, error);
   return writer.bytes;
 }
 
@@ -140,6 +159,20 @@ function writeResource(writer: WireWriter, entry: SizedResource): void {
   for (const alias of entry.aliases) writer.text(4, alias, utf8Length(alias));
   if (entry.ttl !== undefined) writer.field(6, entry.ttl);
   if (entry.resourceName !== undefined) writer.field(8, entry.resourceName);
+}
+
+/** A `ResourceError`: a `ResourceName`, and a `google.rpc.Status`. */
+function errorBytes({ name, code, message }: ResourceError): Uint8Array {
+  const nameLength = utf8Length(name);
+  const messageLength = utf8Length(message);
+  const status = 2 + fieldLength(messageLength);
+  const writer = new WireWriter(fieldLength(fieldLength(nameLength)) + fieldLength(status));
+  writer.head(1, fieldLength(nameLength));
+  writer.text(1, name, nameLength);
+  writer.head(2, status);
+  writer.small(1, code);
+  writer.text(2, message, messageLength);
+  return writer.bytes;
 }
 
 /** A `ResourceName`: with constraints, where it is a variant. */

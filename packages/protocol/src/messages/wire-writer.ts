@@ -50,6 +50,12 @@ export class WireWriter {
     this.bytes[this.#position++] = rest;
   }
 
+  /** A number from 0 to 127. */
+  small(field: number, value: number): void {
+    this.bytes[this.#position++] = field * 8;
+    this.bytes[this.#position++] = value & 0x7f;
+  }
+
   field(field: number, value: Uint8Array): void {
     this.head(field, value.length);
     this.bytes.set(value, this.#position);

@@ -2,11 +2,13 @@ import type { ApiVersion, Resource, ResourceName } from "@xdskit/api";
 import { changeBetween, type Difference } from "../change.js";
 import { membersOf } from "../collection.js";
 import { isLocator } from "../locator.js";
+import type { ResourceError } from "../messages/responses.js";
 import type { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { concerns, covers, type Subscription } from "../subscription.js";
 import { everyVariant, findVariants, knowsVariants, variantChange } from "../variants.js";
 import type { Variant } from "./contract.js";
+import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
 
 /**
  * What a response is made for. Streams with an equal need get the same bytes; that is what makes it a value of its own and not just the state
@@ -31,6 +33,8 @@ export interface Need {
   readonly absenceUnsaid: boolean;
   /** The client understands what is said about variants: it names resources by locators. */
   readonly tellsVariants: boolean;
+  /** Set where the client is told why resources are not there. */
+  readonly errors?: ErrorsToTell | undefined;
 }
 
 /** What a response says. */
@@ -42,6 +46,8 @@ export interface Content {
   readonly heartbeats?: readonly Resource[] | undefined;
   /** Delta: what the client holds and is to hold no more, in the words of one that knows variants: by name and constraints (xRFC TP2). */
   readonly removedVariants?: readonly Resource[] | undefined;
+  /** Why names have no resource, for clients that are told. */
+  readonly errors?: readonly ResourceError[] | undefined;
   /** Those of the resources that are new to the client, or have another content than it holds: what will be warmed. */
   readonly fresh: readonly Resource[];
 }
@@ -55,7 +61,7 @@ export function keyOf(need: Need): string {
     (need.absenceUnsaid ? 4 : 0) +
     (subscription.wildcard ? 8 : 0) +
     (need.tellsVariants ? 16 : 0);
-  return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}${subscription.parameters ?? ""}`;
+  return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}${subscription.parameters ?? ""}${need.errors === undefined ? "" : keyOfErrors(need.errors)}`;
 }
 
 /**

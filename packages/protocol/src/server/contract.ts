@@ -1,6 +1,8 @@
 import type { ApiVersion, Nonce, ResourceName, ResourceType, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
+import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
+import type { ResourceErrorPolicy } from "./resource-errors.js";
 import type { TtlPolicy } from "./ttl-policy.js";
 
 /** State of the world, or incremental. */
@@ -49,6 +51,10 @@ export interface StreamOptions {
    * before an `absent` event decides so. Whoever lists a type here must decide on every name of a `demanded` effect. Default: none.
    */
   readonly onDemand?: ReadonlySet<TypeUrl> | undefined;
+  /** The authorities of names of federation (`xdstp://authority/…`) that are served; names of others do not exist. Default: any. */
+  readonly authorities?: ReadonlySet<string> | undefined;
+  /** Which clients are told why resources are not there. Default `advertised`. */
+  readonly resourceErrors?: ResourceErrorPolicy | undefined;
 }
 
 /** What happens to a stream. Nothing else does: no clock, no network, no random source is read. */
@@ -68,7 +74,12 @@ export type StreamEvent =
    */
   | { readonly kind: "heartbeat"; readonly interval: number }
   /** It was decided that these names do not exist, of a type that is supplied on demand. What comes later is sent all the same. */
-  | { readonly kind: "absent"; readonly type: ResourceType; readonly names: Iterable<ResourceName> };
+  | {
+      readonly kind: "absent";
+      readonly type: ResourceType;
+      readonly names: Iterable<ResourceName> /** Why, for some of them or all; told to clients that understand it. */;
+      readonly errors?: readonly ResourceError[] | undefined;
+    };
 
 /** What the owner of a stream must do or may note down after an event. */
 export type StreamEffect =
@@ -77,6 +88,8 @@ export type StreamEffect =
   /** End the stream with this status; the machine takes no further events. */
   | { readonly kind: "close"; readonly code: StatusCode; readonly message: string }
   | { readonly kind: "subscribed"; readonly type: ResourceType; readonly wildcard: boolean; readonly names: number }
+  /** The client asks for names of an authority that is not served. Once for each authority, and for a few of them. */
+  | { readonly kind: "foreign"; readonly type: ResourceType; readonly authority: string }
   /** What the client asks for by name changed, of a type that is supplied on demand. None of the lists names anything twice. */
   | {
       readonly kind: "demanded";

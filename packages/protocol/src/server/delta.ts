@@ -13,6 +13,7 @@ import { type Content, find, lacking, type Need, subscribed } from "./content.js
 import type { StreamEffect } from "./contract.js";
 import { type DeltaStep, type DeltaSubscription, nextDeltaSubscription } from "./delta-subscription.js";
 import { demandOfDelta } from "./demand.js";
+import { errorsIn, isPassing } from "./errors-in.js";
 import { beatAtOnce } from "./lifetimes.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -135,14 +136,23 @@ function content(need: Need): Content | undefined {
     }
     resources = [...all];
   }
-  const absent = absences(need, resources, gone, missing);
-  const count = resources.length + absent.removed.length + absent.removedVariants.length + absent.unresolved.length;
+  const errors = errorsIn(need, gone);
+  // xRFC TP3: of a passing error the client keeps what it has.
+  const passing = new Set(errors.filter(isPassing).map(({ name }) => name));
+  const absent = absentIn(
+    need,
+    resources,
+    gone,
+    passing.size === 0 ? missing : missing.filter((name) => !passing.has(name)),
+  );
+  const absences = absent.removed.length + absent.removedVariants.length + absent.unresolved.length;
+  const count = resources.length + absences + errors.length;
   if (count === 0 && !need.mustAnswer) return undefined;
-  return { resources, ...absent, fresh: resources };
+  return { resources, ...absent, errors, fresh: resources };
 }
 
 /** What is told not to be there. No name is both there and gone (rules 95, 96), but for a client that knows variants and loses one. */
-function absences(
+function absentIn(
   { current, tellsVariants }: Need,
   resources: readonly Resource[],
   gone: readonly Resource[],

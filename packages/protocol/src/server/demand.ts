@@ -1,4 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
+import { isLocator } from "../locator.js";
 import { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import { find } from "./content.js";
@@ -34,6 +35,13 @@ export function demandOfSotw(before: NameSet, after: NameSet): Demand {
 }
 
 const nothing: Demand = { added: [], again: [], dropped: [] };
+
+/** Variants are not supplied on demand: who asks with parameters gets what there is. */
+export function withoutLocators(demand: Demand): Demand {
+  const plain = (names: readonly ResourceName[]) => names.filter((name) => !isLocator(name));
+  if (![...demand.added, ...demand.again, ...demand.dropped].some(isLocator)) return demand;
+  return { added: plain(demand.added), again: plain(demand.again), dropped: plain(demand.dropped) };
+}
 
 /**
  * Where what is missing may be supplied: names that a client waits for stay undecided until they are there, or until it was decided that they are not. Empty for

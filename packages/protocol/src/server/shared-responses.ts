@@ -74,8 +74,15 @@ export function share(
 /** What an entry costs besides its value, about. */
 const entryBytes = 200;
 
-function bytesOf({ resources, removed, removedVariants = [], unresolved, heartbeats = [] }: Content): number {
-  const names = (removed.length + removedVariants.length + unresolved.length) * entryBytes;
+function bytesOf({
+  resources,
+  removed,
+  removedVariants = [],
+  unresolved,
+  errors = [],
+  heartbeats = [],
+}: Content): number {
+  const names = (removed.length + removedVariants.length + unresolved.length + 2 * errors.length) * entryBytes;
   let sum = entryBytes + names;
   for (const { body } of resources) sum += body.length + 8;
   for (const { body } of heartbeats) sum += body.length + 8;

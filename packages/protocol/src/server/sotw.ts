@@ -9,6 +9,7 @@ import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
 import { demandOfSotw } from "./demand.js";
+import { errorsIn } from "./errors-in.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -107,14 +108,14 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   },
 
   bodyKey(need, contentKey) {
-    if (!need.current.type.fullState) return contentKey;
+    if (!need.current.type.fullState || need.errors !== undefined) return contentKey;
     // The whole set is the same whatever the client holds.
     const { current, subscription, api, tellsVariants } = need;
     const { names, wildcard, parameters = "" } = subscription;
     return `full${api} ${ResourceSets.id(current)} ${names.id} ${wildcard} ${tellsVariants}${parameters}`;
   },
 
-  write: (head, content) => writeSotwBody(head, content.resources),
+  write: (head, content) => writeSotwBody(head, content.resources, content.errors),
 
   noteSent(asker, { isHeartbeat }) {
     if (!isHeartbeat) asker.crossed = undefined;
@@ -126,10 +127,17 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
 /** Rules 60–67: all that is subscribed to, as soon as any of it changed. */
 function fullState(need: Need): Content | undefined {
   const { fresh, gone } = lacking(need);
-  const due = need.mustAnswer || need.everything || need.owed.size > 0 || fresh.length > 0 || gone.length > 0;
+  const errors = errorsIn(need, gone);
+  const due =
+    errors.length > 0 ||
+    need.mustAnswer ||
+    need.everything ||
+    need.owed.size > 0 ||
+    fresh.length > 0 ||
+    gone.length > 0;
   if (!due) return undefined;
   const resources = subscribed(need.subscription, need.current);
-  return { resources, removed: [], unresolved: [], fresh: need.everything ? resources : withOwed(fresh, need) };
+  return { resources, removed: [], unresolved: [], errors, fresh: need.everything ? resources : withOwed(fresh, need) };
 }
 
 function withOwed(fresh: readonly Resource[], { owed, current }: Need): readonly Resource[] {
@@ -141,9 +149,11 @@ function withOwed(fresh: readonly Resource[], { owed, current }: Need): readonly
 
 /** Rules 68–79: what changed, and what is owed. What went away is not spoken of (rule 74). */
 function changed(need: Need): Content | undefined {
-  const resources = need.everything ? subscribed(need.subscription, need.current) : withOwed(lacking(need).fresh, need);
-  if (resources.length === 0 && !need.mustAnswer) return undefined;
-  return { resources, removed: [], unresolved: [], fresh: resources };
+  const { fresh, gone } = lacking(need);
+  const resources = need.everything ? subscribed(need.subscription, need.current) : withOwed(fresh, need);
+  const errors = errorsIn(need, gone);
+  if (resources.length + errors.length === 0 && !need.mustAnswer) return undefined;
+  return { resources, removed: [], unresolved: [], errors, fresh: resources };
 }
 
 function next(
@@ -170,9 +180,11 @@ function startAnew(asker: SotwSubscriber, request: SotwRequest): void {
   asker.everything = false;
   asker.mustAnswer = waits(asker);
   asker.claimed = request.version === "" ? undefined : request.version;
+  asker.unanswered = true;
 }
 
 function answerEverything(asker: SotwSubscriber): void {
+  asker.unanswered = true;
   asker.everything = isInterested(asker);
   asker.owed = NameSet.empty;
   asker.mustAnswer = waits(asker);

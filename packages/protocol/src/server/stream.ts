@@ -1,6 +1,6 @@
 import type { ResourceType, TypeUrl } from "@xdskit/api";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
-import { type ResponseHead, writeNonce } from "../messages/responses.js";
+import { type ResourceError, type ResponseHead, writeNonce } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
@@ -11,16 +11,21 @@ import type { Content, Need } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
 import { delta } from "./delta.js";
-import { among, mustWait, noteDemand, undecidedIn } from "./demand.js";
+import { among, mustWait, noteDemand, undecidedIn, withoutLocators } from "./demand.js";
 import { sharedHeartbeat } from "./heartbeats.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
 import { requestedType, typeUrlIn } from "./requested-type.js";
+import { type ErrorsToTell, foreignAuthority, noted, tellsErrors } from "./resource-errors.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
 import { isTtlFatal, type TtlPolicy, tellsTtl } from "./ttl-policy.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
+
+/** Authorities that are noted of a stream. */
+const mostForeign = 8;
+const noErrors: ReadonlyMap<string, ResourceError> = new Map();
 
 /** What a client that holds everything needs. */
 const heldAll = { everything: false, owed: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
@@ -47,6 +52,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** The client is told TTLs; undefined while that was not asked. */
   #tellsTtl: boolean | undefined;
   #sent = 0;
+  readonly #foreign = new Set<string>();
   /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
   #opensAll = false;
   #closed = false;
@@ -76,10 +82,26 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         return [];
       case "absent": {
         const asker = this.#askers.get(event.type.typeUrl);
-        if (asker !== undefined) asker.undecided = asker.undecided.without(event.names);
+        if (asker !== undefined) this.#decide(asker, NameSet.of(event.names), event.errors ?? []);
         return [];
       }
     }
+  }
+
+  #decide(asker: Asker, names: NameSet, errors: readonly ResourceError[]): void {
+    asker.undecided = asker.undecided.without(names);
+    if (!this.#tellsErrors) return;
+    const waiting = [...names].filter((name) => asker.subscription.names.has(name));
+    asker.owed = asker.owed.with(waiting);
+    asker.errors = noted(
+      asker.errors,
+      errors.filter(({ name }) => asker.subscription.names.has(name)),
+    );
+  }
+
+  get #tellsErrors(): boolean {
+    const { api, resourceErrors = "advertised" } = this.#options;
+    return api === "v3" && this.#node !== undefined && tellsErrors(this.#node, resourceErrors);
   }
 
   #take(snapshot: Snapshot, ttl: TtlPolicy | undefined): void {
@@ -192,6 +214,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (owed > owedBefore && owed > limits.namesPerStream) {
       return this.#exhausted(`the stream waits for ${owed} names, and at most ${limits.namesPerStream} are allowed`);
     }
+    const after = known?.subscription.names ?? NameSet.empty;
+    if (after !== namesBefore) effects.push(...this.#foreignIn(type, after));
     const demanded = this.#options.onDemand?.has(type.typeUrl) ? this.#demand(type, request, namesBefore) : undefined;
     return demanded === undefined ? effects : [...effects, demanded];
   }
@@ -200,7 +224,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const asker = this.#askers.get(type.typeUrl);
     if (asker === undefined) return undefined;
     const { names } = asker.subscription;
-    const demand = this.#rules.demand(request, before, names);
+    const demand = withoutLocators(this.#rules.demand(request, before, names));
     if (demand.added.length + demand.again.length + demand.dropped.length === 0) return undefined;
     noteDemand(asker, demand);
     return { kind: "demanded", type, ...demand, names };
@@ -212,6 +236,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#rules.settleClaims(asker, current, this.#surroundings);
     this.#warming.delete(type.typeUrl);
     if (this.#opensAll && type.absence === "unresolved") this.#openAll(asker, snapshot);
+    const errors = this.#errorsToTell(asker);
     if (isUpToDate(asker, current)) return undefined;
     const undecided = undecidedIn(asker, current);
     if (this.#options.variant === "sotw" && mustWait(asker, undecided)) return undefined;
@@ -227,7 +252,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       mustAnswer: asker.mustAnswer,
       absenceUnsaid: isAbsenceUnsaid(type, node),
       tellsVariants: asker.tellsVariants,
+      errors,
     };
+    asker.errors = noErrors;
     const response = sharedResponse(this.#rules, need, this.#head(asker, current));
     holdAll(asker, current, later);
     if (response === undefined) return undefined;
@@ -236,6 +263,28 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     noteLifetimes(asker, response.perishable, isWhole || need.everything || need.held.size === 0);
     this.#warm(asker, response.content, current);
     return this.#send(asker, response, false);
+  }
+
+  /** Undefined: the client is told none. Otherwise what it names and was not answered is owed: SotW has no other way to say that there is none. */
+  #errorsToTell(asker: Asker): ErrorsToTell | undefined {
+    if (!this.#tellsErrors) return undefined;
+    if (asker.unanswered && asker.type.schema !== undefined) asker.owed = asker.owed.with(asker.subscription.names);
+    asker.unanswered = false;
+    return { known: asker.errors, authorities: this.#options.authorities };
+  }
+
+  /** Authorities that the client was noted to ask for in vain. */
+  #foreignIn(type: ResourceType, names: NameSet): readonly StreamEffect[] {
+    const { authorities } = this.#options;
+    if (authorities === undefined || this.#foreign.size >= mostForeign) return [];
+    const found: StreamEffect[] = [];
+    for (const name of names) {
+      const authority = foreignAuthority(name, authorities);
+      if (authority === undefined || this.#foreign.has(authority) || this.#foreign.size >= mostForeign) continue;
+      this.#foreign.add(authority);
+      found.push({ kind: "foreign", type, authority });
+    }
+    return found;
   }
 
   /** What starts the client's TTLs anew, where it is time; it holds all that it is to hold. */

@@ -1,4 +1,5 @@
-import type { ApiVersion, Nonce, ResourceType, Version } from "@xdskit/api";
+import type { ApiVersion, Nonce, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { ResourceError } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
@@ -39,6 +40,10 @@ export interface Subscriber {
   lastSent: Sent | undefined;
   /** The client understands what is said about variants: it names resources by locators. */
   tellsVariants: boolean;
+  /** SotW: no name of the subscription was answered yet, so that what is missing is still to be told. */
+  unanswered: boolean;
+  /** Why names are absent, as far as somebody said so and the client was not told. */
+  errors: ReadonlyMap<ResourceName, ResourceError>;
   /** Undefined as long as it got nothing with a TTL. */
   lifetimes: Lifetimes | undefined;
   /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
@@ -59,6 +64,8 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     mustAnswer: false,
     lastSent: undefined,
     tellsVariants: false,
+    unanswered: false,
+    errors: new Map(),
     lifetimes: undefined,
     undecided: NameSet.empty,
     waitsFor: NameSet.empty,

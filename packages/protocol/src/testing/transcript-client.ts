@@ -84,6 +84,8 @@ export class TranscriptClient {
       only: this.only === undefined ? undefined : typeOf(this.only),
       limits,
       defaultNode: defaultId === undefined ? undefined : nodeWith(defaultId),
+      authorities: settings.has("authorities") ? new Set(settings.get("authorities")?.split(",")) : undefined,
+      resourceErrors: settings.get("errors") === "always" ? "always" : "advertised",
       onDemand: new Set(shared.demand.map((type) => typeOf(type).typeUrl)),
     });
   }
@@ -111,7 +113,11 @@ export class TranscriptClient {
 
   /** It was decided that these do not exist. */
   absent(type: string, names: readonly string[]): void {
-    this.#step({ kind: "absent", type: typeOf(type), names });
+    const errors = names.flatMap((word) => {
+      const [name = "", code] = word.split("!");
+      return code === undefined ? [] : [{ name, code: Number(code), message: "who supplies it said so" }];
+    });
+    this.#step({ kind: "absent", type: typeOf(type), names: names.map((word) => word.split("!")[0] ?? ""), errors });
   }
 
   request(bytes: Uint8Array): void {
@@ -163,6 +169,9 @@ export class TranscriptClient {
         if (effect.message.length < 10) throw new Error(`a status message that helps nobody: ${effect.message}`);
         this.#closed = true;
         this.#say("!", `close ${statusNames.get(effect.code)}`);
+        break;
+      case "foreign":
+        this.#say("!", `foreign ${word(effect.type)} ${effect.authority}`);
         break;
       case "stale":
         this.#say("!", `stale ${word(effect.type)}`);
@@ -230,7 +239,7 @@ function checkHeartbeat(sent: string | undefined, name: string, version: string 
     throw new Error(`a heartbeat for ${name} at ${version}, and it has ${sent}`);
 }
 
-function describeContent({ resources, removed, isHeartbeat }: SeenResponse): string {
+function describeContent({ resources, removed, errors, isHeartbeat }: SeenResponse): string {
   const there = resources.map(({ name, content, aliases, ttl }) => {
     const time = ttl === undefined ? "" : `~${ttl}`;
     if (content !== undefined) return `${[`${name}=${content}`, ...aliases].join("@")}${time}`;
@@ -238,7 +247,12 @@ function describeContent({ resources, removed, isHeartbeat }: SeenResponse): str
     return [`${name}=∅`, ...aliases.filter((alias) => alias !== name)].join("@");
   });
   return (
-    [...(isHeartbeat ? ["♥"] : []), ...there.sort(), ...removed.map((name) => `-${name}`).sort()].join(" ") || "[]"
+    [
+      ...(isHeartbeat ? ["♥"] : []),
+      ...there.sort(),
+      ...removed.map((name) => `-${name}`).sort(),
+      ...[...errors].sort(),
+    ].join(" ") || "[]"
   );
 }
 

@@ -9,7 +9,7 @@ const lists: { readonly [L in List]: readonly number[] } = {
   interop: range(1, 13),
   envoy: range(1, 14),
   grpc: range(1, 11),
-  naming: range(1, 14),
+  naming: range(1, 17),
 };
 
 /** What no transcript of a server's stream can show, and why. */
@@ -49,7 +49,7 @@ export const listSizes: { readonly [L in List]: number } = {
   interop: 13,
   envoy: 14,
   grpc: 11,
-  naming: 14,
+  naming: 17,
 };
 
 /** Why a point has no transcript; undefined where it must have one, or none is asked for. */

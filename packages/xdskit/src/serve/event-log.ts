@@ -72,6 +72,11 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         const { stream, type, version } = event;
         return log.debug({ node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged");
       }
+      case "foreign-authority": {
+        const { stream, type, authority } = event;
+        const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };
+        return log.warn(fields, "asked for names of an authority that is not served");
+      }
       case "stale":
         return log.debug({ node: event.stream.node.id, type: event.type.name }, "request with an old nonce ignored");
       case "fault": {

@@ -87,6 +87,8 @@ export const settingsSchema = z.strictObject({
     .superRefine(uniqueNames)
     .optional(),
   ttl: ttlPolicy.optional(),
+  authorities: z.array(z.string().min(1)).min(1, { error: "leave it out to serve any authority" }).optional(),
+  resource_errors: ttlPolicy.optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),

@@ -48,6 +48,8 @@ export function serverOptions(settings: Settings): ServerOptions {
   return {
     groups: groupSettings(settings),
     ttl: settings.ttl,
+    authorities: settings.authorities,
+    resourceErrors: settings.resource_errors,
     limits: serverLimits(settings),
     loadReports: loadReportSettings(settings.load_reports),
     keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),

@@ -20,7 +20,7 @@ What xdskit promises about the xDS protocol, where that is in the code, and whic
 - **1–167** are the rules: from the "xDS REST and gRPC protocol" document in its versions since v2 (for v3 the newest counts), from the comments of Envoy's proto files, and from what clients and servers rely on.
 - **C1–C12** are choices where the document is silent; **I1–I13** what real clients do, and what a server must therefore do;
 - **E1–E14** were seen on the wire of Envoy 1.40, **G1–G11** on that of gRPC's clients. Where they disagree with a rule, the client is served as it is, and others by the rule;
-- **N1–N14** are about [names](naming.md): of federation, collections, variants, and errors of single names.
+- **N1–N17** are about [names](naming.md): of federation, collections, variants, and errors of single names.
 
 Comments in the code and the headings of [transcripts](../packages/protocol/transcripts) use the same numbers (\`rule 60\`, \`choice 4\`, \`envoy 8\`). A transcript is a small play: what a client sends, and all that must go out;
 they run on both variants, aggregated and per type, as far as the column "on" says. Every row names code that exists and a test that exists, or this page's own test fails.

@@ -1,0 +1,50 @@
+import { authorityOf, type ResourceName } from "@xdskit/api";
+import { nameOf } from "../locator.js";
+import type { ResourceError } from "../messages/responses.js";
+import type { Node } from "../node.js";
+
+/**
+ * Which clients are told why a resource is not there (`resource_errors`, xRFC TP3): those that say that they understand it (`advertised`), or all of v3
+ * (`always`): TP3 lets servers send the field to everybody, since who does not know it ignores it.
+ */
+export type ResourceErrorPolicy = "advertised" | "always";
+
+/** No document names a feature for it; this one follows those of TTLs and wrappers. */
+const feature = /^(?:xds|envoy)\.config\.supports-resource-errors$/;
+
+/** Whether a stream's client is told errors of single resources. */
+export function tellsErrors({ clientFeatures }: Pick<Node, "clientFeatures">, policy: ResourceErrorPolicy): boolean {
+  return policy === "always" || clientFeatures.some((name) => feature.test(name));
+}
+
+/** What a stream knows about errors, where its client is told of them. */
+export interface ErrorsToTell {
+  /** Why names are absent, as whoever supplies them said. */
+  readonly known: ReadonlyMap<ResourceName, ResourceError>;
+  /** The authorities that are served; undefined for any. */
+  readonly authorities: ReadonlySet<string> | undefined;
+}
+
+/** The authority of a name of federation, if it is none of those that are served. No authority is the server that is asked. */
+export function foreignAuthority(name: ResourceName, authorities: ReadonlySet<string> | undefined): string | undefined {
+  if (authorities === undefined) return undefined;
+  const authority = authorityOf(nameOf(name));
+  return authority === undefined || authority === "" || authorities.has(authority) ? undefined : authority;
+}
+
+/** What must be equal of needs with equal errors; each stream has its own. */
+export function keyOfErrors({ known, authorities }: ErrorsToTell): string {
+  return JSON.stringify([[...known.values()], authorities === undefined ? null : [...authorities]]);
+}
+
+/** Keeps what is said about names that somebody waits for, and no more text than a client needs. */
+export function noted(
+  known: ReadonlyMap<ResourceName, ResourceError>,
+  errors: readonly ResourceError[],
+): ReadonlyMap<ResourceName, ResourceError> {
+  const all = new Map(known);
+  for (const { name, code, message } of errors) all.set(name, { name, code, message: message.slice(0, longest) });
+  return all;
+}
+
+const longest = 1024;
