@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ResourceText } from "./harness/config-folder.js";
 import { metric } from "./harness/metrics.js";
 import { answering, listener, typeUrl, variants } from "./harness/resources.js";
-import { setStage } from "./harness/stage.js";
+import { type StageOptions, setStage } from "./harness/stage.js";
 import { get, startTraffic } from "./harness/traffic.js";
 import { eventually } from "./harness/wait.js";
 
@@ -30,22 +30,25 @@ const mutating = (value: string): ResourceText =>
 const scripted = (script: string): ResourceText =>
   extension({ "@type": lua, default_source_code: { inline_string: script } });
 
+/** A listener with a filter whose configuration is to be discovered. */
+const files: StageOptions["files"] = ({ port, source }) => ({
+  "listeners.yaml": [
+    listener({
+      name: "ingress",
+      port,
+      routes: { route_config: { name: "inline", virtual_hosts: [answering("all", "hello")] } },
+      filters: [{ name: "swapped", config_discovery: { config_source: source, type_urls: [headerMutation, lua] } }],
+    }),
+  ],
+});
+
 for (const variant of variants) {
   test(`Envoy's extension configurations, ${variant}`, { timeout: 60_000 }, async (t) => {
     const stage = await setStage(t, {
       variant,
       service: "extension-config",
-      files: ({ port, source }) => ({
-        "listeners.yaml": [
-          listener({
-            name: "ingress",
-            port,
-            routes: { route_config: { name: "inline", virtual_hosts: [answering("all", "hello")] } },
-            filters: [
-              { name: "swapped", config_discovery: { config_source: source, type_urls: [headerMutation, lua] } },
-            ],
-          }),
-        ],
+      files: (props) => ({
+        ...files(props),
         "filters.yaml": [mutating("one")],
       }),
     });
@@ -84,3 +87,13 @@ for (const variant of variants) {
     });
   });
 }
+
+test("Envoy's boot without an extension configuration, ads-delta", { timeout: 60_000 }, async (t) => {
+  // It is not told that there is none, or its listener would wait for ever: so it goes on after 15 s.
+  const stage = await setStage(t, { variant: "ads-delta", service: "extension-config", files, withinMs: 30_000 });
+  if (stage === undefined) return;
+  const { folder, port } = stage;
+  assert.equal((await get(port)).status, 500);
+  await folder.put({ "filters.yaml": [mutating("late")] });
+  await eventually("the configuration that came later", async () => (await get(port)).headers["x-filter"] === "late");
+});

@@ -4,8 +4,8 @@ import type { ResourceText } from "./harness/config-folder.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { cluster, httpListener, routeConfiguration, typeUrl } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
-import { setStage } from "./harness/stage.js";
-import { startTraffic } from "./harness/traffic.js";
+import { type StageOptions, setStage } from "./harness/stage.js";
+import { get, startTraffic } from "./harness/traffic.js";
 import { eventually } from "./harness/wait.js";
 
 const type = "envoy.config.endpoint.v3.LbEndpoint";
@@ -23,6 +23,26 @@ const endpoint = (name: string, port: number): ResourceText => ({
   },
 });
 
+/** A cluster whose endpoints are all members of the collection. */
+const files: StageOptions["files"] = ({ port, source }) => ({
+  "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source })],
+  "routes.yaml": [routeConfiguration("routes", "a")],
+  "clusters.yaml": [cluster({ name: "a", source })],
+  "assignments.yaml": [
+    {
+      "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+      cluster_name: "a",
+      endpoints: [
+        {
+          locality: { region: "here", zone: "a" },
+          load_balancing_weight: 1,
+          leds_cluster_locality_config: { leds_config: source, leds_collection_name: collection },
+        },
+      ],
+    },
+  ],
+});
+
 // LEDS has no state of the world.
 for (const variant of ["ads-delta", "per-type-delta"] as const) {
   test(`Envoy's locality endpoints, ${variant}`, { timeout: 60_000 }, async (t) => {
@@ -33,23 +53,8 @@ for (const variant of ["ads-delta", "per-type-delta"] as const) {
     const stage = await setStage(t, {
       variant,
       service: "locality-endpoint",
-      files: ({ port, source }) => ({
-        "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source })],
-        "routes.yaml": [routeConfiguration("routes", "a")],
-        "clusters.yaml": [cluster({ name: "a", source })],
-        "assignments.yaml": [
-          {
-            "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
-            cluster_name: "a",
-            endpoints: [
-              {
-                locality: { region: "here", zone: "a" },
-                load_balancing_weight: 1,
-                leds_cluster_locality_config: { leds_config: source, leds_collection_name: collection },
-              },
-            ],
-          },
-        ],
+      files: (props) => ({
+        ...files(props),
         "endpoints.yaml": [endpoint("one", red.port)],
       }),
     });
@@ -86,5 +91,23 @@ for (const variant of ["ads-delta", "per-type-delta"] as const) {
     await scene.step("has had no request fail", async () => {
       assert.deepEqual(traffic.failures(), []);
     });
+
+    await scene.step("takes members again after all of them went", async () => {
+      await folder.put({ "endpoints.yaml": [] });
+      await eventually("no endpoint", async () => (await get(port)).status === 503);
+      await folder.put({ "endpoints.yaml": [endpoint("five", blue.port)] });
+      await answersFrom("blue");
+    });
+  });
+
+  test(`Envoy's boot without locality endpoints, ${variant}`, { timeout: 60_000 }, async (t) => {
+    // It is told at once that there are none: nothing waits for its 15 s to be over.
+    const stage = await setStage(t, { variant, service: "locality-endpoint", files, withinMs: 8_000 });
+    if (stage === undefined) return;
+    const { folder, port } = stage;
+    const red = await startHttpBackend(stage.scene, "red");
+    assert.equal((await get(port)).status, 503);
+    await folder.put({ "endpoints.yaml": [endpoint("one", red.port)] });
+    await eventually("an answer of the one that came", async () => (await get(port)).body === "red");
   });
 }

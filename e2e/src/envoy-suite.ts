@@ -93,6 +93,10 @@ export function testEnvoy(variant: AnyVariant): void {
     const booted = await step("boots and serves traffic", async () => {
       await nothingWarms();
       assert.deepEqual([...(await admin.activeClusters()).keys()].sort(), ["a", "b"]);
+      for (const service of ["listener", "route", "cluster", "endpoint"]) {
+        const streams = await metric(server.admin, "xdskit_streams_open", { service });
+        assert.equal(streams > 0, variant.startsWith("per-type"), `${streams} streams to ${service}`);
+      }
     });
     if (!booted) return;
 

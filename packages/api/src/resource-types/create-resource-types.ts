@@ -101,6 +101,7 @@ function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceTyp
     fullState: wildcard,
     deliveryOrder,
     absence: "removed",
+    absenceUntoldTo: [],
     askedAgainAfter: [],
     warmedBy: [],
     references: (message, unpack) => referencesOf(schema, message, unpack ?? createUnpack(envoyRegistry())),

@@ -58,6 +58,11 @@ export interface ResourceType {
   readonly deliveryOrder: number;
   readonly absence: Absence;
   /**
+   * Clients, by the name of their user agent, that a delta response does not tell that a resource of this type does not exist: they would take it for the
+   * answer and wait for the resource for ever, where without an answer they go on after a while (Envoy on the wire, 8).
+   */
+  readonly absenceUntoldTo: readonly string[];
+  /**
    * v3 type URLs of types that refer to this one such that a client asks again, with an identical request, after a response of theirs,
    * and must be answered once (rule 123; Envoy on the wire, 6): CDS for EDS, SRDS and LDS for RDS …
    */

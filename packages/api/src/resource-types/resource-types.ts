@@ -53,6 +53,7 @@ export function unknownResourceType(typeUrl: TypeUrl): ResourceType {
     fullState: false,
     deliveryOrder: Number.MAX_SAFE_INTEGER,
     absence: "removed",
+    absenceUntoldTo: [],
     askedAgainAfter: [],
     warmedBy: [],
     references: () => [],

@@ -27,6 +27,7 @@ interface Row {
   /** The empty first request is the wildcard, and a SotW response is the full set. */
   readonly wildcard?: true;
   readonly absence?: ResourceType["absence"];
+  readonly absenceUntoldTo?: readonly string[];
   /** Names of other rows. */
   readonly askedAgainAfter?: readonly string[];
   readonly warmedBy?: readonly string[];
@@ -100,6 +101,8 @@ const rows: readonly Row[] = [
     methods: "ExtensionConfigs",
     restPath: "extension_configs",
     nameField: "name",
+    // Its listener would wait for it; after 15 s it answers 500 until it comes.
+    absenceUntoldTo: ["envoy"],
   },
   {
     name: "listener",
@@ -136,6 +139,8 @@ const rows: readonly Row[] = [
     methods: "Routes",
     restPath: "routes",
     nameField: "name",
+    // Its listener would wait for them; after 15 s it answers 404 until they come.
+    absenceUntoldTo: ["envoy"],
     askedAgainAfter: ["listener", "scoped-route"],
     warmedBy: ["virtual-host"],
   },
@@ -200,6 +205,7 @@ function typeOf(row: Row, deliveryOrder: number): ResourceType {
     fullState: row.wildcard ?? false,
     deliveryOrder,
     absence: row.absence ?? "removed",
+    absenceUntoldTo: row.absenceUntoldTo ?? [],
     askedAgainAfter: (row.askedAgainAfter ?? []).map(urlOfRow),
     warmedBy: (row.warmedBy ?? []).map(urlOfRow),
     references: (message, unpack) => references(row.v3, message, unpack),
