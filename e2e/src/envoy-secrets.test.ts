@@ -6,7 +6,7 @@ import { createConfigFolder, type ResourceText } from "./harness/config-folder.j
 import { handshake, startHandshakes } from "./harness/handshakes.js";
 import { answering, listener, typeUrl, variants } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
-import { setStage } from "./harness/stage.js";
+import { type StageOptions, setStage } from "./harness/stage.js";
 import { eventually } from "./harness/wait.js";
 import { serve, type XdskitServer, xdskitCommand } from "./harness/xdskit.js";
 
@@ -25,6 +25,24 @@ const validationContext = (name: string, trusted: string): ResourceText => ({
   validation_context: { trusted_ca: { inline_string: trusted } },
 });
 
+/** A listener that shows a certificate, and lets in only those whom an authority has certified: both come by SDS. */
+const files: StageOptions["files"] = ({ port, source }) => ({
+  "listeners.yaml": [
+    listener({
+      name: "tls",
+      port,
+      routes: { route_config: { name: "inline", virtual_hosts: [answering("all", "hello")] } },
+      tls: {
+        require_client_certificate: true,
+        common_tls_context: {
+          tls_certificate_sds_secret_configs: [{ name: "server", sds_config: source }],
+          validation_context_sds_secret_config: { name: "clients", sds_config: source },
+        },
+      },
+    }),
+  ],
+});
+
 for (const variant of variants) {
   test(`Envoy's secrets, ${variant}`, { timeout: 120_000 }, async (t) => {
     const authority = createAuthority("servers");
@@ -35,21 +53,8 @@ for (const variant of variants) {
       variant,
       service: "secret",
       serveArgs: ["--log-level", "debug"],
-      files: ({ port, source }) => ({
-        "listeners.yaml": [
-          listener({
-            name: "tls",
-            port,
-            routes: { route_config: { name: "inline", virtual_hosts: [answering("all", "hello")] } },
-            tls: {
-              require_client_certificate: true,
-              common_tls_context: {
-                tls_certificate_sds_secret_configs: [{ name: "server", sds_config: source }],
-                validation_context_sds_secret_config: { name: "clients", sds_config: source },
-              },
-            },
-          }),
-        ],
+      files: (props) => ({
+        ...files(props),
         "server.yaml": [tlsCertificate("server", first)],
         "clients.yaml": [validationContext("clients", clients.certificate)],
       }),
@@ -109,6 +114,23 @@ for (const variant of variants) {
     await scene.step("has not told anybody a private key", async () => {
       mustNotTell(keys, await toldBy(server));
     });
+  });
+}
+
+for (const variant of ["ads-delta", "per-type-delta"] as const) {
+  test(`Envoy's boot without secrets, ${variant}`, { timeout: 60_000 }, async (t) => {
+    // It is told at once that there are none: it does not wait for its 15 s to be over.
+    const stage = await setStage(t, { variant, service: "sds", files, withinMs: 8_000 });
+    if (stage === undefined) return;
+    const authority = createAuthority("servers");
+    const clients = createAuthority("clients");
+    const options = { port: stage.port, host, trusted: authority.certificate, client: clients.issue("client") };
+    await assert.rejects(handshake(options));
+    await stage.folder.put({
+      "server.yaml": [tlsCertificate("server", authority.issue(host))],
+      "clients.yaml": [validationContext("clients", clients.certificate)],
+    });
+    await eventually("a handshake with what came later", () => handshake(options));
   });
 }
 
