@@ -281,6 +281,16 @@ describe("a poll", () => {
     });
   });
 
+  it("that is held while nothing is known gets 503 when the server is closed: another may know more", async () => {
+    await withRest({ rest: longHold }, async ({ server, client }) => {
+      const held = client.send(clusters, { node, version_info: "of-before" });
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      const closed = server.close({ timeoutMs: 60_000 });
+      assert.equal((await within("the held poll", held)).status, 503);
+      await within("the server to close", closed);
+    });
+  });
+
   it("is counted", () =>
     withRest({ rest: shortHold }, async ({ server, client, events }) => {
       server.config.set([cluster("a"), cluster("b")]);
