@@ -117,6 +117,30 @@ describe("a request in JSON", () => {
     );
   });
 
+  it("is refused with half a character, which the wire could not carry", () => {
+    for (const bad of ["\ud800", "a\udc00b", "\ud800\ud801x"]) {
+      assert.match(problem({ resource_names: [bad] }), /^resource_names\[0\]: half a surrogate pair/);
+      assert.match(problem({ node: { id: bad } }), /^node\.id: half a surrogate pair/);
+    }
+    assert.deepEqual(read({ resource_names: ["😀"] }).names, ["😀"]);
+  });
+
+  it("names variants by parameters, in whatever order", () => {
+    const names = (params: object) => read({ resourceLocators: [{ name: "a", dynamicParameters: { params } }] }).names;
+    assert.deepEqual(names({ env: "prod", zone: "1" }), names({ zone: "1", env: "prod" }));
+    assert.notDeepEqual(names({ env: "prod" }), names({ env: "test" }));
+    assert.deepEqual(names({}), ["a"]);
+    assert.equal(
+      problem({ resource_locators: [{ name: "a", dynamic_parameters: { params: { env: 1 } } }] }),
+      "resource_locators[0].dynamic_parameters.params: expected a string, found a number",
+    );
+  });
+
+  it("names resources in canonical form", () => {
+    const [name] = read({ resource_names: ["xdstp://a/b/c?y=2&x=1"] }).names;
+    assert.equal(name, "xdstp://a/b/c?x=1&y=2");
+  });
+
   it("does not take what every object inherits for fields", () => {
     assert.deepEqual(read(JSON.parse('{"__proto__":{"versionInfo":"1"},"constructor":1}')).version, "");
   });

@@ -1,4 +1,5 @@
-import type { Nonce, ResourceName, TypeUrl, Version } from "@xdskit/api";
+import { canonicalName, type Nonce, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
+import { locatorOf } from "../locator.js";
 import type { Node } from "../node.js";
 import { type ErrorDetail, shortened } from "./requests.js";
 import { MalformedMessage } from "./wire-reader.js";
@@ -8,7 +9,7 @@ export interface JsonRequest {
   /** Undefined where the request has none. */
   readonly node: Node | undefined;
   readonly version: Version;
-  /** As they stand there, repeated ones too. */
+  /** In canonical form, repeated ones too; those of locators with their parameters. */
   readonly names: readonly ResourceName[];
   readonly typeUrl: TypeUrl;
   /** Optional over REST (rule 146). */
@@ -33,7 +34,7 @@ export function readJsonRequest(json: unknown): ReadJsonRequest {
     const request = {
       node: node === undefined ? undefined : readNode(node),
       version: text(top, "versionInfo"),
-      names: [...texts(top, "resourceNames"), ...locatedNames(top)],
+      names: [...texts(top, "resourceNames").map(canonicalName), ...locatedNames(top)],
       typeUrl: text(top, "typeUrl"),
       nonce: text(top, "responseNonce"),
       error: readError(objectAt(field(top, "errorDetail"), "error_detail")),
@@ -72,12 +73,23 @@ function buildVersion(node: JsonFields): string {
   return ["majorNumber", "minorNumber", "patch"].map((part) => Number(field(version, part) ?? 0) || 0).join(".");
 }
 
-/** `resource_locators` of the newest protos name resources too. */
+/** `resource_locators` of the newest protos name resources too, with parameters. */
 function locatedNames(top: JsonFields): readonly ResourceName[] {
   return listAt(field(top, "resourceLocators"), "resource_locators").map((item, index) => {
     const path = `resource_locators[${index}]`;
-    const locator = objectAt(item, path);
-    return locator === undefined ? "" : text(locator, "name", `${path}.`);
+    const locator = objectAt(item, path) ?? {};
+    const given = objectAt(field(locator, "dynamicParameters"), `${path}.dynamic_parameters`) ?? {};
+    const params = objectAt(field(given, "params"), `${path}.dynamic_parameters.params`) ?? {};
+    const parameters = new Map(
+      Object.entries(params).map(([key, value]) => {
+        const at = `${path}.dynamic_parameters.params`;
+        return [textAt(key, at), textAt(value, at)];
+      }),
+    );
+    // As over gRPC.
+    if (parameters.size > 64) throw new MalformedMessage(`${path} has more than 64 dynamic parameters`);
+    const name = text(locator, "name", `${path}.`);
+    return name === "*" ? name : locatorOf(name, parameters);
   });
 }
 
@@ -113,17 +125,19 @@ function listAt(value: unknown, path: string): readonly unknown[] {
 }
 
 function text(object: JsonFields, jsonName: string, prefix = ""): string {
-  const value = field(object, jsonName) ?? "";
-  if (typeof value === "string") return value;
-  throw new MalformedMessage(expected(`${prefix}${snakeCase(jsonName)}`, "a string", value));
+  return textAt(field(object, jsonName) ?? "", `${prefix}${snakeCase(jsonName)}`);
+}
+
+function textAt(value: unknown, path: string): string {
+  if (typeof value !== "string") throw new MalformedMessage(expected(path, "a string", value));
+  // JSON's escapes can say half a character, protobuf's strings cannot; locators rely on it.
+  if (/\p{Surrogate}/u.test(value)) throw new MalformedMessage(`${path}: half a surrogate pair is no character`);
+  return value;
 }
 
 function texts(object: JsonFields, jsonName: string, prefix = ""): readonly string[] {
   const path = `${prefix}${snakeCase(jsonName)}`;
-  return listAt(field(object, jsonName), path).map((value, index) => {
-    if (typeof value === "string") return value;
-    throw new MalformedMessage(expected(`${path}[${index}]`, "a string", value));
-  });
+  return listAt(field(object, jsonName), path).map((value, index) => textAt(value, `${path}[${index}]`));
 }
 
 /** Without the value: what a client got wrong may be a secret. */

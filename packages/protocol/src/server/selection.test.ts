@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
+import { locatorOf } from "../locator.js";
 import { edit, type SampleGroup, typeOf } from "../testing/sample-world.js";
 import { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./selection.js";
 
@@ -60,6 +61,27 @@ describe("a selection", () => {
     const { snapshot } = edit(undefined, [{ type: "virtual-host", name: "r/a", content: "1@r/alias" }]);
     const selection = select(snapshot.of(virtualHost), selectionOf(["r/alias", "r/a"], virtualHost));
     assert.deepEqual(namesOf(selection), ["r/a"]);
+  });
+
+  it("has of a name that comes in variants the one for the parameters that were given", () => {
+    const varied = group(undefined, { "a{env=prod}": "1", "a{!env}": "2", b: "1" });
+    const contents = (...names: string[]) => {
+      const { resources, version } = selectFrom(varied, ...names);
+      return { keys: Array.from(resources, ({ key }) => key), version };
+    };
+    const prod = contents(locatorOf("a", new Map([["env", "prod"]])));
+    const plain = contents("a");
+    assert.equal(prod.keys.length, 1);
+    assert.equal(plain.keys.length, 1);
+    assert.notDeepEqual(prod, plain);
+    // No name twice, as a client would refuse.
+    assert.deepEqual(contents("*").keys.sort(), [...plain.keys, "b"].sort());
+    const changed = group(varied, { "a{env=prod}": "3" });
+    assert.equal(selectFrom(changed, "a").version, plain.version);
+    assert.equal(
+      mayDiffer(selectionOf(["a"], endpoint), varied.snapshot.of(endpoint), changed.snapshot.of(endpoint)),
+      true,
+    );
   });
 
   it("is worked out once for all who ask for the same", () => {

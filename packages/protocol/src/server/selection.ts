@@ -1,11 +1,13 @@
-import { canonicalName, type Resource, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { changeBetween } from "../change.js";
 import { addFingerprints, emptyFingerprint, fingerprintOf, formatFingerprint } from "../fingerprint.js";
 import { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
-import { concerns, noSubscription, type Subscription, wildcardName } from "../subscription.js";
+import { concerns, type Subscription } from "../subscription.js";
+import { knowsVariants } from "../variants.js";
 import { BoundedCache } from "./bounded-cache.js";
 import { subscribed } from "./content.js";
+import { nextSotwSubscription } from "./sotw-subscription.js";
 
 /** What of a set is asked for, with a version of its own: what a client without a stream can be up to date with. */
 export interface Selection {
@@ -22,31 +24,33 @@ export interface Selection {
 }
 
 /**
- * What one request without a stream asks for. There is no history: no names mean what they mean in a first request (rules 38, 76 and the choice for a
- * first `[]`), and `*` is the wildcard for every type.
+ * What one request without a stream asks for, by names in canonical form. There is no history: no names mean what they mean in a first request (rules 38,
+ * 76 and the choice for a first `[]`), and `*` is the wildcard for every type.
  */
 export function selectionOf(names: readonly ResourceName[], type: ResourceType): Subscription {
-  const set = NameSet.of(names.map(canonicalName));
-  if (set.size === 0) return { ...noSubscription, wildcard: type.emptyFirstRequest === "wildcard" };
-  // The wildcard is all there is: what is named beside it adds nothing.
-  return set.has(wildcardName) ? { wildcard: true, names: NameSet.empty } : { wildcard: false, names: set };
+  return nextSotwSubscription(undefined, NameSet.of(names), type, "v3");
 }
 
 /** Weighed by the names in them. */
 const selections = new BoundedCache<Selection>(200_000);
 
 /** Selects from a set; worked out once for all who ask for the same. */
-export function select(set: ResourceSet, { wildcard, names }: Subscription): Selection {
-  const key = `${ResourceSets.id(set)} ${wildcard ? "*" : names.id}`;
-  if (wildcard) return { version: set.version, resources: set, size: set.size, key };
+export function select(set: ResourceSet, subscription: Subscription): Selection {
+  const { wildcard, names, parameters = "" } = subscription;
+  const id = ResourceSets.id(set);
+  // What is named beside the wildcard adds nothing, unless names come in variants.
+  if (wildcard && !knowsVariants(set, subscription)) {
+    return { version: set.version, resources: set, size: set.size, key: `${id} *` };
+  }
+  const key = `${id} ${wildcard ? "*" : ""}${names.id} ${parameters}`;
   let selection = selections.get(key);
   if (selection === undefined) {
-    const resources = subscribed({ wildcard, names }, set);
+    const resources = subscribed(subscription, set);
     // As sets do.
     let fingerprint = emptyFingerprint;
     for (const { key, version } of resources) fingerprint = addFingerprints(fingerprint, fingerprintOf(key, version));
     selection = { version: formatFingerprint(fingerprint), resources, size: resources.length, key };
-    selections.set(key, selection, 10 + names.size);
+    selections.set(key, selection, 10 + names.size + resources.length);
   }
   return selection;
 }
@@ -56,6 +60,7 @@ export function mayDiffer(subscription: Subscription, from: ResourceSet, to: Res
   if (from === to) return false;
   // One name is looked up as quickly.
   if (subscription.wildcard || subscription.names.size < fewNames) return true;
+  if (knowsVariants(from, subscription) || knowsVariants(to, subscription)) return true;
   const { differences } = changeBetween(from, to);
   if (differences.size > subscription.names.size) return true;
   for (const difference of differences.values()) if (concerns(subscription, difference)) return true;
