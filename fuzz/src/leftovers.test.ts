@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { queryObjects, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { NameSet } from "../../packages/protocol/src/name-set.js";
+import { LoadSession } from "../../packages/server/src/load-reports/load-session.js";
+import { HeldPoll } from "../../packages/server/src/polls/held-poll.js";
+import { Session } from "../../packages/server/src/session.js";
+import { runTarget } from "./kit/run-target.js";
+import type { FuzzTarget } from "./kit/target.js";
+import { rest } from "./targets/rest.js";
+import { server } from "./targets/server.js";
+import { wire } from "./targets/wire.js";
+
+setFlagsFromString("--expose-gc");
+const collect: () => void = runInNewContext("gc");
+
+/** Bytes in use, once what nobody holds is gone. */
+async function bytesInUse(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    collect();
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+type Class = new (...parts: never[]) => object;
+
+/** How many there are of a class. Asked again where there are too many: V8 may find a stale pointer, and finalizers let go of more. */
+async function countOf(counted: object, most: number): Promise<number> {
+  let count = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5 && count > most; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    count = Math.min(count, queryObjects(counted as Class, { format: "count" }));
+  }
+  return count;
+}
+
+/** The first inputs fill what is kept within limits, and make the compiler work. */
+const warmUp = 200;
+/** What a server keeps of clients on purpose fills up to its limits (responses, rejections, reports), which is more than such a test reaches. */
+const mostBytes = 24_000_000;
+
+/** What the healthy client holds, and a few that the compiler's registers may. */
+const mostObjects = 4;
+
+for (const { target, runs, counted } of [
+  { target: server, runs: 1_500, counted: { Session } },
+  { target: wire, runs: 300, counted: { LoadSession } },
+  // Which answer went to which list of names is remembered within a limit.
+  { target: rest, runs: 400, counted: { HeldPoll } },
+]) {
+  test(`thousands of hostile clients leave nothing behind: ${target.name}`, async (context) => {
+    // One server for all inputs: its session is opened once and lent.
+    const session = await target.open();
+    const lent: FuzzTarget = { ...target, open: async () => ({ ...session, close: async () => {} }) };
+    const run = async (seed: number, count: number) => {
+      const { failure } = await runTarget(lent, { seed, runs: count, budgetMs: 20_000 });
+      assert.equal(failure, undefined);
+    };
+    try {
+      await run(1, warmUp);
+      const before = await bytesInUse();
+      await run(2, runs);
+      const grown = (await bytesInUse()) - before;
+      assert.ok(grown < mostBytes, `${grown} bytes more`);
+      context.diagnostic(`${Math.round(grown / 1_000)} kB more`);
+      for (const [name, each] of Object.entries(counted)) {
+        const count = await countOf(each, mostObjects);
+        assert.ok(count <= mostObjects, `there are ${count} of ${name}`);
+        // The healthy client's is found, so that nothing would be missed.
+        if (each === Session) assert.ok(count >= 1);
+      }
+      // Lists of names that clients chose; those of answers over REST are remembered, within a limit.
+      const most = target === rest ? runs * 3 : 40;
+      const nameSets = await countOf(NameSet, most);
+      assert.ok(nameSets <= most, `there are ${nameSets} lists of names`);
+    } finally {
+      await session.close();
+    }
+  });
+}
