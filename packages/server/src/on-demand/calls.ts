@@ -59,7 +59,8 @@ export function createCalls(
     running.set(lease, after(limits.timeoutMs, late));
     // Not in this turn: whoever asks is not to wait for what a supplier does at once, nor to see what it throws.
     Promise.resolve()
-      .then(call)
+      // It may have ended meanwhile: of that a supplier that is only called now would never hear.
+      .then(() => (running.has(lease) ? call() : undefined))
       .then(
         (supplied) => end({ kind: "answered", supplied: supplied as Supplied }),
         (error: unknown) => end({ kind: "failed", error }),

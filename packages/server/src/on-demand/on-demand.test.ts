@@ -1,0 +1,309 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type ResourceName, resourceTypes } from "@xdskit/api";
+import { createGroups } from "../groups.js";
+import { createLayers } from "../layers.js";
+import { manualClock } from "../testing/manual-clock.js";
+import { testNode } from "../testing/test-node.js";
+import { cluster, clusterResource } from "../testing/test-resources.js";
+import { createOnDemand } from "./on-demand.js";
+import type { OnDemandOptions, Supplied, SupplyRequest } from "./options.js";
+
+const type = resourceTypes.find("cluster")!;
+
+/** A call of the supplier that has not been answered yet. */
+interface Call extends SupplyRequest {
+  answer(supplied: Supplied): Promise<void>;
+  fail(): Promise<void>;
+}
+
+/** Calls are made and answered in microtasks; the clock is the test's. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function setUp(options: Partial<OnDemandOptions> = {}) {
+  const clock = manualClock();
+  const layers = createLayers();
+  layers.apply([{ layer: "default", kind: "replace", upsert: [] }]);
+  const calls: Call[] = [];
+  const outcomes: string[] = [];
+  const group = createGroups(undefined, undefined).of(testNode())!;
+  const supply = (request: SupplyRequest) =>
+    new Promise<Supplied>((resolve, reject) => {
+      calls.push({
+        ...request,
+        answer: (supplied) => {
+          resolve(supplied);
+          return turn();
+        },
+        fail: () => {
+          reject(new Error("no database"));
+          return turn();
+        },
+      });
+    });
+  const onDemand = createOnDemand(
+    { types: ["cluster"], supply, ...options },
+    {
+      ...{ layers, clock, config: { types: resourceTypes, registry: undefined, validate: true } },
+      apply: (update) => onDemand.layersChanged(layers.apply([update])),
+      drop: (layer) => void layers.drop(layer),
+      report: (outcome, _group, _type, name) => outcomes.push(`${outcome} ${name}`),
+    },
+  );
+  onDemand.opened();
+
+  /** A stream, and what it heard. */
+  function stream() {
+    const heard: string[] = [];
+    const names = new Set<ResourceName>();
+    const interest = onDemand.join(group, testNode(), {
+      settled: (_type, name, outcome) => heard.push(`${outcome} ${name}`),
+    });
+    const say = (added: readonly ResourceName[], again: readonly ResourceName[], dropped: readonly ResourceName[]) => {
+      for (const name of added) names.add(name);
+      for (const name of dropped) names.delete(name);
+      const answered = interest.demand({ kind: "demanded", type, added, again, dropped, names: [...names] });
+      heard.push(...answered.absent.map((name) => `at once absent ${name}`));
+      return turn();
+    };
+    return {
+      heard,
+      subscribe: (...added: readonly ResourceName[]) => say(added, [], []),
+      again: (...again: readonly ResourceName[]) => say([], again, []),
+      unsubscribe: (...dropped: readonly ResourceName[]) => say([], [], dropped),
+      close: () => interest.close(),
+    };
+  }
+  const pass = (ms: number) => {
+    clock.advance(ms);
+    return turn();
+  };
+  const supplied = () => {
+    const layer = layers.get(onDemand.layerOf(group));
+    return Array.from(layer?.of(type) ?? [], ({ name }) => name).sort();
+  };
+  return { clock, layers, calls, outcomes, onDemand, stream, pass, supplied };
+}
+
+test("clients wait for a decision for a bounded time, and get it all the same when it comes later", async () => {
+  const { calls, stream, pass, supplied } = setUp();
+  const [early, late] = [stream(), stream()];
+  await early.subscribe("x");
+  await pass(2_999);
+  assert.deepEqual(early.heard, []);
+  await pass(1);
+  assert.deepEqual(early.heard, ["absent x"]);
+  await late.subscribe("x");
+  assert.deepEqual(late.heard, ["at once absent x"]);
+  assert.equal(calls.length, 1);
+  await calls[0]?.answer(cluster("x"));
+  assert.deepEqual(supplied(), ["x"]);
+  assert.equal(calls[0]?.signal.aborted, false);
+});
+
+test("who asks while a call is under way waits for the same call", async () => {
+  const { calls, stream, outcomes } = setUp();
+  const streams = Array.from({ length: 1_000 }, () => stream());
+  await Promise.all(streams.map((each) => each.subscribe("x")));
+  assert.equal(calls.length, 1);
+  await calls[0]?.answer(undefined);
+  assert.ok(streams.every(({ heard }) => heard.join() === "absent x"));
+  assert.deepEqual(outcomes, ["absent x"]);
+});
+
+test("that there is none is believed for a while, also when nobody is subscribed in between", async () => {
+  const { calls, stream, pass } = setUp({ lingerMs: 0 });
+  const one = stream();
+  await one.subscribe("x");
+  await calls[0]?.answer(undefined);
+  await one.unsubscribe("x");
+  await pass(5_000);
+  await one.subscribe("x");
+  assert.deepEqual(one.heard, ["absent x", "at once absent x"]);
+  await one.unsubscribe("x");
+  await pass(10_000);
+  await one.subscribe("x");
+  assert.equal(calls.length, 2);
+});
+
+test("a name that stays absent is asked for again, less and less often, and as soon as a client asks anew", async () => {
+  const { calls, stream, pass } = setUp({ recheckMs: 30_000 });
+  const one = stream();
+  await one.subscribe("x");
+  await calls[0]?.answer(undefined);
+  await pass(9_999);
+  await one.again("x");
+  assert.equal(calls.length, 1);
+  await pass(1);
+  assert.equal(calls.length, 2);
+  assert.equal(calls[0]?.signal.aborted, true);
+  await calls[1]?.answer(undefined);
+  await pass(19_999);
+  assert.equal(calls.length, 2);
+  await one.again("x");
+  assert.equal(calls.length, 3);
+  await calls[2]?.answer(undefined);
+  await pass(29_999);
+  assert.equal(calls.length, 3);
+  await pass(1);
+  assert.equal(calls.length, 4);
+});
+
+test("after an error the call is made again, each time after twice as long", async () => {
+  const { calls, stream, pass, onDemand, outcomes } = setUp({ retryMaxMs: 1_500 });
+  const one = stream();
+  await one.subscribe("x");
+  for (const [index, wait] of [500, 1_000, 1_500, 1_500].entries()) {
+    assert.equal(calls.length, index + 1);
+    await calls[index]?.fail();
+    await pass(wait - 1);
+    assert.equal(calls.length, index + 1);
+    await pass(1);
+  }
+  assert.deepEqual(one.heard, ["absent x"]);
+  await calls[4]?.answer(cluster("x"));
+  assert.equal(onDemand.stats().errors, 4);
+  assert.equal(onDemand.stats().supplied, 1);
+  assert.deepEqual(outcomes.slice(-2), ["failed x", "supplied x"]);
+});
+
+test("what nobody wants any more is not called for again", async () => {
+  const { calls, stream, pass, clock } = setUp({ lingerMs: 100, negativeMs: 100 });
+  const one = stream();
+  await one.subscribe("x", "y");
+  await calls[0]?.fail();
+  await calls[1]?.answer(undefined);
+  await one.unsubscribe("x", "y");
+  await pass(1_000_000);
+  assert.equal(calls.length, 2);
+  assert.equal(clock.waiting, 0);
+});
+
+test("so many calls at once, so many waiting, and the others later", async () => {
+  const { calls, stream, pass, onDemand } = setUp({ concurrency: 2, queue: 3 });
+  const one = stream();
+  await one.subscribe(...["a", "b", "c", "d", "e", "f"]);
+  assert.deepEqual(
+    calls.map(({ name }) => name),
+    ["a", "b"],
+  );
+  assert.equal(onDemand.stats().pending, 5);
+  assert.equal(onDemand.stats().failing, 1);
+  await calls[0]?.answer(cluster("a"));
+  assert.equal(calls[2]?.name, "c");
+  await pass(500);
+  for (let index = 1; index < 6; index++) await calls[index]?.answer(cluster(calls[index]?.name ?? ""));
+  assert.equal(onDemand.stats().supplied, 6);
+});
+
+test("a name that is given up while it waits is never called for", async () => {
+  const { calls, stream } = setUp({ concurrency: 1 });
+  const one = stream();
+  await one.subscribe("a", "b", "c");
+  await one.unsubscribe("b");
+  await calls[0]?.answer(undefined);
+  assert.deepEqual(
+    calls.map(({ name }) => name),
+    ["a", "c"],
+  );
+});
+
+test("a call that takes too long has failed: its signal aborts and its place is free", async () => {
+  const { calls, stream, pass, onDemand } = setUp({ concurrency: 1, timeoutMs: 1_000 });
+  const one = stream();
+  await one.subscribe("a", "b");
+  await pass(1_000);
+  assert.equal(calls[0]?.signal.aborted, true);
+  assert.equal(calls[1]?.name, "b");
+  assert.equal(onDemand.stats().errors, 1);
+  await calls[0]?.answer(cluster("a"));
+  assert.equal(onDemand.stats().supplied, 0);
+});
+
+test("a supplied resource stays for a while after the last client left, and is dropped then", async () => {
+  const { calls, stream, pass, supplied, outcomes, clock } = setUp();
+  const [one, other] = [stream(), stream()];
+  await one.subscribe("x");
+  await other.subscribe("x");
+  await calls[0]?.answer(cluster("x"));
+  one.close();
+  await pass(100_000);
+  await other.unsubscribe("x");
+  await pass(59_999);
+  await other.subscribe("x");
+  await pass(100_000);
+  assert.deepEqual(supplied(), ["x"]);
+  other.close();
+  await pass(59_999);
+  assert.equal(calls[0]?.signal.aborted, false);
+  await pass(1);
+  assert.equal(calls[0]?.signal.aborted, true);
+  assert.deepEqual(supplied(), []);
+  assert.deepEqual(outcomes, ["supplied x", "dropped x"]);
+  assert.equal(clock.waiting, 0);
+});
+
+test("of what lingers only so much is kept, the latest", async () => {
+  const { calls, stream, supplied } = setUp({ lingering: 2 });
+  const one = stream();
+  await one.subscribe("a", "b", "c");
+  for (const call of [...calls]) await call.answer(cluster(call.name));
+  await one.unsubscribe("b");
+  await one.unsubscribe("a");
+  await one.unsubscribe("c");
+  assert.deepEqual(supplied(), ["a", "c"]);
+});
+
+test("what the supplier says during its call is its answer", async () => {
+  const { calls, stream, supplied, onDemand } = setUp();
+  const one = stream();
+  await one.subscribe("x");
+  calls[0]?.update(cluster("x"));
+  await turn();
+  assert.deepEqual(supplied(), ["x"]);
+  await calls[0]?.answer(undefined);
+  assert.deepEqual(supplied(), ["x"]);
+  calls[0]?.update(cluster("y"));
+  await turn();
+  assert.deepEqual(supplied(), ["x"]);
+  assert.equal(onDemand.stats().errors, 1);
+});
+
+test("a layer that gets the name wins, and the supplier is asked again when it loses it", async () => {
+  const { calls, stream, supplied, layers, onDemand } = setUp();
+  const one = stream();
+  await one.subscribe("x");
+  await calls[0]?.answer(cluster("x"));
+  onDemand.layersChanged(layers.apply([{ layer: "default", kind: "patch", upsert: [clusterResource("x", "own")] }]));
+  await turn();
+  assert.equal(calls[0]?.signal.aborted, true);
+  assert.deepEqual(supplied(), []);
+  onDemand.layersChanged(
+    layers.apply([{ layer: "default", kind: "patch", upsert: [], remove: [{ type, name: "x" }] }]),
+  );
+  await turn();
+  assert.equal(calls.length, 2);
+});
+
+test("collections and the empty name are nobody's to supply", async () => {
+  const { calls, stream } = setUp();
+  const one = stream();
+  const glob = "xdstp://a/envoy.config.cluster.v3.Cluster/x/*";
+  await one.subscribe("", glob);
+  assert.deepEqual(one.heard, ["at once absent ", `at once absent ${glob}`]);
+  await one.unsubscribe("", glob);
+  one.close();
+  assert.equal(calls.length, 0);
+});
+
+test("when the server closes every signal aborts and nothing is left", async () => {
+  const { calls, stream, onDemand, clock } = setUp();
+  const one = stream();
+  await one.subscribe("a", "b", "c");
+  await calls[0]?.answer(cluster("a"));
+  await calls[1]?.answer(undefined);
+  onDemand.close();
+  assert.ok(calls.every(({ signal }) => signal.aborted));
+  assert.equal(clock.waiting, 0);
+  one.close();
+});
