@@ -144,11 +144,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
   work(): void {
     if (this.#over) return;
     this.#guard(() => {
-      const snapshot = this.#membership?.snapshot();
-      if (snapshot !== undefined && snapshot !== this.#given) {
-        this.#given = snapshot;
-        this.#carryOut(this.#stream.step({ kind: "snapshot", snapshot, ttl: this.#ttl }));
-      }
+      this.#giveSnapshot();
       while (this.#room && !this.#over) {
         const response = this.#stream.next();
         if (response === undefined) return;
@@ -158,6 +154,13 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
         this.#counter.behind += 1;
       }
     });
+  }
+
+  #giveSnapshot(): void {
+    const snapshot = this.#membership?.snapshot();
+    if (snapshot === undefined || snapshot === this.#given) return;
+    this.#given = snapshot;
+    this.#carryOut(this.#stream.step({ kind: "snapshot", snapshot, ttl: this.#ttl }));
   }
 
   /** Ends the stream, for the server's own reasons. */
@@ -183,6 +186,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
         this.#refuse(effect.code, effect.message);
         break;
       case "demanded": {
+        // What is there now is not decided on again, so the machine must have seen it.
+        this.#giveSnapshot();
         const answered = this.#membership?.interest?.demand(effect);
         if (answered === undefined) break;
         this.#stream.step({ kind: "absent", type: effect.type, names: answered.absent });

@@ -49,6 +49,18 @@ export function withoutLocators(demand: Demand): Demand {
  */
 export function noteDemand(asker: Subscriber, { added, again, dropped }: Demand): void {
   asker.undecided = asker.undecided.without(dropped).with(added).with(again);
+  asker.seen = asker.seen.without(dropped);
+}
+
+/**
+ * Takes notice of the newest set. Whoever decides says nothing of names that are there: one that was, and went before it could be sent, is decided by that.
+ */
+export function noteNewest(asker: Subscriber, newest: ResourceSet): void {
+  const { undecided, seen } = asker;
+  if (undecided.size === 0) return;
+  const there = NameSet.of([...undecided].filter((name) => find(newest, name).length > 0));
+  asker.undecided = undecided.without([...seen].filter((name) => !there.has(name)));
+  asker.seen = there;
 }
 
 /** Those of the undecided names that are not there; from now on only they are undecided. */

@@ -11,7 +11,7 @@ import type { Content, Need } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
 import { delta } from "./delta.js";
-import { among, mustWait, noteDemand, undecidedIn, withoutLocators } from "./demand.js";
+import { among, mustWait, noteDemand, noteNewest, undecidedIn, withoutLocators } from "./demand.js";
 import { sharedHeartbeat } from "./heartbeats.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
 import { requestedType, typeUrlIn } from "./requested-type.js";
@@ -112,6 +112,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       if (set !== this.#newest?.of(set.type)) ResourceSets.shorten(set);
     }
     this.#newest = snapshot;
+    for (const asker of this.#ordered) noteNewest(asker, snapshot.of(asker.type));
     if (ttl !== this.#ttl) this.#tellsTtl = undefined;
     this.#ttl = ttl;
   }
@@ -227,6 +228,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const demand = withoutLocators(this.#rules.demand(request, before, names));
     if (demand.added.length + demand.again.length + demand.dropped.length === 0) return undefined;
     noteDemand(asker, demand);
+    if (this.#newest !== undefined) noteNewest(asker, this.#newest.of(type));
     return { kind: "demanded", type, ...demand, names };
   }
 

@@ -48,6 +48,8 @@ export interface Subscriber {
   lifetimes: Lifetimes | undefined;
   /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
   undecided: NameSet;
+  /** Those of them that were there in the newest snapshot. */
+  seen: NameSet;
   /** Those of them that a response with the full state waits for. */
   waitsFor: NameSet;
 }
@@ -68,6 +70,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     errors: new Map(),
     lifetimes: undefined,
     undecided: NameSet.empty,
+    seen: NameSet.empty,
     waitsFor: NameSet.empty,
   };
 }

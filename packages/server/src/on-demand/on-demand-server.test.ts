@@ -6,6 +6,8 @@ import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_compo
 import type { DeltaDiscoveryResponse } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../groups.js";
+import { namesIn } from "../testing/rest-client.js";
+import { withRest } from "../testing/running-rest.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, clusterResource, loadAssignment } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
@@ -186,6 +188,25 @@ test("a unary Fetch waits for the decision", async () => {
   });
 });
 
+test("a poll over REST waits for the decision, as long as it may be held", async () => {
+  const waiting: (() => void)[] = [];
+  const supply: Supply = ({ name }) =>
+    new Promise((resolve) => waiting.push(() => resolve(name === "z" ? undefined : cluster(name))));
+  await withRest({ ...demanding(supply), rest: { holdMs: 60_000 } }, async ({ server, client }) => {
+    server.config.set([cluster("a")]);
+    const poll = client.send("/v3/discovery:clusters", { node, resource_names: ["a", "b", "z"] });
+    await waitFor("the calls", () => waiting.length === 2);
+    for (const answer of waiting) answer();
+    assert.deepEqual(namesIn(await poll), ["a", "b"]);
+  });
+  const never: Supply = () => new Promise(() => {});
+  await withRest({ ...demanding(never), rest: { holdMs: 20 } }, async ({ server, client }) => {
+    server.config.set([cluster("a")]);
+    const answer = await client.send("/v3/discovery:clusters", { node, resource_names: ["a", "b"] });
+    assert.deepEqual(namesIn(answer), ["a"]);
+  });
+});
+
 test("a virtual host that is asked for by two of its domains is one copy", async () => {
   const asked: string[] = [];
   const supply: Supply = ({ name }) => {
@@ -234,6 +255,21 @@ test("before anything is known nobody is asked", async () => {
     assert.deepEqual([...heard].sort(), ["a", "b"]);
     assert.deepEqual(asked, ["b"]);
   });
+});
+
+test("what goes between the question and the answer is decided on, too", async () => {
+  await withMemoryServer(
+    demanding(() => undefined),
+    async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const stream = delta(client.open(ads("delta")));
+      stream.send({ node, typeUrl, resourceNamesSubscribe: ["a", "b"] });
+      server.config.set([]);
+      const heard = new Set<string>();
+      while (heard.size < 2) for (const name of said(await stream.next())) heard.add(name);
+      assert.deepEqual([...heard].sort(), ["-a", "-b"]);
+    },
+  );
 });
 
 test("a type that does not exist is an error at once", () => {

@@ -176,22 +176,23 @@ function createInterest(group: GroupDemand, node: Node, asker: Asker, left: () =
   /** By type, what the stream is subscribed to by name. */
   const subscribed = new Map<ResourceType, Iterable<ResourceName>>();
   let closed = false;
+  function demand({ type, added, again, dropped, names }: Demanded): Answered {
+    const absent: ResourceName[] = [];
+    const undecided: ResourceName[] = [];
+    subscribed.set(type, names);
+    const note = (name: ResourceName, outcome: Outcome | undefined) => {
+      if (outcome === "absent") absent.push(name);
+      else if (outcome === undefined) undecided.push(name);
+    };
+    for (const name of dropped) if (mayBeSupplied(name)) group.unsubscribe(type, name, asker);
+    for (const name of added) {
+      note(name, mayBeSupplied(name) ? group.subscribe(type, name, node, asker) : "absent");
+    }
+    for (const name of again) note(name, mayBeSupplied(name) ? group.again(type, name, node, asker) : "absent");
+    return { absent, undecided };
+  }
   return {
-    demand({ type, added, again, dropped, names }) {
-      const absent: ResourceName[] = [];
-      const undecided: ResourceName[] = [];
-      subscribed.set(type, names);
-      const note = (name: ResourceName, outcome: Outcome | undefined) => {
-        if (outcome === "absent") absent.push(name);
-        else if (outcome === undefined) undecided.push(name);
-      };
-      for (const name of dropped) if (mayBeSupplied(name)) group.unsubscribe(type, name, asker);
-      for (const name of added) {
-        note(name, mayBeSupplied(name) ? group.subscribe(type, name, node, asker) : "absent");
-      }
-      for (const name of again) note(name, mayBeSupplied(name) ? group.again(type, name, node, asker) : "absent");
-      return { absent, undecided };
-    },
+    demand,
     close() {
       if (closed) return;
       closed = true;

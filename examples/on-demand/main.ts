@@ -1,0 +1,61 @@
+// Virtual hosts that are looked up when the first request for them comes, instead of being sent to every proxy.
+//   npx tsx examples/on-demand/main.ts [HOST:PORT]
+// With an Envoy whose route configuration `routes` takes its virtual hosts by VHDS and whose listener has the on-demand filter.
+import { create } from "@bufbuild/protobuf";
+import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
+import { createServer, splitVirtualHostName, virtualHostResource } from "@xdskit/server";
+
+/** Stands for your database: who has which host. Tenants come and go while the server runs. */
+const tenants = new Map([
+  ["shop.example", { tenant: "shop", domains: ["shop.example", "www.shop.example"] }],
+  ["www.shop.example", { tenant: "shop", domains: ["shop.example", "www.shop.example"] }],
+]);
+/** Who is to hear when a host's row changes. */
+const watchers = new Map<string, () => void>();
+
+/** The virtual host of a tenant, or undefined where nobody has that host. `name` is `<route configuration>/<host>`. */
+function lookUp(name: string) {
+  const row = tenants.get(splitVirtualHostName(name)?.host ?? "");
+  if (row === undefined) return undefined;
+  const match = { pathSpecifier: { case: "prefix", value: "/" } } as const;
+  const body = { specifier: { case: "inlineString", value: `hello from ${row.tenant}\n` } } as const;
+  const action = { case: "directResponse", value: { status: 200, body } } as const;
+  const virtualHost = create(VirtualHostSchema, {
+    name: row.tenant,
+    domains: row.domains,
+    routes: [{ match, action }],
+  });
+  return virtualHostResource(name, virtualHost);
+}
+
+const server = createServer({
+  onDemand: {
+    types: ["virtual-host"],
+    // Called once for a name, however many proxies ask for it. A real one awaits a query here.
+    supply: async ({ name, signal, update }) => {
+      watchers.set(name, () => update(lookUp(name)));
+      signal.addEventListener("abort", () => watchers.delete(name));
+      return lookUp(name);
+    },
+  },
+});
+
+server.on((event) => {
+  if (event.kind !== "on-demand") return;
+  console.log(`${event.outcome}: ${event.type.name} ${event.name}`);
+  if (event.name.endsWith("/late.example") && event.outcome === "absent") setTimeout(signUp, 500).unref();
+});
+
+/** A tenant comes: who asked before and was told that there is none gets the host now. */
+function signUp() {
+  tenants.set("late.example", { tenant: "late", domains: ["late.example"] });
+  for (const [name, changed] of watchers) if (name.endsWith("/late.example")) changed();
+}
+
+// Nothing else is served here; saying so lets clients in. Listeners and routes would stand here.
+server.config.set([]);
+const { grpc } = await server.listen({ grpc: process.argv[2] ?? "127.0.0.1:18000" });
+console.log(`listening on ${grpc}`);
+
+process.once("SIGINT", () => void server.close());
+process.once("SIGTERM", () => void server.close());
