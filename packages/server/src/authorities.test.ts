@@ -45,7 +45,14 @@ it("names of other authorities do not exist, and resources with them are refused
 });
 
 it("who is told errors hears at once, on SotW too, that there is none", async () => {
-  const server = createServer({ resourceErrors: "always" });
+  const group = { name: "all", match: {}, layers: ["default"] };
+  const always = createServer({ resourceErrors: "always" });
+  await hearsAtOnce(always);
+  const byGroup = createServer({ groups: [{ ...group, resourceErrors: "always" }] });
+  await hearsAtOnce(byGroup);
+});
+
+async function hearsAtOnce(server: ReturnType<typeof createServer>): Promise<void> {
   server.config.set([endpoint("e")]);
   const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
   const client = grpcClient(resourceTypes, grpc);
@@ -58,4 +65,4 @@ it("who is told errors hears at once, on SotW too, that there is none", async ()
     client.close();
     await server.close();
   }
-});
+}

@@ -1,5 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { Node, TtlPolicy } from "@xdskit/protocol";
+import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
 import { matchesGlob } from "./glob.js";
 import { checkLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 import type { LayerName } from "./source.js";
@@ -19,13 +19,17 @@ export interface GroupSettings {
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
   /** Which of its clients are told TTLs; see `TtlPolicy`. Default: `ttl` of the server's options. */
   readonly ttl?: TtlPolicy | undefined;
+  /** Which of its clients are told why resources are not there. Default: `resourceErrors` of the server's options. */
+  readonly resourceErrors?: ResourceErrorPolicy | undefined;
 }
 
 /**
  * A program's own way to group nodes. A node for which it returns undefined, or no layers, is refused with PERMISSION_DENIED. Asked once
  * for a stream; a group is there while one of its nodes has a stream. Groups with the same layers share all work.
  */
-export type GroupOf = (node: Node) => Pick<GroupSettings, "name" | "layers" | "loadReports" | "ttl"> | undefined;
+export type GroupOf = (
+  node: Node,
+) => Pick<GroupSettings, "name" | "layers" | "loadReports" | "ttl" | "resourceErrors"> | undefined;
 
 /** A group as the server knows it. */
 export interface Group {
@@ -34,6 +38,7 @@ export interface Group {
   readonly layers: readonly LayerName[] | undefined;
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
   readonly ttl: TtlPolicy;
+  readonly resourceErrors?: ResourceErrorPolicy | undefined;
   /** Tells it from every other. */
   readonly key: string;
 }
@@ -71,8 +76,8 @@ export function createGroups(
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
   }
-  const ready = settings.map(({ name, match, layers, loadReports, ttl = ttlByDefault }) => ({
-    group: { name, layers, loadReports, ttl, key: name },
+  const ready = settings.map(({ name, match, layers, loadReports, ttl = ttlByDefault, resourceErrors }) => ({
+    group: { name, layers, loadReports, ttl, resourceErrors, key: name },
     conditions: Object.entries(match).map(([key, pattern]) => condition(key, String(pattern))),
   }));
   return {
@@ -86,7 +91,7 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
   const add = (field: string, message: string) =>
     findings.push({ code: "XDSKIT_GROUP_INVALID", severity: "error", field, message });
   const seen = new Set<string>();
-  settings.forEach(({ name, match, layers, ttl = "advertised" }, index) => {
+  settings.forEach(({ name, match, layers, ttl = "advertised", resourceErrors: errors = "advertised" }, index) => {
     const field = `groups[${index}]`;
     if (name === "") add(`${field}.name`, "a group needs a name");
     if (seen.has(name)) add(`${field}.name`, `there are two groups named ${JSON.stringify(name)}`);
@@ -100,6 +105,8 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
       }
     }
     if (ttl !== "advertised" && ttl !== "always") add(`${field}.ttl`, "it must be advertised or always");
+    if (errors !== "advertised" && errors !== "always")
+      add(`${field}.resourceErrors`, "it must be advertised or always");
     if (layers.length === 0) add(`${field}.layers`, `group ${JSON.stringify(name)} has no layers to serve`);
     if (new Set(layers).size < layers.length) {
       add(`${field}.layers`, `group ${JSON.stringify(name)} names a layer twice`);

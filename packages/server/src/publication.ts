@@ -1,4 +1,4 @@
-import { type Node, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
+import { type Node, type ResourceErrorPolicy, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Group, Groups } from "./groups.js";
 import type { LayerChange, Layers } from "./layers.js";
@@ -28,6 +28,8 @@ export interface Admission {
   readonly loadReports: Group["loadReports"];
   /** Which of the group's clients are told TTLs. */
   readonly ttl: TtlPolicy;
+  /** Undefined: what the server's options say. */
+  readonly resourceErrors: ResourceErrorPolicy | undefined;
   /** Must be called for changes to be heard; `beats` hears when heartbeats are due, and is left out for a client that is not told TTLs. */
   join(subscriber: Subscriber, beats?: PulseListener): Membership;
 }
@@ -137,8 +139,9 @@ export function createPublication(
         const message = `node ${JSON.stringify(cut(id))} has ${count} ${way}s open, and no node may have more`;
         return { code: statusCode.resourceExhausted, message };
       }
-      const { loadReports, ttl } = group;
-      return { loadReports, ttl, join: (subscriber, beats) => join(memberOf(group), node, way, subscriber, beats) };
+      const { loadReports, ttl, resourceErrors } = group;
+      const joins: Admission["join"] = (subscriber, beats) => join(memberOf(group), node, way, subscriber, beats);
+      return { loadReports, ttl, resourceErrors, join: joins };
     },
     publish(changes) {
       const wasOpen = opened;

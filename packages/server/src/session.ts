@@ -3,6 +3,7 @@ import type { ResourceName, ResourceType, ResourceTypes, TypeUrl } from "@xdskit
 import {
   createStream,
   type Node,
+  type ResourceErrorPolicy,
   type Snapshot,
   type StatusCode,
   type Stream,
@@ -53,6 +54,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
   #opened: NodeStreamInfo | undefined;
   #membership: Membership | undefined;
   #ttl: TtlPolicy | undefined;
+  #resourceErrors: ResourceErrorPolicy | undefined;
   /** The snapshot that the machine was last given. */
   #given: Snapshot | undefined;
   #room = true;
@@ -160,7 +162,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
     const snapshot = this.#membership?.snapshot();
     if (snapshot === undefined || snapshot === this.#given) return;
     this.#given = snapshot;
-    this.#carryOut(this.#stream.step({ kind: "snapshot", snapshot, ttl: this.#ttl }));
+    this.#carryOut(
+      this.#stream.step({ kind: "snapshot", snapshot, ttl: this.#ttl, resourceErrors: this.#resourceErrors }),
+    );
   }
 
   /** Ends the stream, for the server's own reasons. */
@@ -239,6 +243,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
       return;
     }
     this.#ttl = admission.ttl;
+    this.#resourceErrors = admission.resourceErrors;
     this.#membership = admission.join(this, tellsTtl(this.#info.method, node, admission.ttl) ? this : undefined);
     const stream: NodeStreamInfo = { ...this.#info, node, group: this.#membership.group };
     this.#opened = stream;

@@ -67,6 +67,8 @@ export type StreamEvent =
       readonly snapshot: Snapshot;
       /** Who is told TTLs. Left out, nobody is: it is for owners that make heartbeat events, since what has a TTL is lost without. */
       readonly ttl?: TtlPolicy | undefined;
+      /** Which clients of the node's group are told why resources are not there. Undefined: what the options say. */
+      readonly resourceErrors?: ResourceErrorPolicy | undefined;
     }
   /**
    * Time went by: what needs a heartbeat every so many milliseconds, or more often, is to have one, if the client holds it. Nothing happens on a

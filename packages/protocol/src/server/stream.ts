@@ -15,7 +15,13 @@ import { among, mustWait, noteDemand, noteNewest, undecidedIn, withoutLocators }
 import { sharedHeartbeat } from "./heartbeats.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
 import { requestedType, typeUrlIn } from "./requested-type.js";
-import { type ErrorsToTell, foreignAuthority, noted, tellsErrors } from "./resource-errors.js";
+import {
+  type ErrorsToTell,
+  foreignAuthority,
+  noted,
+  type ResourceErrorPolicy,
+  tellsErrors,
+} from "./resource-errors.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
@@ -53,6 +59,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #tellsTtl: boolean | undefined;
   #sent = 0;
   readonly #foreign = new Set<string>();
+  #resourceErrors: ResourceErrorPolicy | undefined;
   /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
   #opensAll = false;
   #closed = false;
@@ -78,6 +85,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         for (const asker of this.#ordered) if (this.#isToldTtl(asker.type)) beat(asker, event.interval);
         return [];
       case "snapshot":
+        this.#resourceErrors = event.resourceErrors;
         this.#take(event.snapshot, event.ttl);
         return [];
       case "absent": {
@@ -101,7 +109,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   get #tellsErrors(): boolean {
     const { api, resourceErrors = "advertised" } = this.#options;
-    return api === "v3" && this.#node !== undefined && tellsErrors(this.#node, resourceErrors);
+    const policy = this.#resourceErrors ?? resourceErrors;
+    return api === "v3" && this.#node !== undefined && tellsErrors(this.#node, policy);
   }
 
   #take(snapshot: Snapshot, ttl: TtlPolicy | undefined): void {

@@ -49,6 +49,7 @@ const group = z.strictObject({
   folders: z.array(folder).min(1, { error: "a group needs a folder" }).superRefine(distinct),
   load_reports: loadReports.optional(),
   ttl: ttlPolicy.optional(),
+  resource_errors: ttlPolicy.optional(),
 });
 
 const limits = z.strictObject({

@@ -12,8 +12,8 @@ import type { Settings } from "./schema.js";
 
 /** The groups as the server wants them: a folder is a layer of the same name. */
 function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
-  return groups?.map(({ name, match, folders, load_reports: loadReports, ttl }) => ({
-    ...{ name, match, layers: folders, ttl },
+  return groups?.map(({ name, match, folders, load_reports: loadReports, ttl, resource_errors: resourceErrors }) => ({
+    ...{ name, match, layers: folders, ttl, resourceErrors },
     ...(loadReports === undefined ? {} : { loadReports: loadReportSettings(loadReports) }),
   }));
 }
