@@ -28,6 +28,7 @@ export const resourceName = fc.oneof(
     "**",
     "/",
     "ü".repeat(100),
+    "\ufeffa",
   ),
   fc.string({ unit: "binary", maxLength: 8 }),
 );

@@ -44,7 +44,7 @@ export interface StageOptions {
 export async function setStage(t: TestContext, options: StageOptions): Promise<Stage | undefined> {
   const path = peer("envoy", t);
   if (path === undefined) return undefined;
-  const { variant, ownStream = variant.startsWith("per-type"), withinMs = 10_000 } = options;
+  const { variant, ownStream = variant.startsWith("per-type"), withinMs = 12_000 } = options;
   const scene = await createScene(t);
   const props: StageProps = { source: configSource(variant), port: await freePort() };
   const folder = await createConfigFolder(scene.directory, options.files(props));

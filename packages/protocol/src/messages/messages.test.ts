@@ -207,6 +207,12 @@ test("a delta request is read as protobuf reads it, and its versions are summed 
   );
 });
 
+test("a byte order mark belongs to a name: without it, it would be another one", () => {
+  const message = create(DiscoveryRequestSchema, { typeUrl: "\ufefft", resourceNames: ["\ufeffa", "a"] });
+  const { typeUrl, names } = readSotwRequest(toBinary(DiscoveryRequestSchema, message));
+  assert.deepEqual([typeUrl, [...names.toSet()]], ["\ufefft", ["\ufeffa", "a"]]);
+});
+
 test("a user agent's build version is written out", () => {
   const version = { majorNumber: 1, minorNumber: 40, patch: 2 };
   const node = create(NodeSchema, { userAgentVersionType: { case: "userAgentBuildVersion", value: { version } } });

@@ -12,7 +12,8 @@ export interface Span {
 /** Protobuf's wire types. */
 export const wireType = { varint: 0, fixed64: 1, lengthDelimited: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+/** A byte order mark is a character of a name like any other. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Reads protobuf's wire format, field by field, skipping what nobody asks for: a discovery request holds 60 kB of node extensions and
