@@ -1,8 +1,10 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { ResourceName, ResourceType } from "@xdskit/api";
-import { createStream, type Snapshot, type StreamEffect, statusCode } from "@xdskit/protocol";
+import { createStream, type ResourceErrorPolicy, type Snapshot, type StreamEffect, statusCode } from "@xdskit/protocol";
 import { countResponse } from "./counters.js";
 import type { StreamInfo } from "./events.js";
+import { errorsOfLate } from "./on-demand/late-names.js";
+import type { Outcome } from "./on-demand/wanted.js";
 import type { Membership } from "./publication.js";
 import type { SessionContext } from "./session.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
@@ -41,9 +43,11 @@ export function answerFetch(
   let over = false;
   let asked = false;
   let membership: Membership | undefined;
+  let resourceErrors: ResourceErrorPolicy | undefined;
   let names: Iterable<ResourceName> = [];
   /** Names that may yet be supplied: without them the answer would say that they do not exist. */
   const undecided = new Set<ResourceName>();
+  const late = new Set<ResourceName>();
 
   function end(code: (typeof statusCode)[keyof typeof statusCode], message: string): void {
     over = true;
@@ -68,11 +72,14 @@ export function answerFetch(
           end(admission.code, admission.message);
           return false;
         }
+        resourceErrors = admission.resourceErrors;
         membership = admission.join({ changed: () => {}, settled });
       }
       if (effect.kind === "demanded") {
         names = effect.names;
-        for (const name of membership?.interest?.demand(effect).undecided ?? []) undecided.add(name);
+        const answered = membership?.interest?.demand(effect);
+        for (const name of answered?.undecided ?? []) undecided.add(name);
+        for (const name of answered?.late ?? []) late.add(name);
       }
     }
     if (membership !== undefined) return true;
@@ -80,7 +87,8 @@ export function answerFetch(
     return false;
   }
 
-  function settled(_type: ResourceType, name: ResourceName): void {
+  function settled(_type: ResourceType, name: ResourceName, outcome: Outcome): void {
+    if (outcome === "late") late.add(name);
     if (!undecided.delete(name) || undecided.size > 0) return;
     // What was found is in the snapshot by the end of the turn.
     setImmediate(() => guard(answer));
@@ -94,8 +102,8 @@ export function answerFetch(
       return;
     }
     // All that is not there by now does not exist.
-    stream.step({ kind: "absent", type: only, names });
-    stream.step({ kind: "snapshot", snapshot });
+    stream.step({ kind: "absent", type: only, names, errors: errorsOfLate(late) });
+    stream.step({ kind: "snapshot", snapshot, resourceErrors });
     const response = stream.next();
     if (response === undefined) {
       connection.send(emptyResponse(only, method.api, snapshot), new Uint8Array());

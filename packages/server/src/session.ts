@@ -17,6 +17,8 @@ import { type Counters, countResponse } from "./counters.js";
 import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
 import type { FairQueue } from "./fair-queue.js";
 import type { ServerLimits } from "./limits.js";
+import { errorsOfLate } from "./on-demand/late-names.js";
+import type { Outcome } from "./on-demand/wanted.js";
 import type { Membership, Publication } from "./publication.js";
 import type { PulseListener } from "./pulse.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
@@ -129,9 +131,11 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
     this.#wantsWork("changes");
   }
 
-  settled(type: ResourceType, name: ResourceName, outcome: "found" | "absent"): void {
+  settled(type: ResourceType, name: ResourceName, outcome: Outcome): void {
     if (this.#over) return;
-    if (outcome === "absent") this.#guard(() => this.#stream.step({ kind: "absent", type, names: [name] }));
+    const names = [name];
+    const errors = outcome === "late" ? errorsOfLate(names) : [];
+    if (outcome !== "found") this.#guard(() => this.#stream.step({ kind: "absent", type, names, errors }));
     this.#wantsWork("answers");
   }
 
@@ -194,7 +198,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
         this.#giveSnapshot();
         const answered = this.#membership?.interest?.demand(effect);
         if (answered === undefined) break;
-        this.#stream.step({ kind: "absent", type: effect.type, names: answered.absent });
+        const { absent, late } = answered;
+        const names = late.length === 0 ? absent : [...absent, ...late];
+        this.#stream.step({ kind: "absent", type: effect.type, names, errors: errorsOfLate(late) });
         break;
       }
       default:

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "./clock.js";
 import { createLayerStack, type LayerStack } from "./layer-stack.js";
 import type { LayerChange, Layers } from "./layers.js";
 import { isBelow } from "./on-demand/below.js";
+import type { Outcome } from "./on-demand/wanted.js";
 import { createPulse, type Pulse } from "./pulse.js";
 import type { LayerName } from "./source.js";
 
@@ -11,7 +12,7 @@ import type { LayerName } from "./source.js";
 export interface Subscriber {
   changed(): void;
   /** It was decided on a name that it asked for and that may be supplied on demand. What was found it hears of by `changed` too. */
-  settled?(type: ResourceType, name: ResourceName, outcome: "found" | "absent"): void;
+  settled?(type: ResourceType, name: ResourceName, outcome: Outcome): void;
 }
 
 /** A stack of layers, and the streams of all groups that have this list of layers. */

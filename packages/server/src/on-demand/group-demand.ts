@@ -138,7 +138,7 @@ export class GroupDemand {
       case "pending":
       case "failed":
     }
-    if (wanted.overdue) return "absent";
+    if (wanted.overdue) return "late";
     wanted.askers ??= new Set();
     wanted.askers.add(asker);
     this.#limitWait(wanted);
@@ -150,7 +150,7 @@ export class GroupDemand {
     if ((wanted.askers?.size ?? 0) === 0 || wanted.isTimed("answer") || wanted.state.kind === "unknown") return;
     const { after, limits } = this.#context;
     const late = () => {
-      this.#tell(wanted, "absent");
+      this.#tell(wanted, "late");
       wanted.overdue = true;
     };
     wanted.time("answer", (ended) => after(limits.answerWithinMs, ended), late);

@@ -188,6 +188,37 @@ test("a unary Fetch waits for the decision", async () => {
   });
 });
 
+test("who understands errors is told that a name is late, and not that there is none; what went wrong stays here", async () => {
+  const supply: Supply = ({ name }) => {
+    if (name === "z") return undefined;
+    throw new Error("no database at 10.0.0.9");
+  };
+  const options = { ...demanding(supply, { answerWithinMs: 20 }), resourceErrors: "always" } as const;
+  await withServer(options, async ({ server, client }) => {
+    server.config.set([]);
+    /** Beside 9, the errors of a delta response, and 7, those of a SotW one: what is in them. */
+    const errorIn = ({ $unknown }: { $unknown?: { no: number; data: Uint8Array }[] }) =>
+      ($unknown ?? []).map(({ no, data }) => {
+        const text = Buffer.from(data).toString();
+        assert.doesNotMatch(text, /database/);
+        return [no, /could not be supplied in time/.test(text)];
+      });
+    const stream = delta(client.open(ads("delta")));
+    stream.send({ node, typeUrl, resourceNamesSubscribe: ["x"] });
+    const late = await stream.next();
+    assert.deepEqual([said(late), errorIn(late)], [[], [[9, true]]]);
+    // Asked for again, now that it is late already; and beside one that does not exist.
+    const fetch = client.open({ ...perType("sotw", "cluster"), unary: true });
+    const call = sotw(fetch);
+    call.send({ node, resourceNames: ["x", "z"] });
+    assert.deepEqual(errorIn(await call.next()).sort(), [
+      [7, false],
+      [7, true],
+    ]);
+    assert.equal((await fetch.status).code, 0);
+  });
+});
+
 test("a poll over REST waits for the decision, as long as it may be held", async () => {
   const waiting: (() => void)[] = [];
   const supply: Supply = ({ name }) =>

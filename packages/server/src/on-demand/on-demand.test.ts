@@ -64,6 +64,7 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
       for (const name of dropped) names.delete(name);
       const answered = interest.demand({ kind: "demanded", type, added, again, dropped, names: [...names] });
       heard.push(...answered.absent.map((name) => `at once absent ${name}`));
+      heard.push(...answered.late.map((name) => `at once late ${name}`));
       return turn();
     };
     return {
@@ -92,9 +93,9 @@ test("clients wait for a decision for a bounded time, and get it all the same wh
   await pass(2_999);
   assert.deepEqual(early.heard, []);
   await pass(1);
-  assert.deepEqual(early.heard, ["absent x"]);
+  assert.deepEqual(early.heard, ["late x"]);
   await late.subscribe("x");
-  assert.deepEqual(late.heard, ["at once absent x"]);
+  assert.deepEqual(late.heard, ["at once late x"]);
   assert.equal(calls.length, 1);
   await calls[0]?.answer(cluster("x"));
   assert.deepEqual(supplied(), ["x"]);
@@ -160,7 +161,7 @@ test("after an error the call is made again, each time after twice as long", asy
     assert.equal(calls.length, index + 1);
     await pass(1);
   }
-  assert.deepEqual(one.heard, ["absent x"]);
+  assert.deepEqual(one.heard, ["late x"]);
   await calls[4]?.answer(cluster("x"));
   assert.equal(onDemand.stats().errors, 4);
   assert.equal(onDemand.stats().supplied, 1);

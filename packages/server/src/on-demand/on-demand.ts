@@ -24,6 +24,8 @@ export type Demanded = Extract<StreamEffect, { readonly kind: "demanded" }>;
 /** What is known of names at once; those that are in neither list are there. */
 export interface Answered {
   readonly absent: readonly ResourceName[];
+  /** Not decided in time. */
+  readonly late: readonly ResourceName[];
   /** The asker hears of each, once. */
   readonly undecided: readonly ResourceName[];
 }
@@ -178,10 +180,12 @@ function createInterest(group: GroupDemand, node: Node, asker: Asker, left: () =
   let closed = false;
   function demand({ type, added, again, dropped, names }: Demanded): Answered {
     const absent: ResourceName[] = [];
+    const late: ResourceName[] = [];
     const undecided: ResourceName[] = [];
     subscribed.set(type, names);
     const note = (name: ResourceName, outcome: Outcome | undefined) => {
       if (outcome === "absent") absent.push(name);
+      else if (outcome === "late") late.push(name);
       else if (outcome === undefined) undecided.push(name);
     };
     for (const name of dropped) if (mayBeSupplied(name)) group.unsubscribe(type, name, asker);
@@ -189,7 +193,7 @@ function createInterest(group: GroupDemand, node: Node, asker: Asker, left: () =
       note(name, mayBeSupplied(name) ? group.subscribe(type, name, node, asker) : "absent");
     }
     for (const name of again) note(name, mayBeSupplied(name) ? group.again(type, name, node, asker) : "absent");
-    return { absent, undecided };
+    return { absent, late, undecided };
   }
   return {
     demand,

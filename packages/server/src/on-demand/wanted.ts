@@ -2,8 +2,8 @@ import type { ResourceName, ResourceType } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Lease } from "./lease.js";
 
-/** What was decided about a name. */
-export type Outcome = "found" | "absent";
+/** What an asker hears of a name. `late`: nothing was decided in time; if it comes, it is served all the same. */
+export type Outcome = "found" | "absent" | "late";
 
 /** Who asked for a name and hears of the decision, once. */
 export interface Asker {
@@ -38,7 +38,7 @@ export class Wanted {
   state: WantedState = { kind: "unknown" };
   /** Who waits for the first decision; most names wait for none. */
   askers: Set<Asker> | undefined;
-  /** Askers were told that there is none, since the decision took too long; so are those that come now. */
+  /** Askers were told that the decision is late; so are those that come now. */
   overdue = false;
   /** Calls that failed since the last that did not, and how often in a row it was absent. */
   failures = 0;

@@ -1,0 +1,17 @@
+import type { ResourceName } from "@xdskit/api";
+import type { ResourceError } from "@xdskit/protocol";
+
+/** gRPC's UNAVAILABLE: what a client has stays good. */
+const unavailable = 14;
+
+/**
+ * What clients that understand errors are told of names on which nothing was decided in time; others take them for absent. What went wrong is
+ * for the operator (the event `on-demand`): an error of the supplier's may hold what clients are not to know.
+ */
+export function errorsOfLate(names: Iterable<ResourceName>): readonly ResourceError[] {
+  return Array.from(names, (name) => ({
+    name,
+    code: unavailable,
+    message: "it could not be supplied in time; it is sent as soon as it is there",
+  }));
+}
