@@ -163,6 +163,24 @@ describe("a body", () => {
 });
 
 describe("a limit", () => {
+  it("on values is a 413, before anybody makes them; strings may hold what they like", () =>
+    withRest({ limits: { namesPerRequest: 100 } }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const list = (count: number, value: string) => `{"node":{"id":"n1"},"x":[${`${value},`.repeat(count)}1]}`;
+      // A few hundred bytes, compressed.
+      const body = gzipSync(list(200_000, "{}"));
+      const answer = await client.send(clusters, body, { headers: { "content-encoding": "gzip" } });
+      assertProblem(answer, 413, /^the body holds more than 101000 values$/);
+      assert.equal((await client.send(clusters, list(90_000, "1"))).status, 200);
+      assert.equal((await client.send(clusters, list(10_000, '"{[,\\",,,,,,,,,{"'))).status, 200);
+    }));
+
+  it("on what is searched for a mistake is a 400 that does not say where: a long search would keep all others waiting", () =>
+    withRest({}, async ({ client }) => {
+      const body = `{"x":"${"x".repeat(300_000)}",}`;
+      assertProblem(await client.send(clusters, body), 400, /^the body is no JSON; it is too long to say where$/);
+    }));
+
   it("on names and on the node is a 413", () =>
     withRest({ limits: { namesPerRequest: 2, nodeBytes: 1_000 } }, async ({ server, client }) => {
       server.config.set([cluster("a")]);

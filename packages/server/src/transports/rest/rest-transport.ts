@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseJsonText, type ResourceTypes } from "@xdskit/api";
+import type { ResourceTypes } from "@xdskit/api";
 import { formatAddress } from "../../address.js";
 import type { ServerLimits } from "../../limits.js";
 import type { PollConnection, PollHandler, PollRefusal, PollTransport } from "../../poll-transport.js";
@@ -10,12 +10,13 @@ import type { RestOptions } from "../../rest-options.js";
 import { listenAddress, listenError } from "../listening.js";
 import { type Endpoint, restPaths } from "./paths.js";
 import { readBody } from "./read-body.js";
+import { readJson } from "./read-json.js";
 import { problem, writeAnswer, writeProblem } from "./write-answer.js";
 
 /** What the REST transport needs to know. */
 export interface RestTransportOptions {
   readonly types: ResourceTypes;
-  readonly limits: Pick<ServerLimits, "requestBytes" | "polls">;
+  readonly limits: Pick<ServerLimits, "requestBytes" | "namesPerRequest" | "polls">;
   readonly options: Pick<RestOptions, "requestTimeoutMs">;
 }
 
@@ -68,7 +69,7 @@ export function createRestTransport({ types, limits, options }: RestTransportOpt
     const body = await readBody(request, limits.requestBytes);
     if (body.kind === "gone") return;
     if (body.kind === "refused") return refuse(body);
-    const json = readJson(body.bytes);
+    const json = readJson(body.bytes, limits);
     if (json.kind === "refused") return refuse(json);
     poll(endpoint, json.value, body.bytes.byteLength, connection, request, response, handler);
   }
@@ -167,24 +168,6 @@ function pathOf({ url = "/" }: IncomingMessage): string {
     return path;
   }
 }
-
-type ReadJson = { readonly kind: "value"; readonly value: unknown } | PollRefusal;
-
-function readJson(bytes: Uint8Array): ReadJson {
-  const refused = (message: string): PollRefusal => ({ kind: "refused", status: 400, message });
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    return refused("the body is not UTF-8");
-  }
-  if (text.trim() === "") return refused('the body is empty; the least that is a request is {"node":{"id":"…"}}');
-  const read = parseJsonText(text);
-  if (read.kind === "value") return read;
-  return refused(`the body is no JSON: line ${read.line}, column ${read.column}: ${read.message}`);
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** What Node's parser could make no request of. */
 function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
