@@ -44,11 +44,11 @@ const mostBytes = 24_000_000;
 
 /** What the healthy client holds, and a few that the compiler's registers may. */
 const mostObjects = 4;
+const mostNameSets = 40;
 
 for (const { target, runs, counted } of [
   { target: server, runs: 1_500, counted: { Session } },
   { target: wire, runs: 300, counted: { LoadSession } },
-  // Which answer went to which list of names is remembered within a limit.
   { target: rest, runs: 400, counted: { HeldPoll } },
 ]) {
   test(`thousands of hostile clients leave nothing behind: ${target.name}`, async (context) => {
@@ -72,10 +72,9 @@ for (const { target, runs, counted } of [
         // The healthy client's is found, so that nothing would be missed.
         if (each === Session) assert.ok(count >= 1);
       }
-      // Lists of names that clients chose; those of answers over REST are remembered, within a limit.
-      const most = target === rest ? runs * 3 : 40;
-      const nameSets = await countOf(NameSet, most);
-      assert.ok(nameSets <= most, `there are ${nameSets} lists of names`);
+      // Lists of names that clients chose.
+      const nameSets = await countOf(NameSet, mostNameSets);
+      assert.ok(nameSets <= mostNameSets, `there are ${nameSets} lists of names`);
     } finally {
       await session.close();
     }

@@ -16,6 +16,7 @@ test("a set of names behaves like a Set, and equal ones are one object", () => {
       assert.equal(set.with(NameSet.of(two)), NameSet.of([...one, ...two]));
       assert.equal(set.without(two), NameSet.of(one.filter((name) => !two.includes(name))));
       assert.equal(set.without(NameSet.of(two)), set.without(two));
+      assert.equal(set.key === NameSet.of(two).key, set === NameSet.of(two));
       for (const name of two) assert.equal(set.has(name), one.includes(name));
     }),
   );

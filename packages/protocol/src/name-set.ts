@@ -63,6 +63,11 @@ export class NameSet {
     return this.#names.size;
   }
 
+  /** Short, and equal for equal sets, of all times: for who remembers a list and does not keep it. Whoever chooses the names can make two lists collide. */
+  get key(): string {
+    return keyOf(this.size, this.#fingerprint);
+  }
+
   /** The name whose fingerprint has these low bits, if there is one. */
   byHash(low: number): ResourceName | undefined {
     this.#byHash ??= new Map([...this.#names].map((name) => [fingerprintOf(name).low, name]));

@@ -47,12 +47,10 @@ export interface Poller {
 }
 
 interface Delivery {
-  /** What the client said to have. */
-  readonly polled: Version;
+  /** What the client said to have, in short. */
+  readonly polled: string;
   readonly answered: Version;
   readonly connection: PollConnection;
-  /** So that its number stays its own. */
-  readonly names: Subscription["names"];
   readonly at: number;
   /** How often the client has come back with what it had before. */
   repeated: number;
@@ -73,10 +71,10 @@ export function createDelivered(limit = remembered): Delivered {
         deliveries.delete(key);
         return { kind: "accepted", version };
       }
-      const known = last !== undefined && last.polled === version && last.connection.open ? last : undefined;
+      const known = last !== undefined && last.polled === shortened(version) && last.connection.open ? last : undefined;
       if (error !== undefined) {
         // The nonce is the version, if the client sends it.
-        const rejected: Version | undefined = nonce === "" ? known?.answered : `${nonce}`;
+        const rejected: Version | undefined = isSetVersion(`${nonce}`) ? `${nonce}` : known?.answered;
         const again = rejected === undefined ? "after-hold" : "never";
         return { kind: "unaccepted", version: rejected, again, told: true };
       }
@@ -88,16 +86,16 @@ export function createDelivered(limit = remembered): Delivered {
       if (known.repeated === 1 || performance.now() - known.at > lastingMs) return { ...said, again: "at-once" };
       return { ...said, again: "never" };
     },
-    note(from, { version: polled }, answered) {
+    note(from, { version }, answered) {
       const key = keyOf(from);
+      const polled = shortened(version);
       const last = deliveries.get(key);
       const same = last?.polled === polled && last.answered === answered;
       const { connection } = from;
-      const { names } = from.subscription;
       // Deleted and set again, so that the oldest is the first in the map.
       deliveries.delete(key);
       deliveries.set(key, {
-        ...{ polled, answered, connection, names, at: performance.now() },
+        ...{ polled, answered, connection, at: performance.now() },
         repeated: same ? last.repeated : 0,
       });
       if (deliveries.size <= limit) return;
@@ -109,8 +107,11 @@ export function createDelivered(limit = remembered): Delivered {
   };
 }
 
-/** A node id is as long as its client likes: a long key is kept as its hash, so that what is kept has a bound in bytes, too. */
 function keyOf({ node, connection, api, type, subscription: { wildcard, names } }: Poller): string {
-  const key = `${api} ${type.typeUrl} ${wildcard ? "*" : names.id} ${connection.address} ${node}`;
-  return key.length <= 300 ? key : createHash("sha256").update(key).digest("base64");
+  return shortened(`${api} ${type.typeUrl} ${wildcard ? "*" : names.key} ${connection.address} ${node}`);
+}
+
+/** Clients choose node ids and versions, in any length: long ones are kept as a hash, so that what is kept has a bound in bytes, too. */
+function shortened(text: string): string {
+  return text.length <= 300 ? text : createHash("sha256").update(text).digest("base64");
 }
