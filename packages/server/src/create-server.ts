@@ -208,6 +208,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   function applyConfig(layer: LayerName, read: () => LayerUpdate): void {
     apply(layer, () => [read()]);
     for (const name of failed.keys()) forgetFailure(name);
+    services.update();
   }
 
   function refuseIfClosed(): void {

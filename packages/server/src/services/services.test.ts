@@ -96,6 +96,16 @@ describe("the health service", () => {
       assert.equal(unknown.responses.length, 1);
     }));
 
+  it("tells those who watch, too, when a program goes on without a source that failed", () =>
+    withServices({}, async ({ server, call }) => {
+      const start = () => Promise.reject(new Error("no"));
+      await assert.rejects(server.addSource({ name: "failing", start, close: async () => {} }), /no/);
+      const watch = call(`${health}/Watch`, healthOf(""));
+      assert.equal(statusOf(await watch.next()), Status.NOT_SERVING);
+      server.config.set([cluster("a")]);
+      assert.equal(statusOf(await watch.next()), Status.SERVING);
+    }));
+
   it("refuses what is no request, and counts watches as streams", () =>
     withServices({ limits: { streams: 1 } }, async ({ call }) => {
       for (const method of ["Check", "Watch"]) {
