@@ -13,7 +13,7 @@ import type { PollAnswer } from "../poll-transport.js";
 import type { Membership } from "../publication.js";
 import type { Subscriber } from "../shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
-import type { PollContext, PollQueue } from "./poll-context.js";
+import { type PollContext, type PollQueue, pollFault, pollInfo } from "./poll-context.js";
 
 /** What a poll is made of. */
 export interface HeldPollParts {
@@ -66,10 +66,8 @@ export class HeldPoll implements Subscriber {
     this.#membership = join(this);
     this.#demand();
     if (verdict.kind !== "fresh") {
-      const { api, type, connection } = poller;
-      const method = { variant: "sotw", api, only: type, unary: true } as const;
       const { group } = this.#membership;
-      this.#told = { info: { id: context.nextId(), method, peer: connection.peer, node, group }, request };
+      this.#told = { info: { ...pollInfo(context, poller), node, group }, request };
     }
     if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
     else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
@@ -206,11 +204,7 @@ export class HeldPoll implements Subscriber {
       this.#finish({ kind: "refused", status: 500, message });
       return;
     }
-    const { api, type, connection } = this.#poller;
-    const method = { variant: "sotw", api, only: type, unary: true } as const;
-    const stream = { id: this.#context.nextId(), method, peer: connection.peer };
-    this.#context.events.emit(() => ({ kind: "fault", stream, error }));
-    this.#finish({ kind: "refused", status: 500, message: "internal error" });
+    this.#finish(pollFault(this.#context, this.#poller, error));
   }
 
   /** A fault in here ends this poll, never the server. */

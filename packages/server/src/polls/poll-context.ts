@@ -1,9 +1,10 @@
 import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Counters } from "../counters.js";
-import type { Events } from "../events.js";
+import type { Events, StreamInfo } from "../events.js";
 import type { FairQueue } from "../fair-queue.js";
 import type { ServerLimits } from "../limits.js";
+import type { PollCall, PollRefusal } from "../poll-transport.js";
 import type { Publication } from "../publication.js";
 import type { Rejections } from "../rejections.js";
 import type { HeldPoll } from "./held-poll.js";
@@ -28,3 +29,22 @@ export interface PollContext {
 
 /** Polls that may have something to be answered with. */
 export type PollQueue = FairQueue<HeldPoll>;
+
+/** What came in, for events. */
+export function pollInfo(
+  { nextId }: Pick<PollContext, "nextId">,
+  { api, type, connection }: Pick<PollCall, "api" | "type" | "connection">,
+): StreamInfo {
+  return { id: nextId(), method: { variant: "sotw", api, only: type, unary: true }, peer: connection.peer };
+}
+
+/** Tells of a fault of the server's own, which ends one poll and nothing else. */
+export function pollFault(
+  context: Pick<PollContext, "nextId" | "events">,
+  call: Pick<PollCall, "api" | "type" | "connection">,
+  error: unknown,
+): PollRefusal {
+  const stream = pollInfo(context, call);
+  context.events.emit(() => ({ kind: "fault", stream, error }));
+  return { kind: "refused", status: 500, message: "internal error" };
+}

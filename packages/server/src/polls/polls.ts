@@ -5,7 +5,7 @@ import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } f
 import { createRateLimit, type RateLimit } from "../rate-limit.js";
 import { createDelivered, type Poller } from "./delivered.js";
 import { HeldPoll, shuttingDown } from "./held-poll.js";
-import type { PollContext, PollQueue } from "./poll-context.js";
+import { type PollContext, type PollQueue, pollFault } from "./poll-context.js";
 
 /** Answers polls: at once, or when something changes that concerns them, or when they were held long enough. */
 export interface Polls extends PollHandler {
@@ -28,6 +28,15 @@ export function createPolls(context: PollContext): Polls {
     const { peer, path, node } = from;
     events.emit(() => ({ kind: "poll-refused", peer, path, node, status, message }));
     return refusal;
+  }
+
+  /** A program's function that names groups may throw. */
+  function guarded(call: PollCall, answer: (answer: PollAnswer) => void): PollRefusal | HeldPoll {
+    try {
+      return admit(call, answer);
+    } catch (error) {
+      return pollFault(context, call, error);
+    }
   }
 
   /** The refusal, or what begins the poll. */
@@ -118,7 +127,7 @@ export function createPolls(context: PollContext): Polls {
       const count = counters.poll(type, api);
       count.polls += 1;
       count.requestBytes += call.bytes;
-      const poll = admit(call, answer);
+      const poll = guarded(call, answer);
       if (poll instanceof HeldPoll) return () => poll.cancel();
       answer(refuse(poll, from(connection, path, undefined)));
       return () => {};

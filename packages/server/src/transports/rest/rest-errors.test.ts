@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { createServer } from "../../create-server.js";
 import { type RestAnswer, restClient } from "../../testing/rest-client.js";
 import { heldPolls, longHold, withRest } from "../../testing/running-rest.js";
 import { cluster } from "../../testing/test-resources.js";
@@ -276,4 +277,29 @@ describe("what JSON cannot say", () => {
       }
       assert.equal((await client.send(clusters, { node, resource_names: ["a"] })).status, 200);
     }));
+});
+
+describe("a function that groups nodes and throws", () => {
+  it("is a 500 that says no more, and a fault that does", async () => {
+    const server = createServer({
+      groups: ({ id }) => {
+        if (id === "n1") throw new Error("why");
+        return { name: "g", layers: ["default"] };
+      },
+    });
+    server.config.set([cluster("a")]);
+    const faults: unknown[] = [];
+    server.on((event) => event.kind === "fault" && faults.push(event.error));
+    const { rest } = await server.listen({ rest: "127.0.0.1:0" });
+    const client = restClient(rest);
+    try {
+      assertProblem(await client.send(clusters, { node }), 500, /^internal error$/);
+      assert.deepEqual(faults.map(String), ["Error: why"]);
+      assert.equal((await client.send(clusters, { node: { id: "n2" } })).status, 200);
+      assert.deepEqual(server.stats().pollsRefused, [{ status: 500, count: 1 }]);
+    } finally {
+      client.close();
+      await server.close();
+    }
+  });
 });
