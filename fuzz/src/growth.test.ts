@@ -5,11 +5,11 @@ import { effortOf } from "./kit/effort.js";
 
 const typeOf = (name: string) => `type.googleapis.com/${name}`;
 const cluster = typeOf("envoy.config.cluster.v3.Cluster");
-const routes = typeOf("envoy.config.route.v3.RouteConfiguration");
+const routeType = typeOf("envoy.config.route.v3.RouteConfiguration");
 const each = (count: number, make: (index: number) => string, separator = "") =>
   Array.from({ length: count }, (_, index) => make(index)).join(separator);
 const hosts = (count: number, domain: (index: number) => string) =>
-  `{"@type":"${routes}","name":"x","virtual_hosts":[${each(count, (i) => `{"name":"h${i}","domains":["${domain(i)}"]}`, ",")}]}`;
+  `{"@type":"${routeType}","name":"x","virtual_hosts":[${each(count, (i) => `{"name":"h${i}","domains":["${domain(i)}"]}`, ",")}]}`;
 
 /** Files that have many of something, by what they are many of, with the count that makes some milliseconds of work. */
 const shapes: readonly (readonly [what: string, path: string, count: number, make: (count: number) => string])[] = [
@@ -70,6 +70,39 @@ for (const [what, path, count, make] of shapes) {
       const [small, large] = [await read(count), await read(count * 8)];
       if (large <= most * Math.max(small, floorMs)) return;
       tries.push(`${Math.round(small)} ms, eight times as much ${Math.round(large)} ms`);
+    }
+    assert.fail(tries.join("; "));
+  });
+}
+
+/** Regular expressions that say much in a few characters, as long as `a` so often. */
+const dear: Readonly<Record<string, (length: number) => string>> = {
+  "bounded repetitions": (length) => "(?:a?){999}".repeat(length / 11),
+  "repetitions inside each other": (length) => "(?:(?:a{9}b?){9}c){9}".repeat(length / 21),
+  "ranges without case": (length) => `(?i)[${"a-\uffff".repeat(length / 3)}]`,
+  "classes of Unicode": (length) => `[${"\\\\pL".repeat(length / 3)}]`,
+  "classes that are not closed": (length) => "[".repeat(length),
+  "braces that are not closed": (length) => "\\\\x{".repeat(length / 3),
+  "quotes that are not closed": (length) => "\\\\Q".repeat(length / 2),
+  "groups that are not closed": (length) => "(?:".repeat(length / 3),
+};
+
+for (const [what, make] of Object.entries(dear)) {
+  test(`what it costs to check a regular expression grows with its length, not with what it stands for: ${what}`, async () => {
+    const read = (expression: (length: number) => string) => {
+      const routes = each(
+        5,
+        (i) => `{"match":{"safe_regex":{"regex":"${i}${expression(5_500)}"}},"direct_response":{"status":200}}`,
+        ",",
+      );
+      const text = `{"@type":"${routeType}","name":"x","virtual_hosts":[{"name":"h","domains":["*"],"routes":[${routes}]}]}`;
+      return effortOf(() => readResources({ path: "a.json", bytes: new TextEncoder().encode(text) }));
+    };
+    const tries: string[] = [];
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const [plain, other] = [await read((length) => "a".repeat(length)), await read(make)];
+      if (other <= most * Math.max(plain, floorMs)) return;
+      tries.push(`${Math.round(plain)} ms, this ${Math.round(other)} ms`);
     }
     assert.fail(tries.join("; "));
   });

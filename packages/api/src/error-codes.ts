@@ -204,7 +204,8 @@ export const errorCodes = {
   },
   XDSKIT_REGEX_INVALID: {
     meaning: "A regular expression is not one of RE2, the syntax that Envoy and gRPC read.",
-    cause: "An unbalanced parenthesis, or something that RE2 does not have: look-ahead, look-behind, back references.",
+    cause:
+      "An unbalanced parenthesis, something that RE2 does not have (look-ahead, look-behind, back references), or repetitions beyond what it has room for.",
     mend: "Rewrite it in RE2's syntax. gRPC clients end at such an expression, so it is never served.",
   },
   XDSKIT_REGEX_LARGE: {
