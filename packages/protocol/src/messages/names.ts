@@ -62,9 +62,9 @@ export class RequestNames {
     return this.#locators.length > 0;
   }
 
-  /** What the wildcard is asked for with; undefined where it is not asked for by a locator. */
+  /** What the wildcard is asked for with, the last time; undefined where it is not asked for by a locator. */
   get wildcardParameters(): Parameters | undefined {
-    return this.#locators.find(({ name }) => name === "*")?.parameters;
+    return this.#locators.findLast(({ name }) => name === "*")?.parameters;
   }
 
   /** Of all, also those that were only counted: then the request is one to refuse. */

@@ -52,7 +52,7 @@ export interface Content {
   readonly fresh: readonly Resource[];
 }
 
-/** Equal for needs with an equal content. */
+/** Equal for needs with an equal content, and for no others: what a client wrote itself stands last, or it could write the key of another's. */
 export function keyOf(need: Need): string {
   const { subscription } = need;
   const flags =
@@ -61,18 +61,21 @@ export function keyOf(need: Need): string {
     (need.absenceUnsaid ? 4 : 0) +
     (subscription.wildcard ? 8 : 0) +
     (need.tellsVariants ? 16 : 0);
-  return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}${subscription.parameters ?? ""}${need.errors === undefined ? "" : keyOfErrors(need.errors)}`;
+  return `${need.variant}${need.api} ${ResourceSets.id(need.held)} ${ResourceSets.id(need.current)} ${subscription.names.id} ${need.owed.id} ${flags}${need.errors === undefined ? "" : keyOfErrors(need.errors)} ${subscription.parameters ?? ""}`;
 }
 
 /**
- * Nothing is due, as is quickly seen: most streams that name something are not concerned by most changes, and need not even
- * remember so. False: perhaps something is.
+ * Nothing is due, as is quickly seen, before a need is put together: most streams that name something are not concerned by most changes. False:
+ * perhaps something is.
  */
-export function isUnconcerned(need: Need): boolean {
-  const { subscription, held, current } = need;
-  if (need.everything || need.mustAnswer || need.owed.size > 0 || subscription.wildcard || held.size === 0)
+export function isUnconcerned(
+  asker: Pick<Need, "subscription" | "held" | "everything" | "mustAnswer" | "owed">,
+  current: ResourceSet,
+): boolean {
+  const { subscription, held } = asker;
+  if (asker.everything || asker.mustAnswer || asker.owed.size > 0 || subscription.wildcard || held.size === 0)
     return false;
-  if (knowsVariants(held, subscription) || knowsVariants(current, subscription)) return false;
+  if (ResourceSets.hasVariants(held) || knowsVariants(current, subscription)) return false;
   const { differences } = changeBetween(held, current);
   if (differences.size > fewDifferences) return false;
   for (const difference of differences.values()) if (concerns(subscription, difference)) return false;

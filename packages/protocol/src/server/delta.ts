@@ -4,6 +4,7 @@ import { nameOf } from "../locator.js";
 import type { ClaimedVersions } from "../messages/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../messages/requests.js";
 import { writeDeltaBody } from "../messages/responses.js";
+import { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers, sameSubscription } from "../subscription.js";
 import { calledName } from "../variant-index.js";
@@ -186,7 +187,14 @@ function next(
 ): DeltaStep {
   const step = nextDeltaSubscription(before, subscribe.toSet(), unsubscribe.toSet(), type, api);
   const parameters = subscribe.wildcardParameters ?? (step.everything ? undefined : before?.parameters);
-  return { ...step, subscription: { ...step.subscription, parameters } };
+  const subscription = { ...step.subscription, parameters };
+  return { ...step, subscription, owed: subscription.wildcard ? asWildcardHas(step.owed, subscription) : step.owed };
+}
+
+/** Rules 97, 98: of what a client no longer names it is to have the variant that the wildcard has. */
+function asWildcardHas(owed: NameSet, { names, parameters = "" }: DeltaSubscription): NameSet {
+  if (parameters === "" && !owed.hasLocators) return owed;
+  return NameSet.of([...owed].map((name) => (names.has(name) ? name : `${nameOf(name)}${parameters}`)));
 }
 
 function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {

@@ -3,7 +3,7 @@ import { nameOf } from "../locator.js";
 import type { ResourceError } from "../messages/responses.js";
 import { calledName } from "../variant-index.js";
 import { find, type Need } from "./content.js";
-import { foreignAuthority } from "./resource-errors.js";
+import { foreignAuthority } from "./foreign-authorities.js";
 
 const notFound = 5;
 const permissionDenied = 7;

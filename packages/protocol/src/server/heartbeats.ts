@@ -1,15 +1,19 @@
 import type { Resource } from "@xdskit/api";
 import { beatInterval } from "../beat.js";
 import type { ResponseHead } from "../messages/responses.js";
-import type { NameSet } from "../name-set.js";
+import { NameSet } from "../name-set.js";
 import { ResourceSets } from "../resource-set.js";
 import { wants } from "../variants.js";
 import { type Content, type Need, subscribed } from "./content.js";
+import type { Variant } from "./contract.js";
 import { identityOf } from "./lifetimes.js";
+import { headOf } from "./outgoing.js";
 import { type ResponseMaker, type SharedResponse, share } from "./shared-responses.js";
+import type { Subscriber } from "./subscriber.js";
+import type { Told } from "./told.js";
 
 /** What a heartbeat is made for, of a client that holds `current` and is owed nothing. Streams with an equal need get the same bytes. */
-export interface HeartbeatNeed extends Need {
+interface HeartbeatNeed extends Need {
   /** Resources that need a heartbeat this often, or more often, get one; milliseconds. */
   readonly interval: number;
   /** What the client rejected: it gets none, since it does not hold it. */
@@ -18,15 +22,42 @@ export interface HeartbeatNeed extends Need {
   readonly whole: boolean;
 }
 
-/** The heartbeat that is due, worked out and encoded once, whichever streams need it. Undefined: none is. */
-export function sharedHeartbeat(
-  maker: ResponseMaker,
-  need: HeartbeatNeed,
-  head: ResponseHead,
+/** What a client that holds everything needs. */
+const heldAll = { everything: false, owed: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
+
+/** What starts a client's TTLs anew, where it is time; it holds all that it is to hold. Undefined: nothing. */
+export function heartbeatOf(
+  maker: ResponseMaker & { readonly variant: Variant },
+  subscriber: Subscriber,
+  told: Told,
 ): SharedResponse | undefined {
+  const { api, subscription, held, lifetimes, tellsVariants } = subscriber;
+  if (lifetimes === undefined || lifetimes.due === 0) return undefined;
+  const { due: interval, rejected } = lifetimes;
+  lifetimes.due = 0;
+  const { variant } = maker;
+  // Envoy on the wire, 3: heartbeats without a body do not reach its timers in SotW, and clients of gRPC reject them.
+  const whole = lifetimes.whole || variant === "sotw";
+  const need = {
+    ...heldAll,
+    variant,
+    api,
+    subscription,
+    held,
+    current: held,
+    tellsVariants,
+    interval,
+    rejected,
+    whole,
+  };
+  return sharedHeartbeat(maker, need, headOf(subscriber, held, told));
+}
+
+/** Worked out and encoded once, whichever streams need it. Undefined: nothing needs one. */
+function sharedHeartbeat(maker: ResponseMaker, need: HeartbeatNeed, head: ResponseHead): SharedResponse | undefined {
   const { variant, api, current, subscription, interval, rejected, whole } = need;
-  const which = `${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}${subscription.parameters ?? ""}`;
-  const key = `beat${variant}${api} ${which} ${interval} ${rejected.id} ${whole} ${need.tellsVariants}`;
+  const which = `${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}`;
+  const key = `beat${variant}${api} ${which} ${interval} ${rejected.id} ${whole} ${need.tellsVariants} ${subscription.parameters ?? ""}`;
   // The whole set again is the same bytes as the response that brought it.
   const bodyKey = () => (isFullState(need) ? maker.bodyKey(need, key) : key);
   return share(maker, head, key, () => contentOf(need), bodyKey);

@@ -1,5 +1,4 @@
-import { authorityOf, type ResourceName } from "@xdskit/api";
-import { nameOf } from "../locator.js";
+import type { ResourceName } from "@xdskit/api";
 import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
 
@@ -25,12 +24,8 @@ export interface ErrorsToTell {
   readonly authorities: ReadonlySet<string> | undefined;
 }
 
-/** The authority of a name of federation, if it is none of those that are served. No authority is the server that is asked. */
-export function foreignAuthority(name: ResourceName, authorities: ReadonlySet<string> | undefined): string | undefined {
-  if (authorities === undefined) return undefined;
-  const authority = authorityOf(nameOf(name));
-  return authority === undefined || authority === "" || authorities.has(authority) ? undefined : authority;
-}
+/** Nothing was said. */
+export const noErrors: ReadonlyMap<ResourceName, ResourceError> = new Map();
 
 /** What must be equal of needs with equal errors; each stream has its own. */
 export function keyOfErrors({ known, authorities }: ErrorsToTell): string {

@@ -31,7 +31,7 @@ export function selectionOf(names: readonly ResourceName[], type: ResourceType):
   return nextSotwSubscription(undefined, NameSet.of(names), type, "v3");
 }
 
-/** Weighed by the names in them. */
+/** Weighed by the names in them; sixteen characters of a key, which holds a client's parameters, are one more. */
 const selections = new BoundedCache<Selection>(200_000);
 
 /** Selects from a set; worked out once for all who ask for the same. */
@@ -50,7 +50,7 @@ export function select(set: ResourceSet, subscription: Subscription): Selection 
     let fingerprint = emptyFingerprint;
     for (const { key, version } of resources) fingerprint = addFingerprints(fingerprint, fingerprintOf(key, version));
     selection = { version: formatFingerprint(fingerprint), resources, size: resources.length, key };
-    selections.set(key, selection, 10 + names.size + resources.length);
+    selections.set(key, selection, 10 + names.size + resources.length + (key.length >> 4));
   }
   return selection;
 }

@@ -1,7 +1,7 @@
 import type { ResponseHead } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { BoundedCache } from "./bounded-cache.js";
-import { type Content, isUnconcerned, keyOf, type Need } from "./content.js";
+import { type Content, keyOf, type Need } from "./content.js";
 import { perishableOf } from "./lifetimes.js";
 
 /** How a variant makes responses. */
@@ -33,7 +33,6 @@ const contents = new BoundedCache<Known | null>(32 << 20);
 
 /** What is to be sent for a need: worked out and encoded once, whichever streams ask. Undefined: nothing. */
 export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseHead): SharedResponse | undefined {
-  if (isUnconcerned(need)) return undefined;
   const contentKey = keyOf(need);
   return share(
     maker,
@@ -56,23 +55,28 @@ export function share(
   if (known === undefined) {
     const content = contentOf();
     known = content === undefined ? null : { content, perishable: undefined };
-    contents.set(contentKey, known, content === undefined ? entryBytes : bytesOf(content));
+    contents.set(contentKey, known, entryBytes(contentKey) + (content === undefined ? 0 : bytesOf(content)));
   }
   if (known === null) return undefined;
   const { content } = known;
   if (head.ttl) known.perishable ??= perishableOf([...content.resources, ...(content.heartbeats ?? [])]);
   const perishable = (head.ttl ? known.perishable : undefined) ?? NameSet.empty;
-  const bodyKey = perishable.size === 0 ? bodyKeyOf() : `${bodyKeyOf()} ttl`;
+  const bodyKey = perishable.size === 0 ? bodyKeyOf() : `ttl ${bodyKeyOf()}`;
   let body = bodies.get(bodyKey);
   if (body === undefined) {
     body = maker.write(head, content);
-    bodies.set(bodyKey, body, entryBytes + body.length);
+    bodies.set(bodyKey, body, entryBytes(bodyKey) + body.length);
   }
   return { content, body, perishable };
 }
 
-/** What an entry costs besides its value, about. */
-const entryBytes = 200;
+/** What an entry costs besides its value, about. A client's parameters are in its keys, of two bytes a character. */
+function entryBytes(key: string): number {
+  return 200 + 2 * key.length;
+}
+
+/** What a name or an error costs, about. */
+const nameBytes = 200;
 
 function bytesOf({
   resources,
@@ -82,8 +86,8 @@ function bytesOf({
   errors = [],
   heartbeats = [],
 }: Content): number {
-  const names = (removed.length + removedVariants.length + unresolved.length + 2 * errors.length) * entryBytes;
-  let sum = entryBytes + names;
+  const names = (removed.length + removedVariants.length + unresolved.length + 2 * errors.length) * nameBytes;
+  let sum = names;
   for (const { body } of resources) sum += body.length + 8;
   for (const { body } of heartbeats) sum += body.length + 8;
   return sum;

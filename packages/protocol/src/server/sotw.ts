@@ -94,9 +94,12 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
 
   settleClaims(asker, current, surroundings) {
     const { claimed, subscription, type } = asker;
+    if (claimed === undefined) return;
     asker.claimed = undefined;
     // The version does not say what the client lost since because its TTL was over.
     if (surroundings.tellsTtl(asker) && ResourceSets.perishable(current) !== undefined) return;
+    // Nor does it say which variants it has: it may have asked with other parameters then.
+    if (ResourceSets.hasVariants(current)) return;
     // Rule 33, and the choice on reconnects: only where it is sure that the version speaks of all that is asked for now.
     if (claimed !== current.version || !type.fullState || !subscription.wildcard || subscription.names.size > 0) return;
     asker.held = current;
@@ -112,7 +115,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     // The whole set is the same whatever the client holds.
     const { current, subscription, api, tellsVariants } = need;
     const { names, wildcard, parameters = "" } = subscription;
-    return `full${api} ${ResourceSets.id(current)} ${names.id} ${wildcard} ${tellsVariants}${parameters}`;
+    return `full${api} ${ResourceSets.id(current)} ${names.id} ${wildcard} ${tellsVariants} ${parameters}`;
   },
 
   write: (head, content) => writeSotwBody(head, content.resources, content.errors),

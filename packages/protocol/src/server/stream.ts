@@ -1,40 +1,29 @@
 import type { ResourceType, TypeUrl } from "@xdskit/api";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
-import { type ResourceError, type ResponseHead, writeNonce } from "../messages/responses.js";
+import type { ResourceError } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
-import type { Content, Need } from "./content.js";
+import { type Content, isUnconcerned, type Need } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
 import { delta } from "./delta.js";
 import { among, mustWait, noteDemand, noteNewest, undecidedIn, withoutLocators } from "./demand.js";
-import { sharedHeartbeat } from "./heartbeats.js";
+import { noForeign, withForeign } from "./foreign-authorities.js";
+import { heartbeatOf } from "./heartbeats.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
-import { requestedType, typeUrlIn } from "./requested-type.js";
-import {
-  type ErrorsToTell,
-  foreignAuthority,
-  noted,
-  type ResourceErrorPolicy,
-  tellsErrors,
-} from "./resource-errors.js";
+import { headOf, outgoing } from "./outgoing.js";
+import { requestedType } from "./requested-type.js";
+import { type ErrorsToTell, noErrors, noted } from "./resource-errors.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
-import { isTtlFatal, type TtlPolicy, tellsTtl } from "./ttl-policy.js";
+import { Told } from "./told.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
-
-/** Authorities that are noted of a stream. */
-const mostForeign = 8;
-const noErrors: ReadonlyMap<string, ResourceError> = new Map();
-
-/** What a client that holds everything needs. */
-const heldAll = { everything: false, owed: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
 
 /** The server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
@@ -54,12 +43,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #newest: Snapshot | undefined;
   /** What the pass is made from of which a response went out; undefined between passes. */
   #begun: Snapshot | undefined;
-  #ttl: TtlPolicy | undefined;
-  /** The client is told TTLs; undefined while that was not asked. */
-  #tellsTtl: boolean | undefined;
+  readonly #told: Told;
   #sent = 0;
-  readonly #foreign = new Set<string>();
-  #resourceErrors: ResourceErrorPolicy | undefined;
+  /** Authorities that the client was noted to ask for in vain. */
+  #foreign = noForeign;
   /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
   #opensAll = false;
   #closed = false;
@@ -67,9 +54,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
     this.#options = options;
     this.#rules = rules;
+    this.#told = new Told(options);
     this.#surroundings = {
       api: options.api,
-      tellsTtl: ({ type }) => this.#isToldTtl(type),
+      tellsTtl: ({ type }) => this.#told.ttl(type),
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
       warming: ({ type }) => this.#warming.get(type.typeUrl)?.names ?? NameSet.empty,
@@ -82,11 +70,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       case "request":
         return this.#receive(event.bytes);
       case "heartbeat":
-        for (const asker of this.#ordered) if (this.#isToldTtl(asker.type)) beat(asker, event.interval);
+        for (const asker of this.#ordered) if (this.#told.ttl(asker.type)) beat(asker, event.interval);
         return [];
       case "snapshot":
-        this.#resourceErrors = event.resourceErrors;
-        this.#take(event.snapshot, event.ttl);
+        this.#told.follow(event.ttl, event.resourceErrors);
+        this.#take(event.snapshot);
         return [];
       case "absent": {
         const asker = this.#askers.get(event.type.typeUrl);
@@ -98,7 +86,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #decide(asker: Asker, names: NameSet, errors: readonly ResourceError[]): void {
     asker.undecided = asker.undecided.without(names);
-    if (!this.#tellsErrors) return;
+    if (!this.#told.errors) return;
     const waiting = [...names].filter((name) => asker.subscription.names.has(name));
     asker.owed = asker.owed.with(waiting);
     asker.errors = noted(
@@ -107,13 +95,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     );
   }
 
-  get #tellsErrors(): boolean {
-    const { api, resourceErrors = "advertised" } = this.#options;
-    const policy = this.#resourceErrors ?? resourceErrors;
-    return api === "v3" && this.#node !== undefined && tellsErrors(this.#node, policy);
-  }
-
-  #take(snapshot: Snapshot, ttl: TtlPolicy | undefined): void {
+  #take(snapshot: Snapshot): void {
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
     for (const { held, type } of this.#ordered) if (held !== this.#newest?.of(type)) ResourceSets.shorten(held);
     // Also of types that were not asked for: they are kept with the others.
@@ -121,15 +103,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       if (set !== this.#newest?.of(set.type)) ResourceSets.shorten(set);
     }
     this.#newest = snapshot;
-    for (const asker of this.#ordered) noteNewest(asker, snapshot.of(asker.type));
-    if (ttl !== this.#ttl) this.#tellsTtl = undefined;
-    this.#ttl = ttl;
-  }
-
-  #isToldTtl(type: ResourceType): boolean {
-    if (this.#ttl === undefined || this.#node === undefined) return false;
-    this.#tellsTtl ??= tellsTtl(this.#options, this.#node, this.#ttl);
-    return this.#tellsTtl && !isTtlFatal(type, this.#options, this.#node);
+    for (const asker of this.#ordered) if (asker.undecided.size > 0) noteNewest(asker, snapshot.of(asker.type));
   }
 
   next(): OutgoingResponse | undefined {
@@ -142,9 +116,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         return response;
       }
       // Only now it holds what the snapshot has, and is owed nothing of it; but for a full set that still waits.
-      if (asker.waitsFor.size > 0) continue;
-      const heartbeat = this.#heartbeat(asker);
-      if (heartbeat !== undefined) return heartbeat;
+      if (asker.lifetimes === undefined || asker.waitsFor.size > 0) continue;
+      const heartbeat = heartbeatOf(this.#rules, asker, this.#told);
+      if (heartbeat !== undefined) return this.#send(asker, heartbeat, true);
     }
     this.#begun = undefined;
     return snapshot === this.#newest ? undefined : this.next();
@@ -165,6 +139,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         // Rules 113–115: the first request decides who it is.
         this.#node = nodeOf(bytes, request) ?? this.#options.defaultNode;
         if (this.#node === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
+        this.#told.identify(this.#node);
         effects.push({ kind: "identified", node: this.#node });
       }
       effects.push(...this.#subscribe(request));
@@ -247,8 +222,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#rules.settleClaims(asker, current, this.#surroundings);
     this.#warming.delete(type.typeUrl);
     if (this.#opensAll && type.absence === "unresolved") this.#openAll(asker, snapshot);
-    const errors = this.#errorsToTell(asker);
+    const errors = this.#told.errors ? this.#errorsToTell(asker) : undefined;
     if (isUpToDate(asker, current)) return undefined;
+    if (asker.undecided.size + asker.waitsFor.size === 0 && isUnconcerned(asker, current)) {
+      asker.held = current;
+      asker.errors = noErrors;
+      return undefined;
+    }
     const undecided = undecidedIn(asker, current);
     if (this.#options.variant === "sotw" && mustWait(asker, undecided)) return undefined;
     const later = among(asker.owed, undecided);
@@ -266,7 +246,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       errors,
     };
     asker.errors = noErrors;
-    const response = sharedResponse(this.#rules, need, this.#head(asker, current));
+    const response = sharedResponse(this.#rules, need, headOf(asker, current, this.#told));
     holdAll(asker, current, later);
     if (response === undefined) return undefined;
 
@@ -276,61 +256,26 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return this.#send(asker, response, false);
   }
 
-  /** Undefined: the client is told none. Otherwise what it names and was not answered is owed: SotW has no other way to say that there is none. */
-  #errorsToTell(asker: Asker): ErrorsToTell | undefined {
-    if (!this.#tellsErrors) return undefined;
+  /** What it names and was not answered is owed: SotW has no other way to say that there is none. */
+  #errorsToTell(asker: Asker): ErrorsToTell {
     if (asker.unanswered && asker.type.schema !== undefined) asker.owed = asker.owed.with(asker.subscription.names);
     asker.unanswered = false;
     return { known: asker.errors, authorities: this.#options.authorities };
   }
 
-  /** Authorities that the client was noted to ask for in vain. */
   #foreignIn(type: ResourceType, names: NameSet): readonly StreamEffect[] {
-    const { authorities } = this.#options;
-    if (authorities === undefined || this.#foreign.size >= mostForeign) return [];
-    const found: StreamEffect[] = [];
-    for (const name of names) {
-      const authority = foreignAuthority(name, authorities);
-      if (authority === undefined || this.#foreign.has(authority) || this.#foreign.size >= mostForeign) continue;
-      this.#foreign.add(authority);
-      found.push({ kind: "foreign", type, authority });
-    }
-    return found;
+    const before = this.#foreign;
+    this.#foreign = withForeign(before, names, this.#options.authorities);
+    if (this.#foreign === before) return [];
+    const added = [...this.#foreign].filter((authority) => !before.has(authority));
+    return added.map((authority) => ({ kind: "foreign", type, authority }));
   }
 
-  /** What starts the client's TTLs anew, where it is time; it holds all that it is to hold. */
-  #heartbeat(asker: Asker): OutgoingResponse | undefined {
-    const { api, subscription, held, lifetimes, tellsVariants } = asker;
-    if (lifetimes === undefined || lifetimes.due === 0) return undefined;
-    const { due: interval, rejected } = lifetimes;
-    lifetimes.due = 0;
-    // Envoy on the wire, 3: heartbeats without a body do not reach its timers in SotW, and clients of gRPC reject them.
-    const whole = lifetimes.whole || this.#rules.variant === "sotw";
-    const of = { api, subscription, held, current: held, tellsVariants };
-    const need = { ...heldAll, ...of, variant: this.#rules.variant };
-    const head = this.#head(asker, held);
-    const response = sharedHeartbeat(this.#rules, { ...need, interval, rejected, whole }, head);
-    return response && this.#send(asker, response, true);
-  }
-
-  #head({ type, api, tellsVariants }: Asker, { version }: ResourceSet): ResponseHead {
-    return { typeUrl: typeUrlIn(type, api), api, version, ttl: this.#isToldTtl(type), variants: tellsVariants };
-  }
-
-  #send(asker: Asker, { content, body, perishable }: SharedResponse, isHeartbeat: boolean): OutgoingResponse {
-    const { type, held, lastSent } = asker;
-    const { version } = held;
-    const count = ++this.#sent;
-    const nonce = String(count);
-    const heartbeats = content.heartbeats?.length ?? 0;
-    // Rule 123: after a heartbeat nothing warms, so that nobody asks again because of it.
-    const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
-    const sent = { nonce, version, order, perishable, isHeartbeat, isBare: heartbeats > 0 };
+  #send(asker: Asker, shared: SharedResponse, isHeartbeat: boolean): OutgoingResponse {
+    const { sent, response } = outgoing(asker, shared, ++this.#sent, isHeartbeat);
     this.#rules.noteSent(asker, sent);
     asker.lastSent = sent;
-    const resources = content.resources.length + content.unresolved.length + heartbeats;
-    const removed = content.removed.length + (content.removedVariants?.length ?? 0);
-    return { type, nonce, version, resources, removed, isHeartbeat, body, tail: writeNonce(nonce) };
+    return response;
   }
 
   /** Envoy on the wire, 7: its first request on a stream of their own does not say whose virtual hosts it waits for. */

@@ -4,6 +4,7 @@ import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
 import type { Lifetimes } from "./lifetimes.js";
+import { noErrors } from "./resource-errors.js";
 
 /** A response that was sent. */
 export interface Sent {
@@ -67,7 +68,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     lastSent: undefined,
     tellsVariants: false,
     unanswered: false,
-    errors: new Map(),
+    errors: noErrors,
     lifetimes: undefined,
     undecided: NameSet.empty,
     seen: NameSet.empty,

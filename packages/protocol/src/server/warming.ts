@@ -27,9 +27,13 @@ export function openingsOfAll(set: ResourceSet, type: TypeUrl): NameSet {
 }
 
 /** Those of the names referred to that a client is subscribed to. */
-export function namesToWarm(content: Content, type: TypeUrl, { wildcard, names }: Subscription): NameSet {
+export function namesToWarm(content: Content, type: TypeUrl, subscription: Subscription): NameSet {
+  const { wildcard, names, parameters = "" } = subscription;
   const referred = referredTo(content, content.fresh, type);
-  if (wildcard) return referred.names;
+  if (wildcard) {
+    if (parameters === "" && !names.hasLocators) return referred.names;
+    return NameSet.of([...referred.names].flatMap((name) => [`${name}${parameters}`, ...names.spelled(name)]));
+  }
   if (referred.last?.subscribed !== names) {
     const [few, many] = names.size < referred.names.size ? [names, referred.names] : [referred.names, names];
     const warmed = names.hasLocators

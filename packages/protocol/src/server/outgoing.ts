@@ -1,0 +1,32 @@
+import { type ResponseHead, writeNonce } from "../messages/responses.js";
+import type { ResourceSet } from "../resource-set.js";
+import type { OutgoingResponse } from "./contract.js";
+import { typeUrlIn } from "./requested-type.js";
+import type { SharedResponse } from "./shared-responses.js";
+import type { Sent, Subscriber } from "./subscriber.js";
+import type { Told } from "./told.js";
+
+/** The head of a response that brings a client to this set. */
+export function headOf({ type, api, tellsVariants }: Subscriber, { version }: ResourceSet, told: Told): ResponseHead {
+  return { typeUrl: typeUrlIn(type, api), api, version, ttl: told.ttl(type), variants: tellsVariants };
+}
+
+/** A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this one. */
+export function outgoing(
+  { type, held, lastSent }: Subscriber,
+  { content, body, perishable }: SharedResponse,
+  count: number,
+  isHeartbeat: boolean,
+): { readonly sent: Sent; readonly response: OutgoingResponse } {
+  const { version } = held;
+  const nonce = String(count);
+  const heartbeats = content.heartbeats?.length ?? 0;
+  // Rule 123: after a heartbeat nothing warms, so that nobody asks again because of it.
+  const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
+  const resources = content.resources.length + content.unresolved.length + heartbeats;
+  const removed = content.removed.length + (content.removedVariants?.length ?? 0);
+  return {
+    sent: { nonce, version, order, perishable, isHeartbeat, isBare: heartbeats > 0 },
+    response: { type, nonce, version, resources, removed, isHeartbeat, body, tail: writeNonce(nonce) },
+  };
+}

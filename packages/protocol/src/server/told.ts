@@ -1,0 +1,53 @@
+import type { ResourceType } from "@xdskit/api";
+import type { Node } from "../node.js";
+import type { StreamOptions } from "./contract.js";
+import { type ResourceErrorPolicy, tellsErrors } from "./resource-errors.js";
+import { isTtlFatal, type TtlPolicy, tellsTtl } from "./ttl-policy.js";
+
+/**
+ * What the client of one stream is told beyond resources, as its node and the settings of its group say. Asked with every response and decided when one of the
+ * two changes: how many features a node lists is the client's choice.
+ */
+export class Told {
+  readonly #options: StreamOptions;
+  #node: Node | undefined;
+  #ttlPolicy: TtlPolicy | undefined;
+  #errorPolicy: ResourceErrorPolicy | undefined;
+  #ttl = false;
+  #errors = false;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  /** Whose stream it is. */
+  identify(node: Node): void {
+    this.#node = node;
+    this.#decide();
+  }
+
+  /** The settings of the node's group; undefined for no TTLs, and for what the options say of errors. */
+  follow(ttl: TtlPolicy | undefined, errors: ResourceErrorPolicy | undefined): void {
+    if (ttl === this.#ttlPolicy && errors === this.#errorPolicy) return;
+    this.#ttlPolicy = ttl;
+    this.#errorPolicy = errors;
+    this.#decide();
+  }
+
+  /** The client is told the TTLs of this type. */
+  ttl(type: ResourceType): boolean {
+    return this.#ttl && this.#node !== undefined && !isTtlFatal(type, this.#options, this.#node);
+  }
+
+  /** The client is told why resources are not there. */
+  get errors(): boolean {
+    return this.#errors;
+  }
+
+  #decide(): void {
+    if (this.#node === undefined) return;
+    const { api, resourceErrors = "advertised" } = this.#options;
+    this.#ttl = this.#ttlPolicy !== undefined && tellsTtl(this.#options, this.#node, this.#ttlPolicy);
+    this.#errors = api === "v3" && tellsErrors(this.#node, this.#errorPolicy ?? resourceErrors);
+  }
+}
