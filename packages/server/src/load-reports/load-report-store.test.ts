@@ -53,6 +53,38 @@ describe("the store of load reports", () => {
     );
   });
 
+  it("weighs what is reported, and not again what is kept: a small report costs little", () => {
+    const store = createLoadReportStore(plenty);
+    let weighed = 0;
+    const endpoint = {
+      get address() {
+        weighed += 1;
+        return "10.0.0.1:80";
+      },
+      ...{ successful: 1, errors: 0, inProgress: 0, issued: 1, metrics: [] },
+    };
+    const [large, small] = load("a", { large: 1, small: 2 }).localities;
+    assert.ok(large && small);
+    const report = (...localities: ClusterLoad["localities"]) =>
+      store.record(reporter("n"), [load("a", {}, { localities })], 1);
+    report(small);
+    const before = store.weight;
+    report({ ...large, endpoints: [endpoint] });
+    weighed = 0;
+    for (let time = 0; time < 100; time++) report(small);
+    assert.equal(weighed, 0);
+    assert.ok(store.weight > before);
+    report({ ...large, endpoints: [endpoint] });
+    report(large);
+    assert.equal(store.weight, weightAlone(large, small));
+
+    function weightAlone(...localities: ClusterLoad["localities"]): number {
+      const other = createLoadReportStore(plenty);
+      other.record(reporter("n"), [load("a", {}, { localities })], 1);
+      return other.weight;
+    }
+  });
+
   it("keeps nothing of clusters without traffic", () => {
     const store = createLoadReportStore(plenty);
     store.record(reporter("n"), [load("a", {}), load("b", {})], 1);

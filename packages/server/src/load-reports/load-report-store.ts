@@ -40,7 +40,9 @@ const localitiesPerCluster = 10_000;
 interface Kept {
   readonly report: Omit<LoadReport, "localities">;
   readonly localities: Map<string, LocalityReport>;
-  weight: number;
+  /** Of all of it, and of the localities alone: what is kept is not weighed anew with each report. */
+  readonly weight: number;
+  readonly localitiesWeight: number;
 }
 
 interface Entry {
@@ -102,26 +104,33 @@ export function createLoadReportStore({ reportNodes, reportBytes }: StoreLimits)
     const known = entry.clusters.get(key);
     if (known === undefined && isIdle(load)) return;
     const localities = known?.localities ?? new Map<string, LocalityReport>();
+    let localitiesWeight = known?.localitiesWeight ?? 0;
+    const forgetLocality = (place: string) => {
+      const kept = localities.get(place);
+      if (kept === undefined) return;
+      localities.delete(place);
+      localitiesWeight -= weightOf(kept);
+    };
     for (const locality of load.localities) {
       const place = localityKey(locality.locality, locality.priority);
-      localities.delete(place);
+      forgetLocality(place);
       localities.set(place, { ...locality, intervalMs, receivedAt: now });
+      localitiesWeight += weightOf(locality);
     }
     for (const place of localities.keys()) {
       if (localities.size <= localitiesPerCluster) break;
-      localities.delete(place);
+      forgetLocality(place);
     }
+    let own = 500 + 4 * (cluster.length + service.length);
+    for (const { category } of droppedByCategory) own += 100 + 2 * category.length;
     const { id, cluster: nodeCluster, locality } = node;
     const kept: Kept = {
       report: {
         node: { id, cluster: nodeCluster, locality },
         ...{ group, cluster, service, intervalMs, receivedAt: now, dropped, droppedByCategory },
       },
-      localities,
-      weight: 500 + 4 * (cluster.length + service.length),
+      ...{ localities, localitiesWeight, weight: own + localitiesWeight },
     };
-    for (const { category } of droppedByCategory) kept.weight += 100 + 2 * category.length;
-    for (const each of localities.values()) kept.weight += weightOf(each);
     if (known !== undefined) forgetCluster(entry, key, known);
     entry.clusters.set(key, kept);
     weight += kept.weight;
