@@ -1,6 +1,7 @@
 export { intervalOver } from "./beat.js";
 export { type Change, changeBetween, type Difference } from "./change.js";
 export { createDanglingNames, type DanglingChange, type DanglingNames } from "./dangling-names.js";
+export { isLocator } from "./locator.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";
 export {
   type ClusterLoad,
@@ -30,6 +31,7 @@ export type {
   Variant,
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
+export { foreignAuthority } from "./server/foreign-authorities.js";
 export { defaultStreamLimits } from "./server/limits.js";
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";

@@ -1,20 +1,18 @@
-import { authorityOf, type Finding, XdskitError } from "@xdskit/api";
-import type { LayerUpdate } from "./source.js";
+import { type Finding, type Resource, XdskitError } from "@xdskit/api";
+import { foreignAuthority } from "@xdskit/protocol";
 
 /**
  * Refuses resources with names of authorities that are not served: nobody would be sent them. Throws an XdskitError with all of them. No authority is the
  * server that is asked.
  */
-export function refuseForeign(updates: readonly LayerUpdate[], authorities: ReadonlySet<string> | undefined): void {
+export function refuseForeign(resources: readonly Resource[], authorities: ReadonlySet<string> | undefined): void {
   if (authorities === undefined) return;
   const findings: Finding[] = [];
-  for (const { upsert } of updates) {
-    for (const { type, name } of upsert) {
-      const authority = authorityOf(name) ?? "";
-      if (authority === "" || authorities.has(authority)) continue;
-      const message = `the authority ${JSON.stringify(authority)} is none of those that are served: ${[...authorities].join(", ")}`;
-      findings.push({ code: "XDSKIT_AUTHORITY", severity: "error", message, type: type.name, resource: name });
-    }
+  for (const { type, name } of resources) {
+    const authority = foreignAuthority(name, authorities);
+    if (authority === undefined) continue;
+    const message = `the authority ${JSON.stringify(authority)} is none of those that are served: ${[...authorities].join(", ")}`;
+    findings.push({ code: "XDSKIT_AUTHORITY", severity: "error", message, type: type.name, resource: name });
   }
   const [first, ...rest] = findings;
   if (first !== undefined) throw new XdskitError([first, ...rest]);

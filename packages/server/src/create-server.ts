@@ -131,7 +131,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       if (changes.length > 0 && closing === undefined) publication.publish(changes);
     };
     return createOnDemand(settings, {
-      ...{ layers, config, clock: options.clock ?? systemClock },
+      ...{ layers, config, authorities, clock: options.clock ?? systemClock },
       apply: (update) => tell(layers.apply([update])),
       drop(layer) {
         const change = layers.drop(layer);
@@ -152,7 +152,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     let changes: readonly LayerChange[];
     try {
       const updates = read();
-      refuseForeign(updates, authorities);
+      refuseForeign(
+        updates.flatMap(({ upsert }) => upsert),
+        authorities,
+      );
       changes = layers.apply(updates);
     } catch (error) {
       if (error instanceof XdskitError) refused(source, error.findings);

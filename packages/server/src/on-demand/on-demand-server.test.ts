@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
-import { resourceTypes } from "@xdskit/api";
+import { createResource, resourceTypes } from "@xdskit/api";
 import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
 import type { DeltaDiscoveryResponse } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createServer } from "../create-server.js";
@@ -306,5 +306,30 @@ test("what goes between the question and the answer is decided on, too", async (
 test("a type that does not exist is an error at once", () => {
   assert.throws(() => createServer({ onDemand: { types: ["klaster"], supply: () => undefined } }), {
     code: "XDSKIT_TYPE_NAME_UNKNOWN",
+  });
+});
+
+test("names of authorities that are not served do not exist: nobody is asked for them, and none is taken", async () => {
+  const named = (authority: string, name: string) => `xdstp://${authority}/envoy.config.cluster.v3.Cluster/${name}`;
+  const asked: string[] = [];
+  const supply: Supply = ({ name }) => {
+    asked.push(name);
+    const other = named("theirs", "b");
+    return name === named("ours", "b") ? createResource(cluster(other), { aliases: [name] }) : cluster(name);
+  };
+  const options = { ...demanding(supply, { answerWithinMs: 20 }), authorities: ["ours"] };
+  await withMemoryServer(options, async ({ server, client, events }) => {
+    server.config.set([]);
+    const stream = delta(client.open(ads("delta")));
+    const [theirs, ours, aliased] = [named("theirs", "a"), named("ours", "a"), named("ours", "b")];
+    stream.send({ node, typeUrl, resourceNamesSubscribe: [theirs, ours, aliased] });
+    const heard = new Set<string>();
+    while (heard.size < 3) for (const name of said(await stream.next())) heard.add(name);
+    assert.deepEqual([...heard].sort(), [ours, `-${theirs}`, `-${aliased}`].sort());
+    assert.ok(!asked.includes(theirs));
+    const failed = events.flatMap((event) => (event.kind === "on-demand" && event.outcome === "failed" ? event : []));
+    assert.deepEqual(failed.map(({ name, findings }) => [name, findings[0]?.code]).slice(0, 1), [
+      [aliased, "XDSKIT_AUTHORITY"],
+    ]);
   });
 });

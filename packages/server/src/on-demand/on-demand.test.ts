@@ -45,6 +45,7 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
     { types: ["cluster"], supply, ...options },
     {
       ...{ layers, clock, config: { types: resourceTypes, registry: undefined, validate: true } },
+      authorities: undefined,
       apply: (update) => onDemand.layersChanged(layers.apply([update])),
       drop: (layer) => void layers.drop(layer),
       report: (outcome, _group, _type, name) => outcomes.push(`${outcome} ${name}`),

@@ -1,5 +1,6 @@
 import { type Finding, isGlobName, type ResourceName, type ResourceType, type TypeUrl, XdskitError } from "@xdskit/api";
-import type { Node, StreamEffect } from "@xdskit/protocol";
+import { foreignAuthority, isLocator, type Node, type StreamEffect } from "@xdskit/protocol";
+import { refuseForeign } from "../authorities.js";
 import type { Clock } from "../clock.js";
 import type { ConfigOptions } from "../config.js";
 import type { Group } from "../groups.js";
@@ -57,6 +58,8 @@ export interface OnDemand {
 export interface OnDemandSurroundings {
   readonly layers: Layers;
   readonly config: ConfigOptions;
+  /** Those that are served; undefined for any. */
+  readonly authorities: ReadonlySet<string> | undefined;
   /** Applies to layers, and tells those whom it concerns. */
   apply(update: LayerUpdate): void;
   drop(layer: LayerName): void;
@@ -72,7 +75,7 @@ export interface OnDemandSurroundings {
 
 /** Throws an XdskitError where a type is not known. */
 export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandSurroundings): OnDemand {
-  const { layers, config, apply, drop, report, clock } = surroundings;
+  const { layers, config, authorities, apply, drop, report, clock } = surroundings;
   const after = afterBy(clock);
   const limits = limitsOf(options);
   const types = new Set(options.types.map((type) => typeUrlOf(type, config)));
@@ -87,7 +90,11 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
 
   const context: DemandContext = {
     ...{ supply: options.supply, limits, calls, after },
-    check: (given, type, name) => suppliedResource(given, type, name, config),
+    check(given, type, name) {
+      const resource = suppliedResource(given, type, name, config);
+      refuseForeign([resource], authorities);
+      return resource;
+    },
     lingering: createLingering(limits.lingering),
     count: (kind, by) => {
       counts[kind] += by;
@@ -131,13 +138,18 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
     }
   }
 
+  /** Neither collections nor variants are. */
+  function mayBeSupplied(name: ResourceName): boolean {
+    return name !== "" && !isGlobName(name) && !isLocator(name) && foreignAuthority(name, authorities) === undefined;
+  }
+
   return {
     types,
     layerOf: (group) => layerBelow(group.key),
     join(group, node, asker) {
       const demand = demandOf(group);
       demand.streams += 1;
-      return createInterest(demand, node, asker, () => forgetIfIdle(demand));
+      return createInterest({ group: demand, node, asker, mayBeSupplied, left: () => forgetIfIdle(demand) });
     },
     layersChanged(changes) {
       const touched = new Map<GroupDemand, LayerChange[]>();
@@ -174,7 +186,14 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
 /** Stands for every layer that there is; no layer has this name. */
 const anyLayer: LayerName = "\u0000any";
 
-function createInterest(group: GroupDemand, node: Node, asker: Asker, left: () => void): Interest {
+function createInterest(parts: {
+  readonly group: GroupDemand;
+  readonly node: Node;
+  readonly asker: Asker;
+  mayBeSupplied(name: ResourceName): boolean;
+  left(): void;
+}): Interest {
+  const { group, node, asker, mayBeSupplied, left } = parts;
   /** By type, what the stream is subscribed to by name. */
   const subscribed = new Map<ResourceType, Iterable<ResourceName>>();
   let closed = false;
@@ -207,11 +226,6 @@ function createInterest(group: GroupDemand, node: Node, asker: Asker, left: () =
       left();
     },
   };
-}
-
-/** A collection is no name of a resource. */
-function mayBeSupplied(name: ResourceName): boolean {
-  return name !== "" && !isGlobName(name);
 }
 
 function typeUrlOf(type: string, { types }: ConfigOptions): TypeUrl {

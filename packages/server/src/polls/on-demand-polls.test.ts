@@ -56,4 +56,23 @@ describe("a poll for what is supplied on demand", () => {
       assert.deepEqual(await ask(client, ["b"]), []);
     });
   });
+
+  it("with dynamic parameters gets what there is, and nobody is called", async () => {
+    const asked: string[] = [];
+    const supply: Supply = ({ name }) => {
+      asked.push(name);
+      return undefined;
+    };
+    await withMemoryPolls({ rest: shortHold, ...demanding(supply) }, async ({ server, transport, address }) => {
+      server.config.set([cluster("a")]);
+      const locators = ["a", "b"].map((name) => ({ name, dynamic_parameters: { params: { env: "prod" } } }));
+      const json = { node, resource_names: ["c"], resource_locators: locators };
+      const answer = await within("an answer", transport.connect(address).poll(types.cluster, json).answer);
+      assert.deepEqual(
+        responseIn(answer)?.resources?.map(({ name }) => name),
+        ["a"],
+      );
+      assert.deepEqual(asked, ["c"]);
+    });
+  });
 });
