@@ -1,9 +1,13 @@
 // Virtual hosts that are looked up when the first request for them comes, instead of being sent to every proxy.
 //   npx tsx examples/on-demand/main.ts [HOST:PORT]
-// With an Envoy whose route configuration `routes` takes its virtual hosts by VHDS and whose listener has the on-demand filter.
+// In another terminal an Envoy that takes its listener from here, and in a third requests:
+//   npx xdskit bootstrap > .cache/envoy.yaml && envoy -c .cache/envoy.yaml
+//   curl -H 'Host: shop.example' http://127.0.0.1:10000/    # hello from shop
+//   curl -i -H 'Host: late.example' http://127.0.0.1:10000/ # 404, and a second later: hello from late
+import { fileURLToPath } from "node:url";
 import { create } from "@bufbuild/protobuf";
 import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
-import { createServer, splitVirtualHostName, virtualHostResource } from "@xdskit/server";
+import { createFolderSource, createServer, splitVirtualHostName, virtualHostResource } from "@xdskit/server";
 
 /** Stands for your database: who has which host. Tenants come and go while the server runs. */
 const tenants = new Map([
@@ -52,8 +56,8 @@ function signUp() {
   for (const [name, changed] of watchers) if (name.endsWith("/late.example")) changed();
 }
 
-// Nothing else is served here; saying so lets clients in. Listeners and routes would stand here.
-server.config.set([]);
+// What is always there: a listener and its routes, without virtual hosts.
+await server.addSource(createFolderSource({ directory: fileURLToPath(new URL("config", import.meta.url)) }));
 const { grpc } = await server.listen({ grpc: process.argv[2] ?? "127.0.0.1:18000" });
 console.log(`listening on ${grpc}`);
 

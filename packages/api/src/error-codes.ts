@@ -29,7 +29,7 @@ export const errorCodes = {
   XDSKIT_ADDRESS_IN_USE: {
     meaning: "The port of an address to listen on is taken.",
     cause: "Another program listens there already, often another xdskit.",
-    mend: "Stop the other program, or choose another address with --grpc or --admin. Port 0 picks a free one.",
+    mend: "Stop the other program, or choose another address with --grpc, --rest or --admin. Port 0 picks a free one.",
   },
   XDSKIT_ADDRESS_UNAVAILABLE: {
     meaning: "An address to listen on cannot be used, for another reason than that it is taken.",
@@ -76,6 +76,11 @@ export const errorCodes = {
     meaning: "An option of the folder source has a value that it cannot take.",
     cause: "A folder of a group that is absolute or leads out of the configuration folder, or a time that is negative.",
     mend: "Name folders relative to the configuration folder, without `..`.",
+  },
+  XDSKIT_SERVER_OPTION: {
+    meaning: "An option of `createServer` has a value that it cannot take.",
+    cause: "A time that is negative or no number, a limit of 0, or a word that is none of those that the option knows.",
+    mend: "Correct the option that the message names; times are milliseconds.",
   },
   XDSKIT_CHANGE_REFUSED: {
     meaning: "The server did not take a change that a source brought.",

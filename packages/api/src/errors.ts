@@ -25,7 +25,7 @@ export interface Finding extends Where {
   readonly rule?: string | undefined;
 }
 
-/** A finding on one line: `config/cluster.yaml:12:5: cluster "web", connect_timeout: must be greater than 0s (duration.gt) [XDSKIT_…]`. Names and texts of a file may have any length: they are cut. */
+/** A finding on one line: `config/cluster.yaml:12:5: cluster "web", connect_timeout: must be more than 0s (duration.gt: 0s) [XDSKIT_…]`. Names and texts of a file may have any length: they are cut. */
 export function describe(finding: Omit<Finding, "severity">): string {
   const { file, line, column, type, resource, field, node, rule } = finding;
   const place = [file, line, line === undefined ? undefined : column].filter((part) => part !== undefined).join(":");

@@ -15,6 +15,7 @@ import { checkLoadReportSettings } from "./load-reports/load-report-settings.js"
 import { createLoadReports } from "./load-reports/load-reports.js";
 import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
+import { checkOptions } from "./option-checks.js";
 import type { PollTransport } from "./poll-transport.js";
 import { createPolls } from "./polls/polls.js";
 import { createSharedBodies } from "./polls/shared-bodies.js";
@@ -30,11 +31,12 @@ import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";
 
-/** Makes a server. Throws an XdskitError if the settings of the groups or of load reports are wrong. */
+/** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
   const types = options.types ?? resourceTypes;
   const limits: ServerLimits = { ...defaultServerLimits, ...options.limits };
   const keepalive: Keepalive = { ...defaultKeepalive, ...options.keepalive };
+  checkOptions(options);
   checkLoadReportSettings(options.loadReports, "loadReports");
   const counters = createCounters();
   const events = createEvents();

@@ -20,7 +20,7 @@ export function errorsPage() {
 Whatever xdskit refuses, logs or answers with an error has one of these codes. It stands at the end of a line, in brackets:
 
 \`\`\`
-config/clusters.yaml:12:3: cluster "web", connect_timeout: must be greater than 0s (duration.gt) [XDSKIT_RULE_BROKEN]
+config/clusters.yaml:12:3: cluster "web", connect_timeout: must be more than 0s (duration.gt: 0s) [XDSKIT_RULE_BROKEN]
 \`\`\`
 
 Before it come, as far as they are known: file, line and column, the resource, the field in the proto's own spelling, what is wrong,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { defaultFolderLimits, defaultKeepalive, defaultServerLimits } from "@xdskit/server";
 import { bootstrapCommand } from "./commands/bootstrap.js";
@@ -42,3 +42,37 @@ test("the limits in that example are the defaults, as its page says", () => {
   assert.deepEqual({ ...folderSettings(settings).limits }, folderLimits);
   assert.equal(folderSettings(settings).settleMs, 100);
 });
+
+test("links between pages lead to files and headings that are there, and README leads to every page", () => {
+  const root = new URL("../../../", import.meta.url);
+  const pages = readdirSync(new URL("docs/", root)).map((name) => `docs/${name}`);
+  const others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "e2e/README.md", "examples/quickstart/README.md"];
+  for (const path of [...others, ...pages]) {
+    for (const link of links(readFileSync(new URL(path, root), "utf8"))) {
+      const to = new URL(link, new URL(path, root));
+      const heading = decodeURIComponent(to.hash.slice(1));
+      to.hash = "";
+      assert.ok(existsSync(to), `${path}: ${link}`);
+      if (heading !== "") assert.ok(headings(readFileSync(to, "utf8")).includes(heading), `${path}: ${link}`);
+    }
+  }
+  const led = links(readFileSync(new URL("README.md", root), "utf8"));
+  for (const path of pages) assert.ok(led.includes(path), `README.md does not lead to ${path}`);
+});
+
+/** What a page links to within the project. */
+function links(text: string): readonly string[] {
+  const prose = text.replace(/^```.*?^```/gms, "").replace(/`[^`\n]*`/g, "");
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link).filter((link) => !/^https?:/.test(link));
+}
+
+/** The anchors that a page's headings get. */
+function headings(text: string): readonly string[] {
+  return [...text.replace(/^```.*?^```/gms, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

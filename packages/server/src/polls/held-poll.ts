@@ -15,6 +15,9 @@ import type { Subscriber } from "../shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, type PollQueue, pollFault, pollInfo } from "./poll-context.js";
 
+/** The longest time that Node's timers know, 24 days; a longer one would be over at once. */
+const longest = 2 ** 31 - 1;
+
 /** What a poll is made of. */
 export interface HeldPollParts {
   readonly context: PollContext;
@@ -71,7 +74,8 @@ export class HeldPoll implements Subscriber {
     }
     if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
     else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
-    if (context.holdMs > 0) this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), context.holdMs);
+    if (context.holdMs > 0)
+      this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), Math.min(context.holdMs, longest));
     queue.add(this, "answers");
   }
 

@@ -38,6 +38,14 @@ export function readDuration(text: string): number {
   return value;
 }
 
+/** The same, but needs the unit: where a number could as well be thought to be seconds. */
+export function readDurationWithUnit(text: string): number {
+  const value = parseDuration(text);
+  if (value === undefined)
+    throw new InvalidArgumentError('Expected a duration with its unit, such as "800ms" or "50s".');
+  return value;
+}
+
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

@@ -60,12 +60,11 @@ export function bootstrapCommand(terminal: Terminal): Command {
     .addHelpText("after", examples)
     .action((options: Options, command: Command) => {
       const { variant } = options;
-      const without = options.ads
-        ? "ADS"
-        : options.grpcClient
-          ? "a gRPC client"
-          : options.loadReports && "load reports";
-      if (variant === "rest" && without) command.error(`error: there is no REST for ${without}`);
+      if (variant === "rest") {
+        if (options.ads) command.error("error: there is no ADS over REST: leave --ads out");
+        if (options.grpcClient) command.error("error: gRPC clients do not poll over REST: leave --variant out");
+        if (options.loadReports) command.error("error: there are no load reports over REST: take another --variant");
+      }
       const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
       terminal.out(
         options.grpcClient

@@ -2,7 +2,7 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
-import { addressOption, collect, optionalAddressOption, readDuration } from "./arguments.js";
+import { addressOption, collect, optionalAddressOption, readDuration, readDurationWithUnit } from "./arguments.js";
 
 interface Options {
   readonly grpc: Address;
@@ -25,7 +25,8 @@ one does not wait. Exit status: 2 when there is nothing to serve or the usage is
 Examples:
   $ xdskit serve                                        serve ./config
   $ xdskit serve ./config --grpc 0.0.0.0:18000          for Envoys on other machines
-  $ xdskit serve ./config --grpc 127.0.0.1:0            on a free port
+  $ xdskit serve ./config --grpc 127.0.0.1:0 --rest 127.0.0.1:0 --admin 127.0.0.1:0
+                                                        on free ports, beside another server
   $ xdskit serve ./config --settings fleet.yaml         with groups and limits (docs/settings.md)
   $ xdskit serve ./config --descriptors my-filter.binpb with messages of your own extension
   $ curl http://127.0.0.1:19000/api/v1/sources          what is wrong with the files, if anything
@@ -41,7 +42,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
       addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
     )
     .addOption(optionalAddressOption("--rest <host:port>", "where REST clients poll; off: nowhere", "127.0.0.1:18001"))
-    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDuration)
+    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDurationWithUnit)
     .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"))
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
     .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)

@@ -13,7 +13,7 @@ const details = `
 Prints every finding on a line of its own: file:line:column, resource, field, what is wrong, the rule, and the code,
 which docs/errors.md explains. A resource that names another one which is not there is a warning.
 
-Exit status: 0 when the folder can be served, 1 when it cannot, 2 when the usage is wrong.
+Exit status: 0 when the folder can be served, 1 when it cannot, 2 when the usage is wrong or DIR is not there.
 
 Examples:
   $ xdskit validate ./config                     before a change is deployed

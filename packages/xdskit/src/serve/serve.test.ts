@@ -270,6 +270,12 @@ limits: { streams: 10 }
     }
   });
 
+  test("how long a poll is held needs a unit: 5 could be seconds", async () => {
+    const { status, err } = await xdskitEnds("serve", ".", ...anyPorts, "--rest-hold", "5");
+    assert.equal(status, 2);
+    assert.match(err, /with its unit, such as "800ms" or "50s"/);
+  });
+
   test("answers polls over REST, holds them as long as it is told, and ends those that are held when it stops", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
     await using running = xdskit("serve", folder.path, ...anyPorts, "--rest-hold", "10m");

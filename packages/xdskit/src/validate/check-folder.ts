@@ -56,7 +56,7 @@ export async function checkFolder({ directory, settings, registry, ignore }: Che
     await source.close();
   }
   const files = summary?.files ?? 0;
-  if (files === 0 && findings.length === 0) findings = [noFile(directory)];
+  if (files === 0 && !hasError(findings)) findings = [...findings, noFile(directory)];
   const groups = groupsOf(settings, layers);
   // One resource object may come from several layers only if one folder lies in another: then its place is the same.
   const layerOf = new Map([...layers].flatMap(([layer, resources]) => resources.map((each) => [each, layer] as const)));
@@ -65,13 +65,17 @@ export async function checkFolder({ directory, settings, registry, ignore }: Che
     return layer === undefined ? undefined : summary?.whereIs(layer, resource);
   };
   // While files are left out for their errors, much of what is named is missing for that reason alone.
-  const broken = findings.some(({ severity }) => severity === "error");
+  const broken = hasError(findings);
   const dangling = broken ? [] : danglingReferences(groups, resourceTypes, fieldsThatName(whereIs, registry));
   return { files, groups, findings: [...findings, ...dangling] };
 }
 
+function hasError(findings: readonly Finding[]): boolean {
+  return findings.some(({ severity }) => severity === "error");
+}
+
 function noFile(directory: string): Finding {
-  const message = "no file with resources is in the folder";
+  const message = "no file with resources is in the folder, or in the folders of its groups";
   return { code: "XDSKIT_NO_VALID_FILE", severity: "error", message, file: directory };
 }
 

@@ -161,4 +161,25 @@ typed_config:
     assert.equal(status, 1);
     assert.match(out, /\[XDSKIT_NO_VALID_FILE\]/);
   });
+
+  test("nor is one whose groups have no folder with files, as serve says", async () => {
+    const groups = "groups: [{ name: edge, match: {}, folders: [edje] }]";
+    await using folder = await testFolder({ "edge/a.yaml": clusterYaml("a"), "xdskit.yaml": groups });
+    const { status, out } = await xdskitEnds("validate", folder.path);
+    assert.equal(status, 1);
+    assert.match(out, /\[XDSKIT_FOLDER_MISSING\]/);
+    assert.match(out, /\[XDSKIT_NO_VALID_FILE\]/);
+    const served = await xdskitEnds(
+      "serve",
+      folder.path,
+      "--grpc",
+      "127.0.0.1:0",
+      "--admin",
+      "127.0.0.1:0",
+      "--rest",
+      "off",
+    );
+    assert.equal(served.status, 2);
+    assert.match(served.err, /is in its folders edje \[XDSKIT_NO_VALID_FILE\]/);
+  });
 });

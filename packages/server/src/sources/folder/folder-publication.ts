@@ -119,7 +119,7 @@ export class FolderPublication {
     if (scan.root !== undefined && judgement.valid === 0 && !allowEmpty && !(this.#serving && wrong !== undefined)) {
       const message =
         wrong === undefined
-          ? "no file with resources (.yaml, .yml, .json, .pb, .pb_text, .textproto) is in the folder"
+          ? `no file with resources (.yaml, .yml, .json, .pb, .pb_text, .textproto) is in ${this.#whereFilesMayBe()}`
           : "no file is valid";
       findings.push({ code: "XDSKIT_NO_VALID_FILE", severity: "error", message, file: directory });
     }
@@ -132,6 +132,13 @@ export class FolderPublication {
 
   #bounded(findings: readonly Finding[]): readonly Finding[] {
     return boundedFindings(findings, this.#options.maxFindings);
+  }
+
+  /** The folder, or those in it that are layers: other files in it are not read. */
+  #whereFilesMayBe(): string {
+    const paths = this.#options.layers.map(({ path }) => path);
+    if (paths.includes(".")) return "the folder";
+    return `its folders ${paths.slice(0, 5).join(", ")}${paths.length > 5 ? " …" : ""}`;
   }
 
   #isLayer(path: string): boolean {

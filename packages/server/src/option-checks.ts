@@ -1,0 +1,44 @@
+import { XdskitError } from "@xdskit/api";
+import { limitsOf, type OnDemandLimits, type OnDemandOptions } from "./on-demand/options.js";
+import type { RestOptions } from "./rest-options.js";
+import type { ServerOptions } from "./xds-server.js";
+
+/**
+ * Looks at what types alone do not keep right, before a server is made of it: times and counts, and words that come from a program without types.
+ * Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the option.
+ */
+export function checkOptions({ onDemand, rest, ttl, resourceErrors }: ServerOptions): void {
+  checkPolicy("ttl", ttl);
+  checkPolicy("resourceErrors", resourceErrors);
+  if (rest !== undefined) checkRest(rest);
+  if (onDemand !== undefined) checkOnDemand(onDemand);
+}
+
+function checkPolicy(option: string, value: string | undefined): void {
+  if (value === undefined || value === "advertised" || value === "always") return;
+  throw wrong(option, '"advertised" or "always"', value);
+}
+
+function checkRest({ holdMs, requestTimeoutMs }: Partial<RestOptions>): void {
+  if (holdMs !== undefined && !(holdMs >= 0)) throw wrong("rest.holdMs", "milliseconds, or 0 for not at all", holdMs);
+  if (requestTimeoutMs !== undefined && !(requestTimeoutMs > 0))
+    throw wrong("rest.requestTimeoutMs", "milliseconds above 0", requestTimeoutMs);
+}
+
+/** Of these 0 would mean that nothing is ever supplied, or that a supplier that fails is called without a pause. */
+const aboveZero: ReadonlySet<string> = new Set<keyof OnDemandLimits>(["concurrency", "timeoutMs", "retryMs"]);
+
+function checkOnDemand(options: OnDemandOptions): void {
+  if (!Array.isArray(options.types) || options.types.length === 0)
+    throw wrong("onDemand.types", 'a list of types, such as ["cluster"]', options.types);
+  if (typeof options.supply !== "function") throw wrong("onDemand.supply", "a function", options.supply);
+  for (const [option, value] of Object.entries(limitsOf(options))) {
+    if (aboveZero.has(option) ? value > 0 : value >= 0) continue;
+    throw wrong(`onDemand.${option}`, aboveZero.has(option) ? "a number above 0" : "a number from 0 up", value);
+  }
+}
+
+function wrong(option: string, expected: string, value: unknown): XdskitError {
+  const found = typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? "[]" : String(value);
+  return XdskitError.of("XDSKIT_SERVER_OPTION", `${option} is to be ${expected}, not ${found}`);
+}
