@@ -28,6 +28,7 @@ export class NameSet {
   /** Names with parameters, by the name without. */
   #locators: ReadonlyMap<ResourceName, readonly ResourceName[]> | undefined;
   #byHash: Map<number, ResourceName> | undefined;
+  #characters: number | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
 
@@ -66,6 +67,15 @@ export class NameSet {
   /** Short, and equal for equal sets, of all times: for who remembers a list and does not keep it. Whoever chooses the names can make two lists collide. */
   get key(): string {
     return keyOf(this.size, this.#fingerprint);
+  }
+
+  /** Of all names together. */
+  get characters(): number {
+    if (this.#characters === undefined) {
+      this.#characters = 0;
+      for (const name of this.#names) this.#characters += name.length;
+    }
+    return this.#characters;
   }
 
   /** The name whose fingerprint has these low bits, if there is one. */

@@ -26,7 +26,7 @@ export interface StreamLimits {
   /** Names in one request. */
   readonly namesPerRequest: number;
   /**
-   * Names that one stream may be subscribed to, over all types; also names of one type that may wait to be answered, and resources of one type
+   * Names that one stream may be subscribed to, over all types, of 256 characters in the mean; also names of one type that may wait to be answered, and resources of one type
    * that a reconnecting delta client may say it has.
    */
   readonly namesPerStream: number;

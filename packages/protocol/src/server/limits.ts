@@ -10,3 +10,8 @@ export const defaultStreamLimits: StreamLimits = {
   nodeBytes: 1024 * 1024,
   typesPerStream: 50,
 };
+
+/** Characters that the names of one stream may have together: a name may be as long as a request, and a locator holds thousands of them. */
+export function mostCharacters({ namesPerStream }: StreamLimits): number {
+  return Math.max(1024 * 1024, 256 * namesPerStream);
+}

@@ -336,6 +336,32 @@ test("limits end the stream with RESOURCE_EXHAUSTED and say which (rule 162)", (
   });
 });
 
+test("names of a stream are bounded in their length too, however they come (rule 162)", () => {
+  const long = (index: number) => `${index}`.padEnd(400_000, "x");
+  const subscribed = open("delta", { limits });
+  for (const index of [1, 2]) {
+    const effects = askDelta(subscribed, { typeUrl: endpointUrl, resourceNamesSubscribe: [long(index)] });
+    assert.ok(effects.every(({ kind }) => kind !== "close"));
+  }
+  const [end] = askDelta(subscribed, { typeUrl: endpointUrl, resourceNamesSubscribe: [long(3)] });
+  assert.ok(end?.kind === "close" && end.code === 8, "names that stay");
+
+  const dropped = open("delta", { limits });
+  askDelta(dropped, { typeUrl: clusterUrl });
+  const ask = (index: number) =>
+    dropped.step({
+      kind: "request",
+      bytes: toBinary(
+        DeltaDiscoveryRequestSchema,
+        create(DeltaDiscoveryRequestSchema, {
+          ...{ typeUrl: clusterUrl, resourceNamesSubscribe: [long(index)], resourceNamesUnsubscribe: [long(index)] },
+        }),
+      ),
+    });
+  const ends = [1, 2, 3].flatMap(ask).filter(({ kind }) => kind === "close");
+  assert.equal(ends.length, 1, "names that wait for their answers");
+});
+
 test("a client that answers nothing costs a bounded memory, and the newest answers count", () => {
   const stream = open("delta");
   askDelta(stream, { typeUrl: clusterUrl });

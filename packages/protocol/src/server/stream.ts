@@ -15,6 +15,7 @@ import { among, mustWait, noteDemand, noteNewest, undecidedIn, withoutLocators }
 import { noForeign, withForeign } from "./foreign-authorities.js";
 import { heartbeatOf } from "./heartbeats.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
+import { mostCharacters } from "./limits.js";
 import { headOf, outgoing } from "./outgoing.js";
 import { requestedType } from "./requested-type.js";
 import { type ErrorsToTell, noErrors, noted } from "./resource-errors.js";
@@ -194,10 +195,17 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (names > limits.namesPerStream) {
       return this.#exhausted(`the stream names ${names} resources, and at most ${limits.namesPerStream} are allowed`);
     }
+    const most = mostCharacters(limits);
+    const characters = this.#ordered.reduce((sum, { subscription }) => sum + subscription.names.characters, 0);
+    if (characters > most) {
+      return this.#exhausted(`the stream's names have ${characters} characters, and at most ${most} are allowed`);
+    }
     // Names that a client takes back at once are still to be answered under a wildcard, which it may put off by not reading.
     const owed = asker?.owed.size ?? 0;
-    if (owed > owedBefore && owed > limits.namesPerStream) {
-      return this.#exhausted(`the stream waits for ${owed} names, and at most ${limits.namesPerStream} are allowed`);
+    if (owed > owedBefore && (owed > limits.namesPerStream || (asker?.owed.characters ?? 0) > most)) {
+      return this.#exhausted(
+        `the stream waits for ${owed} names, and at most ${limits.namesPerStream} of ${most} characters are allowed`,
+      );
     }
     const after = known?.subscription.names ?? NameSet.empty;
     if (after !== namesBefore) effects.push(...this.#foreignIn(type, after));
