@@ -11,9 +11,9 @@ export {
   type LoadStatsRequest,
   type LocalityLoad,
   type RequestLoad,
-  readLoadStatsRequest,
   TooMuchInMessage,
 } from "./messages/load-stats.js";
+export { readLoadStatsRequest } from "./messages/read-load-stats.js";
 export type { ResourceError } from "./messages/responses.js";
 export { MalformedMessage } from "./messages/wire-reader.js";
 export { NameSet } from "./name-set.js";

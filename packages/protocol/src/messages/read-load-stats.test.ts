@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { LoadStatsRequestSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import fc from "fast-check";
-import { type LoadStatsLimits, readLoadStatsRequest, TooMuchInMessage } from "./load-stats.js";
+import { type LoadStatsLimits, TooMuchInMessage } from "./load-stats.js";
+import { readLoadStatsRequest } from "./read-load-stats.js";
 import { MalformedMessage } from "./wire-reader.js";
 
 const limits: LoadStatsLimits = { nodeBytes: 1_000, reportClusters: 3, reportLocalities: 3, reportDetails: 3 };
