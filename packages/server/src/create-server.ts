@@ -57,6 +57,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   /** Unary calls under way. */
   let calls = 0;
   let closing: Promise<void> | undefined;
+  /** Nobody is left who could be told anything. */
+  let over = false;
 
   const shared = {
     ...{ types, limits, publication, counters, events, onDemand: onDemand?.types },
@@ -130,7 +132,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   function createDemand(settings: OnDemandOptions | undefined): OnDemand | undefined {
     if (settings === undefined) return undefined;
     const tell = (changes: readonly LayerChange[]) => {
-      if (changes.length > 0 && closing === undefined) publication.publish(changes);
+      if (changes.length > 0 && !over) publication.publish(changes);
     };
     return createOnDemand(settings, {
       ...{ layers, config, authorities, clock: options.clock ?? systemClock },
@@ -261,6 +263,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ]);
     clearTimeout(timer);
     // Not before: unary calls may still wait for a decision.
+    over = true;
     onDemand?.close();
     for (const result of closed) if (result.status === "rejected") throw result.reason;
   }

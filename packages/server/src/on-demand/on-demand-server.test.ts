@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
 import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
-import type { DeltaDiscoveryResponse } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import {
+  type DeltaDiscoveryResponse,
+  DiscoveryRequestSchema,
+  DiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createServer } from "../create-server.js";
 import type { GroupSettings } from "../groups.js";
 import { namesIn } from "../testing/rest-client.js";
 import { withRest } from "../testing/running-rest.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
+import { serviceClient } from "../testing/service-client.js";
 import { cluster, clusterResource, loadAssignment } from "../testing/test-resources.js";
-import { waitFor } from "../testing/wait-for.js";
+import { waitFor, within } from "../testing/wait-for.js";
 import { delta, sotw } from "../testing/xds-client.js";
 import type { OnDemandOptions, Supply, SupplyRequest } from "./options.js";
 import { virtualHostResource } from "./virtual-hosts.js";
@@ -331,5 +336,32 @@ test("names of authorities that are not served do not exist: nobody is asked for
     assert.deepEqual(failed.map(({ name, findings }) => [name, findings[0]?.code]).slice(0, 1), [
       [aliased, "XDSKIT_AUTHORITY"],
     ]);
+  });
+});
+
+test("a unary Fetch that waits while the server closes gets what is supplied", async () => {
+  let answer: (() => void) | undefined;
+  const supply: Supply = async ({ name }) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    return cluster(name);
+  };
+  await withServer(demanding(supply), async ({ server, address }) => {
+    server.config.set([cluster("a")]);
+    const services = serviceClient(address);
+    try {
+      const call = services.call("/envoy.service.cluster.v3.ClusterDiscoveryService/FetchClusters");
+      call.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node, resourceNames: ["b"] })));
+      call.finish();
+      await waitFor("the call", () => answer !== undefined);
+      const closing = server.close({ timeoutMs: 20_000 });
+      answer?.();
+      await within("the end of the call", call.status);
+      assert.equal(fromBinary(DiscoveryResponseSchema, await call.next()).resources.length, 1);
+      await closing;
+    } finally {
+      services.close();
+    }
   });
 });
