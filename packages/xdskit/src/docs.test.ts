@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { defaultFolderLimits, defaultKeepalive, defaultServerLimits } from "@xdskit/server";
+import {
+  defaultFolderLimits,
+  defaultKeepalive,
+  defaultOnDemandLimits,
+  defaultRestOptions,
+  defaultServerLimits,
+} from "@xdskit/server";
 import { bootstrapCommand } from "./commands/bootstrap.js";
 import { serveCommand } from "./commands/serve.js";
 import { validateCommand } from "./commands/validate.js";
@@ -26,7 +32,7 @@ test("the example of docs/settings.md is valid, and has every setting", () => {
   const example = /```yaml\n(.*?)```/s.exec(page("settings"))?.[1] ?? "";
   const settings = readSettings("settings.md", example);
   assert.deepEqual(Object.keys(settings).sort(), Object.keys(settingsSchema.shape).sort());
-  for (const key of ["limits", "folder", "keepalive"] as const) {
+  for (const key of ["limits", "folder", "keepalive", "rest"] as const) {
     const shape = settingsSchema.shape[key].unwrap().shape;
     assert.deepEqual(Object.keys(settings[key] ?? {}).sort(), Object.keys(shape).sort());
   }
@@ -35,12 +41,23 @@ test("the example of docs/settings.md is valid, and has every setting", () => {
 test("the limits in that example are the defaults, as its page says", () => {
   const example = /```yaml\n(.*?)```/s.exec(page("settings"))?.[1] ?? "";
   const settings = readSettings("settings.md", example);
-  const { limits, keepalive } = serverOptions(settings);
+  const { limits, keepalive, rest } = serverOptions(settings);
   assert.deepEqual({ ...limits }, { ...defaultServerLimits });
   assert.deepEqual({ ...keepalive }, { ...defaultKeepalive });
+  assert.deepEqual({ ...rest }, { ...defaultRestOptions });
   const { findings: _, ...folderLimits } = defaultFolderLimits;
   assert.deepEqual({ ...folderSettings(settings).limits }, folderLimits);
   assert.equal(folderSettings(settings).settleMs, 100);
+});
+
+test("docs/on-demand.md has every limit, with its default", () => {
+  const rows = [...page("on-demand").matchAll(/^\| (`\w+`(?:, `\w+`)*) \| ([\d, ]+) \|/gm)];
+  const told = rows.flatMap(([, names = "", values = ""]) =>
+    names
+      .split(", ")
+      .map((name, index) => [name.replaceAll("`", ""), Number(values.split(", ")[index]?.replaceAll(",", ""))]),
+  );
+  assert.deepEqual(Object.fromEntries(told), defaultOnDemandLimits);
 });
 
 test("links between pages lead to files and headings that are there, and README leads to every page", () => {
