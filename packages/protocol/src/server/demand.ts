@@ -3,7 +3,7 @@ import { isLocator } from "../locator.js";
 import { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import { find } from "./content.js";
-import type { Subscriber } from "./subscriber.js";
+import { noneUndecided, type Subscriber } from "./subscriber.js";
 
 /** What a request changes about the names that a client asks for explicitly. */
 export interface Demand {
@@ -48,7 +48,10 @@ export function withoutLocators(demand: Demand): Demand {
  * all other types, for which nothing is computed.
  */
 export function noteDemand(asker: Subscriber, { added, again, dropped }: Demand): void {
-  asker.undecided = asker.undecided.without(dropped).with(added).with(again);
+  // Thousands of names are decided one by one: each must not cost as much as all.
+  if (asker.undecided === noneUndecided) asker.undecided = new Set();
+  for (const name of dropped) asker.undecided.delete(name);
+  for (const name of [...added, ...again]) asker.undecided.add(name);
   asker.seen = asker.seen.without(dropped);
 }
 
@@ -59,32 +62,30 @@ export function noteNewest(asker: Subscriber, newest: ResourceSet): void {
   const { undecided, seen } = asker;
   if (undecided.size === 0) return;
   const there = NameSet.of([...undecided].filter((name) => find(newest, name).length > 0));
-  asker.undecided = undecided.without([...seen].filter((name) => !there.has(name)));
+  for (const name of seen) if (!there.has(name)) undecided.delete(name);
   asker.seen = there;
 }
 
 /** Those of the undecided names that are not there; from now on only they are undecided. */
-export function undecidedIn(asker: Subscriber, current: ResourceSet): NameSet {
-  if (asker.undecided.size > 0) {
-    asker.undecided = asker.undecided.without([...asker.undecided].filter((name) => find(current, name).length > 0));
-  }
-  return asker.undecided;
+export function undecidedIn({ undecided }: Subscriber, current: ResourceSet): ReadonlySet<ResourceName> {
+  for (const name of undecided) if (find(current, name).length > 0) undecided.delete(name);
+  return undecided;
 }
 
 /**
  * Whether a full state waits (SotW, LDS and CDS by name): absence from it says that there is none. What is asked for while it waits does not make
  * it wait longer, or a client that asks for ever new names would never hear of changes; and a wildcard does not wait for names beside it.
  */
-export function mustWait(asker: Subscriber, undecided: NameSet): boolean {
+export function mustWait(asker: Subscriber, undecided: ReadonlySet<ResourceName>): boolean {
   if (!asker.type.fullState || asker.subscription.wildcard) return false;
   const waitedFor = asker.waitsFor;
-  if (waitedFor.size === 0) asker.waitsFor = undecided;
+  if (waitedFor.size === 0) asker.waitsFor = NameSet.of(undecided);
   else asker.waitsFor = waitedFor.without([...waitedFor].filter((name) => !undecided.has(name)));
   return asker.waitsFor.size > 0;
 }
 
 /** Those of the names that are undecided. */
-export function among(names: NameSet, undecided: NameSet): NameSet {
+export function among(names: NameSet, undecided: ReadonlySet<ResourceName>): NameSet {
   if (names.size === 0 || undecided.size === 0) return NameSet.empty;
   return NameSet.of([...names].filter((name) => undecided.has(name)));
 }

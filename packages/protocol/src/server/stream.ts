@@ -86,7 +86,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   #decide(asker: Asker, names: NameSet, errors: readonly ResourceError[]): void {
-    asker.undecided = asker.undecided.without(names);
+    for (const name of names) asker.undecided.delete(name);
     if (!this.#told.errors) return;
     const waiting = [...names].filter((name) => asker.subscription.names.has(name));
     asker.owed = asker.owed.with(waiting);

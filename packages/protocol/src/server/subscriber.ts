@@ -48,12 +48,15 @@ export interface Subscriber {
   /** Undefined as long as it got nothing with a TTL. */
   lifetimes: Lifetimes | undefined;
   /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
-  undecided: NameSet;
+  undecided: Set<ResourceName>;
   /** Those of them that were there in the newest snapshot. */
   seen: NameSet;
   /** Those of them that a response with the full state waits for. */
   waitsFor: NameSet;
 }
+
+/** Of clients that wait for no decision; never added to. */
+export const noneUndecided: Set<ResourceName> = new Set();
 
 /** A client that has and wants nothing yet. */
 export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
@@ -70,7 +73,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     unanswered: false,
     errors: noErrors,
     lifetimes: undefined,
-    undecided: NameSet.empty,
+    undecided: noneUndecided,
     seen: NameSet.empty,
     waitsFor: NameSet.empty,
   };
