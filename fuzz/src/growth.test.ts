@@ -98,9 +98,12 @@ for (const [what, make] of Object.entries(dear)) {
       const text = `{"@type":"${routeType}","name":"x","virtual_hosts":[{"name":"h","domains":["*"],"routes":[${routes}]}]}`;
       return effortOf(() => readResources({ path: "a.json", bytes: new TextEncoder().encode(text) }));
     };
+    const plainly = (length: number) => "a".repeat(length);
+    // The first of all reads the types, too.
+    await read(plainly);
     const tries: string[] = [];
     for (let attempt = 0; attempt < 4; attempt++) {
-      const [plain, other] = [await read((length) => "a".repeat(length)), await read(make)];
+      const [plain, other] = [await read(plainly), await read(make)];
       if (other <= most * Math.max(plain, floorMs)) return;
       tries.push(`${Math.round(plain)} ms, this ${Math.round(other)} ms`);
     }
