@@ -24,13 +24,12 @@ interface There {
 }
 
 /** What stands for a spelling, said as plainly as possible. */
-function means(spelling: string, { base, alias }: There, all: readonly There[]): boolean {
+function means(spelling: string, { base, alias }: There): boolean {
   if (spelling === "*") return true;
   if (spelling === `${xdstp}/d/a?l=2&k=1`) return base.includes("/d/a");
   if (spelling.endsWith("/e/*")) return base.includes("/e/");
   if (spelling.includes("/d/*")) return base.includes("/d/");
-  // A name goes before an alias.
-  return base === spelling || (alias === spelling && !all.some((one) => one.base === spelling));
+  return base === spelling || alias === spelling;
 }
 
 function variantFor(env: string | undefined, variants: readonly There[]): There | undefined {
@@ -42,7 +41,7 @@ function expected(all: readonly There[], asked: ReadonlySet<string>, env: string
   const found = new Map<string, string>();
   for (const base of bases) {
     const variants = all.filter((one) => one.base === base);
-    const wanted = [...asked].some((spelling) => variants.some((one) => means(spelling, one, all)));
+    const wanted = [...asked].some((spelling) => variants.some((one) => means(spelling, one)));
     const one = wanted ? variantFor(env, variants) : undefined;
     if (one !== undefined) found.set(base, one.content);
   }

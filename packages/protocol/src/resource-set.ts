@@ -21,7 +21,7 @@ export interface ResourceSet {
   get(name: ResourceName): Resource | undefined;
   /** All resources of a name, or the one of a key: several where a name comes in variants. */
   named(name: ResourceName): readonly Resource[];
-  /** By alias (VHDS); undefined where no resource has it. */
+  /** By alias (VHDS): of several resources with it the one with the first name; undefined where no resource has it. */
   byAlias(alias: ResourceName): Resource | undefined;
   [Symbol.iterator](): Iterator<Resource>;
 }
@@ -47,6 +47,10 @@ export const ResourceSets = {
   /** By key. */
   get(set: ResourceSet, key: ResourceName): Resource | undefined {
     return chained(set).members.get(key);
+  },
+  /** All resources with an alias, by name. */
+  bearers(set: ResourceSet, alias: ResourceName): readonly Resource[] {
+    return chained(set).aliases?.get(canonicalName(alias)) ?? noBearers;
   },
   /** What `from` has under each key that `to` may have differently, if both were derived from the same set; undefined otherwise. */
   differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
@@ -88,7 +92,9 @@ export const ResourceSets = {
 
 let lastId = 0;
 
-/** The resources that have an alias, the one with the first name in front: it is the one that answers. */
+const noBearers: readonly Resource[] = [];
+
+/** The resources that have an alias, the one with the first name in front. */
 type Bearers = readonly [Resource, ...Resource[]];
 
 /** The members of a set that have a TTL. Derived as the set is, in the size of the change. */

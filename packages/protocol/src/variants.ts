@@ -18,13 +18,13 @@ export function knowsVariants(set: ResourceSet, { names, parameters }: Subscript
   return ResourceSets.hasVariants(set) || names.hasLocators || (parameters ?? "") !== "";
 }
 
-/** What a name with parameters stands for: the variant of its name, else of the resource with that alias, else those of the members of that collection. */
+/** What a name with parameters stands for: the variant of its name and of the resources with that alias, else those of the members of that collection. */
 export function findVariants(set: ResourceSet, locator: ResourceName): readonly Resource[] {
   const name = nameOf(locator);
   const parameters = parametersOf(locator);
-  const bearer = set.byAlias(name);
-  const found = chosen(set, name, parameters) ?? (bearer && chosen(set, calledName(bearer), parameters));
-  if (found !== undefined) return [found];
+  const called = new Set([name, ...ResourceSets.bearers(set, name).map(calledName)]);
+  const found = [...called].flatMap((one) => chosen(set, one, parameters) ?? []);
+  if (found.length > 0) return found;
   const members = new Set(membersOf(set, name).map(calledName));
   return [...members].flatMap((member) => chosen(set, member, parameters) ?? []);
 }

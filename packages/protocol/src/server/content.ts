@@ -84,12 +84,16 @@ export function isUnconcerned(
 
 const fewDifferences = 8;
 
-/** What a name stands for: the resource that has it, else the one with that alias (rule 135), else the members of that collection. */
+/**
+ * What a name stands for: the resource that has it and those with that alias (rule 135), else the members of that collection. All of them, so that what a
+ * client holds says nothing about which of them came or changed first, and none must be sent because another went.
+ */
 export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
   if (ResourceSets.hasVariants(set) || isLocator(name)) return findVariants(set, name);
-  const resource = set.get(name) ?? set.byAlias(name);
-  if (resource !== undefined) return [resource];
-  return membersOf(set, name);
+  const resource = set.get(name);
+  const bearers = ResourceSets.bearers(set, name);
+  if (bearers.length > 0) return resource === undefined ? bearers : [...new Set([resource, ...bearers])];
+  return resource === undefined ? membersOf(set, name) : [resource];
 }
 
 /** All that is subscribed to, each once (rules 78, 136). */

@@ -3,6 +3,7 @@ import type { Variant } from "../../server/contract.js";
 import type { Random } from "../random.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
+import { aliasesOf, isAlias, realNames } from "./model-aliases.js";
 import type { SentRequest } from "./model-stream.js";
 import { wholeTypes } from "./model-subscriber.js";
 import { ModelTimers } from "./model-timers.js";
@@ -44,8 +45,9 @@ export class ModelClient {
     this.#random = random;
   }
 
-  wants(name: string): boolean {
-    return this.wildcard || this.names.has(name);
+  /** Wants a resource of this content, by its name or by an alias. */
+  wants(name: string, content: Content | undefined): boolean {
+    return this.wildcard || this.names.has(name) || aliasesOf(content).some((alias) => this.names.has(alias));
   }
 
   get #list(): readonly string[] {
@@ -97,15 +99,16 @@ export class ModelClient {
   #beginDelta(pool: readonly string[]): SentRequest {
     const has = new Map<string, Content>();
     if (this.#random.chance(0.7)) {
+      // Of what it had by an alias no server could tell it that it is gone: it does not keep that.
       for (const [name, content] of this.#accepted)
-        if (this.wants(name) && this.#random.chance(0.9)) has.set(name, content);
-      if (this.#random.chance(0.2)) has.set(this.#random.pick(pool), "?");
+        if ((this.wildcard || this.names.has(name)) && this.#random.chance(0.9)) has.set(name, content);
+      if (this.#random.chance(0.2)) has.set(this.#random.pick(realNames(pool)), "?");
     }
     this.seen.clear();
     this.#accepted.clear();
     for (const [name, content] of has) {
-      if (this.wants(name)) this.seen.set(name, content);
-      if (this.wants(name) && content !== "?") this.#accepted.set(name, content);
+      if (this.wants(name, content)) this.seen.set(name, content);
+      if (this.wants(name, content) && content !== "?") this.#accepted.set(name, content);
     }
     const star = this.wildcard && !this.#unspoken ? ["*"] : [];
     return this.#request({ subscribe: [...star, ...this.names], has });
@@ -141,8 +144,12 @@ export class ModelClient {
     }
     if (fromWildcard) this.#unspoken = false;
     for (const name of dropped) this.#timers.forget(name);
-    for (const name of this.seen.keys()) if (!this.wants(name)) this.seen.delete(name);
-    for (const name of this.#accepted.keys()) if (!this.wants(name)) this.#accepted.delete(name);
+    for (const [name, content] of this.seen) {
+      if (this.wants(name, content)) continue;
+      this.seen.delete(name);
+      this.#timers.forget(name);
+    }
+    for (const [name, content] of this.#accepted) if (!this.wants(name, content)) this.#accepted.delete(name);
     const phantom = this.#random.chance(0.05)
       ? this.#random.some(pool, 0.2).filter((name) => !this.names.has(name))
       : [];
@@ -150,7 +157,7 @@ export class ModelClient {
       nonce,
       subscribe: [...(toWildcard ? ["*"] : []), ...added],
       unsubscribe: [...(fromWildcard ? ["*"] : []), ...dropped, ...phantom],
-      has: this.#random.chance(0.05) ? new Map([[this.#random.pick(pool), "?"]]) : nothing,
+      has: this.#random.chance(0.05) ? new Map([[this.#random.pick(realNames(pool)), "?"]]) : nothing,
     });
   }
 
@@ -161,9 +168,10 @@ export class ModelClient {
 
   /** A heartbeat without a body for something that it does not hold: Envoy rejects it. */
   cannotTake({ resources }: SeenResponse): boolean {
+    const byAlias = [...this.names].some(isAlias);
     return resources.some(
       ({ name, content, ttl }) =>
-        content === undefined && ttl !== undefined && this.wants(name) && !this.seen.has(name),
+        content === undefined && ttl !== undefined && (byAlias || this.wants(name, undefined)) && !this.seen.has(name),
     );
   }
 
@@ -185,14 +193,12 @@ export class ModelClient {
     // Without bodies they are no updates.
     const seen = { ...response, resources: response.resources.filter(({ content }) => content !== undefined) };
     if (!keepsOthers) this.seen.clear();
-    for (const { name, content = "" } of seen.resources)
-      if (this.#variant === "sotw" || this.wants(name)) this.seen.set(name, content);
+    this.#take(this.seen, seen.resources);
     for (const name of seen.removed) this.seen.delete(name);
     if (!rejects) {
       this.#version = seen.version;
       if (this.#variant === "sotw") this.#accepted.clear();
-      for (const { name, content = "" } of seen.resources)
-        if (this.#variant === "sotw" || this.wants(name)) this.#accepted.set(name, content);
+      this.#take(this.#accepted, seen.resources);
       for (const name of seen.removed) this.#accepted.delete(name);
     }
     const answer = this.#request({ nonce: seen.nonce, rejects });
@@ -202,6 +208,14 @@ export class ModelClient {
     }
     this.#unanswered = undefined;
     return answer;
+  }
+
+  #take(kept: Map<string, Content>, resources: SeenResponse["resources"]): void {
+    for (const { name, content = "" } of resources) {
+      if (this.#variant === "sotw" || this.wants(name, content)) kept.set(name, content);
+      // It had it by an alias that is gone, and asks for the name no more.
+      else kept.delete(name);
+    }
   }
 
   /** The answer that was held back, with the names of now. */

@@ -5,6 +5,7 @@ import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
 import { createVersionLedger } from "../version-ledger.js";
 import type { SeenResponse } from "../wire.js";
+import { aliasPool, aliasTypes } from "./model-aliases.js";
 import { ModelClient } from "./model-client.js";
 import { ModelStream, type SentRequest } from "./model-stream.js";
 import { wholeTypes } from "./model-subscriber.js";
@@ -18,6 +19,11 @@ const features = ["xds.config.supports-resource-ttl", "xds.config.supports-resou
 const tick = 500;
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
 const mostRounds = 30;
+
+/** What a client may ask for. */
+function wordsFor({ type }: ModelClient): readonly string[] {
+  return aliasTypes.has(type) ? [...pool, ...aliasPool] : pool;
+}
 
 /** One stream of a client with what is on its way, both ways. */
 interface Session {
@@ -76,7 +82,9 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
       const label = `${random.int(3)}`;
       const refers = type === "cluster" && random.chance(0.4) ? `->${random.pick([...pool, "static"])}` : "";
       const ttl = random.chance(0.2) ? random.pick(ttls) : "";
-      const content = before !== undefined && random.chance(0.3) ? undefined : `${label}${refers}${ttl}`;
+      const aliases = aliasTypes.has(type) ? random.some(aliasPool, 0.25).map((alias) => `@${alias}`) : [];
+      const content =
+        before !== undefined && random.chance(0.3) ? undefined : `${label}${refers}${aliases.join("")}${ttl}`;
       edits.push({ type, name, content });
     }
     const last = new Map(edits.map((one) => [`${one.type} ${one.name}`, one]));
@@ -111,7 +119,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
         stream: new ModelStream(options, group, ledger),
       };
       sessions.push(session);
-      for (const client of session.clients) ask(session, client.begin(pool));
+      for (const client of session.clients) ask(session, client.begin(wordsFor(client)));
     }
   }
 
@@ -121,7 +129,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     session.requests.length = 0;
     session.responses.length = 0;
     session.stream = new ModelStream(session, group, ledger);
-    for (const client of session.clients) ask(session, client.begin(pool));
+    for (const client of session.clients) ask(session, client.begin(wordsFor(client)));
   }
 
   function ask(session: Session, request: SentRequest | undefined): void {
@@ -187,7 +195,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
         for (const client of clients) {
           // What it dropped, and what does not exist any more, of which SotW cannot say so (rule 74), goes when its time is over.
           const there = group.contents.get(client.type);
-          const gone = client.expire(now).filter((name) => client.wants(name) && there?.has(name));
+          const gone = client.expire(now).filter((name) => there?.has(name) && client.wants(name, there.get(name)));
           // What was about to be lost before this began is sent again when its heartbeat is rejected.
           if (gone.length > 0 && count > 4)
             throw new Error(`${label}: ${client.type} ${gone} is over, though its heartbeats came`);
@@ -243,7 +251,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
   function want(session: Session): void {
     const client = random.pick(session.clients);
     const quiet = [...session.requests, ...session.responses].every(({ type }) => type !== client.type);
-    ask(session, client.change(pool, quiet && !session.blocked));
+    ask(session, client.change(wordsFor(client), quiet && !session.blocked));
   }
 
   function turn(session: Session): void {
@@ -300,13 +308,13 @@ function compare(session: Session, client: ModelClient, group: SampleGroup): voi
   }
   const there = group.contents.get(type) ?? new Map<string, string>();
   for (const [name, content] of there) {
-    if (client.wants(name) && client.seen.get(name) !== content) {
+    if (client.wants(name, content) && client.seen.get(name) !== content) {
       throw new Error(`${session.label}: ${type} ${name}=${content}, but the client has ${client.seen.get(name)}`);
     }
   }
   if (!interested || (session.variant === "sotw" && !wholeTypes.has(type))) return;
-  for (const name of client.seen.keys()) {
-    if (client.wants(name) && !there.has(name))
+  for (const [name, content] of client.seen) {
+    if (client.wants(name, content) && !(there.has(name) && client.wants(name, there.get(name))))
       throw new Error(`${session.label}: ${type} ${name} is gone, but the client has it`);
   }
 }

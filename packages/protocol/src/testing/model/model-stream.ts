@@ -11,6 +11,7 @@ import { urlOf, wordOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "../sample-world.js";
 import type { VersionLedger } from "../version-ledger.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
+import { aliasesOf } from "./model-aliases.js";
 import { type Contents, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
 
 /** In which order the types go out (rules 117–119). */
@@ -211,7 +212,7 @@ export class ModelStream {
     if (api !== this.#api) throw new Error(`${decoded.typeUrl} on a stream of ${this.#api}`);
     const subscriber = this.#subscribers.get(type);
     if (subscriber === undefined) throw new Error(`${type} was not asked for`);
-    const seen = this.#withTtls(decoded, this.#there(type));
+    const seen = this.#withAliasesAndTtls(decoded, this.#there(type));
     this.#ledger.note(`all of ${type}`, describeSet(this.#group, type), seen.version);
     if (seen.isHeartbeat) {
       this.#heartbeat(subscriber, seen);
@@ -242,13 +243,18 @@ export class ModelStream {
     subscriber.heartbeat(seen, this.#there(type));
   }
 
-  /** The TTL is a part of the content, which clients that are not told of it do not see. */
-  #withTtls(seen: SeenResponse, there: Contents): SeenResponse {
+  /** Aliases are a part of the content, which SotW does not tell, and so is the TTL, which clients that are not told of it do not see. */
+  #withAliasesAndTtls(seen: SeenResponse, there: Contents): SeenResponse {
     const resources = seen.resources.map((resource) => {
       const { name, content, ttl } = resource;
       const kept = there.get(name)?.split("~")[1];
       if (ttl !== (this.#told ? kept : undefined)) throw new Error(`${name} has the TTL ${kept}, and ${ttl} was sent`);
-      return content === undefined || kept === undefined ? resource : { ...resource, content: `${content}~${kept}` };
+      const aliases = aliasesOf(there.get(name));
+      if (content === undefined) return resource;
+      if (this.#variant === "delta" && resource.aliases.join() !== aliases.join())
+        throw new Error(`${name} has the aliases ${aliases}, and ${resource.aliases} were sent (rule 135)`);
+      const carried = [content, ...aliases].join("@");
+      return { ...resource, content: kept === undefined ? carried : `${carried}~${kept}` };
     });
     return { ...seen, resources };
   }

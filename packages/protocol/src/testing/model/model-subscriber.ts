@@ -1,6 +1,7 @@
 import type { Variant } from "../../server/contract.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
+import { aliasesOf, bearersOf, isAlias } from "./model-aliases.js";
 
 /** What there is of one type: name → content. */
 export type Contents = ReadonlyMap<string, Content>;
@@ -74,12 +75,13 @@ export class ModelSubscriber {
     return this.wildcard || this.names.size > 0;
   }
 
-  wants(name: string): boolean {
-    return this.wildcard || this.names.has(name);
+  /** It asked for a resource of this content by its name or by an alias. */
+  wants(name: string, content: Content | undefined): boolean {
+    return this.wildcard || this.names.has(name) || aliasesOf(content).some((alias) => this.names.has(alias));
   }
 
   #wanted(there: Contents): Map<string, Content> {
-    return new Map([...there].filter(([name]) => this.wants(name)));
+    return new Map([...there].filter(([name, content]) => this.wants(name, content)));
   }
 
   /** Which effect the request must have: it is stale, answers a response for the first time, or neither. */
@@ -97,7 +99,7 @@ export class ModelSubscriber {
     // Whoever rejects a heartbeat without a body has lost what it is for, and gets that whole; whoever accepts it has it.
     for (const [name, content] of this.#bare.get(nonce) ?? []) {
       if (!rejects && this.#rejected.get(name) === content) this.#rejected.delete(name);
-      if (rejects && this.sent.get(name) === content && this.wants(name) && !this.#must.has(name))
+      if (rejects && this.sent.get(name) === content && this.wants(name, content) && !this.#must.has(name))
         this.#must.set(name, false);
     }
     return crossed ? "crossed" : "answer";
@@ -129,7 +131,7 @@ export class ModelSubscriber {
         throw new Error(`a heartbeat with ${name}=${content} and not ${has}`);
       if (content === undefined && !this.#delta) throw new Error("a bare heartbeat in SotW (Envoy on the wire, 3)");
       if (ttl === undefined && !this.#whole) throw new Error(`a heartbeat for ${name}, which has no TTL (rule 132)`);
-      if (!this.wants(name)) throw new Error(`a heartbeat for ${name}, which was not asked for`);
+      if (!this.wants(name, has)) throw new Error(`a heartbeat for ${name}, which was not asked for`);
       if (this.#rejected.get(name) === has) throw new Error(`a heartbeat for ${name}, which was rejected`);
     }
     if (this.#whole && resources.length !== this.#wanted(there).size)
@@ -183,9 +185,9 @@ export class ModelSubscriber {
       if (this.#isFresh(request) && !same) for (const name of explicit) this.#must.set(name, false);
       if (this.#isFresh(request) && !same) this.#mayAll = true;
       // Rule 123: an identical request may be one for what is warming.
-      if (asksAgain && same) for (const name of there.keys()) if (this.wants(name)) this.#must.set(name, false);
+      if (asksAgain && same) for (const name of this.#wanted(there).keys()) this.#must.set(name, false);
     }
-    for (const name of this.sent.keys()) if (!this.wants(name)) this.#forget(name);
+    this.#forgetUnwanted(there);
   }
 
   /** Rule 30: before the first response every nonce is of another stream. */
@@ -214,29 +216,36 @@ export class ModelSubscriber {
       } else {
         names.add(name);
         // Rule 86: also when the client has it; on a first request what it says to have counts (rule 105).
-        if (!first || !has.has(name)) this.#must.set(name, true);
+        const bearers = bearersOf(name, there);
+        const claimed = bearers.length === 0 ? has.has(name) : bearers.every((bearer) => has.has(bearer));
+        if (!first || !claimed) this.#must.set(name, true);
         else this.#may.add(name);
       }
     }
     for (const name of unsubscribe) {
       if (name === "*") this.wildcard = false;
-      else if (names.delete(name) && this.wildcard)
+      else if (!names.delete(name)) this.#may.add(name);
+      else if (this.wildcard)
         this.#must.set(name, true); // Rules 97, 98.
-      else this.#may.add(name);
+      else {
+        // What it stands for may be asked for by another word, which is owed by itself.
+        this.#must.delete(name);
+        this.#may.add(name);
+      }
     }
     this.names = names;
-    if (first) for (const [name, content] of has) if (this.wants(name)) this.sent.set(name, content);
-    for (const name of [...this.sent.keys(), ...this.#must.keys()]) if (!this.wants(name)) this.#forget(name);
+    if (first) for (const [name, content] of has) if (this.wants(name, content)) this.sent.set(name, content);
+    this.#forgetUnwanted(there);
   }
 
-  #forget(name: string): void {
-    this.sent.delete(name);
-    this.#must.delete(name);
+  #forgetUnwanted(there: Contents): void {
+    for (const [name, content] of this.sent) if (!this.wants(name, content)) this.sent.delete(name);
+    for (const word of this.#must.keys()) if (!this.wants(word, there.get(word))) this.#must.delete(word);
   }
 
   /** The server is to send this name, if the client wants it: its cluster was sent (rules 121–124). */
   warm(name: string, there: Contents, must: boolean): void {
-    if (!this.wants(name)) return;
+    if (!this.wants(name, there.get(name))) return;
     this.#may.add(name);
     if (must && there.has(name) && !this.#must.has(name)) this.#must.set(name, false);
   }
@@ -257,7 +266,7 @@ export class ModelSubscriber {
     for (const { name, content } of seen.resources) {
       if (content === undefined) throw new Error(`${name} is unresolved`);
       if (there.get(name) !== content) throw new Error(`${name}=${content} is sent, but it is ${there.get(name)}`);
-      if (!this.wants(name)) throw new Error(`${name} is sent, but was not asked for`);
+      if (!this.wants(name, content)) throw new Error(`${name} is sent, but was not asked for`);
     }
     const news = seen.resources.filter(({ name, content }) => this.sent.get(name) !== content).map(({ name }) => name);
     if (this.#whole) this.#wholeResponse(seen, there);
@@ -281,13 +290,17 @@ export class ModelSubscriber {
   }
 
   #partialResponse(seen: SeenResponse, there: Contents, news: ReadonlySet<string>): void {
-    const excused = (name: string) => this.#due || this.#mayAll || this.#must.has(name) || this.#may.has(name);
+    const words = (name: string) => [name, ...aliasesOf(there.get(name))];
+    const excused = (name: string) =>
+      this.#due || this.#mayAll || words(name).some((word) => this.#must.has(word) || this.#may.has(word));
     for (const { name } of seen.resources) {
       if (!news.has(name) && !excused(name)) throw new Error(`${name} is sent, but has not changed and is not owed`);
     }
     for (const name of seen.removed) {
-      if (there.has(name)) throw new Error(`${name} is removed, but it is there`);
-      if (!this.sent.has(name) && !excused(name))
+      if (this.#wanted(there).has(name)) throw new Error(`${name} is removed, but it is there`);
+      // While an alias is not answered yet the server may speak of what had it and lost it meanwhile: harmless, for the client does not have it.
+      const hadAlias = [...this.#must.keys()].some(isAlias);
+      if (!this.sent.has(name) && !excused(name) && !hadAlias)
         throw new Error(`${name} is removed, but the client does not have it`);
     }
     // Rule 59, and its like for SotW: a wildcard over nothing is answered, so that the client goes on.
@@ -296,8 +309,10 @@ export class ModelSubscriber {
     for (const { name, content } of seen.resources) this.sent.set(name, content ?? "");
     for (const name of seen.removed) this.sent.delete(name);
     for (const name of [...seen.resources.map((resource) => resource.name), ...seen.removed]) {
-      this.#must.delete(name);
-      this.#may.delete(name);
+      for (const word of words(name)) {
+        this.#must.delete(word);
+        this.#may.delete(word);
+      }
     }
   }
 
@@ -310,15 +325,15 @@ export class ModelSubscriber {
         throw new Error(`${this.type} ${name}=${content} was not sent (client: ${this.sent.get(name)})`);
     }
     for (const [name, saidIfAbsent] of this.#must) {
-      if (wanted.has(name) || (this.#delta && saidIfAbsent)) {
+      if (bearersOf(name, wanted).length > 0 || (this.#delta && saidIfAbsent)) {
         throw new Error(`${this.type} ${name} is owed and was not sent`);
       }
     }
     if (this.#whole && this.interested && this.#due) throw new Error(`all of ${this.type} is owed and was not sent`);
     if (this.#whole || this.#delta) {
-      for (const name of this.sent.keys())
-        if (this.wants(name) && !there.has(name)) throw new Error(`${this.type} ${name} was not removed`);
-    } else for (const name of this.sent.keys()) if (!there.has(name)) this.sent.delete(name);
+      for (const [name, content] of this.sent)
+        if (this.wants(name, content) && !wanted.has(name)) throw new Error(`${this.type} ${name} was not removed`);
+    } else for (const name of this.sent.keys()) if (!wanted.has(name)) this.sent.delete(name);
     this.#must.clear();
     this.#may.clear();
     this.#mayAll = false;
