@@ -38,17 +38,29 @@ export function createCalls(
   /** What stops the clock of each. */
   const running = new Map<Lease, () => void>();
   let started = 0;
+  /** Started in this turn of the event loop: a supplier that answers at once must not keep everybody else waiting for thousands of names. */
+  let inThisTurn = 0;
 
   function fill(): void {
     for (const next of waiting.values()) {
-      if (running.size >= limits.concurrency) return;
+      if (running.size >= limits.concurrency || inThisTurn >= limits.concurrency) return;
       waiting.delete(next.lease);
       start(next);
     }
   }
 
+  function countInTurn(): void {
+    inThisTurn += 1;
+    if (inThisTurn > 1) return;
+    setImmediate(() => {
+      inThisTurn = 0;
+      fill();
+    });
+  }
+
   function start({ lease, call, ended }: Waiting): void {
     started += 1;
+    countInTurn();
     const end = (result: Result) => {
       if (!running.has(lease)) return;
       free(lease);

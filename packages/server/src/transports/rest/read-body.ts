@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 import type { PollRefusal } from "../../poll-transport.js";
+import type { BodyRoom } from "./body-room.js";
 
 /** A request's body, or why there is none; `gone`: nobody waits for an answer any more. */
 export type ReadBody =
@@ -18,15 +19,15 @@ const decompressors: Readonly<Record<string, Decompress>> = {
   br: promisify(brotliDecompress),
 };
 
-/** Reads a body of at most `limit` bytes, before and after decompression. */
-export async function readBody(request: IncomingMessage, limit: number): Promise<ReadBody> {
+/** Reads a body of at most `limit` bytes, before and after decompression, while there is room for it. */
+export async function readBody(request: IncomingMessage, limit: number, room: BodyRoom): Promise<ReadBody> {
   const encoding = (request.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   const decompress = Object.hasOwn(decompressors, encoding) ? decompressors[encoding] : undefined;
   if (decompress === undefined && encoding !== "identity") {
     const message = `the content encoding ${JSON.stringify(encoding.slice(0, 100))} is not known; gzip, deflate and br are`;
     return { kind: "refused", status: 415, message };
   }
-  const raw = await readRaw(request, limit);
+  const raw = await readRaw(request, limit, room);
   if (raw.kind !== "body" || decompress === undefined) return raw;
   try {
     return { kind: "body", bytes: await decompress(raw.bytes, { maxOutputLength: limit }) };
@@ -36,8 +37,13 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   }
 }
 
-function readRaw(request: IncomingMessage, limit: number): Promise<ReadBody> {
-  return new Promise((resolve) => {
+function readRaw(request: IncomingMessage, limit: number, room: BodyRoom): Promise<ReadBody> {
+  return new Promise((done) => {
+    const place = room.enter();
+    const resolve = (body: ReadBody) => {
+      place.leave();
+      done(body);
+    };
     const chunks: Buffer[] = [];
     let length = 0;
     if (Number(request.headers["content-length"] ?? 0) > drained * limit) {
@@ -46,8 +52,17 @@ function readRaw(request: IncomingMessage, limit: number): Promise<ReadBody> {
     }
     request.on("data", (chunk: Buffer) => {
       length += chunk.byteLength;
-      if (length <= limit) chunks.push(chunk);
-      else chunks.length = 0;
+      if (length > limit) {
+        chunks.length = 0;
+        place.leave();
+      } else if (place.grow(chunk.byteLength)) {
+        chunks.push(chunk);
+      } else {
+        chunks.length = 0;
+        request.pause();
+        resolve(noRoom);
+        return;
+      }
       if (length <= drained * limit) return;
       request.pause();
       resolve(tooLarge(limit));
@@ -65,6 +80,13 @@ function readRaw(request: IncomingMessage, limit: number): Promise<ReadBody> {
 
 /** A body that is too large, but not by far, is read to its end and dropped: a client that still sends may not see the answer. */
 const drained = 2;
+
+const noRoom: ReadBody = {
+  kind: "refused",
+  status: 429,
+  message: "too many large requests are being sent to this server at once",
+  retryAfterS: 1,
+};
 
 function tooLarge(limit: number): ReadBody {
   return { kind: "refused", status: 413, message: `the body is larger than ${limit} bytes` };

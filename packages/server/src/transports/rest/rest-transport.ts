@@ -8,6 +8,7 @@ import type { ServerLimits } from "../../limits.js";
 import type { PollConnection, PollHandler, PollRefusal, PollTransport } from "../../poll-transport.js";
 import type { RestOptions } from "../../rest-options.js";
 import { listenAddress, listenError } from "../listening.js";
+import { BodyRoom } from "./body-room.js";
 import { type Endpoint, restPaths } from "./paths.js";
 import { readBody } from "./read-body.js";
 import { readJson } from "./read-json.js";
@@ -27,6 +28,7 @@ export interface RestTransportOptions {
 export function createRestTransport({ types, limits, options }: RestTransportOptions): PollTransport {
   const paths = restPaths(types);
   const servers = new Set<Server>();
+  const room = new BodyRoom(bodiesAtOnce * limits.requestBytes);
   const connections = new WeakMap<Socket, Connection>();
 
   function connectionOf(socket: Socket): Connection {
@@ -66,7 +68,7 @@ export function createRestTransport({ types, limits, options }: RestTransportOpt
     response.once("close", () => {
       connection.underWay -= 1;
     });
-    const body = await readBody(request, limits.requestBytes);
+    const body = await readBody(request, limits.requestBytes, room);
     if (body.kind === "gone") return;
     if (body.kind === "refused") return refuse(body);
     const json = readJson(body.bytes, limits);
@@ -145,6 +147,8 @@ export function createRestTransport({ types, limits, options }: RestTransportOpt
 
 const methods = "OPTIONS, POST";
 const longestHeadersMs = 10_000;
+/** Of the largest that are allowed. */
+const bodiesAtOnce = 16;
 /** Requests that are sent before those in front of them are answered. No client known does so. */
 const pipelined = 4;
 

@@ -1,0 +1,42 @@
+/**
+ * How much of request bodies may be there at once, over all connections: whoever sends the half of many large ones must not fill the memory.
+ * A small body needs no room, so that ordinary clients are served whatever others do.
+ */
+export class BodyRoom {
+  readonly #most: number;
+  #taken = 0;
+
+  /** In bytes. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** The place of one body. */
+  enter(): BodyPlace {
+    let length = 0;
+    return {
+      grow: (bytes) => {
+        const more = Math.max(0, length + bytes - smallBody) - Math.max(0, length - smallBody);
+        if (more > 0 && this.#taken + more > this.#most) return false;
+        this.#taken += more;
+        length += bytes;
+        return true;
+      },
+      leave: () => {
+        this.#taken -= Math.max(0, length - smallBody);
+        length = 0;
+      },
+    };
+  }
+}
+
+/** What one body takes while it is read. */
+export interface BodyPlace {
+  /** False, and nothing is taken, if there is no room for so many more bytes. */
+  grow(bytes: number): boolean;
+  /** Gives all of it back; may be called again. */
+  leave(): void;
+}
+
+/** Twice the node of an Envoy. */
+const smallBody = 128 * 1024;
