@@ -28,6 +28,7 @@ export type {
   StreamEvent,
   StreamLimits,
   StreamOptions,
+  TtlPolicy,
   Variant,
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
@@ -36,6 +37,6 @@ export { defaultStreamLimits } from "./server/limits.js";
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { createStream } from "./server/stream.js";
-export { type TtlPolicy, tellsTtl } from "./server/ttl-policy.js";
+export { tellsTtl } from "./server/ttl-policy.js";
 export { emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
 export type { Subscription } from "./subscription.js";

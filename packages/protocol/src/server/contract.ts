@@ -3,7 +3,6 @@ import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
 import type { ResourceErrorPolicy } from "./resource-errors.js";
-import type { TtlPolicy } from "./ttl-policy.js";
 
 /** State of the world, or incremental. */
 export type Variant = "sotw" | "delta";
@@ -20,6 +19,12 @@ export const statusCode = {
   unavailable: 14,
 } as const;
 export type StatusCode = (typeof statusCode)[keyof typeof statusCode];
+
+/**
+ * Which clients are told of TTLs: those that say that they understand them (`advertised`), or also those that say nothing, as Envoy does
+ * (`always`). gRPC's clients never are because of `always`.
+ */
+export type TtlPolicy = "advertised" | "always";
 
 /** What one stream may cost. A request that goes beyond a limit ends that stream with RESOURCE_EXHAUSTED (rule 162), no other. */
 export interface StreamLimits {

@@ -2,19 +2,7 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { askedAs } from "../variants.js";
-import type { Sent, Subscriber } from "./subscriber.js";
-
-/** What is remembered of a client that is told TTLs, for one type of which something has one. */
-export interface Lifetimes {
-  /** Resources that need a heartbeat this often, or more often, are to have one; milliseconds, 0 for none. Latest wins: a slow client gets one, not ten. */
-  due: number;
-  /** Everything was sent since the last beat, and so all TTLs started anew. */
-  refreshed: boolean;
-  /** What was sent last in a response that was rejected, as `identityOf` names it. */
-  rejected: NameSet;
-  /** A heartbeat without bodies was rejected: it gets them with bodies. */
-  whole: boolean;
-}
+import type { Lifetimes, Sent, Subscriber } from "./subscriber.js";
 
 /** One content of one resource; versions have no spaces. */
 export function identityOf({ key, version }: Resource): string {

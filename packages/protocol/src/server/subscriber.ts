@@ -3,7 +3,6 @@ import type { ResourceError } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
-import type { Lifetimes } from "./lifetimes.js";
 import { noErrors } from "./resource-errors.js";
 
 /** A response that was sent. */
@@ -17,6 +16,18 @@ export interface Sent {
   readonly isHeartbeat: boolean;
   /** A heartbeat without bodies. */
   readonly isBare: boolean;
+}
+
+/** What is remembered of a client that is told TTLs, for one type of which something has one. */
+export interface Lifetimes {
+  /** Resources that need a heartbeat this often, or more often, are to have one; milliseconds, 0 for none. Latest wins: a slow client gets one, not ten. */
+  due: number;
+  /** Everything was sent since the last beat, and so all TTLs started anew. */
+  refreshed: boolean;
+  /** What was sent last in a response that was rejected, as `identityOf` names it. */
+  rejected: NameSet;
+  /** A heartbeat without bodies was rejected: it gets them with bodies. */
+  whole: boolean;
 }
 
 /**

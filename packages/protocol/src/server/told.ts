@@ -1,8 +1,8 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Node } from "../node.js";
-import type { StreamOptions } from "./contract.js";
+import type { StreamOptions, TtlPolicy } from "./contract.js";
 import { type ResourceErrorPolicy, tellsErrors } from "./resource-errors.js";
-import { isTtlFatal, type TtlPolicy, tellsTtl } from "./ttl-policy.js";
+import { isTtlFatal, tellsTtl } from "./ttl-policy.js";
 
 /**
  * What the client of one stream is told beyond resources, as its node and the settings of its group say. Asked with every response and decided when one of the

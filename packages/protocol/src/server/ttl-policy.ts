@@ -1,12 +1,6 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { Node } from "../node.js";
-import type { StreamOptions, Variant } from "./contract.js";
-
-/**
- * Which clients are told of TTLs: those that say that they understand them (`advertised`), or also those that say nothing, as Envoy does
- * (`always`). gRPC's clients never are because of `always`.
- */
-export type TtlPolicy = "advertised" | "always";
+import type { StreamOptions, TtlPolicy, Variant } from "./contract.js";
 
 // Rule 127 to 129, in all the spellings that there are.
 const ttlFeature = /^(?:xds|envoy)\.config\.(?:supports-)?resource-ttl$/;

@@ -9,11 +9,12 @@ import {
   select,
 } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "../events.js";
+import type { FairQueue } from "../fair-queue.js";
 import type { PollAnswer } from "../poll-transport.js";
 import type { Membership } from "../publication.js";
 import type { Subscriber } from "../shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
-import { type PollContext, type PollQueue, pollFault, pollInfo } from "./poll-context.js";
+import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
 
 /** The longest time that Node's timers know, 24 days; a longer one would be over at once. */
 const longest = 2 ** 31 - 1;
@@ -21,7 +22,7 @@ const longest = 2 ** 31 - 1;
 /** What a poll is made of. */
 export interface HeldPollParts {
   readonly context: PollContext;
-  readonly queue: PollQueue;
+  readonly queue: FairQueue<HeldPoll>;
   readonly poller: Poller;
   readonly node: Node;
   readonly request: JsonRequest;
@@ -39,7 +40,7 @@ export interface HeldPollParts {
  */
 export class HeldPoll implements Subscriber {
   readonly #context: PollContext;
-  readonly #queue: PollQueue;
+  readonly #queue: FairQueue<HeldPoll>;
   readonly #poller: Poller;
   readonly #version: string;
   readonly #answer: (answer: PollAnswer) => void;

@@ -2,12 +2,10 @@ import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Counters } from "../counters.js";
 import type { Events, StreamInfo } from "../events.js";
-import type { FairQueue } from "../fair-queue.js";
 import type { ServerLimits } from "../limits.js";
 import type { PollCall, PollRefusal } from "../poll-transport.js";
 import type { Publication } from "../publication.js";
 import type { Rejections } from "../rejections.js";
-import type { HeldPoll } from "./held-poll.js";
 import type { SharedBodies } from "./shared-bodies.js";
 
 /** What all polls of a server share. */
@@ -26,9 +24,6 @@ export interface PollContext {
   /** A number for what is to be told apart in events. */
   readonly nextId: () => number;
 }
-
-/** Polls that may have something to be answered with. */
-export type PollQueue = FairQueue<HeldPoll>;
 
 /** What came in, for events. */
 export function pollInfo(

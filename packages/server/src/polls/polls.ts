@@ -5,7 +5,7 @@ import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } f
 import { createRateLimit, type RateLimit } from "../rate-limit.js";
 import { createDelivered, type Poller } from "./delivered.js";
 import { HeldPoll, shuttingDown } from "./held-poll.js";
-import { type PollContext, type PollQueue, pollFault } from "./poll-context.js";
+import { type PollContext, pollFault } from "./poll-context.js";
 
 /** Answers polls: at once, or when something changes that concerns them, or when they were held long enough. */
 export interface Polls extends PollHandler {
@@ -16,7 +16,7 @@ export interface Polls extends PollHandler {
 export function createPolls(context: PollContext): Polls {
   const { limits, publication, counters, events } = context;
   const delivered = createDelivered();
-  const queue: PollQueue = createFairQueue((poll) => poll.work());
+  const queue = createFairQueue<HeldPoll>((poll) => poll.work());
   const held = new Set<HeldPoll>();
   const ofAddress = new Map<string, number>();
   const rates = new WeakMap<PollConnection, RateLimit>();
