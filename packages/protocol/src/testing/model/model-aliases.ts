@@ -26,3 +26,21 @@ export function bearersOf(word: string, there: Contents): readonly string[] {
     .filter(([name, content]) => name === word || aliasesOf(content).includes(word))
     .map(([name]) => name);
 }
+
+/**
+ * Takes out what a client has no more once it was told that words are removed. A word that is removed stands for nothing: not for the resource of that name, nor
+ * for one that the client had by that alias only. The server may not even know that it has that one, where the client named it otherwise when it was sent and did so
+ * no more when it came.
+ */
+export function lose(
+  kept: Map<string, Content>,
+  removed: readonly string[],
+  { wildcard, names }: { readonly wildcard: boolean; readonly names: ReadonlySet<string> },
+): void {
+  const isLost = (word: string) => removed.includes(word);
+  for (const [name, content] of [...kept]) {
+    const aliases = aliasesOf(content);
+    const isHadOtherwise = wildcard || [name, ...aliases].some((word) => names.has(word) && !isLost(word));
+    if (isLost(name) || (aliases.some(isLost) && !isHadOtherwise)) kept.delete(name);
+  }
+}

@@ -1,7 +1,7 @@
 import type { Variant } from "../../server/contract.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
-import { aliasesOf, bearersOf, isAlias } from "./model-aliases.js";
+import { aliasesOf, bearersOf, isAlias, lose } from "./model-aliases.js";
 
 /** What there is of one type: name → content. */
 export type Contents = ReadonlyMap<string, Content>;
@@ -307,7 +307,7 @@ export class ModelSubscriber {
     const empty = seen.resources.length + seen.removed.length === 0;
     if (empty && !(this.wildcard && this.#mayBeEmpty)) throw new Error("an empty response that says nothing");
     for (const { name, content } of seen.resources) this.sent.set(name, content ?? "");
-    for (const name of seen.removed) this.sent.delete(name);
+    lose(this.sent, seen.removed, this);
     for (const name of [...seen.resources.map((resource) => resource.name), ...seen.removed]) {
       for (const word of words(name)) {
         this.#must.delete(word);
