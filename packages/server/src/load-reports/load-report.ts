@@ -1,4 +1,4 @@
-import type { LoadMetric, LocalityLoad, Node } from "@xdskit/protocol";
+import type { ClusterLoad, LoadMetric, LocalityLoad, Node } from "@xdskit/protocol";
 
 /** What a node last reported of one locality of a cluster. */
 export interface LocalityReport extends LocalityLoad {
@@ -9,19 +9,12 @@ export interface LocalityReport extends LocalityLoad {
 }
 
 /** What a node last reported of one cluster (LRS). A node is known by its id: where several clients share one, the last to report counts. */
-export interface LoadReport {
+export interface LoadReport extends Omit<ClusterLoad, "localities"> {
   readonly node: Pick<Node, "id" | "cluster" | "locality">;
   /** The name of the node's group. */
   readonly group: string;
-  readonly cluster: string;
-  /** The name under which the client asks for the cluster's endpoints (EDS); empty where that is the cluster's. */
-  readonly service: string;
-  readonly intervalMs: number;
   /** In milliseconds since 1970. */
   readonly receivedAt: number;
-  /** Requests that were dropped on purpose within the interval. */
-  readonly dropped: number;
-  readonly droppedByCategory: readonly { readonly category: string; readonly count: number }[];
   readonly localities: readonly LocalityReport[];
 }
 

@@ -147,8 +147,8 @@ export class LoadSession implements ServiceHandler, Subscriber {
     const stream = this.#opened;
     if (stream === undefined) return;
     const served = type === undefined ? undefined : this.#membership?.snapshot()?.of(type);
-    const listed = this.#settings.clusters;
-    const known = (name: string) => served?.get(name) !== undefined || (listed !== "all" && listed.includes(name));
+    const listed = new Set(this.#settings.clusters === "all" ? [] : this.#settings.clusters);
+    const known = (name: string) => served?.get(name) !== undefined || listed.has(name);
     this.#context.reported(stream, clusters, known);
     events.emit(() => ({ kind: "load-report", stream, clusters }));
   }

@@ -1,4 +1,4 @@
-import type { After } from "./clock.js";
+import type { Clock } from "../clock.js";
 import type { Lease } from "./lease.js";
 import type { Supplied } from "./options.js";
 
@@ -32,7 +32,7 @@ interface Waiting {
  */
 export function createCalls(
   limits: { readonly concurrency: number; readonly queue: number; readonly timeoutMs: number },
-  after: After,
+  after: Clock["after"],
 ): Calls {
   const waiting = new Map<Lease, Waiting>();
   /** What stops the clock of each. */

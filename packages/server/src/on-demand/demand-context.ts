@@ -1,7 +1,7 @@
 import type { Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
+import type { Clock } from "../clock.js";
 import type { Group } from "../groups.js";
 import type { Calls } from "./calls.js";
-import type { After } from "./clock.js";
 import type { Lease } from "./lease.js";
 import type { Lingering } from "./lingering.js";
 import type { OnDemandLimits, Supply } from "./options.js";
@@ -15,7 +15,7 @@ export interface DemandContext {
   readonly supply: Supply;
   readonly limits: OnDemandLimits;
   readonly calls: Calls;
-  readonly after: After;
+  readonly after: Clock["after"];
   /** Checks what a supplier gave; throws an XdskitError. */
   check(given: unknown, type: ResourceType, name: ResourceName): Resource;
   readonly lingering: Lingering;

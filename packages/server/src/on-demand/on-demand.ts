@@ -9,7 +9,6 @@ import type { LayerName, LayerUpdate } from "../source.js";
 import type { OnDemandStats } from "../stats.js";
 import { layerBelow } from "./below.js";
 import { createCalls } from "./calls.js";
-import { afterBy } from "./clock.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { createLingering } from "./lingering.js";
@@ -76,7 +75,7 @@ export interface OnDemandSurroundings {
 /** Throws an XdskitError where a type is not known. */
 export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandSurroundings): OnDemand {
   const { layers, config, authorities, apply, drop, report, clock } = surroundings;
-  const after = afterBy(clock);
+  const { after } = clock;
   const limits = limitsOf(options);
   const types = new Set(options.types.map((type) => typeUrlOf(type, config)));
   const calls = createCalls(limits, after);

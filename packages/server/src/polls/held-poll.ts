@@ -8,6 +8,7 @@ import {
   type Selection,
   select,
 } from "@xdskit/protocol";
+import { longestTimerMs } from "../clock.js";
 import type { NodeStreamInfo } from "../events.js";
 import type { FairQueue } from "../fair-queue.js";
 import type { PollAnswer } from "../poll-transport.js";
@@ -15,9 +16,6 @@ import type { Membership } from "../publication.js";
 import type { Subscriber } from "../shared-stacks.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
-
-/** The longest time that Node's timers know, 24 days; a longer one would be over at once. */
-const longest = 2 ** 31 - 1;
 
 /** What a poll is made of. */
 export interface HeldPollParts {
@@ -76,7 +74,7 @@ export class HeldPoll implements Subscriber {
     if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
     else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
     if (context.holdMs > 0)
-      this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), Math.min(context.holdMs, longest));
+      this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), Math.min(context.holdMs, longestTimerMs));
     queue.add(this, "answers");
   }
 

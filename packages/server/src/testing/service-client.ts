@@ -6,9 +6,12 @@ export interface ServiceCall {
   send(bytes: Uint8Array): void;
   /** Half-closes. */
   finish(): void;
+  /** Goes away without a word. */
   cancel(): void;
+  /** Takes no more responses until `resume`. */
   pause(): void;
   resume(): void;
+  /** What came, in order. */
   readonly responses: readonly Uint8Array[];
   /** The next response that was not yet taken. */
   next(): Promise<Uint8Array>;
@@ -18,6 +21,7 @@ export interface ServiceCall {
 
 /** Calls methods by their path; unary ones too, which to the wire are streams of one message. */
 export function serviceClient(address: string): { call(path: string): ServiceCall; close(): void } {
+  // A pool of its own: tests cut connections, which others must not share.
   const client = new Client(address, credentials.createInsecure(), {
     "grpc.use_local_subchannel_pool": 1,
     "grpc.max_receive_message_length": -1,
