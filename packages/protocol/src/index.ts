@@ -18,7 +18,7 @@ export type { ResourceError } from "./messages/responses.js";
 export { MalformedMessage } from "./messages/wire-reader.js";
 export { NameSet } from "./name-set.js";
 export type { Node } from "./node.js";
-export type { ResourceSet } from "./resource-set.js";
+export { type ResourceSet, ResourceSets } from "./resource-set.js";
 export { BoundedCache } from "./server/bounded-cache.js";
 export type {
   OutgoingResponse,
@@ -38,5 +38,5 @@ export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { createStream } from "./server/stream.js";
 export { tellsTtl } from "./server/ttl-policy.js";
-export { emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
+export { branchSnapshot, emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
 export type { Subscription } from "./subscription.js";
