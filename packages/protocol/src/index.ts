@@ -33,9 +33,11 @@ export type {
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
 export { foreignAuthority } from "./server/foreign-authorities.js";
+export type { Rejection } from "./server/holding.js";
 export { defaultStreamLimits } from "./server/limits.js";
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
+export type { TypeStatus, Wait } from "./server/status.js";
 export { createStream } from "./server/stream.js";
 export { tellsTtl } from "./server/ttl-policy.js";
 export { branchSnapshot, emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
