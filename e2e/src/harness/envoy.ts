@@ -7,6 +7,7 @@ import { createEnvoyAdmin, type EnvoyAdmin } from "./envoy-admin.js";
 import type { Process } from "./process.js";
 import type { AnyVariant } from "./resources.js";
 import type { Scene } from "./scene.js";
+import { tapped } from "./tap.js";
 import { eventually } from "./wait.js";
 import { xdskitCommand } from "./xdskit.js";
 
@@ -43,7 +44,8 @@ let started = 0;
 export async function startEnvoy(scene: Scene, options: EnvoyOptions): Promise<Envoy> {
   started += 1;
   const prefix = join(scene.directory, `envoy-${started}`);
-  await writeFile(`${prefix}.yaml`, await bootstrap(options));
+  const server = options.variant === "rest" ? options.server : await tapped(scene, options.server);
+  await writeFile(`${prefix}.yaml`, await bootstrap({ ...options, server }));
   const logLevel = options.componentLogLevel ?? process.env.XDSKIT_E2E_ENVOY_LOG;
   const envoy = scene.start({
     name: "envoy",

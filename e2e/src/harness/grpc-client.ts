@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { peer, root } from "./peers.js";
 import type { Process } from "./process.js";
 import type { Scene } from "./scene.js";
+import { tapped } from "./tap.js";
 import { xdskitCommand } from "./xdskit.js";
 
 const execute = promisify(execFile);
@@ -62,7 +63,7 @@ export async function writeGrpcBootstrap(scene: Scene, id: string, server: strin
   return path;
 }
 
-/** Starts calling `xds:///TARGET` about 50 times a second. */
+/** Starts calling `xds:///TARGET` about 50 times a second, or with another pause between a call's end and the next. */
 export async function startGrpcClient(
   scene: Scene,
   options: {
@@ -70,15 +71,20 @@ export async function startGrpcClient(
     readonly command: readonly string[];
     readonly server: string;
     readonly target: string;
+    /** Milliseconds. Default 20. */
+    readonly pauseMs?: number;
+    /** How many failures may be the client's own fault. Default 3. */
+    readonly mostOwnFaults?: number;
   },
 ): Promise<GrpcClient> {
   const api = options.name === "go-v2" ? "v2" : "v3";
-  const bootstrap = await writeGrpcBootstrap(scene, `client-${options.name}`, options.server, api);
+  const server = await tapped(scene, options.server);
+  const bootstrap = await writeGrpcBootstrap(scene, `client-${options.name}`, server, api);
   const [command = "", ...args] = options.command;
   const client = scene.start({
     name: `${options.name} client`,
     command,
-    args: [...args, `xds:///${options.target}`, "20"],
+    args: [...args, `xds:///${options.target}`, String(options.pauseMs ?? 20)],
     env: { GRPC_XDS_BOOTSTRAP: bootstrap, ...logging() },
   });
   const failures: string[] = [];
@@ -91,7 +97,7 @@ export async function startGrpcClient(
       ok += 1;
       backends.push(rest);
       if (backends.length > 1_000) backends.shift();
-    } else if (isOwnFault(options.name, rest) && ownFaults < mostOwnFaults) {
+    } else if (isOwnFault(options.name, rest) && ownFaults < (options.mostOwnFaults ?? 3)) {
       ownFaults += 1;
       console.error(`${options.name} client, a fault of its own after ${ok} answers: ${rest}`);
     } else if (failures.length < keptFailures) failures.push(`after ${ok} answers: ${rest}`);
@@ -103,10 +109,9 @@ export async function startGrpcClient(
  * grpc-go hands a new route to calls a moment before its balancer has heard of the route's cluster; a call in between fails. No order of
  * responses avoids it. Of more than a few the cause is another one.
  */
-function isOwnFault(name: GrpcClientName, failure: string): boolean {
-  return name.startsWith("go") && failure.startsWith('Unavailable "unknown cluster selected for RPC');
+export function isOwnFault(name: GrpcClientName, failure: string): boolean {
+  return name.startsWith("go") && failure.includes('Unavailable "unknown cluster selected for RPC');
 }
-const mostOwnFaults = 3;
 
 /** XDSKIT_E2E_GRPC_LOG=1 makes the clients write what they receive to standard error. */
 const logging = (): Record<string, string> =>

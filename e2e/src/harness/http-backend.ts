@@ -10,10 +10,15 @@ export interface HttpBackend {
   readonly served: () => number;
 }
 
-export async function startHttpBackend(scene: Scene, name: string): Promise<HttpBackend> {
+/** The path at which a backend is asked whether it is well. */
+export const healthPath = "/health";
+
+/** With `well`, it says that it is well (at `healthPath`) only once that resolved. */
+export async function startHttpBackend(scene: Scene, name: string, well?: Promise<void>): Promise<HttpBackend> {
   let served = 0;
-  const server = createServer({ keepAliveTimeout: 600_000 }, (_, response) => {
-    served += 1;
+  const server = createServer({ keepAliveTimeout: 600_000 }, async ({ url }, response) => {
+    if (url === healthPath) await well;
+    else served += 1;
     response.end(name);
   });
   await new Promise<void>((resolve, reject) => {

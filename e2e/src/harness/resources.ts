@@ -46,6 +46,10 @@ export interface ClusterText {
   readonly source: Record<string, unknown>;
   readonly connectTimeout?: string;
   readonly lbPolicy?: string;
+  /** The name of its load assignment. Default: its own. */
+  readonly serviceName?: string;
+  /** Where its endpoints are asked whether they are well; it warms until each has answered once. Default: nobody asks. */
+  readonly healthPath?: string;
 }
 
 /** An EDS cluster. */
@@ -54,13 +58,24 @@ export const cluster = ({
   source,
   connectTimeout = "1s",
   lbPolicy = "ROUND_ROBIN",
+  serviceName,
+  healthPath,
 }: ClusterText): ResourceText => ({
   "@type": typeUrl("envoy.config.cluster.v3.Cluster"),
   name,
   type: "EDS",
   connect_timeout: connectTimeout,
   lb_policy: lbPolicy,
-  eds_cluster_config: { eds_config: source },
+  eds_cluster_config: { eds_config: source, ...(serviceName === undefined ? {} : { service_name: serviceName }) },
+  ...(healthPath === undefined ? {} : { health_checks: [httpHealthCheck(healthPath)] }),
+});
+
+const httpHealthCheck = (path: string): Record<string, unknown> => ({
+  timeout: "20s",
+  interval: "1s",
+  unhealthy_threshold: 1,
+  healthy_threshold: 1,
+  http_health_check: { path },
 });
 
 /** The load assignment of a cluster: ports of 127.0.0.1, in one locality. */
@@ -100,16 +115,19 @@ export interface HttpConnectionManagerText {
   readonly routeName: string;
   readonly source: Record<string, unknown>;
   readonly serverName?: string;
+  /** What Envoy answers itself then says why: the flags and details that its access log would show. */
+  readonly saysWhy?: boolean;
 }
 
 /** The connection manager whose routes are given, or said to be had from somewhere: `rds`, `scoped_routes`, `route_config`. */
 const httpConnectionManager = (
   routes: Record<string, unknown>,
-  { filters = [], serverName }: { readonly filters?: readonly unknown[]; readonly serverName?: string },
+  { filters = [], serverName, saysWhy = false }: Pick<ListenerText, "filters" | "serverName" | "saysWhy">,
 ): Record<string, unknown> => ({
   "@type": typeUrl("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
   stat_prefix: "ingress",
   ...(serverName === undefined ? {} : { server_name: serverName }),
+  ...(saysWhy ? { local_reply_config: { body_format: { text_format_source: { inline_string: why } } } } : {}),
   ...routes,
   http_filters: [
     ...filters,
@@ -119,6 +137,8 @@ const httpConnectionManager = (
     },
   ],
 });
+
+const why = "%RESPONSE_FLAGS% %RESPONSE_CODE_DETAILS%";
 
 const rds = ({ routeName, source }: HttpConnectionManagerText): Record<string, unknown> => ({
   rds: { route_config_name: routeName, config_source: source },
@@ -130,6 +150,7 @@ export interface ListenerText {
   /** The routes of its connection manager: `{ rds: … }`, `{ scoped_routes: … }`, `{ route_config: … }`. */
   readonly routes: Record<string, unknown>;
   readonly serverName?: string;
+  readonly saysWhy?: boolean;
   /** HTTP filters before the router. */
   readonly filters?: readonly unknown[];
   /** The configuration of TLS; undefined: plain text. */

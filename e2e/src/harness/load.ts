@@ -1,0 +1,81 @@
+import { Agent } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Scene } from "./scene.js";
+import { get } from "./traffic.js";
+import { eventually } from "./wait.js";
+
+/** Several hundred requests a second, on several connections at once. Each of them is counted, and each must be answered by a backend. */
+export interface Load {
+  /** Requests answered by a backend since the start. */
+  answered(): number;
+  /** Requests that were not, all of them. */
+  failed(): number;
+  /** What went wrong after the first `past` failures, by cause: how often, when first, and what Envoy said of it. A test that allows nothing compares with []. */
+  failures(past?: number): readonly string[];
+  /** Resolves once every lane was answered by this backend alone, several times in a row. */
+  reaches(backend: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const lanes = 6;
+const pauseMs = 8;
+const inARow = 5;
+
+/** Starts to ask a port of 127.0.0.1, by kept connections as proxies' clients do. */
+export function startLoad(scene: Scene, port: number): Load {
+  const failures: { readonly cause: string; readonly answered: number }[] = [];
+  const last = Array.from({ length: lanes }, () => ({ backend: "", times: 0 }));
+  let answered = 0;
+  let stopping = false;
+
+  const run = async (lane: { backend: string; times: number }): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    while (!stopping) {
+      const { status, body } = await get(port, { agent });
+      if (status === 200) {
+        answered += 1;
+        lane.times = body === lane.backend ? lane.times + 1 : 1;
+        lane.backend = body;
+      } else {
+        lane.times = 0;
+        failures.push({ cause: `${status ?? "no status"}: ${body.trim()}`, answered });
+      }
+      await sleep(pauseMs);
+    }
+    agent.destroy();
+  };
+
+  const done = Promise.all(last.map(run));
+  const load: Load = {
+    answered: () => answered,
+    failed: () => failures.length,
+    failures: (past = 0) => summary(failures.slice(past)),
+    reaches: (backend) =>
+      eventually(
+        `answers from ${backend} only`,
+        () => {
+          if (last.every((lane) => lane.backend === backend && lane.times >= inARow)) return true;
+          throw new Error(
+            `${last.map((lane) => `${lane.times} × ${lane.backend}`).join(", ")}; ${load.failures().join("; ")}`,
+          );
+        },
+        { everyMs: 10 },
+      ),
+    async stop() {
+      stopping = true;
+      await done;
+    },
+  };
+  scene.onEnd(load.stop);
+  return load;
+}
+
+function summary(failures: readonly { readonly cause: string; readonly answered: number }[]): readonly string[] {
+  const causes = new Map<string, { readonly first: number; count: number }>();
+  for (const { cause, answered } of failures) {
+    const known = causes.get(cause);
+    if (known === undefined) causes.set(cause, { first: answered, count: 1 });
+    else known.count += 1;
+  }
+  return [...causes].map(([cause, { first, count }]) => `${count} × ${cause} (first after ${first} answers)`);
+}
