@@ -3,7 +3,7 @@
  *
  * Baker's trick: the newest map of a lineage holds the `Map`; deriving a newer one hands the `Map` on, changed in place, and leaves behind what the
  * older one had differently, with a pointer to its successor. An older map is read through that chain, and is collected as soon as
- * nobody points at it. Deriving from a map that is not the newest copies it.
+ * nobody points at it. Deriving from a map that is not the newest copies it. A branch is read as an older map is, and the line goes on without it.
  */
 export class ChainedMap<Value> {
   #state: Newest<Value> | Older<Value>;
@@ -47,6 +47,17 @@ export class ChainedMap<Value> {
     const next = new ChainedMap(entries);
     if (state.kind === "newest") this.#state = { kind: "older", before, next, growth: entries.size - sizeBefore };
     return next;
+  }
+
+  /** A map beside the line, as `derive` would make it: this one stays the newest if it is. Costs the change. */
+  branch(changes: ReadonlyMap<string, Value | undefined>): ChainedMap<Value> {
+    let growth = 0;
+    for (const [key, value] of changes) {
+      growth += (this.get(key) === undefined ? 0 : 1) - (value === undefined ? 0 : 1);
+    }
+    const branch = new ChainedMap<Value>(new Map());
+    branch.#state = { kind: "older", before: new Map(changes), next: this, growth };
+    return branch;
   }
 
   *entries(): IterableIterator<[string, Value]> {

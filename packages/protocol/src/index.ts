@@ -18,7 +18,7 @@ export type { ResourceError } from "./messages/responses.js";
 export { MalformedMessage } from "./messages/wire-reader.js";
 export { NameSet } from "./name-set.js";
 export type { Node } from "./node.js";
-export type { ResourceSet } from "./resource-set.js";
+export { type ResourceSet, ResourceSets } from "./resource-set.js";
 export { BoundedCache } from "./server/bounded-cache.js";
 export type {
   OutgoingResponse,
@@ -33,10 +33,12 @@ export type {
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
 export { foreignAuthority } from "./server/foreign-authorities.js";
+export type { Rejection } from "./server/holding.js";
 export { defaultStreamLimits } from "./server/limits.js";
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
+export type { TypeStatus, Wait } from "./server/status.js";
 export { createStream } from "./server/stream.js";
 export { tellsTtl } from "./server/ttl-policy.js";
-export { emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
+export { branchSnapshot, emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
 export type { Subscription } from "./subscription.js";

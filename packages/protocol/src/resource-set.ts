@@ -42,7 +42,11 @@ const emptySets = new WeakMap<ResourceType, ResourceSet>();
 export const ResourceSets = {
   /** The next set, or the same one if nothing changes. By key; `undefined` as a value removes. */
   derive(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
-    return chained(set).derive(changes);
+    return chained(set).derive(changes, "derive");
+  },
+  /** The same for a set that nothing is derived from: `set` stays the newest of its line if it is. Costs the change, whichever set it begins with. */
+  branch(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
+    return chained(set).derive(changes, "branch");
   },
   /** By key. */
   get(set: ResourceSet, key: ResourceName): Resource | undefined {
@@ -90,6 +94,9 @@ export const ResourceSets = {
   },
 };
 
+/** As the next of the line, or beside it. */
+type How = "derive" | "branch";
+
 let lastId = 0;
 
 const noBearers: readonly Resource[] = [];
@@ -108,7 +115,7 @@ class Perishable {
     this.intervals = intervals;
   }
 
-  static derive(before: Perishable | undefined, changes: ReadonlyMap<ResourceName, Resource | undefined>) {
+  static derive(before: Perishable | undefined, changes: ReadonlyMap<ResourceName, Resource | undefined>, how: How) {
     const real = new Map<ResourceName, Resource | undefined>();
     const intervals = new Map(before?.intervals);
     const count = (resource: Resource | undefined, by: 1 | -1) => {
@@ -128,10 +135,7 @@ class Perishable {
     }
     if (real.size === 0) return before;
     if (intervals.size === 0) return undefined;
-    return new Perishable(
-      before === undefined ? ChainedMap.of(existing(real)) : before.members.derive(real),
-      intervals,
-    );
+    return new Perishable(before === undefined ? ChainedMap.of(existing(real)) : before.members[how](real), intervals);
   }
 
   get size(): number {
@@ -197,7 +201,7 @@ class ChainedResourceSet implements ResourceSet {
     for (const [, resource] of this.members.entries()) yield resource;
   }
 
-  derive(changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
+  derive(changes: ReadonlyMap<ResourceName, Resource | undefined>, how: How): ResourceSet {
     const real = new Map<ResourceName, Resource | undefined>();
     const bearers = new Map<ResourceName, readonly Resource[]>();
     let fingerprint = this.fingerprint;
@@ -223,10 +227,10 @@ class ChainedResourceSet implements ResourceSet {
     }
     if (real.size === 0) return this;
     // The empty set of a type is shared by everybody for ever: a line of sets does not start at it.
-    const members = this.size === 0 ? ChainedMap.of(existing(real)) : this.members.derive(real);
-    const aliasMap = this.#deriveAliases(bearers);
-    const perishable = Perishable.derive(this.perishable, real);
-    const variants = deriveVariants(this.variants, (key) => this.members.get(key), real);
+    const members = this.size === 0 ? ChainedMap.of(existing(real)) : this.members[how](real);
+    const aliasMap = this.#deriveAliases(bearers, how);
+    const perishable = Perishable.derive(this.perishable, real, how);
+    const variants = deriveVariants(this.variants, (key) => this.members.get(key), real, how);
     return new ChainedResourceSet(this.type, members, aliasMap, perishable, variants, fingerprint);
   }
 
@@ -234,11 +238,11 @@ class ChainedResourceSet implements ResourceSet {
     return changed.get(alias) ?? this.aliases?.get(alias) ?? [];
   }
 
-  #deriveAliases(bearers: ReadonlyMap<ResourceName, readonly Resource[]>): ChainedMap<Bearers> | undefined {
+  #deriveAliases(bearers: ReadonlyMap<ResourceName, readonly Resource[]>, how: How): ChainedMap<Bearers> | undefined {
     if (bearers.size === 0) return this.aliases;
     const changes = new Map<ResourceName, Bearers | undefined>();
     for (const [alias, [first, ...rest]] of bearers) changes.set(alias, first && [first, ...rest]);
-    return this.aliases === undefined ? ChainedMap.of(existing(changes)) : this.aliases.derive(changes);
+    return this.aliases === undefined ? ChainedMap.of(existing(changes)) : this.aliases[how](changes);
   }
 }
 

@@ -27,6 +27,18 @@ export function emptySnapshot(): Snapshot {
  * copied). Sets of types that do not change stay the very same objects; so does the snapshot when nothing changes.
  */
 export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
+  return changed(snapshot, update, ResourceSets.derive);
+}
+
+/**
+ * The same beside the line: for what some clients are to have for a while instead of the newest. `snapshot` stays the newest of its line if it is, and the
+ * cost follows the update whichever snapshot it is; deriving from the branch copies it.
+ */
+export function branchSnapshot(snapshot: Snapshot, update: Update): Snapshot {
+  return changed(snapshot, update, ResourceSets.branch);
+}
+
+function changed(snapshot: Snapshot, update: Update, next: typeof ResourceSets.derive): Snapshot {
   const byType = new Map<TypeUrl, { type: ResourceType; changes: Map<ResourceName, Resource | undefined> }>();
   const note = (type: ResourceType, key: ResourceName, resource: Resource | undefined): void => {
     let entry = byType.get(type.typeUrl);
@@ -42,7 +54,7 @@ export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
   let sets: Map<TypeUrl, ResourceSet> | undefined;
   for (const [typeUrl, { type, changes }] of byType) {
     const before = snapshot.sets.get(typeUrl) ?? emptyResourceSet(type);
-    const after = ResourceSets.derive(before, changes);
+    const after = next(before, changes);
     if (after === before) continue;
     sets ??= new Map(snapshot.sets);
     sets.set(typeUrl, after);
@@ -60,7 +72,8 @@ export function shortestBeat(snapshot: Snapshot): number | undefined {
   return shortest;
 }
 
-function snapshotOf(sets: ReadonlyMap<TypeUrl, ResourceSet>): Snapshot {
+/** A snapshot of these sets. */
+export function snapshotOf(sets: ReadonlyMap<TypeUrl, ResourceSet>): Snapshot {
   return { sets, of: (type) => sets.get(type.typeUrl) ?? emptyResourceSet(type) };
 }
 

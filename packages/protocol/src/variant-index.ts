@@ -14,6 +14,7 @@ export function deriveVariants(
   index: VariantIndex | undefined,
   before: (key: ResourceName) => Resource | undefined,
   changes: ReadonlyMap<ResourceName, Resource | undefined>,
+  how: "derive" | "branch" = "derive",
 ): VariantIndex | undefined {
   const lists = new Map<ResourceName, Map<ResourceName, Resource>>();
   const listOf = (name: ResourceName): Map<ResourceName, Resource> => {
@@ -44,7 +45,7 @@ export function deriveVariants(
     const isVaried = resources.some(({ variant }) => variant !== undefined);
     entries.set(name, isVaried ? resources.sort(byOrder) : undefined);
   }
-  const derived = (index ?? ChainedMap.of<readonly Resource[]>()).derive(entries);
+  const derived = (index ?? ChainedMap.of<readonly Resource[]>())[how](entries);
   return derived.size === 0 ? undefined : derived;
 }
 

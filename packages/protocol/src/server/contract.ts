@@ -2,7 +2,9 @@ import type { ApiVersion, Nonce, ResourceName, ResourceType, ResourceTypes, Type
 import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
+import type { Rejection } from "./holding.js";
 import type { ResourceErrorPolicy } from "./resource-errors.js";
+import type { TypeStatus } from "./status.js";
 
 /** State of the world, or incremental. */
 export type Variant = "sotw" | "delta";
@@ -117,6 +119,7 @@ export type StreamEffect =
       /** From `error_detail`, cut to a bounded length. */
       readonly code: number;
       readonly message: string;
+      readonly rejection: Rejection;
     }
   /** A SotW request with an old or unknown nonce, which was ignored (rules 27, 28). */
   | { readonly kind: "stale"; readonly type: ResourceType };
@@ -148,11 +151,18 @@ export interface OutgoingResponse {
  * same order. Heartbeats, which name nothing, go out between its responses. Before, the newest takes its place at once. A slow client gets the rest of one pass, then one composed change (latest wins).
  */
 export interface Stream {
-  /** Never throws because of what a client sent. After a `close` effect it ignores events. */
-  step(event: StreamEvent): readonly StreamEffect[];
+  /**
+   * Never throws because of what a client sent. After a `close` effect it ignores events. `now` is the time, in milliseconds since some moment, and never goes
+   * back; left out, it is what it was.
+   */
+  step(event: StreamEvent, now?: number): readonly StreamEffect[];
   /**
    * The next response to send, of the pass that began or else of the newest snapshot; undefined when the client lacks nothing. Call it only when the
    * transport has room.
    */
-  next(): OutgoingResponse | undefined;
+  next(now?: number): OutgoingResponse | undefined;
+  /** What is known of each type that the client asked for, in delivery order. */
+  status(): readonly TypeStatus[];
+  /** The client uses exactly what the newest snapshot that it was given has for it: nothing is to be sent, on its way or held back. */
+  readonly isSettled: boolean;
 }

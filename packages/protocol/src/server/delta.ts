@@ -9,26 +9,22 @@ import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers, sameSubscription } from "../subscription.js";
 import { calledName } from "../variant-index.js";
 import { knowsVariants, lostVariants, owedByClaims } from "../variants.js";
-import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
 import { type DeltaStep, type DeltaSubscription, nextDeltaSubscription } from "./delta-subscription.js";
 import { demandOfDelta } from "./demand.js";
 import { errorsIn, isPassing } from "./errors-in.js";
+import { answered } from "./holding.js";
 import { beatAtOnce } from "./lifetimes.js";
-import type { Sent, Subscriber } from "./subscriber.js";
+import type { Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
 /** Incremental: requests say what changes about the subscription, and nonces only tell which response is acknowledged (rules 31, 32). */
 export interface DeltaSubscriber extends Subscriber {
   subscription: DeltaSubscription;
-  /** Sent and not answered yet, oldest first. Clients answer each, in order; a silent one must not cost memory. */
-  outstanding: Sent[];
   /** What a reconnecting client said to have, until the snapshot is there to compare with. */
   claimed: ClaimedVersions | undefined;
 }
-
-const mostOutstanding = 32;
 
 export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   variant: "delta",
@@ -44,7 +40,6 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     return {
       ...subscriber,
       subscription: step.subscription,
-      outstanding: [],
       claimed,
       // What a claim does not cover is found when it is settled.
       owed: claimed === undefined ? step.owed : subscriber.owed,
@@ -53,11 +48,11 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     };
   },
 
-  receive(asker, request, surroundings) {
+  receive(asker, request, surroundings, now) {
     const effects: StreamEffect[] = [];
-    const answered = asker.outstanding.findIndex(({ nonce }) => nonce === request.nonce);
-    const [sent] = answered < 0 ? [] : asker.outstanding.splice(answered, 1);
-    if (sent !== undefined) effects.push(acknowledgement(asker, sent, request.error));
+    const sent = asker.outstanding.find(({ nonce }) => nonce === request.nonce);
+    // Clients answer each response, in order.
+    if (sent !== undefined) effects.push(answered(asker, sent, request.error, now, "each"));
     if (request.subscribe.length === 0 && request.unsubscribe.length === 0) return effects;
 
     const before = asker.subscription;
@@ -117,10 +112,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   bodyKey: (_need, contentKey) => contentKey,
   write: writeDeltaBody,
 
-  noteSent(asker, sent) {
-    asker.outstanding.push(sent);
-    if (asker.outstanding.length > mostOutstanding) asker.outstanding.shift();
-  },
+  noteSent() {},
 };
 
 function content(need: Need): Content | undefined {

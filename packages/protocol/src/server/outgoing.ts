@@ -11,11 +11,12 @@ export function headOf({ type, api, tellsVariants }: Subscriber, { version }: Re
   return { typeUrl: typeUrlIn(type, api), api, version, ttl: told.ttl(type), variants: tellsVariants };
 }
 
-/** A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this one. */
+/** A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this one; `at` in milliseconds. */
 export function outgoing(
   { type, held, lastSent }: Subscriber,
   { content, body, perishable }: SharedResponse,
   count: number,
+  at: number,
   isHeartbeat: boolean,
 ): { readonly sent: Sent; readonly response: OutgoingResponse } {
   const { version } = held;
@@ -26,7 +27,10 @@ export function outgoing(
   const resources = content.resources.length + content.unresolved.length + heartbeats;
   const removed = content.removed.length + (content.removedVariants?.length ?? 0);
   return {
-    sent: { nonce, version, order, perishable, isHeartbeat, isBare: heartbeats > 0 },
+    sent: {
+      ...{ nonce, version, count, order, at, perishable, isHeartbeat, isBare: heartbeats > 0 },
+      ...{ set: held, carried: content.fresh },
+    },
     response: { type, nonce, version, resources, removed, isHeartbeat, body, tail: writeNonce(nonce) },
   };
 }

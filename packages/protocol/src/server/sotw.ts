@@ -5,11 +5,11 @@ import { writeSotwBody } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, ResourceSets } from "../resource-set.js";
 import { sameSubscription } from "../subscription.js";
-import { acknowledgement } from "./acknowledgement.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
 import { demandOfSotw } from "./demand.js";
 import { errorsIn } from "./errors-in.js";
+import { answered } from "./holding.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -39,6 +39,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     const { type } = subscriber;
     const asker: SotwSubscriber = {
       ...subscriber,
+      isWhole: type.fullState,
       subscription: next(undefined, request, type, surroundings),
       lastNames: request.names.identity,
       settled: true,
@@ -49,7 +50,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     return asker;
   },
 
-  receive(asker, request, surroundings) {
+  receive(asker, request, surroundings, now) {
     const { lastSent, type } = asker;
     const repeated = sameNames(request.names.identity, asker.lastNames);
     // Rule 30: until the first answer, whatever nonce a request carries is of another stream, and no acknowledgement will follow that repeats its names.
@@ -66,16 +67,21 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     if (request.nonce === asker.crossed?.nonce) {
       const { crossed } = asker;
       asker.crossed = undefined;
-      return [acknowledgement(asker, crossed, request.error)];
+      return [answered(asker, crossed, request.error, now, "superseded")];
     }
     // Rules 27–29: names too; the client repeats them with the answer to the response that it has not seen yet.
-    if (request.nonce !== lastSent?.nonce) return [{ kind: "stale", type }];
+    if (request.nonce !== lastSent?.nonce) {
+      // What a client says against a response is true whatever was sent since.
+      const rejected = request.error && asker.outstanding.find(({ nonce }) => nonce === request.nonce);
+      if (rejected === undefined) return [{ kind: "stale", type }];
+      return [answered(asker, rejected, request.error, now, "superseded")];
+    }
 
     const effects: StreamEffect[] = [];
     if (!asker.settled) {
       asker.settled = true;
       asker.crossed = undefined;
-      effects.push(acknowledgement(asker, lastSent, request.error));
+      effects.push(answered(asker, lastSent, request.error, now, "superseded"));
     } else if (repeated && surroundings.sentBefore(asker)) {
       // Rule 123: it looks like a repeated acknowledgement and is a question. Answered once: then this type is the one sent last.
       asker.everything = true;

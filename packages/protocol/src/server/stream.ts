@@ -14,6 +14,7 @@ import { delta } from "./delta.js";
 import { among, mustWait, noteDemand, noteNewest, undecidedIn, withoutLocators } from "./demand.js";
 import { noForeign, withForeign } from "./foreign-authorities.js";
 import { heartbeatOf } from "./heartbeats.js";
+import { noteOutstanding, settleSilently } from "./holding.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
 import { mostCharacters } from "./limits.js";
 import { headOf, outgoing } from "./outgoing.js";
@@ -21,6 +22,7 @@ import { requestedType } from "./requested-type.js";
 import { type ErrorsToTell, noErrors, noted } from "./resource-errors.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
+import { isSettled, statusOf, type TypeStatus } from "./status.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
 import { Told } from "./told.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -46,6 +48,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #begun: Snapshot | undefined;
   readonly #told: Told;
   #sent = 0;
+  /** The time that it was told last, in milliseconds. */
+  #now = 0;
   /** Authorities that the client was noted to ask for in vain. */
   #foreign = noForeign;
   /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
@@ -65,8 +69,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     };
   }
 
-  step(event: StreamEvent): readonly StreamEffect[] {
+  step(event: StreamEvent, now = this.#now): readonly StreamEffect[] {
     if (this.#closed) return [];
+    this.#now = now;
     switch (event.kind) {
       case "request":
         return this.#receive(event.bytes);
@@ -98,7 +103,12 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #take(snapshot: Snapshot): void {
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
-    for (const { held, type } of this.#ordered) if (held !== this.#newest?.of(type)) ResourceSets.shorten(held);
+    for (const { held, acked, outstanding, type } of this.#ordered) {
+      const newest = this.#newest?.of(type);
+      for (const { set } of outstanding) if (set !== newest) ResourceSets.shorten(set);
+      if (held !== newest) ResourceSets.shorten(held);
+      if (acked !== newest && acked !== undefined) ResourceSets.shorten(acked);
+    }
     // Also of types that were not asked for: they are kept with the others.
     for (const set of this.#begun?.sets.values() ?? []) {
       if (set !== this.#newest?.of(set.type)) ResourceSets.shorten(set);
@@ -107,7 +117,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     for (const asker of this.#ordered) if (asker.undecided.size > 0) noteNewest(asker, snapshot.of(asker.type));
   }
 
-  next(): OutgoingResponse | undefined {
+  next(now = this.#now): OutgoingResponse | undefined {
+    this.#now = now;
     if (this.#closed || this.#newest === undefined || this.#node === undefined) return undefined;
     const snapshot = this.#begun ?? this.#newest;
     for (const asker of this.#ordered) {
@@ -123,6 +134,15 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     }
     this.#begun = undefined;
     return snapshot === this.#newest ? undefined : this.next();
+  }
+
+  status(): readonly TypeStatus[] {
+    return this.#ordered.map((asker) => statusOf(asker, this.#newest?.of(asker.type), []));
+  }
+
+  get isSettled(): boolean {
+    const newest = this.#newest;
+    return newest !== undefined && this.#ordered.every((asker) => isSettled(asker, newest.of(asker.type)));
   }
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
@@ -173,7 +193,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const asker = this.#askers.get(type.typeUrl);
     const owedBefore = asker?.owed.size ?? 0;
     const namesBefore = asker?.subscription.names ?? NameSet.empty;
-    const effects = asker === undefined ? [] : [...this.#rules.receive(asker, request, this.#surroundings)];
+    const effects = asker === undefined ? [] : [...this.#rules.receive(asker, request, this.#surroundings, this.#now)];
     if (asker === undefined) {
       if (this.#askers.size >= limits.typesPerStream) {
         return this.#exhausted(`the stream asks for more than ${limits.typesPerStream} resource types`);
@@ -231,10 +251,14 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#warming.delete(type.typeUrl);
     if (this.#opensAll && type.absence === "unresolved") this.#openAll(asker, snapshot);
     const errors = this.#told.errors ? this.#errorsToTell(asker) : undefined;
-    if (isUpToDate(asker, current)) return undefined;
+    if (isUpToDate(asker, current)) {
+      settleSilently(asker);
+      return undefined;
+    }
     if (asker.undecided.size + asker.waitsFor.size === 0 && isUnconcerned(asker, current)) {
       asker.held = current;
       asker.errors = noErrors;
+      settleSilently(asker);
       return undefined;
     }
     const undecided = undecidedIn(asker, current);
@@ -256,7 +280,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     asker.errors = noErrors;
     const response = sharedResponse(this.#rules, need, headOf(asker, current, this.#told));
     holdAll(asker, current, later);
-    if (response === undefined) return undefined;
+    if (response === undefined) {
+      settleSilently(asker);
+      return undefined;
+    }
 
     const isWhole = this.#rules.variant === "sotw" && type.fullState;
     noteLifetimes(asker, response.perishable, isWhole || need.everything || need.held.size === 0);
@@ -280,8 +307,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   #send(asker: Asker, shared: SharedResponse, isHeartbeat: boolean): OutgoingResponse {
-    const { sent, response } = outgoing(asker, shared, ++this.#sent, isHeartbeat);
+    const { sent, response } = outgoing(asker, shared, ++this.#sent, this.#now, isHeartbeat);
     this.#rules.noteSent(asker, sent);
+    noteOutstanding(asker, sent);
     asker.lastSent = sent;
     return response;
   }

@@ -1,16 +1,24 @@
-import type { ApiVersion, Nonce, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { ApiVersion, Nonce, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import type { ResourceError } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
+import { type Holding, newHolding } from "./holding.js";
 import { noErrors } from "./resource-errors.js";
 
 /** A response that was sent. */
 export interface Sent {
   readonly nonce: Nonce;
   readonly version: Version;
-  /** Counts the responses of the stream, over all types; a heartbeat has the number of what it repeats. */
+  /** Counts the responses of the stream, over all types. */
+  readonly count: number;
+  /** The same, but that a heartbeat has the number of what it repeats. */
   readonly order: number;
+  /** When; milliseconds of the machine's time. */
+  readonly at: number;
+  /** What it brings the client to, and what of that is new to it. */
+  readonly set: ResourceSet;
+  readonly carried: readonly Resource[];
   /** What it held of what has a TTL, as `identityOf` names it; empty for a client that is not told TTLs. */
   readonly perishable: NameSet;
   readonly isHeartbeat: boolean;
@@ -37,7 +45,7 @@ export interface Lifetimes {
  * What follows from that: a client that is slow gets one composed change; a rejected content is not sent again, since it counts as held, but
  * whatever comes after it is, the content before it too (rules 17–19; Envoy on the wire, 10).
  */
-export interface Subscriber {
+export interface Subscriber extends Holding {
   readonly type: ResourceType;
   /** Of the type URL that the client asked with, whichever API the stream has. */
   readonly api: ApiVersion;
@@ -72,6 +80,7 @@ export const noneUndecided: Set<ResourceName> = new Set();
 /** A client that has and wants nothing yet. */
 export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
   return {
+    ...newHolding(),
     type,
     api,
     subscription: noSubscription,

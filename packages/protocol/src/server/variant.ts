@@ -33,8 +33,8 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
   countClaims(request: Asked): number;
   /** The first request of a type on a stream. */
   begin(subscriber: Subscriber, request: Asked, surroundings: Surroundings): Asker;
-  /** A later one. */
-  receive(asker: Asker, request: Asked, surroundings: Surroundings): readonly StreamEffect[];
+  /** A later one; `now` in milliseconds. */
+  receive(asker: Asker, request: Asked, surroundings: Surroundings, now: number): readonly StreamEffect[];
   /** What a request, which changed the names subscribed to from `before` to `after`, asks for. */
   demand(request: Asked, before: NameSet, after: NameSet): Demand;
   /** Settles what a reconnecting client said to have, as soon as it is known what it is to have. */

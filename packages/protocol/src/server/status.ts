@@ -1,0 +1,65 @@
+import type { ApiVersion, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { ResourceSet } from "../resource-set.js";
+import type { Subscription } from "../subscription.js";
+import { onTheirWay, type Rejection } from "./holding.js";
+import type { Subscriber } from "./subscriber.js";
+
+/** What is held back, and for what. */
+export interface Wait {
+  /**
+   * - `make`: a new or changed resource waits for what it names to be acknowledged.
+   * - `break`: a removal waits for the acknowledgement of what named the removed.
+   * - `linger`: a removal waits while connections drain from what named the removed, of which no acknowledgement tells.
+   * - `named`: a removal waits for the client to ask for it no longer.
+   */
+  readonly kind: "make" | "break" | "linger" | "named";
+  /** What waits: at most 100 names. */
+  readonly type: ResourceType;
+  readonly names: readonly ResourceName[];
+  /** What it waits for: at most 100 names. Undefined for time, or for the client. */
+  readonly for: { readonly type: ResourceType; readonly names: readonly ResourceName[] } | undefined;
+}
+
+/** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
+export interface TypeStatus {
+  readonly type: ResourceType;
+  readonly api: ApiVersion;
+  readonly subscription: Subscription;
+  /** What the newest snapshot has; undefined before there is one. */
+  readonly wanted: ResourceSet | undefined;
+  /** The last response, and what it brought the client to; `at` in milliseconds of the machine's time. */
+  readonly sent: { readonly version: Version; readonly at: number; readonly set: ResourceSet } | undefined;
+  /** What the client is known to use, and when it last acknowledged something: never where it said to have it as it came. */
+  readonly acknowledged:
+    | { readonly version: Version; readonly at: number | undefined; readonly set: ResourceSet }
+    | undefined;
+  /** Until something else is acknowledged in its place. */
+  readonly rejected: Rejection | undefined;
+  /** Responses that were not answered, and are not answered by what was acknowledged since. */
+  readonly outstanding: number;
+  readonly waits: readonly Wait[];
+}
+
+export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined, waits: readonly Wait[]): TypeStatus {
+  const { type, api, subscription, lastSent, held, acked, ackedLast, rejection } = subscriber;
+  return {
+    ...{ type, api, subscription, wanted },
+    sent: lastSent && { version: lastSent.version, at: lastSent.at, set: held },
+    acknowledged: acked && { version: versionOf(subscriber, acked), at: ackedLast?.at, set: acked },
+    rejected: rejection,
+    outstanding: onTheirWay(subscriber).length,
+    waits,
+  };
+}
+
+/** Of a client that uses something else than any version of the whole, since it rejected a part, that which it acknowledged last. */
+function versionOf({ instead, ackedLast }: Subscriber, acked: ResourceSet): Version {
+  return instead.size === 0 ? acked.version : (ackedLast?.version ?? "");
+}
+
+/** The client uses exactly what it is to have. */
+export function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
+  const { held, acked, owed, everything, mustAnswer, undecided } = subscriber;
+  if (held !== wanted || acked !== wanted) return false;
+  return owed.size === 0 && !everything && !mustAnswer && undecided.size === 0 && onTheirWay(subscriber).length === 0;
+}
