@@ -10,6 +10,7 @@ import { answerFetch } from "./fetch.js";
 import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
+import { createLedger } from "./ledger/ledger.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
@@ -46,7 +47,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const onDemand = createDemand(options.onDemand);
   const groups = createGroups(options.groups, options.ttl);
   const publication = createPublication(layers, groups, limits, options.clock, onDemand);
+  const clock = options.clock ?? systemClock;
   const sessions = new Set<Session>();
+  const ledger = createLedger(sessions, clock, types);
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();
@@ -65,6 +68,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
     rejections: createRejections(),
+    clock,
   };
   const restOptions = { ...defaultRestOptions, ...options.rest };
   const polls = createPolls({
@@ -135,7 +139,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       if (changes.length > 0 && !over) publication.publish(changes);
     };
     return createOnDemand(settings, {
-      ...{ layers, config, authorities, clock: options.clock ?? systemClock },
+      ...{ layers, config, authorities, clock },
       apply: (update) => tell(layers.apply([update])),
       drop(layer) {
         const change = layers.drop(layer);
@@ -300,6 +304,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       },
     }),
     snapshotOf: publication.snapshotOf,
+    ...ledger,
     loadReports: loadReports.reports,
     loadTotals: loadReports.totals,
   };

@@ -93,6 +93,8 @@ export type ServerEvent =
       readonly type: ResourceType;
       readonly version: Version;
     }
+  /** The client of a stream has all that it is to have, after it had not: it acknowledged the last of it. */
+  | { readonly kind: "synced"; readonly stream: NodeStreamInfo }
   /** A client rejected a response (NACK). Told once for each node, type and version, however often and on however many streams it is repeated. */
   | {
       readonly kind: "rejected";

@@ -11,6 +11,19 @@ export { createServer } from "./create-server.js";
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
+export type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
+export {
+  type NodeConfig,
+  type NodeState,
+  type NodeStatus,
+  type RejectionReport,
+  type ResourceReport,
+  type ResourceState,
+  type StreamStatus,
+  staleMs,
+  type TypeReport,
+  type WaitReport,
+} from "./ledger/node-status.js";
 export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";

@@ -6,6 +6,7 @@ import type { ServerLimits } from "./limits.js";
 import type { Interest, OnDemand } from "./on-demand/on-demand.js";
 import type { PulseListener } from "./pulse.js";
 import { createSharedStacks, type SharedStack, type Subscriber } from "./shared-stacks.js";
+import type { LayerName } from "./source.js";
 import type { GroupStats } from "./stats.js";
 import type { Refusal } from "./transport.js";
 
@@ -15,6 +16,8 @@ export type Way = "stream" | "poll";
 /** A stream's, or a poll's, place in the group of its node. */
 export interface Membership {
   readonly group: string;
+  /** The layers of the group; undefined is all that there are. */
+  readonly layers: readonly LayerName[] | undefined;
   /** What the node is to have now; undefined while nothing is known yet (rule 7). */
   snapshot(): Snapshot | undefined;
   /** What the stream asks for by name, of types that are supplied on demand; the subscriber hears what is decided. Undefined where nothing is. */
@@ -96,6 +99,7 @@ export function createPublication(
     openOf.set(id, (openOf.get(id) ?? 0) + 1);
     return {
       group: group.name,
+      layers: group.layers,
       interest,
       snapshot: () => (open() ? shared.stack.snapshot() : undefined),
       leave() {

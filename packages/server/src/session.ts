@@ -11,11 +11,14 @@ import {
   type StreamOptions,
   statusCode,
   type TtlPolicy,
+  type TypeStatus,
   tellsTtl,
 } from "@xdskit/protocol";
+import type { Clock } from "./clock.js";
 import { type Counters, countResponse } from "./counters.js";
 import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
 import type { FairQueue } from "./fair-queue.js";
+import type { LedgerStream } from "./ledger/ledger-stream.js";
 import type { ServerLimits } from "./limits.js";
 import { errorsOfLate } from "./on-demand/late-names.js";
 import type { Outcome } from "./on-demand/wanted.js";
@@ -24,6 +27,7 @@ import type { PulseListener } from "./pulse.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
 import type { Rejections } from "./rejections.js";
 import type { Subscriber } from "./shared-stacks.js";
+import type { LayerName } from "./source.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
 
 /** What all streams of a server share. */
@@ -39,6 +43,7 @@ export interface SessionContext {
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
+  readonly clock: Clock;
   /** Sessions that may have something to send. */
   readonly queue: FairQueue<Session>;
   /** Called once when nothing is left of a session. */
@@ -46,7 +51,7 @@ export interface SessionContext {
 }
 
 /** One client's stream: joins the protocol's machine, the transport's connection and the group of the node, and counts. */
-export class Session implements ConnectionHandler, Subscriber, PulseListener {
+export class Session implements ConnectionHandler, Subscriber, PulseListener, LedgerStream {
   readonly #context: SessionContext;
   readonly #connection: Connection;
   readonly #stream: Stream;
@@ -64,6 +69,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
   /** True once the stream is at its end, though what was sent may still wait for its client. */
   #over = false;
   #released = false;
+  readonly openedAt = Date.now();
+  #unsettledSince: number;
+  #settled = false;
 
   constructor(context: SessionContext, connection: Connection, id: number) {
     const { types, limits, defaultNode, onDemand, naming } = context;
@@ -73,6 +81,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
     this.#connection = connection;
     this.#info = { id, method, peer };
     this.#stream = createStream({ variant, api, only, types, limits, defaultNode, onDemand, ...naming });
+    this.#unsettledSince = context.clock.now();
     this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
     this.#counter.open += 1;
@@ -88,7 +97,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
       this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
       return;
     }
-    this.#guard(() => this.#carryOut(this.#stream.step({ kind: "request", bytes })));
+    this.#guard(() => this.#carryOut(this.#stream.step({ kind: "request", bytes }, this.#context.clock.now())));
+    this.#progress();
     // Not answered at once: requests that come together are answered together, and in turn with other streams.
     this.#wantsWork("answers");
   }
@@ -152,14 +162,15 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
     this.#guard(() => {
       this.#giveSnapshot();
       while (this.#room && !this.#over) {
-        const response = this.#stream.next();
-        if (response === undefined) return;
+        const response = this.#stream.next(this.#context.clock.now());
+        if (response === undefined) break;
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
         if (this.#connection.send(response.body, response.tail)) continue;
         this.#room = false;
         this.#counter.behind += 1;
       }
     });
+    this.#progress();
   }
 
   #giveSnapshot(): void {
@@ -169,6 +180,41 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener {
     this.#carryOut(
       this.#stream.step({ kind: "snapshot", snapshot, ttl: this.#ttl, resourceErrors: this.#resourceErrors }),
     );
+  }
+
+  /** Called where the client may have become settled, or may be no longer. */
+  #progress(): void {
+    const stream = this.#opened;
+    if (this.#over || stream === undefined) return;
+    const settled = this.isSettled;
+    if (settled === this.#settled) return;
+    this.#settled = settled;
+    if (settled) this.#context.events.emit(() => ({ kind: "synced", stream }));
+    else this.#unsettledSince = this.#context.clock.now();
+  }
+
+  get opened(): NodeStreamInfo | undefined {
+    return this.#over ? undefined : this.#opened;
+  }
+
+  get layers(): readonly LayerName[] | undefined {
+    return this.#membership?.layers;
+  }
+
+  get snapshot(): Snapshot | undefined {
+    return this.#membership?.snapshot();
+  }
+
+  get isSettled(): boolean {
+    return this.#stream.isSettled && this.#given === this.snapshot;
+  }
+
+  get unsettledSince(): number {
+    return this.#unsettledSince;
+  }
+
+  status(): readonly TypeStatus[] {
+    return this.#stream.status();
   }
 
   /** Ends the stream, for the server's own reasons. */

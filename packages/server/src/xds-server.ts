@@ -5,6 +5,8 @@ import type { Config } from "./config.js";
 import type { ServerListener } from "./events.js";
 import type { GroupOf, GroupSettings } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
+import type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
+import type { NodeConfig, NodeStatus } from "./ledger/node-status.js";
 import type { ServerLimits } from "./limits.js";
 import type { LoadReport, LoadReportFilter } from "./load-reports/load-report.js";
 import type { LoadReportSettings } from "./load-reports/load-report-settings.js";
@@ -104,6 +106,17 @@ export interface XdsServer {
   stats(): ServerStats;
   /** What a group of nodes is to have now (`all` without groups); undefined where there is no such group, or nothing is known yet. */
   snapshotOf(group: string): Snapshot | undefined;
+  /**
+   * Every node id that has a discovery stream, and how far its client is with what it is to have; a view of now, of which nothing is kept. Costs the streams times their
+   * types, whatever they hold; names that clients list are counted once for all that list the same. Polls (REST) and unary calls are no streams.
+   */
+  nodes(): readonly NodeStatus[];
+  /** The same of one node; undefined while it has no stream. */
+  node(id: string): NodeStatus | undefined;
+  /** What one node is to have, was sent, acknowledged and rejected, resource by resource, without contents; undefined while it has no stream. */
+  nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
+  /** How many node ids are how far; cheap where most are synced. */
+  nodeStates(): NodeStates;
   /**
    * What nodes last reported of their load (LRS), by node and cluster; costs all that it returns. Reports of a node are kept until a minute after its
    * last stream, within the limits.

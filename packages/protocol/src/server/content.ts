@@ -106,7 +106,11 @@ export function subscribed({ wildcard, names, parameters = "" }: Subscription, s
 }
 
 /** What differs between what the client holds and what it is to hold, as far as it is subscribed to it. */
-export function* differences({ subscription, held, current }: Need): Iterable<Difference> {
+export function* differences({
+  subscription,
+  held,
+  current,
+}: Pick<Need, "subscription" | "held" | "current">): Iterable<Difference> {
   const change = changeBetween(held, current);
   const { wildcard, names } = subscription;
   if (wildcard) {

@@ -72,6 +72,8 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         const { stream, type, version } = event;
         return log.debug({ node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged");
       }
+      case "synced":
+        return log.debug({ node: event.stream.node.id, stream: event.stream.id }, "client has all that it is to have");
       case "foreign-authority": {
         const { stream, type, authority } = event;
         const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };

@@ -1,0 +1,47 @@
+import type { ResourceName } from "@xdskit/api";
+import { type Change, changeBetween } from "../change.js";
+import { nameOf } from "../locator.js";
+import type { NameSet } from "../name-set.js";
+import type { ResourceSet } from "../resource-set.js";
+import type { Subscription } from "../subscription.js";
+import { knowsVariants, variantChange } from "../variants.js";
+import { differences, find } from "./content.js";
+import { select } from "./selection.js";
+
+/**
+ * How many resources of what a client asks for differ between two sets. Costs what differs, once for all clients that ask for the same; between sets of different
+ * lines both sets, once.
+ */
+export function countDifferences(subscription: Subscription, from: ResourceSet, to: ResourceSet): number {
+  if (from === to) return 0;
+  if (from.size === 0) return select(to, subscription).size;
+  if (to.size === 0) return select(from, subscription).size;
+  const change = changeBetween(from, to);
+  if (knowsVariants(from, subscription) || knowsVariants(to, subscription)) {
+    const { fresh, gone } = variantChange(from, to, change, subscription);
+    return fresh.length + gone.length;
+  }
+  const { wildcard, names } = subscription;
+  if (wildcard) return change.differences.size;
+  let known = counts.get(change);
+  if (known === undefined) {
+    known = new WeakMap();
+    counts.set(change, known);
+  }
+  let count = known.get(names);
+  if (count === undefined) {
+    count = 0;
+    for (const _ of differences({ subscription, held: from, current: to })) count += 1;
+    known.set(names, count);
+  }
+  return count;
+}
+
+const counts = new WeakMap<Change, WeakMap<NameSet, number>>();
+
+/** The names that a client asks for and that stand for nothing in a set, without parameters, each once. */
+export function missingNames({ names }: Subscription, set: ResourceSet): readonly ResourceName[] {
+  const missing = new Set<ResourceName>();
+  for (const name of names) if (find(set, name).length === 0) missing.add(nameOf(name));
+  return [...missing];
+}

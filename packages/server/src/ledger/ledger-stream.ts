@@ -1,0 +1,20 @@
+import type { Snapshot, TypeStatus } from "@xdskit/protocol";
+import type { NodeStreamInfo } from "../events.js";
+import type { LayerName } from "../source.js";
+
+/** A stream, as the ledger and rollouts look at it. Nothing is kept of what it answers. */
+export interface LedgerStream {
+  /** Undefined before its node is known. */
+  readonly opened: NodeStreamInfo | undefined;
+  /** Milliseconds since 1970. */
+  readonly openedAt: number;
+  /** The layers of its group; undefined is all that there are. */
+  readonly layers: readonly LayerName[] | undefined;
+  /** What its client is to have now; undefined while nothing is known. */
+  readonly snapshot: Snapshot | undefined;
+  /** Its client acknowledged all of that. */
+  readonly isSettled: boolean;
+  /** Since when it is not settled; milliseconds of the server's clock. */
+  readonly unsettledSince: number;
+  status(): readonly TypeStatus[];
+}

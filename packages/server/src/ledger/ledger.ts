@@ -1,0 +1,121 @@
+import type { ResourceTypes } from "@xdskit/api";
+import type { Clock } from "../clock.js";
+import type { NodeStreamInfo } from "../events.js";
+import type { LedgerStream } from "./ledger-stream.js";
+import { type Moment, momentOf } from "./moment.js";
+import {
+  type NodeConfig,
+  type NodeState,
+  type NodeStatus,
+  type ResourceReport,
+  type StreamStatus,
+  worst,
+} from "./node-status.js";
+import { resourceDetails } from "./resource-details.js";
+import { typeReport, typeState } from "./type-report.js";
+
+/** Which resources `nodeConfig` tells of. */
+export interface NodeConfigFilter {
+  /** A type as people type it (`cluster`, `cds`), or its type URL. Default: every type that the node asked for. */
+  readonly type?: string | undefined;
+}
+
+/** How many nodes are how far. */
+export type NodeStates = Readonly<Record<NodeState, number>>;
+
+/** Who runs what: a view over the open streams. Nothing is kept for it; each answer is put together from what the streams' machines know. */
+export interface Ledger {
+  nodes(): readonly NodeStatus[];
+  node(id: string): NodeStatus | undefined;
+  nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
+  nodeStates(): NodeStates;
+}
+
+/** A stream of which the node is known. */
+type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };
+
+/** `streams` are those that are open, in the order in which they were opened. */
+export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, types: ResourceTypes): Ledger {
+  function byNode(): ReadonlyMap<string, readonly [OpenStream, ...OpenStream[]]> {
+    const found = new Map<string, [OpenStream, ...OpenStream[]]>();
+    for (const stream of streams) {
+      if (!isOpen(stream)) continue;
+      const { id } = stream.opened.node;
+      const known = found.get(id);
+      if (known === undefined) found.set(id, [stream]);
+      else known.push(stream);
+    }
+    return found;
+  }
+
+  function ofNode(id: string): readonly OpenStream[] {
+    const found: OpenStream[] = [];
+    for (const stream of streams) if (isOpen(stream) && stream.opened.node.id === id) found.push(stream);
+    return found;
+  }
+
+  return {
+    nodes() {
+      const moment = momentOf(clock);
+      return Array.from(byNode(), ([id, open]) => nodeStatus(id, open, moment));
+    },
+    node(id) {
+      const open = ofNode(id);
+      return open.length === 0 ? undefined : nodeStatus(id, open, momentOf(clock));
+    },
+    nodeConfig(id, filter = {}) {
+      const open = ofNode(id);
+      const last = open.at(-1);
+      if (last === undefined) return undefined;
+      const type = filter.type === undefined ? undefined : (types.find(filter.type)?.typeUrl ?? filter.type);
+      const resources = open.flatMap((stream) => [...resourceReports(stream, type)]);
+      return { id, node: last.opened.node, group: last.opened.group, resources };
+    },
+    nodeStates() {
+      const moment = momentOf(clock);
+      const counts = { synced: 0, pending: 0, rejected: 0, stale: 0 };
+      for (const open of byNode().values()) counts[worst(open.map((stream) => stateOf(stream, moment)))] += 1;
+      return counts;
+    },
+  };
+}
+
+function isOpen(stream: LedgerStream): stream is OpenStream {
+  return stream.opened !== undefined;
+}
+
+function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): NodeStatus {
+  // The newest is what the node is now: a client that comes back may have another version, or be in another group.
+  const { node, group } = (open.at(-1) as OpenStream).opened;
+  const streams = open.map((stream) => streamStatus(stream, moment));
+  const state = worst(streams.flatMap(({ types }) => types.map((type) => type.state)));
+  return { id, node, group, streams, state };
+}
+
+function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
+  const { snapshot, unsettledSince } = stream;
+  const types = stream
+    .status()
+    .map((status) => typeReport(status, snapshot?.of(status.type), unsettledSince, moment));
+  return { stream: stream.opened, openedAt: new Date(stream.openedAt), types };
+}
+
+function stateOf(stream: OpenStream, moment: Moment): NodeState {
+  if (stream.isSettled) return "synced";
+  const { snapshot, unsettledSince } = stream;
+  return worst(stream.status().map((status) => typeState(status, snapshot?.of(status.type), unsettledSince, moment)));
+}
+
+function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iterable<ResourceReport> {
+  for (const status of stream.status()) {
+    const { type } = status;
+    if (typeUrl !== undefined && type.typeUrl !== typeUrl) continue;
+    for (const { name, wanted, sent, used, rejected, state } of resourceDetails(status, stream.snapshot?.of(type))) {
+      yield {
+        ...{ type: type.name, typeUrl: type.typeUrl, name },
+        ...{ version: wanted?.version, sent: sent?.version, acknowledged: used?.version, rejected: rejected?.version },
+        ...{ state, stream: stream.opened.id },
+      };
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { countDifferences, emptyResourceSet, type ResourceSet, select, type TypeStatus } from "@xdskit/protocol";
+import type { Moment } from "./moment.js";
+import { type NodeState, staleMs, type TypeReport } from "./node-status.js";
+
+/** What a client is to have of a type, and how far it is. `unsettledSince`: of its stream. */
+export function typeReport(
+  status: TypeStatus,
+  wanted: ResourceSet | undefined,
+  unsettledSince: number,
+  moment: Moment,
+): TypeReport {
+  const { type, subscription, sent, acknowledged, rejected } = status;
+  const behind = behindOf(status, wanted);
+  return {
+    type: type.name,
+    typeUrl: type.typeUrl,
+    wildcard: subscription.wildcard,
+    names: subscription.names.size,
+    resources: wanted === undefined ? 0 : select(wanted, subscription).size,
+    wantedVersion: wanted?.version,
+    sent: sent && { version: sent.version, at: moment.date(sent.at) },
+    acknowledged: acknowledged && {
+      version: acknowledged.version,
+      at: acknowledged.at === undefined ? undefined : moment.date(acknowledged.at),
+    },
+    rejected: rejected && {
+      ...{ version: rejected.version, at: moment.date(rejected.at) },
+      ...{ code: rejected.code, message: rejected.message, blamed: rejected.blamed },
+    },
+    waits: status.waits.map(({ kind, type, names, for: awaited }) => ({
+      ...{ kind, type: type.name, names },
+      for: awaited && { type: awaited.type.name, names: awaited.names },
+    })),
+    state: stateOf(status, wanted, behind, unsettledSince, moment),
+    behind,
+  };
+}
+
+/** The same state alone. */
+export function typeState(
+  status: TypeStatus,
+  wanted: ResourceSet | undefined,
+  unsettledSince: number,
+  moment: Moment,
+): NodeState {
+  return stateOf(status, wanted, behindOf(status, wanted), unsettledSince, moment);
+}
+
+function behindOf({ type, subscription, acknowledged }: TypeStatus, wanted: ResourceSet | undefined): number {
+  if (wanted === undefined) return 0;
+  return countDifferences(subscription, acknowledged?.set ?? emptyResourceSet(type), wanted);
+}
+
+function stateOf(
+  { rejected, outstanding, waits, sent, acknowledged }: TypeStatus,
+  wanted: ResourceSet | undefined,
+  behind: number,
+  unsettledSince: number,
+  { now }: Moment,
+): NodeState {
+  if (rejected !== undefined) return "rejected";
+  if (wanted !== undefined && outstanding + waits.length + behind === 0) return "synced";
+  // Of several on their way the last is not the one that was sent first, and a client that never answers is sent more and more.
+  const lastHeard = Math.max(acknowledged?.at ?? 0, outstanding > 1 ? unsettledSince : (sent?.at ?? unsettledSince));
+  return now - lastHeard > staleMs ? "stale" : "pending";
+}
