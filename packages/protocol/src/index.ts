@@ -18,7 +18,7 @@ export type { ResourceError } from "./messages/responses.js";
 export { MalformedMessage } from "./messages/wire-reader.js";
 export { NameSet } from "./name-set.js";
 export type { Node } from "./node.js";
-export { type ResourceSet, ResourceSets } from "./resource-set.js";
+export { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
 export { BoundedCache } from "./server/bounded-cache.js";
 export type {
   OutgoingResponse,

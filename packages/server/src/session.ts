@@ -210,7 +210,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   }
 
   get unsettledSince(): number {
-    return this.#unsettledSince;
+    // What was just published it did not hear of yet.
+    return this.#settled ? this.#context.clock.now() : this.#unsettledSince;
   }
 
   status(): readonly TypeStatus[] {

@@ -48,7 +48,8 @@ export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undef
   function detailOf(name: ResourceName, key: ResourceName): ResourceDetail {
     const known = { wanted: target.get(key), sent: last.get(key), used: used.get(key) };
     const refused = status.rejected?.after.get(key);
-    const isRefused = refused !== undefined && refused.version === known.wanted?.version && !isSame(known.used, refused);
+    const isRefused =
+      refused !== undefined && refused.version === known.wanted?.version && !isSame(known.used, refused);
     return { name, ...known, rejected: isRefused ? refused : undefined, state: stateOf(known, isRefused) };
   }
 }

@@ -61,6 +61,6 @@ function stateOf(
   if (rejected !== undefined) return "rejected";
   if (wanted !== undefined && outstanding + waits.length + behind === 0) return "synced";
   // Of several on their way the last is not the one that was sent first, and a client that never answers is sent more and more.
-  const lastHeard = Math.max(acknowledged?.at ?? 0, outstanding > 1 ? unsettledSince : (sent?.at ?? unsettledSince));
-  return now - lastHeard > staleMs ? "stale" : "pending";
+  const since = outstanding === 1 ? (sent?.at ?? unsettledSince) : unsettledSince;
+  return now - Math.max(acknowledged?.at ?? 0, since) > staleMs ? "stale" : "pending";
 }

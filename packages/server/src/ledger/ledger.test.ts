@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createResource } from "@xdskit/api";
+import type { XdsServer } from "../index.js";
+import { manualClock } from "../testing/manual-clock.js";
+import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
+import { cluster, listener, loadAssignment } from "../testing/test-resources.js";
+import { waitFor } from "../testing/wait-for.js";
+import { type DeltaStream, delta, type SotwStream, sotw } from "../testing/xds-client.js";
+import type { NodeState } from "./node-status.js";
+
+const typeUrl = urlOf("cluster");
+const stateOf = (server: XdsServer, id = "n1") => server.node(id)?.state;
+const settles = (server: XdsServer, state: NodeState, id = "n1") =>
+  waitFor(`${id} to be ${state}`, () => stateOf(server, id) === state);
+
+/** Asks for all clusters as a node. */
+function ask(stream: SotwStream, id = "n1", names: readonly string[] = []): void {
+  stream.send({ node: { id }, typeUrl, resourceNames: [...names] });
+}
+
+async function answer(stream: SotwStream, rejection?: string): Promise<void> {
+  const { versionInfo, nonce } = await stream.next();
+  const error = rejection === undefined ? {} : { errorDetail: { code: 3, message: rejection } };
+  stream.send({ typeUrl, responseNonce: nonce, versionInfo, ...error });
+}
+
+async function answerDelta(stream: DeltaStream): Promise<void> {
+  stream.send({ typeUrl, responseNonce: (await stream.next()).nonce });
+}
+
+describe("the ledger", () => {
+  it("follows a node from its first request to the acknowledgement, a change, a rejection and the fix", () =>
+    withServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a"), cluster("b")]);
+      assert.deepEqual(server.nodes(), []);
+      const before = Date.now();
+      const stream = sotw(client.open(ads("sotw")));
+      ask(stream);
+      await waitFor("the node", () => server.node("n1") !== undefined);
+      assert.equal(stateOf(server), "pending");
+      await answer(stream);
+      await settles(server, "synced");
+      const [type] = server.nodes()[0]?.streams[0]?.types ?? [];
+      const version = server.snapshotOf("all")?.sets.get(typeUrl)?.version;
+      assert.equal(type?.type, "cluster");
+      assert.deepEqual(
+        [type?.wildcard, type?.names, type?.resources, type?.behind, type?.waits, type?.rejected],
+        [true, 0, 2, 0, [], undefined],
+      );
+      assert.deepEqual(
+        [type?.wantedVersion, type?.sent?.version, type?.acknowledged?.version],
+        [version, version, version],
+      );
+      for (const at of [type?.sent?.at, type?.acknowledged?.at]) {
+        assert.ok(at !== undefined && at.getTime() >= before - 1 && at.getTime() <= Date.now() + 1, `${at}`);
+      }
+
+      server.config.update({ upsert: [cluster("a", "new"), cluster("c")] });
+      const changed = server.node("n1")?.streams[0]?.types[0];
+      assert.deepEqual([changed?.state, changed?.behind, changed?.resources], ["pending", 2, 3]);
+      await answer(stream, "no, thanks");
+      await settles(server, "rejected");
+      const rejected = server.node("n1")?.streams[0]?.types[0];
+      assert.equal(rejected?.rejected?.message, "no, thanks");
+      assert.equal(rejected?.rejected?.code, 3);
+      assert.notEqual(rejected?.rejected?.version, version);
+      assert.ok((rejected?.behind ?? 0) > 0);
+
+      server.config.update({ upsert: [cluster("a", "newer"), cluster("c", "newer")] });
+      await answer(stream);
+      await settles(server, "synced");
+      assert.equal(server.node("n1")?.streams[0]?.types[0]?.rejected, undefined);
+    }));
+
+  it("gathers the streams of one node id, and forgets it with the last of them", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a"), loadAssignment("a", 1)]);
+      const clusters = client.open(perType("sotw", "cluster"));
+      const endpoints = client.open(perType("sotw", "endpoint"));
+      ask(sotw(clusters));
+      sotw(endpoints).send({ node: { id: "n1" }, resourceNames: ["a", "gone"] });
+      ask(sotw(client.open(ads("sotw"))), "n2");
+      await waitFor("all streams", () => server.node("n1")?.streams.length === 2 && server.nodes().length === 2);
+      const types = server.node("n1")?.streams.flatMap(({ types }) => types);
+      assert.deepEqual(
+        types?.map(({ type, wildcard, names, resources }) => [type, wildcard, names, resources]),
+        [
+          ["cluster", true, 0, 1],
+          ["endpoint", false, 2, 1],
+        ],
+      );
+      assert.doesNotThrow(() => JSON.stringify(types));
+      clusters.cancel();
+      await waitFor("the stream to go", () => server.node("n1")?.streams.length === 1);
+      endpoints.cancel();
+      await waitFor("the node to go", () => server.node("n1") === undefined);
+      assert.deepEqual(
+        server.nodes().map(({ id }) => id),
+        ["n2"],
+      );
+    }));
+
+  it("calls a client stale that says nothing for 15 s, though it is sent more", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const stream = delta(client.open(ads("delta")));
+      stream.send({ node: { id: "n1" }, typeUrl });
+      await stream.next();
+      clock.advance(14_000);
+      server.config.update({ upsert: [cluster("b")] });
+      const second = await stream.next();
+      assert.equal(stateOf(server), "pending");
+      clock.advance(1_001);
+      assert.equal(stateOf(server), "stale");
+      assert.deepEqual(server.nodeStates(), { synced: 0, pending: 0, rejected: 0, stale: 1 });
+      stream.send({ typeUrl, responseNonce: "1" });
+      stream.send({ typeUrl, responseNonce: second.nonce });
+      await settles(server, "synced");
+      // What is new now was not waited for before.
+      clock.advance(60_000);
+      server.config.update({ upsert: [cluster("c")] });
+      assert.equal(stateOf(server), "pending");
+      assert.deepEqual(server.nodeStates(), { synced: 0, pending: 1, rejected: 0, stale: 0 });
+      await answerDelta(stream);
+      await settles(server, "synced");
+      assert.deepEqual(server.nodeStates(), { synced: 1, pending: 0, rejected: 0, stale: 0 });
+    });
+  });
+
+  it("tells each resource on request: synced, sent, not sent, rejected, missing, and none of what is not asked for", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a"), cluster("b"), cluster("other"), listener("l")]);
+      const raw = client.open(ads("delta"));
+      const stream = delta(raw);
+      const told = () =>
+        server.nodeConfig("n1")?.resources.map(({ name, state, version, acknowledged }) => {
+          return [name, state, version === acknowledged];
+        });
+      stream.send({ node: { id: "n1" }, typeUrl, resourceNamesSubscribe: ["a", "b", "gone"] });
+      const first = await stream.next();
+      assert.deepEqual(told(), [
+        ["a", "sent", false],
+        ["b", "sent", false],
+        ["gone", "missing", true],
+      ]);
+      stream.send({ typeUrl, responseNonce: first.nonce });
+      await settles(server, "synced");
+      raw.pause();
+      server.config.update({ upsert: [cluster("a", "new")] });
+      await waitFor("it to be sent", () => server.stats().types[0]?.responses === 2);
+      server.config.update({ upsert: [cluster("b", "new")] });
+      assert.deepEqual(told(), [
+        ["a", "sent", false],
+        ["b", "not-sent", false],
+        ["gone", "missing", true],
+      ]);
+      raw.resume();
+      const second = await stream.next();
+      stream.send({ typeUrl, responseNonce: second.nonce, errorDetail: { code: 3, message: "no" } });
+      await answerDelta(stream);
+      await waitFor("both answers", () => told()?.[1]?.[1] === "synced");
+      assert.deepEqual(told(), [
+        ["a", "rejected", false],
+        ["b", "synced", true],
+        ["gone", "missing", true],
+      ]);
+      const [a] = server.nodeConfig("n1")?.resources ?? [];
+      assert.equal(a?.rejected, a?.version);
+      assert.equal(a?.acknowledged, createResource(cluster("a")).version);
+      server.config.remove({ type: "cluster", name: "b" });
+      assert.deepEqual(told()?.[1], ["b", "not-sent", false]);
+      assert.deepEqual(server.nodeConfig("n1", { type: "lds" })?.resources, []);
+      assert.equal(server.nodeConfig("n1", { type: "cds" })?.resources.length, 3);
+      assert.equal(server.nodeConfig("n2"), undefined);
+    }));
+
+  it("tells when a client has all that it is to have, once", () =>
+    withServer({}, async ({ server, client, events }) => {
+      server.config.set([cluster("a"), listener("l")]);
+      const stream = sotw(client.open(ads("sotw")));
+      const synced = () => events.filter(({ kind }) => kind === "synced").length;
+      ask(stream);
+      stream.send({ typeUrl: urlOf("listener") });
+      for (let index = 0; index < 2; index++) {
+        const { typeUrl, nonce, versionInfo } = await stream.next();
+        assert.equal(synced(), 0);
+        stream.send({ typeUrl, responseNonce: nonce, versionInfo });
+      }
+      await waitFor("synced", () => synced() === 1);
+      // What does not concern it changes nothing of that.
+      server.config.update({ upsert: [loadAssignment("x", 1)] });
+      await sleep(20);
+      assert.equal(synced(), 1);
+      server.config.update({ upsert: [cluster("a", "new")] });
+      await answer(stream);
+      await waitFor("synced again", () => synced() === 2);
+    }));
+
+  it("looks at a thousand streams with ten thousand resources in a moment", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      const names = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
+      server.config.set(names.map((name) => cluster(name)));
+      for (let index = 0; index < 1_000; index++) ask(sotw(client.open(ads("sotw"))), `n${index}`);
+      await waitFor("all nodes", () => server.nodes().length === 1_000 && server.stats().types[0]?.responses === 1_000);
+      server.config.update({ upsert: [cluster("c1", "new")] });
+      const started = performance.now();
+      const nodes = server.nodes();
+      const took = performance.now() - started;
+      assert.ok(nodes.every(({ streams }) => streams[0]?.types[0]?.behind === 10_000));
+      // A walk over what a thousand streams hold would take seconds.
+      assert.ok(took < 1_000, `${took} ms`);
+    }));
+});
