@@ -1,0 +1,110 @@
+import { type Blame, type CarriedNames, namesOfParts, quoted, type TextReader } from "./blame-text.js";
+
+const clusters = "Error adding/updating cluster(s) ";
+const listeners = "Error adding/updating listener(s) ";
+const scopes = "Error adding/updating scoped route(s)";
+
+/** `Error adding/updating cluster(s) a: REASON, b: REASON`: Envoy uses the others (Envoy on the wire, 10). */
+const clusterTexts: TextReader = (text, carried) =>
+  text.startsWith(clusters)
+    ? { names: namesOfParts(text, carried, { from: clusters.length, separator: ", ", end: ": " }), usesRest: true }
+    : undefined;
+
+/** The same of listeners, one a line. A reason may be a message in text format, whose lines begin as a listener that is called like a field. */
+const listenerTexts: TextReader = (text, carried) =>
+  text.startsWith(listeners)
+    ? {
+        names: namesOfParts(
+          text,
+          carried,
+          { from: listeners.length, separator: "\n", end: ": " },
+          (from) => !isField(text, from),
+        ),
+        usesRest: true,
+      }
+    : undefined;
+
+/** The last may be cut. */
+const field = /[a-z_][a-z_0-9]*: (?:"|(?:-?[0-9][0-9a-fA-Fx.e+-]*|[A-Z][A-Z_0-9]*|true|false|)(?:\n|…?$)|[a-z]*…$)/y;
+
+function isField(text: string, from: number): boolean {
+  field.lastIndex = from;
+  return field.test(text);
+}
+
+/** Scopes that are in each other's way: the response is not used at all. */
+const scopeTexts: TextReader = (text, carried) => {
+  if (!text.startsWith(scopes)) return undefined;
+  const names = [
+    behind(text, "first scope is '", "', second scope is '", carried),
+    behind(text, "', second scope is '", "'", carried),
+    behind(text, "duplicate scoped route configuration '", "' found", carried),
+  ];
+  return { names: names.filter((name) => name !== undefined), usesRest: false };
+};
+
+function behind(text: string, opening: string, end: string, carried: CarriedNames): string | undefined {
+  const at = text.indexOf(opening);
+  return at < 0 ? undefined : carried.at(text, at + opening.length, end);
+}
+
+/** Of the message that stands in the text: which resource it is. What else has such a text is inside of a resource. */
+const broken =
+  /Proto constraint validation failed \((?:Cluster|Listener|(?:Scoped)?RouteConfiguration|ClusterLoadAssignment|Secret|VirtualHost|Runtime|TypedExtensionConfig)ValidationError\./;
+const ownName = /^(?:cluster_)?name: (?=")/m;
+
+/**
+ * A resource that breaks a rule of its proto. Today the whole message stands before the reason, so that of a long one the reason is cut off; it used to
+ * stand behind it. Envoy reads all resources before it uses any: it uses nothing of the response.
+ */
+const constraintTexts: TextReader = (text, carried) => {
+  const reason = broken.exec(text);
+  let from = 0;
+  if (!text.startsWith("goo.gle/debug")) {
+    if (reason?.index !== 0) return undefined;
+    from = text.indexOf("): ") + 3;
+    if (from < 3) return undefined;
+  } else if (reason === null && (text.length < longestText || text.includes("Proto constraint validation failed"))) {
+    return undefined;
+  }
+  const message = text.slice(from);
+  const at = ownName.exec(message);
+  const name = at === null ? undefined : quoted(message, at.index + at[0].length)?.value;
+  return name === undefined ? undefined : named(name, carried);
+};
+
+/** Envoy cuts what is longer, and so do we. */
+export const longestText = 4096;
+
+/** The name ends the text: `Duplicate entry of domain a.com in route NAME`, `Unexpected EDS cluster (expecting a): NAME`. */
+const endings = [
+  /^Only (?:a single|unique) .*? in route /s,
+  /^Unexpected (?:RDS configuration|EDS cluster|SDS secret|RTDS runtime) \(expecting .*?\): /s,
+  /^Unexpected resource name in ExtensionConfigDS response: /,
+];
+
+const endingTexts: TextReader = (text, carried) => {
+  const start = endings.map((ending) => ending.exec(text)?.[0]).find((found) => found !== undefined);
+  if (start === undefined) return undefined;
+  return named(text.slice(start.length), carried);
+};
+
+const duplicate = "duplicate name ";
+
+/** Delta: `duplicate name NAME found among added/updated resources`. */
+const duplicateTexts: TextReader = (text, carried) => {
+  if (!text.startsWith(duplicate)) return undefined;
+  const name =
+    carried.at(text, duplicate.length, " found among ") ??
+    carried.at(text, duplicate.length, " found in the union of ");
+  return { names: name === undefined ? [] : [name], usesRest: false };
+};
+
+function named(name: string, carried: CarriedNames): Blame {
+  return { names: carried.has(name) ? [name] : [], usesRest: false };
+}
+
+/** What Envoy says, also through the Istio agent, which hands it on. */
+export const envoyTexts: readonly TextReader[] = [
+  ...[clusterTexts, listenerTexts, scopeTexts, constraintTexts, endingTexts, duplicateTexts],
+];

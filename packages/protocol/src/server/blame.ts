@@ -1,0 +1,40 @@
+import type { ResourceName } from "@xdskit/api";
+import { envoyTexts, longestText } from "./blame-envoy.js";
+import { grpcTexts } from "./blame-grpc.js";
+import { type Blame, CarriedNames } from "./blame-text.js";
+
+const texts = [...envoyTexts, ...grpcTexts];
+
+/** As much of a text is read. Requests bring at most 4,096 characters, which is also where Envoy cuts. */
+const mostRead = 8192;
+
+/**
+ * Which resources of a rejected response an error detail says are at fault, and whether the client uses the others; undefined where it does not say.
+ * Understood is what Envoy writes (each xDS type, SotW and delta, through the Istio agent too), and gRPC's clients: C++ and what wraps it, Go, Java; Node's
+ * gives no names. The text is a client's: it may be anything, and only names that the response carried are ever blamed. Clients name the first
+ * fault or all of them, so that what is not blamed may be at fault as well.
+ */
+export function blameIn(message: string, carried: Iterable<ResourceName>): Blame | undefined {
+  const names = new CarriedNames(carried);
+  if (names.size === 0) return undefined;
+  const text = message.length > mostRead ? message.slice(0, mostRead) : message;
+  for (const read of texts) {
+    const blame = read(text, names);
+    if (blame === undefined) continue;
+    if (blame.names.length === 0) return undefined;
+    return { names: [...new Set(blame.names)], usesRest: blame.usesRest && !isCut(message) };
+  }
+  // Most texts of Envoy about routes, endpoints and secrets name nothing. Of one resource they need not.
+  const [only] = names;
+  return names.size === 1 && only !== undefined ? { names: [only], usesRest: false } : undefined;
+}
+
+/** The names alone: none twice, never an empty list. */
+export function blamedNames(message: string, carried: Iterable<ResourceName>): readonly ResourceName[] | undefined {
+  return blameIn(message, carried)?.names;
+}
+
+/** Further names may have been cut off, here or by Envoy. */
+function isCut(message: string): boolean {
+  return message.length >= longestText || message.endsWith("...(truncated)");
+}
