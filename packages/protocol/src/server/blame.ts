@@ -1,4 +1,4 @@
-import type { ResourceName } from "@xdskit/api";
+import type { Resource, ResourceName } from "@xdskit/api";
 import { envoyTexts, longestText } from "./blame-envoy.js";
 import { grpcTexts } from "./blame-grpc.js";
 import { type Blame, CarriedNames } from "./blame-text.js";
@@ -32,6 +32,20 @@ export function blameIn(message: string, carried: Iterable<ResourceName>): Blame
 /** The names alone: none twice, never an empty list. */
 export function blamedNames(message: string, carried: Iterable<ResourceName>): readonly ResourceName[] | undefined {
   return blameIn(message, carried)?.names;
+}
+
+const lastBlame = new WeakMap<readonly Resource[], { readonly message: string; readonly blame: Blame | undefined }>();
+
+/** What an error detail says of these resources: streams that share a response and say the same of it cost one reading. */
+export function blameOf(message: string, carried: readonly Resource[]): Blame | undefined {
+  const last = lastBlame.get(carried);
+  if (last?.message === message) return last.blame;
+  const blame = blameIn(
+    message,
+    carried.map(({ name }) => name),
+  );
+  lastBlame.set(carried, { message, blame });
+  return blame;
 }
 
 /** Further names may have been cut off, here or by Envoy. */

@@ -1,6 +1,7 @@
 import type { Nonce, Resource, ResourceName, Version } from "@xdskit/api";
 import type { ErrorDetail } from "../messages/requests.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { blameOf } from "./blame.js";
 import type { StreamEffect } from "./contract.js";
 import { noteAnswer } from "./lifetimes.js";
 import type { Sent, Subscriber } from "./subscriber.js";
@@ -16,6 +17,8 @@ export interface Rejection {
   readonly at: number;
   /** Which of the resources that it carried are at fault, by name; undefined where the client does not say. */
   readonly blamed: readonly ResourceName[] | undefined;
+  /** What else it carried the client uses all the same. Otherwise it may use some of it, all or nothing. */
+  readonly usesRest: boolean;
   /** As of which the client used the type before, and what it was to be brought to. */
   readonly before: ResourceSet | undefined;
   readonly after: ResourceSet;
@@ -90,8 +93,9 @@ export function answered(
     return { kind: "acknowledged", type, nonce, version };
   }
   const { code, message } = error;
+  const blame = blameOf(message, sent.carried);
   const rejection: Rejection = {
-    ...{ version, nonce, code, message, at: now, blamed: undefined },
+    ...{ version, nonce, code, message, at: now, blamed: blame?.names, usesRest: blame?.usesRest ?? false },
     ...{ before: subscriber.acked, after: sent.set, carried: sent.carried },
   };
   if (!sent.isHeartbeat) reject(subscriber, sent, rejection);
@@ -110,28 +114,28 @@ function acknowledge(subscriber: Subscriber, sent: Sent, now: number): void {
 function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
   // An older response than one that was acknowledged: what the client uses is known from that.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
-  const { before, blamed } = rejection;
+  const { before, usesRest } = rejection;
   const instead = new Map(subscriber.isWhole ? nothing : subscriber.instead);
   // What was rejected once more is what `before` says.
   for (const [key, used] of usedInstead(rejection)) instead.set(key, used);
   subscriber.rejection = rejection;
   subscriber.instead = subscriber.instead.size === 0 ? usedInstead(rejection) : instead;
-  subscriber.acked = before === undefined && blamed === undefined ? undefined : reverted(sent.set, subscriber.instead);
+  subscriber.acked = before === undefined && !usesRest ? undefined : reverted(sent.set, subscriber.instead);
 }
 
 const knownInstead = new WeakMap<readonly Resource[], Map<string, Holding["instead"]>>();
 
 /** By key, what is used instead of what is at fault: the same map for all clients that rejected the same. */
-function usedInstead({ before, carried, blamed }: Rejection): Holding["instead"] {
+function usedInstead({ before, carried, blamed = [], usesRest }: Rejection): Holding["instead"] {
   let known = knownInstead.get(carried);
   if (known === undefined) {
     known = new Map();
     knownInstead.set(carried, known);
   }
-  const key = `${before && ResourceSets.id(before)} ${blamed?.join(" ")}`;
+  const faulty = usesRest ? new Set(blamed) : undefined;
+  const key = `${before && ResourceSets.id(before)} ${faulty && blamed.join(" ")}`;
   let instead = known.get(key);
   if (instead === undefined) {
-    const faulty = blamed === undefined ? undefined : new Set(blamed);
     const rejected = carried.filter(({ name }) => faulty === undefined || faulty.has(name));
     instead = new Map(rejected.map(({ key }) => [key, before && ResourceSets.get(before, key)]));
     known.set(key, instead);
