@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create, fromBinary, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
+import { type Any, AnySchema, StructSchema } from "@bufbuild/protobuf/wkt";
+import { envoyRegistry } from "../registry.js";
+import { createResource } from "../resource.js";
+import { readResources } from "../resource-file.js";
+import { createRedactedBody } from "./redacted-resource.js";
+import { redactJson } from "./secret-text.js";
+
+const hideIn = createRedactedBody();
+const key = "-----BEGIN RSA PRIVATE KEY-----\nS3CR3T\n-----END RSA PRIVATE KEY-----\n";
+const certificate = "-----BEGIN CERTIFICATE-----\npublic\n-----END CERTIFICATE-----\n";
+
+/** What is left of a resource, as JSON. */
+function leftOf(type: string, fields: object): string {
+  const text = JSON.stringify({ "@type": `type.googleapis.com/${type}`, ...fields });
+  const { resources, findings } = readResources({ path: "some.json", bytes: Buffer.from(text) }, {});
+  const [first] = resources;
+  if (first === undefined) assert.fail(JSON.stringify(findings));
+  const schema = envoyRegistry().getMessage(type) ?? assert.fail(type);
+  const message = fromBinary(schema, hideIn(first.resource));
+  return JSON.stringify(toJson(schema, message, { registry: envoyRegistry() }));
+}
+
+function secret(fields: object): string {
+  return leftOf("envoy.extensions.transport_sockets.tls.v3.Secret", { name: "one", ...fields });
+}
+
+const tls = {
+  certificate_chain: { inline_string: certificate },
+  private_key: { inline_string: key },
+  password: { inline_string: "S3CR3T" },
+};
+
+describe("what is left of a resource with secrets", () => {
+  it("a certificate without its key and password", () => {
+    const left = secret({ tls_certificate: tls });
+    assert.ok(!left.includes("S3CR3T"), left);
+    assert.ok(left.includes("BEGIN CERTIFICATE"), left);
+    assert.ok(left.includes('"privateKey":{"inlineString":"[redacted]"}'), left);
+  });
+
+  it("the names of files and variables, not what is in them", () => {
+    const left = secret({
+      tls_certificate: { ...tls, private_key: { filename: "/etc/key.pem" }, password: { environment_variable: "PW" } },
+    });
+    assert.ok(left.includes("/etc/key.pem") && left.includes('"PW"'), left);
+  });
+
+  it("no session ticket key and no generic secret", () => {
+    const keys = [{ inline_bytes: Buffer.from("S3CR3T".padEnd(80, "x")).toString("base64") }];
+    const left = secret({ session_ticket_keys: { keys } });
+    assert.ok(!left.includes(keys[0]?.inline_bytes.slice(0, 8) ?? "") && left.includes("keys"), left);
+    assert.ok(!secret({ generic_secret: { secret: { inline_string: "S3CR3T" } } }).includes("S3CR3T"));
+  });
+
+  it("a validation context as it is, but not with a key among its certificates", () => {
+    const trusted = { trusted_ca: { inline_string: `${certificate}${key}` } };
+    const left = secret({ validation_context: trusted });
+    assert.ok(left.includes("BEGIN CERTIFICATE") && left.includes("[redacted]") && !left.includes("S3CR3T"), left);
+    const inBytes = { trusted_ca: { inline_bytes: Buffer.from(`${certificate}${key}`).toString("base64") } };
+    const { trustedCa } = JSON.parse(secret({ validation_context: inBytes })).validationContext;
+    assert.equal(Buffer.from(trustedCa.inlineBytes, "base64").toString(), `${certificate}[redacted]\n`);
+  });
+
+  it("no key inside a listener or a cluster, however deep", () => {
+    const transport_socket = {
+      name: "tls",
+      typed_config: {
+        "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
+        common_tls_context: { tls_certificates: [tls] },
+      },
+    };
+    const left = leftOf("envoy.config.listener.v3.Listener", {
+      name: "one",
+      address: { socket_address: { address: "127.0.0.1", port_value: 1 } },
+      filter_chains: [{ transport_socket }],
+    });
+    assert.ok(!left.includes("S3CR3T") && left.includes("BEGIN CERTIFICATE"), left);
+  });
+
+  it("no credentials in headers, parameters, URLs and tokens of other extensions", () => {
+    const left = leftOf("envoy.config.route.v3.RouteConfiguration", {
+      name: "one",
+      request_headers_to_add: [
+        { header: { key: "Authorization", value: "Bearer S3CR3T" } },
+        { header: { key: "x-api-key", value: "S3CR3T" } },
+        { header: { key: "x-team", value: "edge" } },
+      ],
+      typed_per_filter_config: {
+        authz: {
+          "@type": "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthzPerRoute",
+          check_settings: { context_extensions: { any: "S3CR3T" } },
+        },
+        lambda: {
+          "@type": "type.googleapis.com/envoy.extensions.filters.http.aws_lambda.v3.Config",
+          arn: "arn:aws:lambda:eu-1:1:function:f",
+          credentials: { access_key_id: "S3CR3T", secret_access_key: "S3CR3T" },
+        },
+        own: {
+          "@type": "type.googleapis.com/xds.type.v3.TypedStruct",
+          type_url: "own",
+          value: { db: { passWord: "S3CR3T", user: "me" }, url: "https://me:S3CR3T@example.org", list: [key] },
+        },
+      },
+    });
+    assert.ok(!left.includes("S3CR3T"), left);
+    for (const kept of ["edge", "arn:aws", '"user":"me"', "https://me:[redacted]@example.org"]) {
+      assert.ok(left.includes(kept), `${kept}: ${left}`);
+    }
+  });
+
+  it("nothing of what is not known: a message of an unknown type, an unknown field", () => {
+    const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
+    const unknown = create(AnySchema, { typeUrl: "type.googleapis.com/own.Filter", value: Buffer.from("S3CR3T") });
+    const cluster = create(schema, {
+      name: "one",
+      typedExtensionProtocolOptions: { own: unknown, struct: structAny({ token: { inner: "S3CR3T" }, n: 1 }) },
+    } as Record<string, unknown>);
+    cluster.$unknown = [{ no: 9_999, wireType: 2, data: Buffer.from([6, ...Buffer.from("S3CR3T")]) }];
+    const resource = createResource(cluster);
+    assert.ok(Buffer.from(resource.body).includes("S3CR3T"));
+    const left = fromBinary(schema, hideIn(resource)) as Message & {
+      typedExtensionProtocolOptions: { [key: string]: Any };
+    };
+    assert.ok(!Buffer.from(hideIn(resource)).includes("S3CR3T"));
+    assert.equal(left.typedExtensionProtocolOptions.own?.typeUrl, "type.googleapis.com/own.Filter");
+    const struct = fromBinary(StructSchema, left.typedExtensionProtocolOptions.struct?.value ?? new Uint8Array());
+    assert.deepEqual(toJson(StructSchema, struct), { token: "[redacted]", n: 1 });
+  });
+
+  it("the very same bytes where there is nothing to hide, made once", () => {
+    const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
+    const plain = createResource(create(schema, { name: "one" }));
+    assert.equal(hideIn(plain), plain.body);
+  });
+});
+
+function structAny(value: { [key: string]: JsonValue }): Any {
+  const schema = StructSchema;
+  const fields = Object.entries(value).map(([name, item]) => [name, structValue(item)]);
+  const bytes = toBinary(schema, create(schema, { fields: Object.fromEntries(fields) }));
+  return create(AnySchema, { typeUrl: "type.googleapis.com/google.protobuf.Struct", value: bytes });
+}
+
+function structValue(value: JsonValue): object {
+  if (typeof value === "number") return { kind: { case: "numberValue", value } };
+  if (typeof value === "string") return { kind: { case: "stringValue", value } };
+  return { kind: { case: "structValue", value } };
+}
+
+describe("JSON", () => {
+  it("hides what is named like a secret, at any depth, and nothing else", () => {
+    const value = {
+      token_endpoint: "https://example.org",
+      clientSecret: "x",
+      nested: [{ "db.password": { a: ["x"], b: 1 } }, { name: "y", empty: null }],
+    };
+    assert.deepEqual(redactJson(value), {
+      token_endpoint: "https://example.org",
+      clientSecret: "[redacted]",
+      nested: [{ "db.password": { a: ["[redacted]"], b: "[redacted]" } }, { name: "y", empty: null }],
+    });
+    const plain = { a: [1, "b"] };
+    assert.equal(redactJson(plain), plain);
+  });
+
+  it("knows a set of private keys from one of public keys", () => {
+    const jwk = { kty: "RSA", n: "abc", e: "AQAB" };
+    const text = JSON.stringify({ keys: [jwk] });
+    assert.equal(redactJson(text), text);
+    assert.equal(redactJson(JSON.stringify({ keys: [{ ...jwk, d: "S3CR3T" }] })), "[redacted]");
+  });
+});

@@ -1,0 +1,142 @@
+import { create, type DescField, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import type { Unpack } from "../any.js";
+import { createPlans, fieldValue, type MessagePlan, type Path, withField } from "../message-plan.js";
+import { mapList, mapRecord } from "../sorted.js";
+import { dataSourceName, hasSecrets, type Secrets, secretsOf } from "./secret-fields.js";
+import { isSecretHeader, isSecretName } from "./secret-names.js";
+import { hideJson, redactBytes, redacted, redactedBytes, redactJson, redactText } from "./secret-text.js";
+
+type Plan = MessagePlan<Secrets>;
+
+/** `Any`s inside `Any`s are followed to this depth; below it their content is left out. */
+const depthLimit = 32;
+
+const planOf = createPlans(hasSecrets, secretsOf);
+
+/**
+ * A message in which every secret is `[redacted]`: what the protos annotate as sensitive, what is named like a secret, private keys wherever a data
+ * source or a struct holds them, passwords in URLs. Names of files and variables stay, and so do certificates. What cannot be read cannot be looked
+ * through: the content of an `Any` of an unknown type is left out, and so are unknown fields once the result is written without them.
+ * Returns the message itself where nothing is to be hidden; never changes its argument.
+ */
+export function redactMessage(schema: DescMessage, message: Message, unpack: Unpack): Message {
+  return redactAt(planOf(schema), message, unpack, 0);
+}
+
+/** The bytes of a message, without fields that its schema does not know. */
+export function knownBytes(schema: DescMessage, message: Message): Uint8Array {
+  return toBinary(schema, message, { writeUnknownFields: false });
+}
+
+function redactAt(plan: Plan, message: Message, unpack: Unpack, depth: number): Message {
+  const { kind, whole, urls } = plan.own;
+  if (kind === "any") return redactAny(message as Any, unpack, depth);
+  if (kind === "data") return mapData(message as DataSource, redactValue);
+  let result = message;
+  const replace = (field: DescField, change: (value: unknown) => unknown): void => {
+    const before = fieldValue(result, field);
+    if (before === undefined) return;
+    const after = change(before);
+    if (after !== before) result = withField(result, field, after);
+  };
+  for (const field of whole) replace(field, (value) => hide(field, value));
+  for (const field of urls)
+    replace(field, (value) => (Array.isArray(value) ? mapList(value, redactValue) : redactValue(value)));
+  for (const path of plan.paths) {
+    if (whole.includes(path.field)) continue;
+    replace(path.field, (value) => redactField(path, value, unpack, depth));
+  }
+  if (kind === "pair") return redactPair(plan.schema, result);
+  return kind === "struct" ? redactStruct(result as StructMessage) : result;
+}
+
+function redactField(path: Path<Secrets>, value: unknown, unpack: Unpack, depth: number): unknown {
+  const one = path.jsonStruct ? redactJson : (item: unknown) => redactAt(path.plan, item as Message, unpack, depth);
+  if (path.shape === "list") return mapList(value as readonly unknown[], one);
+  if (path.shape === "map") return mapRecord(value as { readonly [key: string]: unknown }, one);
+  return one(value);
+}
+
+function redactAny(any: Any, unpack: Unpack, depth: number): Any {
+  if (any.typeUrl === "") return any;
+  const content = depth < depthLimit ? unpack(any) : undefined;
+  if (content === undefined) return any.value.byteLength === 0 ? any : { ...any, value: nothing };
+  const { schema, message } = content;
+  const value = knownBytes(schema, redactAt(planOf(schema), message, unpack, depth + 1));
+  return Buffer.compare(value, any.value) === 0 ? any : { ...any, value };
+}
+
+const nothing = new Uint8Array();
+
+/** A field that is a secret whole: its shape stays, as far as it says nothing. */
+function hide(field: DescField, value: unknown): unknown {
+  const one = (item: unknown): unknown => hideValue(field.message, item);
+  if (field.fieldKind === "list") return mapList(value as readonly unknown[], one);
+  if (field.fieldKind === "map") return mapRecord(value as { readonly [key: string]: unknown }, one);
+  return one(value);
+}
+
+function hideValue(schema: DescMessage | undefined, value: unknown): unknown {
+  if (typeof value === "string") return value === "" ? value : redacted;
+  if (value instanceof Uint8Array) return value.byteLength === 0 ? value : redactedBytes();
+  if (schema === undefined) return value;
+  const { typeName } = schema;
+  if (typeName === dataSourceName) return mapData(value as DataSource, (inline) => hideValue(undefined, inline));
+  if (typeName === "google.protobuf.Any") return { ...(value as Any), value: nothing };
+  // A struct is plain JSON as a field.
+  if (typeName === "google.protobuf.Struct" && !("$typeName" in (value as object))) return hideJson(value);
+  return create(schema);
+}
+
+interface DataSource extends Message {
+  readonly specifier: { readonly case: string | undefined; readonly value?: unknown };
+}
+
+/** Only what is inline: the name of a file or a variable stays. */
+function mapData(source: DataSource, change: (inline: unknown) => unknown): DataSource {
+  const { specifier } = source;
+  if (specifier.case !== "inlineString" && specifier.case !== "inlineBytes") return source;
+  const value = change(specifier.value);
+  return value === specifier.value ? source : { ...source, specifier: { ...specifier, value } };
+}
+
+function redactValue(value: unknown): unknown {
+  if (typeof value === "string") return redactText(value);
+  return value instanceof Uint8Array ? redactBytes(value) : value;
+}
+
+function redactPair(schema: DescMessage, message: Message): Message {
+  const { key } = message as Message & { readonly key?: unknown };
+  if (typeof key !== "string" || !isSecretHeader(key)) return message;
+  let result = message;
+  for (const field of schema.fields) {
+    const value = field.name === "key" ? undefined : fieldValue(result, field);
+    const after = hideValue(undefined, value);
+    if (after !== value) result = withField(result, field, after);
+  }
+  return result;
+}
+
+interface StructMessage extends Message {
+  readonly fields: {
+    readonly [key: string]: Message & { readonly kind: { readonly case?: string; readonly value?: unknown } };
+  };
+}
+
+/** A struct as a message of its own, not as the JSON that it is in a field. */
+function redactStruct(struct: StructMessage): Message {
+  const fields = Object.entries(struct.fields).map(([key, value]) => {
+    const isHidden = isSecretName(key) && value.kind.case !== "nullValue" && value.kind.case !== undefined;
+    return [key, isHidden ? { ...value, kind: { case: "stringValue", value: redacted } } : redactStructValue(value)];
+  });
+  return { ...struct, fields: Object.fromEntries(fields) } as Message;
+}
+
+function redactStructValue<V extends { readonly kind: { readonly case?: string; readonly value?: unknown } }>(
+  value: V,
+): V {
+  const { kind } = value;
+  if (kind.case !== "stringValue") return value;
+  return { ...value, kind: { ...kind, value: redactText(String(kind.value)) } };
+}

@@ -1,0 +1,35 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { createUnpack, schemaOf, typeNameOf } from "../any.js";
+import { envoyRegistry, type Registry } from "../registry.js";
+import type { Resource } from "../resource.js";
+import { knownBytes, redactMessage } from "./redact.js";
+
+/**
+ * The v3 body of a resource without its secrets; empty where its type is not known. Made when it is first asked for, and kept for as long as the
+ * resource lives. Never write to it.
+ */
+export type RedactedBody = (resource: Resource) => Uint8Array;
+
+/** Hides the secrets of resources. `registry`: where the content of `Any`s is looked up; Envoy's messages by default. */
+export function createRedactedBody(registry?: Registry): RedactedBody {
+  const known = new WeakMap<Resource, Uint8Array>();
+  return (resource) => {
+    let body = known.get(resource);
+    if (body === undefined) {
+      body = redact(resource, registry ?? envoyRegistry());
+      known.set(resource, body);
+    }
+    return body;
+  };
+}
+
+const nothing = new Uint8Array();
+
+function redact({ type, body }: Resource, registry: Registry): Uint8Array {
+  const schema = schemaOf(typeNameOf(type.typeUrl), registry) ?? type.schema;
+  if (schema === undefined) return nothing;
+  const message = redactMessage(schema, fromBinary(schema, body), createUnpack(registry));
+  const after = knownBytes(schema, message);
+  // Most have no secrets: then there is one body, not two.
+  return Buffer.compare(after, body) === 0 ? body : after;
+}

@@ -1,0 +1,56 @@
+import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
+import { envoyRegistry } from "../registry.js";
+import { isSecretName } from "./secret-names.js";
+
+/** What is to be hidden at a message, besides following its paths. */
+export interface Secrets {
+  readonly kind: "any" | "struct" | "data" | "pair" | "plain";
+  /** Fields that are secrets whole. */
+  readonly whole: readonly DescField[];
+  /** Fields with a URL, which may hold a password. */
+  readonly urls: readonly DescField[];
+}
+
+/** Where a file, a variable or the very content stands. */
+export const dataSourceName = "envoy.config.core.v3.DataSource";
+const anyName = "google.protobuf.Any";
+const structName = "google.protobuf.Struct";
+/** A key that says what its value is. */
+const pairs = new Set(["HeaderValue", "QueryParameter", "KeyValue"].map((name) => `envoy.config.core.v3.${name}`));
+/** The names of cookies that hold tokens are no secrets. */
+const harmless = new Set(["envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames"]);
+
+export function secretsOf(schema: DescMessage): Secrets {
+  const { typeName } = schema;
+  const whole = harmless.has(typeName) ? [] : schema.fields.filter(isSecret);
+  return {
+    kind: kindOf(typeName),
+    whole,
+    urls: schema.fields.filter((field) => isText(field) && /(^|_)ur[il]$/.test(field.name) && !whole.includes(field)),
+  };
+}
+
+function kindOf(typeName: string): Secrets["kind"] {
+  if (typeName === anyName) return "any";
+  if (typeName === structName) return "struct";
+  if (typeName === dataSourceName) return "data";
+  return pairs.has(typeName) ? "pair" : "plain";
+}
+
+/** Whether there is anything to hide. */
+export function hasSecrets(schema: DescMessage): boolean {
+  const { kind, whole, urls } = secretsOf(schema);
+  return kind !== "plain" || whole.length > 0 || urls.length > 0;
+}
+
+/** What the protos call sensitive; and, since they do not say it everywhere, what its name tells. */
+function isSecret(field: DescField): boolean {
+  const sensitive = envoyRegistry().getExtension("udpa.annotations.sensitive");
+  if (sensitive !== undefined && hasOption(field, sensitive) && getOption(field, sensitive) === true) return true;
+  const holdsText = isText(field) || field.message?.typeName === dataSourceName;
+  return holdsText && isSecretName(field.name);
+}
+
+function isText({ scalar }: DescField): boolean {
+  return scalar === ScalarType.STRING || scalar === ScalarType.BYTES;
+}
