@@ -38,6 +38,7 @@ export { encodedAs } from "./v2/encoded-as.js";
 export { v2TypeUrlOf, v3TypeUrlOf } from "./v2/names.js";
 export { upgradeMessage } from "./v2/upgrade.js";
 export { v2Registry } from "./v2/v2-registry.js";
+export { createRegexMatch, type RegexMatch } from "./validate/regex-match.js";
 export { type ValidateOptions, validateMessage } from "./validate/validate-message.js";
 export { type Constraints, holdsFor, type Variant } from "./variant.js";
 export { type MessageFormat, type WriteOptions, writeMessage, writeResources } from "./write-message.js";
