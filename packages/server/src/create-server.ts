@@ -11,6 +11,7 @@ import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
 import { createLedger } from "./ledger/ledger.js";
+import { momentOf } from "./ledger/moment.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
@@ -100,6 +101,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
   const services = createServices({
     ...{ types, loadReports, callInfo, registry: options.registry },
+    clients: { streams: sessions, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
     isServing: () => publication.isOpen,
     admit: refusal,
     refused(call, { code, message }) {

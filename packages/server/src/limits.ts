@@ -25,6 +25,8 @@ export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits
   readonly requestsPerSecond: number;
   /** Requests that one stream, or one connection with polls, may send at once before the rate counts. Default 5,000. */
   readonly requestBurst: number;
+  /** Bytes of one answer about what clients have (CSDS); four are made or read at once. Default 32 MiB: 200,000 resources without their contents. */
+  readonly clientStatusBytes: number;
 }
 
 /** The limits of a server that was given none. */
@@ -38,6 +40,7 @@ export const defaultServerLimits: ServerLimits = {
   pollsPerAddress: 20_000,
   requestsPerSecond: 1_000,
   requestBurst: 5_000,
+  clientStatusBytes: 32 * 1024 * 1024,
   // An Envoy reports each cluster that it has, with traffic or without.
   reportClusters: 100_000,
   reportLocalities: 100_000,

@@ -27,14 +27,15 @@ export function* resourceDetails(status: TypeStatus, wanted: ResourceSet | undef
   const used = acknowledged?.set ?? nothing;
   const last = sent?.set ?? used;
   const there = new Set<ResourceName>();
-  for (const { key, name } of select(target, subscription).resources) {
+  // Listed at once: while this is walked in slices, a set may become an older one of its line.
+  for (const { key, name } of [...select(target, subscription).resources]) {
     there.add(key);
     yield detailOf(name, key);
   }
   // What it has and is to have no more.
   for (const from of new Set([used, last])) {
     if (from === target) continue;
-    for (const { key, name } of select(from, subscription).resources) {
+    for (const { key, name } of [...select(from, subscription).resources]) {
       if (there.has(key)) continue;
       there.add(key);
       yield detailOf(name, key);

@@ -1,4 +1,6 @@
-import { envoyRegistry, type Registry, type ResourceTypes } from "@xdskit/api";
+import { createRedactedBody, envoyRegistry, type Registry, type ResourceTypes } from "@xdskit/api";
+import { clientStatusServiceName, clientStatusV2, createClientStatus } from "../client-status/client-status.js";
+import type { StatusSource } from "../client-status/status-answer.js";
 import type { CallInfo } from "../events.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";
 import type { Refusal, Service } from "../transport.js";
@@ -23,6 +25,7 @@ export function createServices(options: {
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
   readonly loadReports: LoadReports;
+  readonly clients: Omit<StatusSource, "redacted">;
   readonly isServing: () => boolean;
   callInfo(service: string, peer: string): CallInfo;
   /** Says why no call is let in, if so. */
@@ -32,7 +35,7 @@ export function createServices(options: {
   /** Notes down a fault of the server's own. */
   fault(call: CallInfo, error: unknown): void;
 }): Services {
-  const { types, registry, loadReports, isServing, callInfo, admit, refused, fault } = options;
+  const { types, registry, loadReports, clients, isServing, callInfo, admit, refused, fault } = options;
   const calls = createServiceCalls({
     admit,
     refused: (service, { peer }, refusal) => refused(callInfo(service, peer), refusal),
@@ -42,14 +45,18 @@ export function createServices(options: {
     const name = loadReportingServices[api];
     return { name, methods: { StreamLoadStats: loadReports.method(api, (peer) => callInfo(name, peer)) } };
   });
+  const clientStatus = createClientStatus({
+    ...{ ...clients, redacted: createRedactedBody(registry) },
+    fault: ({ peer }, error) => fault(callInfo(clientStatusServiceName, peer), error),
+  });
   const served = [...discoveryMethods(types).keys(), ...Object.values(loadReportingServices)];
   let stopped = false;
   const health = createHealth({ isServing: () => !stopped && isServing(), services: () => served });
   const reflection = createReflection({ services: () => served, registry: () => registry ?? envoyRegistry() });
-  served.push(health.service.name, ...reflection.services.map(({ name }) => name));
+  served.push(clientStatus.name, health.service.name, ...reflection.services.map(({ name }) => name));
   const all = [
-    ...[...loadReporting, ...healthDiscovery].map(calls.serve),
-    ...[health.service, ...reflection.services].map(calls.serveNoting),
+    ...[...loadReporting, ...healthDiscovery, clientStatusV2].map(calls.serve),
+    ...[clientStatus, health.service, ...reflection.services].map(calls.serveNoting),
   ];
   return {
     all,

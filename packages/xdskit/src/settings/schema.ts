@@ -61,6 +61,7 @@ const limits = z.strictObject({
   polls_per_address: count.optional(),
   requests_per_second: count.optional(),
   request_burst: count.optional(),
+  client_status_bytes: count.optional(),
   names_per_request: count.optional(),
   names_per_stream: count.optional(),
   node_bytes: count.optional(),

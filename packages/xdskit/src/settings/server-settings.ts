@@ -80,6 +80,7 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
     pollsPerAddress: limits.polls_per_address,
     requestsPerSecond: limits.requests_per_second,
     requestBurst: limits.request_burst,
+    clientStatusBytes: limits.client_status_bytes,
     namesPerRequest: limits.names_per_request,
     namesPerStream: limits.names_per_stream,
     nodeBytes: limits.node_bytes,

@@ -1,0 +1,84 @@
+import { type RedactedBody, redactJson } from "@xdskit/api";
+import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
+import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
+import type { ResourceSet, TypeStatus, Variant } from "@xdskit/protocol";
+import type { Moment } from "../ledger/moment.js";
+import type { ResourceState } from "../ledger/node-status.js";
+import { type ResourceDetail, resourceDetails } from "../ledger/resource-details.js";
+import type { StatusEntry } from "./status-entry.js";
+
+/** One type on one stream, of which entries are made. */
+export interface TypeOnStream {
+  readonly status: TypeStatus;
+  readonly variant: Variant;
+  /** What the client is to have now. */
+  readonly wanted: ResourceSet | undefined;
+  readonly moment: Moment;
+}
+
+/** How it is told what became of a resource. What is on its way is `STALE` by the words of the proto: sent, and not answered. */
+const configStatuses: Readonly<Record<ResourceState, ConfigStatus>> = {
+  synced: ConfigStatus.SYNCED,
+  sent: ConfigStatus.STALE,
+  "not-sent": ConfigStatus.NOT_SENT,
+  rejected: ConfigStatus.ERROR,
+  missing: ConfigStatus.NOT_SENT,
+};
+
+/** An entry for each resource that the client asked for; with contents where `redacted` is given. */
+export function* resourceEntries(of: TypeOnStream, redacted: RedactedBody | undefined): Iterable<StatusEntry> {
+  for (const detail of resourceDetails(of.status, of.wanted)) yield resourceEntry(of, detail, redacted);
+}
+
+/** The same of those alone that are not as they are to be. */
+export function* entriesBehind(of: TypeOnStream): Iterable<StatusEntry | undefined> {
+  for (const detail of resourceDetails(of.status, of.wanted)) {
+    // What is left out takes its time, too.
+    yield detail.state === "synced" ? undefined : resourceEntry(of, detail, undefined);
+  }
+}
+
+function resourceEntry(of: TypeOnStream, detail: ResourceDetail, redacted: RedactedBody | undefined): StatusEntry {
+  const { status, moment } = of;
+  const { name, state, wanted, used, sent } = detail;
+  const { rejected } = status;
+  // The newest, as the proto has it: of what was rejected, too.
+  const shown = wanted ?? used ?? sent;
+  return {
+    ...{ typeUrl: status.type.typeUrl, name, configStatus: configStatuses[state], clientStatus: clientStatus(detail) },
+    ...versionAndTime(of, detail),
+    content: shown && redacted?.(shown),
+    error:
+      state === "rejected" && rejected !== undefined
+        ? { details: detailsOf(rejected), at: moment.date(rejected.at), version: rejectedVersion(of, detail) }
+        : undefined,
+  };
+}
+
+function clientStatus({ state, used }: ResourceDetail): ClientResourceStatus {
+  if (state === "missing") return ClientResourceStatus.DOES_NOT_EXIST;
+  if (state === "rejected") return ClientResourceStatus.NACKED;
+  return used === undefined ? ClientResourceStatus.REQUESTED : ClientResourceStatus.ACKED;
+}
+
+/** The version that the client knows the resource by: its own in delta, in state of the world that of the response. */
+function versionAndTime(
+  { status, variant, moment }: TypeOnStream,
+  { state, used, sent, wanted }: ResourceDetail,
+): Pick<StatusEntry, "version" | "lastUpdated"> {
+  const onItsWay = state === "sent" || state === "rejected";
+  const response = onItsWay ? status.sent : status.acknowledged;
+  const resource = onItsWay ? (wanted ?? sent) : used;
+  if (response === undefined || resource === undefined) return { version: "" };
+  const lastUpdated = response.at === undefined ? undefined : moment.date(response.at);
+  return { version: variant === "delta" ? resource.version : response.version, lastUpdated };
+}
+
+function rejectedVersion({ status, variant }: TypeOnStream, { rejected }: ResourceDetail): string {
+  return (variant === "delta" ? rejected?.version : status.rejected?.version) ?? "";
+}
+
+/** What a client says may quote what it was sent. */
+export function detailsOf({ code, message }: { readonly code: number; readonly message: string }): string {
+  return message === "" ? `rejected with code ${code}` : String(redactJson(message));
+}

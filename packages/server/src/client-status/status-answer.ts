@@ -1,0 +1,122 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { type RedactedBody, redactJson } from "@xdskit/api";
+import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import type { Node } from "@xdskit/protocol";
+import type { LedgerStream } from "../ledger/ledger-stream.js";
+import type { Moment } from "../ledger/moment.js";
+import { typeReport } from "../ledger/type-report.js";
+import { entriesBehind, resourceEntries, type TypeOnStream } from "./resource-entries.js";
+import { type StatusEntry, writeEntry } from "./status-entry.js";
+import type { StatusRequest } from "./status-request.js";
+import { typeEntries } from "./type-entries.js";
+
+/** What answers are made of. */
+export interface StatusSource {
+  /** Open streams, in the order in which they were opened. */
+  readonly streams: Iterable<LedgerStream>;
+  readonly redacted: RedactedBody;
+  now(): Moment;
+  /** The largest answer, in bytes. */
+  readonly mostBytes: number;
+}
+
+/** An answer would be larger than the limit. */
+export class AnswerTooLarge extends Error {}
+
+/** Of resources that are not as they are to be, a summary lists so many of each type. */
+export const mostListed = 100;
+
+/**
+ * A `ClientStatusResponse`, with a `ClientConfig` for each node, made step by step: between two steps others get their turn. Each stream is looked at as it is
+ * when its turn comes; what a step holds on to are immutable sets.
+ */
+export function* statusAnswer(source: StatusSource, request: StatusRequest): Generator<undefined, Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  let steps = 0;
+  const add = (part: Uint8Array): number => {
+    parts.push(part);
+    bytes += part.byteLength;
+    if (bytes > source.mostBytes) throw new AnswerTooLarge(tooLarge(source.mostBytes, request));
+    return part.byteLength;
+  };
+  // Reading and writing a content costs more than naming it.
+  const perStep = request.contents ? 4 : 32;
+  for (const [node, streams] of matching(source, request)) {
+    yield;
+    const header = parts.length;
+    parts.push(nothing);
+    let size = add(writeNode(node));
+    for (const stream of streams) {
+      for (const entry of entriesOf(stream, source, request)) {
+        if (entry !== undefined) size += add(writeEntry(entry));
+        if (++steps % perStep === 0) yield;
+      }
+    }
+    parts[header] = new BinaryWriter().tag(1, WireType.LengthDelimited).uint32(size).finish();
+    bytes += parts[header].byteLength;
+  }
+  return Buffer.concat(parts);
+}
+
+const nothing = new Uint8Array();
+
+/** The nodes that are asked for, as their newest streams tell of them, with all their streams. */
+function matching({ streams }: StatusSource, { matches }: StatusRequest): readonly (readonly [Node, LedgerStream[]])[] {
+  const found = new Map<string, LedgerStream[]>();
+  const nodes = new Map<string, Node>();
+  for (const stream of streams) {
+    const node = stream.opened?.node;
+    if (node === undefined) continue;
+    nodes.set(node.id, node);
+    const known = found.get(node.id);
+    if (known === undefined) found.set(node.id, [stream]);
+    else known.push(stream);
+  }
+  return [...nodes.values()].filter(matches).map((node) => [node, found.get(node.id) ?? []]);
+}
+
+function* entriesOf(
+  stream: LedgerStream,
+  { redacted, now }: StatusSource,
+  { contents, summary }: StatusRequest,
+): Iterable<StatusEntry | undefined> {
+  // Its stream may be over since.
+  const { opened, snapshot, unsettledSince } = stream;
+  if (opened === undefined) return;
+  const moment = now();
+  for (const status of stream.status()) {
+    const wanted = snapshot?.of(status.type);
+    const of: TypeOnStream = { status, wanted, moment, variant: opened.method.variant };
+    if (!summary) {
+      yield* resourceEntries(of, contents ? redacted : undefined);
+      continue;
+    }
+    const report = typeReport(status, wanted, unsettledSince, moment);
+    yield* typeEntries(report);
+    // Most clients have everything, and are not looked through for it.
+    if (report.behind === 0 && report.rejected === undefined && report.names <= report.resources) continue;
+    let listed = 0;
+    for (const entry of entriesBehind(of)) {
+      yield entry;
+      if (entry !== undefined && ++listed === mostListed) break;
+    }
+  }
+}
+
+/** As the field of the `ClientConfig` that it is in. */
+function writeNode(node: Node): Uint8Array {
+  const { id, cluster, locality, metadata, userAgentName, userAgentVersion, clientFeatures } = node;
+  const message = create(NodeSchema, {
+    ...{ id, cluster, locality, userAgentName, clientFeatures: [...clientFeatures] },
+    metadata: redactJson(metadata) as NonNullable<Parameters<typeof create<typeof NodeSchema>>[1]>["metadata"],
+    userAgentVersionType: { case: "userAgentVersion", value: userAgentVersion },
+  });
+  return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(toBinary(NodeSchema, message)).finish();
+}
+
+function tooLarge(mostBytes: number, { contents }: StatusRequest): string {
+  const without = contents ? ", or without contents (exclude_resource_contents)" : "";
+  return `the answer has more than ${mostBytes} bytes: ask for fewer nodes (node_matchers)${without}`;
+}

@@ -1,0 +1,33 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { type ClientStatusRequest, ClientStatusRequestSchema } from "@xdskit/api/envoy/service/status/v3/csds";
+import { createNodeMatch, MatcherError, type MatchNode } from "./node-matcher.js";
+
+/** What one request asks for. */
+export interface StatusRequest {
+  readonly matches: MatchNode;
+  /** Whether the contents of resources are wanted, without their secrets. */
+  readonly contents: boolean;
+  /** Types with their versions, and only those resources that are not as they are to be: what a fleet with thousands of resources is looked at by. */
+  readonly summary: boolean;
+}
+
+/** The feature (`node.client_features`) by which a client asks for a summary: the message itself has no field for it. */
+export const summaryFeature = "xdskit.status.summary";
+
+/** Reads a `ClientStatusRequest`; a text says why it cannot be answered. */
+export function readStatusRequest(bytes: Uint8Array): StatusRequest | string {
+  let request: ClientStatusRequest;
+  try {
+    request = fromBinary(ClientStatusRequestSchema, bytes);
+  } catch {
+    return "malformed client status request";
+  }
+  try {
+    const summary = request.node?.clientFeatures.includes(summaryFeature) ?? false;
+    const contents = !request.excludeResourceContents && !summary;
+    return { matches: createNodeMatch(request.nodeMatchers), contents, summary };
+  } catch (error) {
+    if (error instanceof MatcherError) return `node_matchers: ${error.message}`;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
+import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
+import type { TypeReport } from "../ledger/node-status.js";
+import { detailsOf } from "./resource-entries.js";
+import type { StatusEntry } from "./status-entry.js";
+
+/**
+ * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one that is on its way (STALE), the one that is
+ * to be sent (NOT_SENT), the one that it rejected (ERROR); each where there is one.
+ */
+export function typeEntries(report: TypeReport): readonly StatusEntry[] {
+  const { typeUrl, sent, acknowledged, rejected, wantedVersion, behind } = report;
+  const entries: StatusEntry[] = [];
+  const add = (
+    configStatus: ConfigStatus,
+    clientStatus: ClientResourceStatus,
+    { version, at }: { readonly version: string; readonly at?: Date | undefined },
+    error?: StatusEntry["error"],
+  ) => entries.push({ typeUrl, name: "", version, lastUpdated: at, configStatus, clientStatus, error });
+
+  if (acknowledged !== undefined) add(ConfigStatus.SYNCED, ClientResourceStatus.ACKED, acknowledged);
+  if (rejected !== undefined) {
+    const { version, at } = rejected;
+    add(ConfigStatus.ERROR, ClientResourceStatus.NACKED, rejected, { details: detailsOf(rejected), at, version });
+  }
+  const answered = [acknowledged?.version, rejected?.version];
+  if (sent !== undefined && !answered.includes(sent.version)) {
+    add(ConfigStatus.STALE, ClientResourceStatus.UNKNOWN, sent);
+  }
+  const known = [...answered, sent?.version];
+  if (wantedVersion !== undefined && behind > 0 && !known.includes(wantedVersion)) {
+    add(ConfigStatus.NOT_SENT, ClientResourceStatus.UNKNOWN, { version: wantedVersion });
+  }
+  // It asked, and nothing is known of it yet.
+  if (entries.length === 0) add(ConfigStatus.NOT_SENT, ClientResourceStatus.REQUESTED, { version: "" });
+  return entries;
+}
