@@ -169,6 +169,7 @@ describe("reflection", () => {
           "envoy.api.v2.EndpointDiscoveryService",
           "envoy.service.load_stats.v2.LoadReportingService",
           "envoy.service.load_stats.v3.LoadReportingService",
+          "envoy.service.status.v3.ClientStatusDiscoveryService",
           "grpc.health.v1.Health",
           "grpc.reflection.v1.ServerReflection",
           "grpc.reflection.v1alpha.ServerReflection",

@@ -1,0 +1,283 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { ClientResourceStatus as Client } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
+import {
+  type ClientConfig,
+  ClientStatusRequestSchema,
+  ClientStatusResponseSchema,
+  ConfigStatus,
+} from "@xdskit/api/envoy/service/status/v3/csds";
+import { statusCode } from "@xdskit/protocol";
+import { ads, type Running, urlOf, withServer } from "../testing/running-server.js";
+import { type ServiceCall, serviceClient } from "../testing/service-client.js";
+import { cluster, loadAssignment } from "../testing/test-resources.js";
+import { patienceMs, within } from "../testing/wait-for.js";
+import { delta, type SotwStream, sotw } from "../testing/xds-client.js";
+import type { ServerOptions } from "../xds-server.js";
+import { summaryFeature } from "./status-request.js";
+
+type Request = MessageInitShape<typeof ClientStatusRequestSchema>;
+
+interface Tools extends Running {
+  call(method: "Fetch" | "Stream"): ServiceCall;
+  fetch(request?: Request): Promise<readonly ClientConfig[]>;
+  /** Of a request that is refused. */
+  refusal(request: Request | Uint8Array): Promise<{ readonly code: number; readonly message: string }>;
+}
+
+const bytesOf = (request: Request | Uint8Array) =>
+  request instanceof Uint8Array
+    ? request
+    : toBinary(ClientStatusRequestSchema, create(ClientStatusRequestSchema, request));
+const configsIn = (bytes: Uint8Array | undefined) =>
+  fromBinary(ClientStatusResponseSchema, bytes ?? assert.fail("no response")).config;
+
+function withStatus(options: ServerOptions, test: (tools: Tools) => Promise<void>): Promise<void> {
+  return withServer(options, async (running) => {
+    const client = serviceClient(running.address);
+    const call: Tools["call"] = (method) =>
+      client.call(`/envoy.service.status.v3.ClientStatusDiscoveryService/${method}ClientStatus`);
+    const fetched = async (request: Request | Uint8Array) => {
+      const made = call("Fetch");
+      made.send(bytesOf(request));
+      made.finish();
+      const { code, message } = await within("the answer", made.status);
+      return { code, message, answer: made.responses[0] };
+    };
+    try {
+      await test({
+        ...running,
+        call,
+        async fetch(request = {}) {
+          const { code, message, answer } = await fetched(request);
+          assert.equal(code, statusCode.ok, message);
+          return configsIn(answer);
+        },
+        refusal: fetched,
+      });
+    } finally {
+      client.close();
+    }
+  });
+}
+
+const typeUrl = urlOf("cluster");
+const node = (id: string) => ({ id, cluster: "edge", metadata: { team: "one", db_password: "S3CR3T" } });
+
+/** Opens an ADS stream that has asked for all clusters, and has them. */
+async function subscribed(client: Running["client"], id: string): Promise<SotwStream & { ack(): Promise<void> }> {
+  const stream = sotw(client.open(ads("sotw")));
+  stream.send({ node: node(id), typeUrl });
+  let { versionInfo, nonce: responseNonce } = await stream.next();
+  return {
+    ...stream,
+    async next() {
+      const response = await stream.next();
+      ({ versionInfo, nonce: responseNonce } = response);
+      return response;
+    },
+    ack: async () => stream.send({ typeUrl, versionInfo, responseNonce }),
+  };
+}
+
+/** `a SYNCED ACKED`, for each resource. */
+const brief = ({ genericXdsConfigs }: ClientConfig) =>
+  genericXdsConfigs.map(
+    ({ name, configStatus, clientStatus }) => `${name} ${ConfigStatus[configStatus]} ${Client[clientStatus]}`,
+  );
+
+/** Asks until the status of the first node is as it is to be. */
+async function eventually(
+  fetch: Tools["fetch"],
+  expected: readonly string[],
+  request: Request = {},
+): Promise<ClientConfig> {
+  let last: ClientConfig | undefined;
+  const end = Date.now() + patienceMs;
+  while (Date.now() < end) {
+    [last] = await fetch(request);
+    if (last !== undefined && JSON.stringify(brief(last)) === JSON.stringify(expected)) return last;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.deepEqual(last && brief(last), expected);
+  return assert.fail();
+}
+
+describe("client status (CSDS)", () => {
+  it("says what was sent, acknowledged and rejected, and by whom", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      server.config.set([cluster("a"), cluster("b")]);
+      assert.deepEqual(await fetch(), []);
+      const stream = await subscribed(client, "n1");
+      const sent = await eventually(fetch, ["a STALE REQUESTED", "b STALE REQUESTED"]);
+      assert.equal(sent.node?.id, "n1");
+      assert.equal(sent.node?.cluster, "edge");
+      assert.deepEqual(sent.node?.metadata, { team: "one", db_password: "[redacted]" });
+      await stream.ack();
+      const synced = await eventually(fetch, ["a SYNCED ACKED", "b SYNCED ACKED"]);
+      const [first] = synced.genericXdsConfigs;
+      assert.equal(first?.typeUrl, typeUrl);
+      assert.equal(first?.versionInfo, server.snapshotOf("all")?.of(server.types.find("cluster")!).version);
+      assert.equal(first?.xdsConfig && anyUnpack(first.xdsConfig, ClusterSchema)?.name, "a");
+      const at = Number(first?.lastUpdated?.seconds);
+      assert.ok(Math.abs(at - Date.now() / 1000) < 60, String(at));
+
+      server.config.update({ upsert: [cluster("b", "bad")] });
+      const { versionInfo, nonce: responseNonce } = await stream.next();
+      await eventually(fetch, ["a SYNCED ACKED", "b STALE ACKED"]);
+      const errorDetail = { code: 3, message: "b is bad: https://me:S3CR3T@host" };
+      stream.send({ typeUrl, versionInfo: first?.versionInfo ?? "", responseNonce, errorDetail });
+      const rejected = await eventually(fetch, ["a SYNCED ACKED", "b ERROR NACKED"]);
+      const [, second] = rejected.genericXdsConfigs;
+      assert.equal(second?.errorState?.details, "b is bad: https://me:[redacted]@host");
+      assert.equal(second?.errorState?.versionInfo, versionInfo);
+      assert.ok(second?.errorState?.lastUpdateAttempt !== undefined);
+      // The newest, as the proto says: what was rejected.
+      assert.equal(second?.xdsConfig && anyUnpack(second.xdsConfig, ClusterSchema)?.altStatName, "bad");
+    }));
+
+  it("says of names that they do not exist, and knows resources of delta by their own versions", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      server.config.set([loadAssignment("one", 1)]);
+      const stream = delta(client.open(ads("delta")));
+      const url = urlOf("endpoint");
+      stream.send({ node: node("n1"), typeUrl: url, resourceNamesSubscribe: ["one", "two"] });
+      const { nonce: responseNonce, resources } = await stream.next();
+      stream.send({ typeUrl: url, responseNonce });
+      const found = await eventually(fetch, ["one SYNCED ACKED", "two NOT_SENT DOES_NOT_EXIST"]);
+      assert.equal(found.genericXdsConfigs[0]?.versionInfo, resources[0]?.version);
+      assert.equal(found.genericXdsConfigs[1]?.xdsConfig, undefined);
+    }));
+
+  it("never tells secrets, and leaves contents out when asked", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      const key = { specifier: { case: "inlineString", value: "S3CR3T" } } as const;
+      const chain = { specifier: { case: "inlineString", value: "public" } } as const;
+      const value = { privateKey: key, certificateChain: chain };
+      server.config.set([create(SecretSchema, { name: "one", type: { case: "tlsCertificate", value } })]);
+      const stream = sotw(client.open(ads("sotw")));
+      const url = `type.googleapis.com/${SecretSchema.typeName}`;
+      stream.send({ node: node("n1"), typeUrl: url, resourceNames: ["one"] });
+      await stream.next();
+      const [shown] = (await fetch())[0]?.genericXdsConfigs ?? [];
+      const text = Buffer.from(shown?.xdsConfig?.value ?? []).toString("latin1");
+      assert.ok(text.includes("public") && text.includes("[redacted]") && !text.includes("S3CR3T"), text);
+      const [bare] = (await fetch({ excludeResourceContents: true }))[0]?.genericXdsConfigs ?? [];
+      assert.equal(bare?.name, "one");
+      assert.equal(bare?.xdsConfig, undefined);
+    }));
+
+  it("tells of the nodes that are asked for, each with all its streams", () =>
+    withStatus({}, async ({ server, client, fetch, refusal }) => {
+      server.config.set([cluster("a"), loadAssignment("one", 1)]);
+      for (const id of ["edge-1", "edge-2", "inner-1"]) await subscribed(client, id);
+      const second = sotw(client.open(ads("sotw")));
+      second.send({ node: node("edge-1"), typeUrl: urlOf("endpoint"), resourceNames: ["one"] });
+      await second.next();
+      const prefix = { nodeId: { matchPattern: { case: "prefix", value: "edge-" } } } as const;
+      const found = await fetch({ nodeMatchers: [prefix] });
+      assert.deepEqual(
+        found.map((config) => [config.node?.id, ...brief(config)]),
+        [
+          ["edge-1", "a STALE REQUESTED", "one STALE REQUESTED"],
+          ["edge-2", "a STALE REQUESTED"],
+        ],
+      );
+      assert.equal((await fetch()).length, 3);
+      const broken = { nodeId: { matchPattern: { case: "safeRegex", value: { regex: "(" } } } } as const;
+      const { code, message } = await refusal({ nodeMatchers: [broken] });
+      assert.deepEqual([code, message.slice(0, 14)], [statusCode.invalidArgument, "node_matchers:"]);
+      assert.equal((await refusal(Uint8Array.of(0x0a, 0xff))).code, statusCode.invalidArgument);
+    }));
+
+  it("sums up: types with their versions, and only the resources that are behind", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      server.config.set([cluster("a"), cluster("b")]);
+      const stream = await subscribed(client, "n1");
+      const request = { node: { clientFeatures: [summaryFeature] } };
+      await eventually(fetch, [" STALE UNKNOWN", "a STALE REQUESTED", "b STALE REQUESTED"], request);
+      await stream.ack();
+      const synced = await eventually(fetch, [" SYNCED ACKED"], request);
+      const before = synced.genericXdsConfigs[0]?.versionInfo;
+      server.config.update({ upsert: [cluster("b", "new")] });
+      const { versionInfo, nonce: responseNonce } = await stream.next();
+      const behind = await eventually(fetch, [" SYNCED ACKED", " STALE UNKNOWN", "b STALE ACKED"], request);
+      assert.deepEqual(
+        behind.genericXdsConfigs.map((entry) => entry.versionInfo),
+        [before, versionInfo, versionInfo],
+      );
+      stream.send({ typeUrl, versionInfo: before ?? "", responseNonce, errorDetail: { code: 3, message: "no" } });
+      const rejected = await eventually(fetch, [" SYNCED ACKED", " ERROR NACKED", "b ERROR NACKED"], request);
+      assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");
+    }));
+
+  it("answers each request of a stream with what is then, and bounds them", () =>
+    withStatus({}, async ({ server, client, call }) => {
+      server.config.set([cluster("a")]);
+      const asked = call("Stream");
+      asked.send(bytesOf({}));
+      assert.deepEqual(configsIn(await asked.next()), []);
+      await subscribed(client, "n1");
+      asked.send(bytesOf({}));
+      assert.equal(configsIn(await asked.next())[0]?.node?.id, "n1");
+      asked.finish();
+      assert.equal((await within("the end", asked.status)).code, statusCode.ok);
+      const greedy = call("Stream");
+      for (let count = 0; count < 100; count++) greedy.send(bytesOf({}));
+      assert.equal((await within("the end", greedy.status)).code, statusCode.resourceExhausted);
+      const closing = call("Stream");
+      closing.send(bytesOf({}));
+      await closing.next();
+      const closed = server.close();
+      assert.equal((await within("the end", closing.status)).code, statusCode.ok);
+      await within("the close", closed);
+    }));
+
+  it("refuses an answer that is larger than the limit, and says what to ask for", () =>
+    withStatus({ limits: { clientStatusBytes: 1_000 } }, async ({ server, client, fetch, refusal }) => {
+      server.config.set(Array.from({ length: 50 }, (_, index) => cluster(`cluster-${index}`)));
+      await subscribed(client, "n1");
+      const { code, message } = await refusal({});
+      assert.equal(code, statusCode.resourceExhausted);
+      assert.match(message, /more than 1000 bytes: ask for fewer nodes \(node_matchers\), or without contents/);
+      const none = { nodeId: { matchPattern: { case: "exact", value: "n2" } } } as const;
+      assert.deepEqual(await fetch({ nodeMatchers: [none] }), []);
+    }));
+
+  it("answers no more at once than its memory is for, and others once a client has read or is gone", () =>
+    withStatus({}, async ({ server, client, call, refusal, fetch }) => {
+      server.config.set(Array.from({ length: 3_000 }, (_, index) => cluster(`cluster-${index}`, "x".repeat(100))));
+      await subscribed(client, "n1");
+      const lazy = Array.from({ length: 4 }, () => call("Stream"));
+      for (const each of lazy) {
+        each.pause();
+        each.send(bytesOf({}));
+      }
+      const answered = async (expected: number) => {
+        for (const end = Date.now() + patienceMs; Date.now() < end; ) {
+          if ((await refusal({})).code === expected) return;
+        }
+        assert.fail(`never answered with ${expected}`);
+      };
+      await answered(statusCode.resourceExhausted);
+      for (const each of lazy) each.cancel();
+      await answered(statusCode.ok);
+      assert.equal((await fetch())[0]?.genericXdsConfigs.length, 3_000);
+    }));
+
+  it("of v2 is not served", () =>
+    withStatus({}, async ({ address }) => {
+      const client = serviceClient(address);
+      const made = client.call("/envoy.service.status.v2.ClientStatusDiscoveryService/FetchClientStatus");
+      made.send(new Uint8Array());
+      made.finish();
+      const { code, message } = await within("the refusal", made.status);
+      client.close();
+      assert.equal(code, statusCode.unimplemented);
+      assert.match(message, /v3 only/);
+    }));
+});

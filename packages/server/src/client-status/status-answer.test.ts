@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { fromBinary } from "@bufbuild/protobuf";
+import { createRedactedBody, resourceTypes } from "@xdskit/api";
+import { ClientStatusResponseSchema, ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
+import { emptySnapshot, type ResourceSet, selectionOf, type TypeStatus, updateSnapshot } from "@xdskit/protocol";
+import type { LedgerStream } from "../ledger/ledger-stream.js";
+import { clusterResource } from "../testing/test-resources.js";
+import { type StatusSource, statusAnswer } from "./status-answer.js";
+
+const type = resourceTypes.find("cluster")!;
+const locality = { region: "", zone: "", subZone: "" };
+const node = {
+  id: "n1",
+  cluster: "",
+  locality,
+  metadata: {},
+  userAgentName: "",
+  userAgentVersion: "",
+  clientFeatures: [],
+};
+
+it("is made in small steps, of what there was when it began", () => {
+  const count = 5_000;
+  const before = updateSnapshot(emptySnapshot(), {
+    upsert: Array.from({ length: count }, (_, index) => clusterResource(`cluster-${index}`)),
+  });
+  const source = sourceOf(before.of(type));
+  const answer = statusAnswer(source, { matches: () => true, contents: false, summary: false });
+  let steps = 0;
+  for (; ; steps++) {
+    const { done, value } = answer.next();
+    if (!done) {
+      // Others go on: the set is an older one of its line from now on.
+      if (steps === 10)
+        updateSnapshot(before, { upsert: [clusterResource("new"), clusterResource("cluster-4999", "new")] });
+      continue;
+    }
+    const [config] = fromBinary(ClientStatusResponseSchema, value).config;
+    assert.equal(config?.genericXdsConfigs.length, count);
+    assert.ok(config.genericXdsConfigs.every(({ configStatus }) => configStatus === ConfigStatus.SYNCED));
+    break;
+  }
+  assert.ok(steps >= count / 50, `${steps} steps`);
+});
+
+function sourceOf(set: ResourceSet): StatusSource {
+  const at = { version: set.version, at: 0, set };
+  const status: TypeStatus = {
+    ...{ type, api: "v3", subscription: selectionOf([], type), wanted: set, sent: at, acknowledged: at },
+    ...{ rejected: undefined, outstanding: 0, waits: [] },
+  };
+  const method = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+  const stream: LedgerStream = {
+    ...{ opened: { id: 1, method, peer: "", node, group: "all" }, openedAt: 0, layers: undefined },
+    ...{ snapshot: { sets: new Map(), of: () => set }, isSettled: true, unsettledSince: 0 },
+    status: () => [status],
+  };
+  const moment = { now: 0, date: (ms: number) => new Date(ms) };
+  return { streams: [stream], redacted: createRedactedBody(), now: () => moment, mostBytes: 100_000_000 };
+}
