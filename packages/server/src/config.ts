@@ -10,6 +10,7 @@ import {
   validateMessage,
   XdskitError,
 } from "@xdskit/api";
+import type { ConfigRollout } from "./ledger/rollout.js";
 import type { LayerName, LayerUpdate } from "./source.js";
 
 /** Names one resource: its type as people type it (`cluster`, `cds`) or its type URL, and its name. */
@@ -29,7 +30,7 @@ export interface ConfigUpdate {
 /**
  * One layer of resources that a program sets. Each call is one atomic change: it is applied whole, or an XdskitError is thrown
  * and nothing changed. Resources with the content that they had are sent to nobody. Calls in one turn of the event loop reach
- * clients as one change.
+ * clients as one change. Each says by its rollout how far it came.
  */
 export interface ConfigLayer {
   readonly name: LayerName;
@@ -38,16 +39,16 @@ export interface ConfigLayer {
    * `Resource` (from `createResource`) can also have aliases and a TTL, and is taken as it is. Throws if a message is of no known type, has no
    * name or breaks a validation rule of its proto, and if a name appears twice for one type.
    */
-  set(resources: Iterable<Message | Resource>): void;
+  set(resources: Iterable<Message | Resource>): ConfigRollout;
   /** Changes only what is named. Throws as `set` does, and for an unknown type in `remove`. */
-  update(update: ConfigUpdate): void;
+  update(update: ConfigUpdate): ConfigRollout;
   /** `update` with `remove` only. */
-  remove(...resources: readonly ResourceSelector[]): void;
+  remove(...resources: readonly ResourceSelector[]): ConfigRollout;
   /**
    * Lets go of the layer: what it holds is removed from all groups, and nothing is kept of it, not even its name, while an emptied layer goes
    * on to cost memory. To set it again makes a new layer of this name. Does nothing if there is none.
    */
-  drop(): void;
+  drop(): ConfigRollout;
 }
 
 /** What programs set: the layer `default`, and as many more by name as a program wants. */
@@ -60,7 +61,7 @@ export interface Config extends ConfigLayer {
 export const defaultLayer: LayerName = "default";
 
 /** Applies what `read` gives to a layer, or refuses it whole: what `read` throws, or the server, is thrown. */
-export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate) => void;
+export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate) => ConfigRollout;
 
 /** How messages become resources. */
 export interface ConfigOptions {
@@ -71,17 +72,20 @@ export interface ConfigOptions {
   readonly validate: boolean;
 }
 
-export function createConfig(options: ConfigOptions, apply: ApplyLayer, drop: (layer: LayerName) => void): Config {
+export function createConfig(
+  options: ConfigOptions,
+  apply: ApplyLayer,
+  drop: (layer: LayerName) => ConfigRollout,
+): Config {
   const { types } = options;
   function layer(name: LayerName): ConfigLayer {
-    const update = ({ upsert = [], remove = [] }: ConfigUpdate) => {
+    const update = ({ upsert = [], remove = [] }: ConfigUpdate) =>
       apply(name, () => ({
         layer: name,
         kind: "patch",
         upsert: asResources(upsert, options),
         remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
       }));
-    };
     return {
       name,
       set: (resources) =>

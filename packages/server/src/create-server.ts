@@ -12,6 +12,8 @@ import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
 import { createLedger } from "./ledger/ledger.js";
 import { momentOf } from "./ledger/moment.js";
+import type { ConfigRollout } from "./ledger/rollout.js";
+import { createRollouts } from "./ledger/rollouts.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
@@ -33,6 +35,12 @@ import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";
 
+/** What became different, and the number of the change: of the last that made a difference, where this one made none. */
+interface Applied {
+  readonly changes: readonly LayerChange[];
+  readonly revision: number;
+}
+
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
   const types = options.types ?? resourceTypes;
@@ -51,6 +59,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const clock = options.clock ?? systemClock;
   const sessions = new Set<Session>();
   const ledger = createLedger(sessions, clock, types);
+  const rollouts = createRollouts(sessions, clock, events);
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();
@@ -69,7 +78,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
     rejections: createRejections(),
-    clock,
+    ...{ clock, rollouts },
   };
   const restOptions = { ...defaultRestOptions, ...options.rest };
   const polls = createPolls({
@@ -158,7 +167,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   /** `source` names who is told about in events. */
-  function apply(source: string, read: () => readonly LayerUpdate[]): void {
+  function apply(source: string, read: () => readonly LayerUpdate[]): Applied {
     let changes: readonly LayerChange[];
     try {
       const updates = read();
@@ -171,12 +180,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       if (error instanceof XdskitError) refused(source, error.findings);
       throw error;
     }
-    publish(changes);
+    return { changes, revision: publish(changes) };
   }
 
-  function publish(changes: readonly LayerChange[]): void {
-    if (changes.length === 0) return;
+  function publish(changes: readonly LayerChange[]): number {
+    if (changes.length === 0) return rollouts.revision;
     counters.configurationsApplied += 1;
+    const revision = rollouts.begin(changes);
     const count = (what: "upserted" | "removed") => changes.reduce((sum, change) => sum + change[what].length, 0);
     events.emit(() => ({
       kind: "configuration-applied",
@@ -186,6 +196,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     }));
     publication.publish(changes);
     services.update();
+    return revision;
   }
 
   async function addSource(source: Source): Promise<void> {
@@ -218,10 +229,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   /** What a program sets after a source has failed says that it goes on without. */
-  function applyConfig(layer: LayerName, read: () => LayerUpdate): void {
-    apply(layer, () => [read()]);
+  function applyConfig(layer: LayerName, read: () => LayerUpdate): ConfigRollout {
+    const { changes, revision } = apply(layer, () => [read()]);
     for (const name of failed.keys()) forgetFailure(name);
     services.update();
+    return rollouts.rollout(revision, changes[0]);
   }
 
   function refuseIfClosed(): void {
@@ -255,6 +267,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   async function shutDown(timeoutMs: number): Promise<void> {
     services.stop();
+    rollouts.close();
     for (const session of sessions) session.end(statusCode.ok, "");
     loadReports.close();
     polls.close();
@@ -277,7 +290,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   return {
     config: createConfig(config, applyConfig, (layer) => {
       const change = layers.drop(layer);
-      if (change !== undefined) publish([change]);
+      return rollouts.rollout(publish(change === undefined ? [] : [change]), change);
     }),
     types,
     addSource,

@@ -1,6 +1,7 @@
 import type { ApiVersion, Finding, ResourceName, ResourceType, Version } from "@xdskit/api";
 import type { ClusterLoad, Node, StatusCode } from "@xdskit/protocol";
 import { callListener } from "./call-listener.js";
+import type { ConfigRolloutOutcome } from "./ledger/rollout.js";
 import type { LayerName } from "./source.js";
 import type { Method } from "./transport.js";
 
@@ -52,6 +53,8 @@ export type ServerEvent =
       readonly source: string;
       readonly findings: readonly Finding[];
     }
+  /** Somebody waited for a change to reach the nodes that it concerns (`rollout.done`), and this came of it. */
+  | { readonly kind: "configuration-rolled-out"; readonly outcome: ConfigRolloutOutcome }
   /** A source looked at what it has and found nothing that would keep it from being applied; `findings` are warnings. */
   | { readonly kind: "configuration-checked"; readonly source: string; readonly findings: readonly Finding[] }
   | { readonly kind: "stream-opened"; readonly stream: NodeStreamInfo }

@@ -24,6 +24,16 @@ export {
   type TypeReport,
   type WaitReport,
 } from "./ledger/node-status.js";
+export type {
+  ConfigRollout,
+  ConfigRolloutDoneOptions,
+  ConfigRolloutOptions,
+  ConfigRolloutOutcome,
+  ConfigRolloutRejection,
+  ConfigRolloutStatus,
+  ConfigRolloutWait,
+  NodeSelection,
+} from "./ledger/rollout.js";
 export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";

@@ -20,6 +20,8 @@ export interface Membership {
   readonly layers: readonly LayerName[] | undefined;
   /** What the node is to have now; undefined while nothing is known yet (rule 7). */
   snapshot(): Snapshot | undefined;
+  /** What its group is to have in the end. */
+  newest(): Snapshot | undefined;
   /** What the stream asks for by name, of types that are supplied on demand; the subscriber hears what is decided. Undefined where nothing is. */
   readonly interest: Interest | undefined;
   leave(): void;
@@ -102,6 +104,7 @@ export function createPublication(
       layers: group.layers,
       interest,
       snapshot: () => (open() ? shared.stack.snapshot() : undefined),
+      newest: () => (open() ? shared.stack.snapshot() : undefined),
       leave() {
         if (!shared.subscribers.delete(subscriber)) return;
         interest?.close();

@@ -19,6 +19,7 @@ import { type Counters, countResponse } from "./counters.js";
 import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
 import type { FairQueue } from "./fair-queue.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
+import type { Rollouts } from "./ledger/rollouts.js";
 import type { ServerLimits } from "./limits.js";
 import { errorsOfLate } from "./on-demand/late-names.js";
 import type { Outcome } from "./on-demand/wanted.js";
@@ -44,6 +45,7 @@ export interface SessionContext {
   readonly events: Events;
   readonly rejections: Rejections;
   readonly clock: Clock;
+  readonly rollouts: Pick<Rollouts, "progressed" | "left">;
   /** Sessions that may have something to send. */
   readonly queue: FairQueue<Session>;
   /** Called once when nothing is left of a session. */
@@ -187,10 +189,12 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     const stream = this.#opened;
     if (this.#over || stream === undefined) return;
     const settled = this.isSettled;
-    if (settled === this.#settled) return;
-    this.#settled = settled;
-    if (settled) this.#context.events.emit(() => ({ kind: "synced", stream }));
-    else this.#unsettledSince = this.#context.clock.now();
+    if (settled !== this.#settled) {
+      this.#settled = settled;
+      if (settled) this.#context.events.emit(() => ({ kind: "synced", stream }));
+      else this.#unsettledSince = this.#context.clock.now();
+    }
+    this.#context.rollouts.progressed(this);
   }
 
   get opened(): NodeStreamInfo | undefined {
@@ -203,6 +207,10 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   get snapshot(): Snapshot | undefined {
     return this.#membership?.snapshot();
+  }
+
+  get newest(): Snapshot | undefined {
+    return this.#membership?.newest();
   }
 
   get isSettled(): boolean {
@@ -333,6 +341,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     const stream = this.#opened;
     if (stream !== undefined) {
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
+      this.#context.rollouts.left(this, stream.node.id);
     }
     // The machine holds a snapshot; a transport may hold on to the session a little longer.
     this.#given = undefined;

@@ -51,9 +51,10 @@ function sourceOf(set: ResourceSet): StatusSource {
     ...{ rejected: undefined, outstanding: 0, waits: [] },
   };
   const method = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+  const snapshot = { sets: new Map(), of: () => set };
   const stream: LedgerStream = {
     ...{ opened: { id: 1, method, peer: "", node, group: "all" }, openedAt: 0, layers: undefined },
-    ...{ snapshot: { sets: new Map(), of: () => set }, isSettled: true, unsettledSince: 0 },
+    ...{ snapshot, newest: snapshot, isSettled: true, unsettledSince: 0 },
     status: () => [status],
   };
   const moment = { now: 0, date: (ms: number) => new Date(ms) };

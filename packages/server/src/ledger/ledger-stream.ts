@@ -12,9 +12,18 @@ export interface LedgerStream {
   readonly layers: readonly LayerName[] | undefined;
   /** What its client is to have now; undefined while nothing is known. */
   readonly snapshot: Snapshot | undefined;
-  /** Its client acknowledged all of that. */
+  /** What its group is to have in the end. */
+  readonly newest: Snapshot | undefined;
+  /** Its client acknowledged all that it is to have now. */
   readonly isSettled: boolean;
   /** Since when it is not settled; milliseconds of the server's clock. */
   readonly unsettledSince: number;
   status(): readonly TypeStatus[];
+}
+
+/** A stream of which the node is known, and that is not over. */
+export type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };
+
+export function isOpen(stream: LedgerStream): stream is OpenStream {
+  return stream.opened !== undefined;
 }

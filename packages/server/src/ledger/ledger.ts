@@ -1,7 +1,6 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Clock } from "../clock.js";
-import type { NodeStreamInfo } from "../events.js";
-import type { LedgerStream } from "./ledger-stream.js";
+import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import {
   type NodeConfig,
@@ -30,9 +29,6 @@ export interface Ledger {
   nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
   nodeStates(): NodeStates;
 }
-
-/** A stream of which the node is known. */
-type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };
 
 /** `streams` are those that are open, in the order in which they were opened. */
 export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, types: ResourceTypes): Ledger {
@@ -78,10 +74,6 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
       return counts;
     },
   };
-}
-
-function isOpen(stream: LedgerStream): stream is OpenStream {
-  return stream.opened !== undefined;
 }
 
 function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): NodeStatus {

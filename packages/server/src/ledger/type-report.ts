@@ -1,6 +1,13 @@
-import { countDifferences, emptyResourceSet, type ResourceSet, select, type TypeStatus } from "@xdskit/protocol";
+import {
+  countDifferences,
+  emptyResourceSet,
+  type ResourceSet,
+  select,
+  type TypeStatus,
+  type Wait,
+} from "@xdskit/protocol";
 import type { Moment } from "./moment.js";
-import { type NodeState, staleMs, type TypeReport } from "./node-status.js";
+import { type NodeState, staleMs, type TypeReport, type WaitReport } from "./node-status.js";
 
 /** What a client is to have of a type, and how far it is. `unsettledSince`: of its stream. */
 export function typeReport(
@@ -27,13 +34,18 @@ export function typeReport(
       ...{ version: rejected.version, at: moment.date(rejected.at) },
       ...{ code: rejected.code, message: rejected.message, blamed: rejected.blamed },
     },
-    waits: status.waits.map(({ kind, type, names, for: awaited }) => ({
-      ...{ kind, type: type.name, names },
-      for: awaited && { type: awaited.type.name, names: awaited.names },
-    })),
+    waits: waitReports(status.waits),
     state: stateOf(status, wanted, behind, unsettledSince, moment),
     behind,
   };
+}
+
+/** What is held back, by the names of types. */
+export function waitReports(waits: readonly Wait[]): readonly WaitReport[] {
+  return waits.map(({ kind, type, names, for: awaited }) => ({
+    ...{ kind, type: type.name, names },
+    for: awaited && { type: awaited.type.name, names: awaited.names },
+  }));
 }
 
 /** The same state alone. */

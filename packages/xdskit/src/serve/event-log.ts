@@ -89,6 +89,7 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
       case "on-demand":
       case "configuration-applied":
       case "configuration-refused":
+      case "configuration-rolled-out":
       case "configuration-checked":
         return;
       default:

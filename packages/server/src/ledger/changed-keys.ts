@@ -1,0 +1,144 @@
+import {
+  canonicalName,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type TypeUrl,
+  type Version,
+} from "@xdskit/api";
+import {
+  covers,
+  emptyResourceSet,
+  type ResourceSet,
+  type Snapshot,
+  type Subscription,
+  type TypeStatus,
+} from "@xdskit/protocol";
+import type { LayerChange } from "../layers.js";
+
+/** What became different in a layer, of one type: by key what there is now, undefined for what went. */
+export interface ChangedKeys {
+  readonly resources: ReadonlyMap<ResourceName, Resource | undefined>;
+  /** Some of it has aliases, so that names do not tell whom it concerns. */
+  readonly hasAliases: boolean;
+}
+
+/** How a client's type stands to a change. */
+export interface TypeStanding {
+  /** It asks for something that changed. */
+  readonly concerned: boolean;
+  /** Keys that changed and of which it uses something older: at most 100. */
+  readonly lacking: readonly ResourceName[];
+}
+
+/** What became different in a layer, by type URL. */
+export function changedKeys({ upserted, removed }: LayerChange): ReadonlyMap<TypeUrl, ChangedKeys> {
+  const byType = new Map<TypeUrl, { resources: Map<ResourceName, Resource | undefined>; hasAliases: boolean }>();
+  const of = ({ typeUrl }: ResourceType) => {
+    const known = byType.get(typeUrl) ?? { resources: new Map(), hasAliases: false };
+    byType.set(typeUrl, known);
+    return known;
+  };
+  for (const { type, name } of removed) {
+    const keys = of(type);
+    keys.resources.set(name, undefined);
+    // What went may have had some.
+    keys.hasAliases = true;
+  }
+  for (const resource of upserted) {
+    const keys = of(resource.type);
+    keys.resources.set(resource.key, resource);
+    keys.hasAliases ||= resource.aliases.length > 0 || resource.variant !== undefined;
+  }
+  return byType;
+}
+
+/** Contents that were published after a change, by key: who has one of them has the change. */
+export type LaterVersions = ReadonlyMap<ResourceName, ReadonlySet<Version | undefined>>;
+
+/**
+ * Compares what clients use with what a change brought, by content, once for all that ask for the same and use the same. For as long as somebody looks at the
+ * change, no longer.
+ */
+export class StandingsOfChange {
+  readonly #changed: ReadonlyMap<TypeUrl, ChangedKeys>;
+  readonly #known = new Map<string, TypeStanding>();
+
+  constructor(changed: ReadonlyMap<TypeUrl, ChangedKeys>) {
+    this.#changed = changed;
+  }
+
+  /** `isNewest`: nothing was published since, so that what the group's snapshot has differently is another layer's. */
+  of(status: TypeStatus, snapshot: Snapshot | undefined, isNewest: boolean, later?: LaterVersions): TypeStanding {
+    const { type, subscription, acknowledged } = status;
+    const changed = this.#changed.get(type.typeUrl);
+    if (changed === undefined) return unconcerned;
+    const used = acknowledged?.set ?? emptyResourceSet(type);
+    const wanted = snapshot?.of(type) ?? emptyResourceSet(type);
+    const { wildcard, names, parameters = "" } = subscription;
+    const key = `${type.typeUrl} ${used.version} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const standing = standingOf(changed, subscription, used, wanted, isNewest, later);
+    if (this.#known.size >= mostKnown) this.#known.clear();
+    this.#known.set(key, standing);
+    return standing;
+  }
+
+  /** To be called where `later` has more. */
+  clear(): void {
+    this.#known.clear();
+  }
+}
+
+const mostKnown = 10_000;
+const mostLacking = 100;
+const unconcerned: TypeStanding = { concerned: false, lacking: [] };
+
+function standingOf(
+  changed: ChangedKeys,
+  subscription: Subscription,
+  used: ResourceSet,
+  wanted: ResourceSet,
+  isNewest: boolean,
+  later: LaterVersions | undefined,
+): TypeStanding {
+  let concerned = false;
+  const lacking: ResourceName[] = [];
+  for (const key of candidates(changed, subscription)) {
+    const after = changed.resources.get(key);
+    const want = wanted.get(key);
+    if (isNewest && want?.version !== after?.version) continue;
+    const have = used.get(key);
+    if (!asksFor(subscription, key, [after, want, have])) continue;
+    concerned = true;
+    if (have?.version === want?.version || have?.version === after?.version || later?.get(key)?.has(have?.version))
+      continue;
+    lacking.push(key);
+    if (lacking.length === mostLacking) break;
+  }
+  return { concerned, lacking };
+}
+
+/** The keys that changed and that a client may ask for. */
+function* candidates(
+  { resources, hasAliases }: ChangedKeys,
+  { wildcard, names }: Subscription,
+): Iterable<ResourceName> {
+  if (wildcard || hasAliases || names.hasCollections || names.hasLocators || names.size >= resources.size) {
+    yield* resources.keys();
+    return;
+  }
+  for (const name of names) if (resources.has(name)) yield name;
+}
+
+function asksFor(subscription: Subscription, key: ResourceName, resources: readonly (Resource | undefined)[]): boolean {
+  const { wildcard, names } = subscription;
+  if (wildcard || names.has(key)) return true;
+  return resources.some((resource) => {
+    if (resource === undefined) return false;
+    if (covers(subscription, resource)) return true;
+    for (const _ of names.spelled(canonicalName(resource.name))) return true;
+    return false;
+  });
+}

@@ -1,0 +1,19 @@
+import type { ConfigRolloutRejection, ConfigRolloutStatus, ConfigRolloutWait } from "./rollout.js";
+import type { Standing } from "./rollout-standing.js";
+
+/** What of a status is listed one by one. */
+const mostListed = 100;
+
+/** Adds up how nodes stand to a change. */
+export function countStandings(revision: number, nodes: Iterable<Standing>): ConfigRolloutStatus {
+  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  const rejections: ConfigRolloutRejection[] = [];
+  const waiting: ConfigRolloutWait[] = [];
+  for (const standing of nodes) {
+    if (standing.kind === "unconcerned") continue;
+    counts[standing.kind] += 1;
+    if (standing.kind === "rejected" && rejections.length < mostListed) rejections.push(standing.rejection);
+    if (standing.kind === "pending" && waiting.length < mostListed) waiting.push(standing.wait);
+  }
+  return { revision, ...counts, rejections, waiting };
+}

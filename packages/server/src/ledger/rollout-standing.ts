@@ -1,0 +1,127 @@
+import type { TypeUrl } from "@xdskit/api";
+import type { TypeStatus } from "@xdskit/protocol";
+import type { LayerChange } from "../layers.js";
+import {
+  type ChangedKeys,
+  changedKeys,
+  type LaterVersions,
+  type StandingsOfChange,
+  type TypeStanding,
+} from "./changed-keys.js";
+import type { OpenStream } from "./ledger-stream.js";
+import type { Moment } from "./moment.js";
+import type { ConfigRolloutRejection, ConfigRolloutWait } from "./rollout.js";
+import { waitReports } from "./type-report.js";
+
+/** How a stream, or a node, stands to a change. */
+export type Standing =
+  | { readonly kind: "unconcerned" }
+  | { readonly kind: "acknowledged" }
+  | { readonly kind: "rejected"; readonly rejection: ConfigRolloutRejection }
+  | { readonly kind: "pending"; readonly wait: ConfigRolloutWait };
+
+/** A change, for whoever looks how streams stand to it. */
+export interface LookedAt {
+  readonly standings: StandingsOfChange;
+  /** Nothing was published since. */
+  isNewest(): boolean;
+  /** What was, as far as somebody watched. */
+  later(typeUrl: TypeUrl): LaterVersions | undefined;
+}
+
+/** A change of one layer. */
+export interface Changed {
+  readonly change: LayerChange;
+  /** Worked out when somebody asks. */
+  readonly keys: ReadonlyMap<TypeUrl, ChangedKeys>;
+}
+
+export function changedBy(change: LayerChange): Changed {
+  let keys: ReadonlyMap<TypeUrl, ChangedKeys> | undefined;
+  return {
+    change,
+    get keys() {
+      keys ??= changedKeys(change);
+      return keys;
+    },
+  };
+}
+
+const unconcerned: Standing = { kind: "unconcerned" };
+const acknowledged: Standing = { kind: "acknowledged" };
+
+/** Costs the types of the stream; what changed is compared once for all streams that ask for the same and use the same. */
+export function standingOf(stream: OpenStream, { change, keys }: Changed, look: LookedAt, moment: Moment): Standing {
+  if (stream.layers !== undefined && !stream.layers.includes(change.layer)) return unconcerned;
+  const { snapshot, newest } = stream;
+  const hasAll = stream.isSettled && snapshot === newest;
+  const isNewest = look.isNewest();
+  let standing: Standing = unconcerned;
+  for (const status of stream.status()) {
+    const { typeUrl } = status.type;
+    if (!keys.has(typeUrl)) continue;
+    const of = look.standings.of(status, newest, isNewest, look.later(typeUrl));
+    if (!of.concerned) continue;
+    // Whoever uses exactly what it is to have, has this too.
+    if (hasAll || of.lacking.length === 0) {
+      if (standing.kind === "unconcerned") standing = acknowledged;
+      continue;
+    }
+    const rejection = rejectionOf(stream, status, of, keys.get(typeUrl), moment);
+    if (rejection !== undefined) return { kind: "rejected", rejection };
+    if (standing.kind !== "pending") standing = { kind: "pending", wait: waitOf(stream, status, of) };
+  }
+  return standing;
+}
+
+/** It said no to a response in which something that it lacks was as it is to be. */
+function rejectionOf(
+  { opened, newest }: OpenStream,
+  { type, rejected }: TypeStatus,
+  { lacking }: TypeStanding,
+  changed: ChangedKeys | undefined,
+  moment: Moment,
+): ConfigRolloutRejection | undefined {
+  if (rejected === undefined) return undefined;
+  const wanted = newest?.of(type);
+  const isAtFault = lacking.some((key) => {
+    const refused = rejected.after.get(key)?.version;
+    return refused === wanted?.get(key)?.version || refused === changed?.resources.get(key)?.version;
+  });
+  if (!isAtFault) return undefined;
+  const { version, code, message, blamed, at } = rejected;
+  return {
+    ...{ node: opened.node.id, type: type.name, typeUrl: type.typeUrl },
+    ...{ version, code, message, blamed, at: moment.date(at) },
+  };
+}
+
+function waitOf(
+  { opened, snapshot, newest }: OpenStream,
+  { type, outstanding, waits }: TypeStatus,
+  { lacking }: TypeStanding,
+): ConfigRolloutWait {
+  const isWithheld = lacking.every((key) => {
+    return snapshot?.of(type).get(key)?.version !== newest?.of(type).get(key)?.version;
+  });
+  const reason = isWithheld
+    ? "withheld"
+    : outstanding > 0
+      ? "not-answered"
+      : waits.length > 0
+        ? "held-back"
+        : "not-sent";
+  return {
+    ...{ node: opened.node.id, type: type.name, typeUrl: type.typeUrl },
+    ...{ reason, waits: waitReports(waits) },
+  };
+}
+
+/** Where a node has several streams: what one of them rejected, then what one of them waits for, counts. */
+export function standingOfNode(standings: Iterable<Standing>): Standing {
+  let found: Standing = unconcerned;
+  for (const standing of standings) if (ranks[standing.kind] > ranks[found.kind]) found = standing;
+  return found;
+}
+
+const ranks: Readonly<Record<Standing["kind"], number>> = { unconcerned: 0, acknowledged: 1, pending: 2, rejected: 3 };

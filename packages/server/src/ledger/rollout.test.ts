@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { ConfigRolloutOutcome, ConfigUpdate, XdsServer } from "../index.js";
+import { manualClock } from "../testing/manual-clock.js";
+import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
+import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
+import { waitFor, within } from "../testing/wait-for.js";
+import { type SotwStream, sotw } from "../testing/xds-client.js";
+
+const typeUrl = urlOf("cluster");
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** SotW: an answer repeats the names. */
+async function answer(stream: SotwStream, rejection?: string, resourceNames: string[] = []): Promise<void> {
+  const { typeUrl, versionInfo, nonce } = await stream.next();
+  const error = rejection === undefined ? {} : { errorDetail: { code: 3, message: rejection } };
+  stream.send({ typeUrl, responseNonce: nonce, versionInfo, resourceNames, ...error });
+}
+
+const synced = (server: XdsServer, ...ids: readonly string[]) =>
+  waitFor(`${ids} to be synced`, () => ids.every((id) => server.node(id)?.state === "synced"));
+
+/** The counts, without the details. */
+function counts({ result, acknowledged, rejected, pending, absent }: ConfigRolloutOutcome) {
+  return { result, acknowledged, rejected, pending, absent };
+}
+
+/** Clients of all clusters that answered what there is, by node id. */
+async function clients(
+  server: XdsServer,
+  open: () => SotwStream,
+  ...ids: readonly string[]
+): Promise<readonly SotwStream[]> {
+  const streams = ids.map((id) => {
+    const stream = open();
+    stream.send({ node: { id, cluster: id.replace(/-.*/, "") }, typeUrl });
+    return stream;
+  });
+  await Promise.all(streams.map((stream) => answer(stream)));
+  await synced(server, ...ids);
+  return streams;
+}
+
+describe("a rollout", () => {
+  it("counts who acknowledged it, who rejected it and why, and who is pending; done says how it ended", () =>
+    withServer({}, async ({ server, client, events }) => {
+      const first = await server.config.set([cluster("a")]);
+      assert.deepEqual(counts(await first.done()), {
+        ...{ result: "complete", acknowledged: 0, rejected: 0, pending: 0, absent: 0 },
+      });
+      const [one, two, three] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1", "n2", "n3");
+      const rollout = server.config.update({ upsert: [cluster("b")] });
+      assert.equal(rollout.revision, first.revision + 1);
+      const done = rollout.done();
+      assert.deepEqual(
+        rollout.status().waiting.map(({ node, type, reason }) => [node, type, reason]),
+        [1, 2, 3].map((index) => [`n${index}`, "cluster", "not-sent"]),
+      );
+      await answer(one!);
+      await answer(two!, "no room");
+      await waitFor("two answers", () => rollout.status().pending === 1);
+      const status = rollout.status();
+      assert.deepEqual([status.acknowledged, status.rejected, status.pending], [1, 1, 1]);
+      const [rejection] = status.rejections;
+      assert.deepEqual([rejection?.node, rejection?.type, rejection?.message], ["n2", "cluster", "no room"]);
+      await waitFor("it to be sent", () => rollout.status().waiting[0]?.reason === "not-answered");
+      await answer(three!);
+      const outcome = await within("the rollout", done);
+      assert.deepEqual(counts(outcome), {
+        ...{ result: "rejected", acknowledged: 2, rejected: 1, pending: 0, absent: 0 },
+      });
+      assert.equal(outcome.rejections[0]?.message, "no room");
+      assert.deepEqual(
+        events.flatMap((event) => (event.kind === "configuration-rolled-out" ? [event.outcome.revision] : [])),
+        [first.revision, rollout.revision],
+      );
+      // The fix reaches everybody.
+      const fix = server.config.update({ upsert: [cluster("b", "mended")] });
+      const mended = fix.done();
+      await Promise.all([one, two, three].map((stream) => answer(stream!)));
+      assert.equal((await within("the fix", mended)).acknowledged, 3);
+    }));
+
+  it("does not wait for groups, types and names that it does not concern, nor for what another layer hides", () =>
+    withMemoryServer(
+      {
+        groups: [
+          { name: "edge", match: { cluster: "edge" }, layers: ["default", "edge"] },
+          { name: "rest", match: {}, layers: ["default"] },
+        ],
+      },
+      async ({ server, client }) => {
+        server.config.set([cluster("a"), cluster("b"), listener("l")]);
+        const edge = server.config.layer("edge");
+        edge.set([cluster("a", "of the edge")]);
+        const open = () => sotw(client.open(ads("sotw")));
+        await clients(server, open, "edge-1");
+        const [rest] = await clients(server, open, "rest-1");
+        const names = open();
+        names.send({ node: { id: "named-1" }, typeUrl, resourceNames: ["b"] });
+        await answer(names, undefined, ["b"]);
+        await synced(server, "named-1");
+        const pending = (update: ConfigUpdate) =>
+          server.config
+            .update(update)
+            .status()
+            .waiting.map(({ node }) => node);
+
+        assert.deepEqual(pending({ upsert: [listener("l", "new")] }), []);
+        // `a` of the edge lies above.
+        assert.deepEqual(pending({ upsert: [cluster("a", "new")] }), ["rest-1"]);
+        await answer(rest!);
+        await synced(server, "rest-1");
+        const removed = server.config.remove({ type: "cluster", name: "b" });
+        assert.deepEqual(
+          removed.status().waiting.map(({ node }) => node),
+          ["edge-1", "rest-1", "named-1"],
+        );
+        const ofEdge = edge.update({ upsert: [cluster("c")] });
+        assert.deepEqual(
+          ofEdge.status().waiting.map(({ node }) => node),
+          ["edge-1"],
+        );
+        const nothing = server.config.update({});
+        assert.equal(nothing.revision, ofEdge.revision);
+        assert.equal((await nothing.done()).result, "complete");
+      },
+    ));
+
+  it("is done when its own part is, whatever else the node waits for or rejected", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a"), listener("l")]);
+      const stream = sotw(client.open(ads("sotw")));
+      stream.send({ node: { id: "n1" }, typeUrl });
+      await answer(stream);
+      stream.send({ typeUrl: urlOf("listener") });
+      await answer(stream, "no such port");
+      await waitFor("the NACK", () => server.node("n1")?.state === "rejected");
+      const done = server.config.update({ upsert: [cluster("a", "new")] }).done();
+      await answer(stream);
+      assert.equal((await within("the rollout", done)).result, "complete");
+      assert.equal(server.node("n1")?.state, "rejected");
+    }));
+
+  it("is done by something newer, though newer changes never end", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a", "0")]);
+      const [stream] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1");
+      const done = server.config.update({ upsert: [cluster("a", "1")] }).done();
+      let outcome: ConfigRolloutOutcome | undefined;
+      void done.then((ended) => {
+        outcome = ended;
+      });
+      // Each answer finds the next change already published.
+      let last = server.config.update({ upsert: [cluster("a", "2")] });
+      for (let round = 3; outcome === undefined && round < 50; round++) {
+        await turn();
+        last = server.config.update({ upsert: [cluster("a", `${round}`)] });
+        await answer(stream!);
+        await turn();
+      }
+      assert.equal(outcome?.result, "complete");
+      assert.equal(last.status().pending, 1);
+      // And what takes it back is as good.
+      const added = server.config.update({ upsert: [cluster("b")] });
+      const taken = added.done();
+      server.config.remove({ type: "cluster", name: "b" });
+      assert.equal((await within("what was taken back", taken)).acknowledged, 1);
+    }));
+
+  it("does not wait for nodes that leave, but for those that come back meanwhile", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const raw = [client.open(ads("sotw")), client.open(ads("sotw"))];
+      const opening = [...raw];
+      const [one] = await clients(server, () => sotw(opening.shift()!), "n1", "n2");
+      const rollout = server.config.update({ upsert: [cluster("b")] });
+      const done = rollout.done();
+      const named = rollout.done({ nodes: ["n2", "never"] });
+      raw[1]?.cancel();
+      assert.deepEqual(counts(await within("the named", named)), {
+        ...{ result: "complete", acknowledged: 0, rejected: 0, pending: 0, absent: 2 },
+      });
+      const back = sotw(client.open(ads("sotw")));
+      back.send({ node: { id: "n2" }, typeUrl });
+      const stranger = sotw(client.open(ads("sotw")));
+      stranger.send({ node: { id: "n3" }, typeUrl });
+      await waitFor("three nodes", () => server.nodes().length === 3);
+      let ended = false;
+      void done.then(() => {
+        ended = true;
+      });
+      await answer(one!);
+      await synced(server, "n1");
+      assert.equal(ended, false);
+      await answer(back);
+      assert.deepEqual(counts(await within("the rollout", done)), {
+        ...{ result: "complete", acknowledged: 2, rejected: 0, pending: 0, absent: 0 },
+      });
+    }));
+
+  it("waits for the nodes that are asked for, for the time that is given, and no longer than the server runs", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const [one] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1", "n2", "n3");
+      const rollout = server.config.update({ upsert: [cluster("b")] });
+      const first = rollout.done({ nodes: ["n1"], timeout: 1_000 });
+      const others = rollout.done({ nodes: ({ id }) => id !== "n1", timeout: 1_000 });
+      const all = rollout.done();
+      await answer(one!);
+      assert.deepEqual(counts(await within("n1", first)), {
+        ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
+      });
+      assert.equal(rollout.status({ nodes: ["n2"] }).pending, 1);
+      clock.advance(1_000);
+      const late = await within("the timeout", others);
+      assert.deepEqual(counts(late), { result: "timeout", acknowledged: 0, rejected: 0, pending: 2, absent: 0 });
+      assert.deepEqual(
+        late.waiting.map(({ node, reason }) => [node, reason]),
+        [
+          ["n2", "not-answered"],
+          ["n3", "not-answered"],
+        ],
+      );
+      assert.equal(clock.waiting, 0);
+      await server.close({ timeoutMs: 500 });
+      assert.equal((await within("the end", all)).result, "closed");
+      assert.equal((await rollout.done()).result, "complete");
+    });
+  });
+
+  it("is collected when nobody holds it, and when the wait for it is over", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const [stream] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1");
+      const unheld = new WeakRef(server.config.update({ upsert: [cluster("b")] }));
+      const awaited = new WeakRef(server.config.update({ upsert: [cluster("c")] }));
+      const done = awaited.deref()?.done();
+      setFlagsFromString("--expose-gc");
+      const gc: () => void = runInNewContext("gc");
+      await answer(stream!);
+      assert.equal((await done)?.result, "complete");
+      for (let round = 0; round < 20 && (unheld.deref() ?? awaited.deref()) !== undefined; round++) {
+        await turn();
+        gc();
+      }
+      assert.equal(unheld.deref() ?? awaited.deref(), undefined);
+    }));
+
+  it("counts a node once that has a stream for each type", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a"), loadAssignment("a", 1)]);
+      const clusters = sotw(client.open(perType("sotw", "cluster")));
+      const endpoints = sotw(client.open(perType("sotw", "endpoint")));
+      clusters.send({ node: { id: "n1" }, typeUrl });
+      endpoints.send({ node: { id: "n1" }, typeUrl: urlOf("endpoint"), resourceNames: ["a"] });
+      await Promise.all([answer(clusters), answer(endpoints, undefined, ["a"])]);
+      await synced(server, "n1");
+      const rollout = server.config.set([cluster("a", "new"), loadAssignment("a", 2), routeConfiguration("r", "a")]);
+      const done = rollout.done();
+      await answer(clusters);
+      await waitFor("the ACK", () => rollout.status().waiting[0]?.type === "endpoint");
+      assert.equal(rollout.status().pending, 1);
+      await answer(endpoints, undefined, ["a"]);
+      assert.deepEqual(counts(await within("the rollout", done)), {
+        ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
+      });
+    }));
+});

@@ -1,0 +1,108 @@
+import type { Clock } from "../clock.js";
+import type { Events } from "../events.js";
+import type { LayerChange } from "../layers.js";
+import { StandingsOfChange } from "./changed-keys.js";
+import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
+import { momentOf } from "./moment.js";
+import type { ConfigRollout, ConfigRolloutOutcome, NodeSelection } from "./rollout.js";
+import { countStandings } from "./rollout-count.js";
+import {
+  type Changed,
+  changedBy,
+  type LookedAt,
+  type Standing,
+  standingOf,
+  standingOfNode,
+} from "./rollout-standing.js";
+import { RolloutWaiter } from "./rollout-waiter.js";
+
+/** The changes on their way. */
+export interface Rollouts {
+  /** Of the last change that made a difference. */
+  readonly revision: number;
+  /** Counts a change that made a difference, before it is published; returns its revision. */
+  begin(changes: readonly LayerChange[]): number;
+  /** A change for whoever made it; `change` undefined: it made no difference. */
+  rollout(revision: number, change: LayerChange | undefined): ConfigRollout;
+  /** A stream may have come further. Costs nothing while nobody waits. */
+  progressed(stream: LedgerStream): void;
+  /** A stream is over. */
+  left(stream: LedgerStream, nodeId: string): void;
+  /** The server is being closed: nobody waits any longer. */
+  close(): void;
+}
+
+export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, events: Events): Rollouts {
+  let revision = 0;
+  let closed = false;
+  const waiters = new Set<RolloutWaiter>();
+
+  function* chosen(nodes: NodeSelection | undefined): Iterable<OpenStream> {
+    const ids = Array.isArray(nodes) ? new Set<string>(nodes) : undefined;
+    for (const stream of streams) {
+      if (!isOpen(stream)) continue;
+      const { node } = stream.opened;
+      if (ids?.has(node.id) ?? (typeof nodes === "function" ? nodes(node) : true)) yield stream;
+    }
+  }
+
+  function rolloutOf(own: number, changed: Changed | undefined): ConfigRollout {
+    const isNewest = () => own === revision;
+    return {
+      revision: own,
+      status({ nodes } = {}) {
+        if (changed === undefined) return countStandings(own, []);
+        const look: LookedAt = { standings: new StandingsOfChange(changed.keys), isNewest, later: () => undefined };
+        const moment = momentOf(clock);
+        const byNode = new Map<string, Standing[]>();
+        for (const stream of chosen(nodes)) {
+          const { id } = stream.opened.node;
+          const standing = standingOf(stream, changed, look, moment);
+          const known = byNode.get(id);
+          if (known === undefined) byNode.set(id, [standing]);
+          else known.push(standing);
+        }
+        return countStandings(own, Array.from(byNode.values(), standingOfNode));
+      },
+      async done({ nodes, timeout = Number.POSITIVE_INFINITY } = {}) {
+        const outcome = await new Promise<ConfigRolloutOutcome>((resolve) => {
+          const waiter = new RolloutWaiter({
+            ...{ revision: own, changed, isNewest, clock },
+            ended(outcome) {
+              waiters.delete(waiter);
+              events.emit(() => ({ kind: "configuration-rolled-out", outcome }));
+              resolve(outcome);
+            },
+          });
+          if (!closed) waiters.add(waiter);
+          waiter.start(changed === undefined ? [] : chosen(nodes), Array.isArray(nodes) ? nodes : []);
+          if (closed) waiter.end("closed");
+          else waiter.limit(timeout);
+        });
+        return outcome;
+      },
+    };
+  }
+
+  return {
+    begin(changes) {
+      revision += 1;
+      for (const waiter of waiters) waiter.superseded(changes);
+      return revision;
+    },
+    get revision() {
+      return revision;
+    },
+    rollout: (own, change) => rolloutOf(own, change && changedBy(change)),
+    progressed(stream) {
+      for (const waiter of waiters) if (isOpen(stream)) waiter.progressed(stream);
+    },
+    left(stream, nodeId) {
+      for (const waiter of waiters) waiter.left(stream, nodeId);
+    },
+    close() {
+      closed = true;
+      for (const waiter of waiters) waiter.end("closed");
+    },
+  };
+}
