@@ -33,7 +33,7 @@ install_python() {
 }
 
 install_go() {
-  (cd "$here/go" && go build -trimpath -o "$cache/bin/go-grpc-client" ./client && go build -trimpath -o "$cache/bin/go-grpc-server" ./server)
+  (cd "$here/go" && go build -trimpath -o "$cache/bin/go-grpc-client" ./client && go build -trimpath -o "$cache/bin/go-grpc-server" ./server && go build -trimpath -o "$cache/bin/go-grpc-csds" ./csds)
 }
 
 install_go_v2() {

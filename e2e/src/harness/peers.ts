@@ -8,7 +8,13 @@ import { fileURLToPath } from "node:url";
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 
 /** The programs that `e2e/peers/install.sh` puts into `.cache/peers/bin`. */
-export type PeerName = "envoy" | "python-grpc" | "go-grpc-client" | "go-grpc-server" | "go-grpc-v2-client";
+export type PeerName =
+  | "envoy"
+  | "python-grpc"
+  | "go-grpc-client"
+  | "go-grpc-server"
+  | "go-grpc-csds"
+  | "go-grpc-v2-client";
 
 /**
  * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is missing the test is skipped with a message

@@ -10,6 +10,7 @@ import {
 } from "@xdskit/server";
 import { bootstrapCommand } from "./commands/bootstrap.js";
 import { serveCommand } from "./commands/serve.js";
+import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
 import { readSettings } from "./settings/read-settings.js";
 import { settingsSchema } from "./settings/schema.js";
@@ -20,7 +21,8 @@ const terminal = { out: () => {}, err: () => {} };
 const exit = () => {};
 
 test("each command's page has every option, and none that is not there", () => {
-  for (const command of [serveCommand(terminal, exit), validateCommand(terminal, exit), bootstrapCommand(terminal)]) {
+  const commands = [serveCommand, validateCommand, statusCommand].map((command) => command(terminal, exit));
+  for (const command of [...commands, bootstrapCommand(terminal)]) {
     const text = page(command.name());
     const options = command.options.map(({ long }) => long ?? "");
     for (const option of options) assert.ok(text.includes(`\`${option}`) || text.includes(` ${option} `), option);

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { bootstrapCommand } from "./commands/bootstrap.js";
 import { serveCommand } from "./commands/serve.js";
+import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
 import { exitStatus } from "./exit-status.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
@@ -10,6 +11,7 @@ const examples = `
 Examples:
   $ xdskit serve ./config                  serve the resources found in a folder
   $ xdskit validate ./config               check them without serving
+  $ xdskit status                          show what each client has, and what it rejected
   $ xdskit bootstrap > envoy.yaml          print the bootstrap with which an Envoy finds this server
 
 Every command explains itself: xdskit COMMAND --help
@@ -27,6 +29,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     .addHelpText("after", examples)
     .addCommand(serveCommand(terminal, exit))
     .addCommand(validateCommand(terminal, exit))
+    .addCommand(statusCommand(terminal, exit))
     .addCommand(bootstrapCommand(terminal));
   for (const command of [program, ...program.commands]) {
     command

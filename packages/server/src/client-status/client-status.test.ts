@@ -18,7 +18,7 @@ import { cluster, loadAssignment } from "../testing/test-resources.js";
 import { patienceMs, within } from "../testing/wait-for.js";
 import { delta, type SotwStream, sotw } from "../testing/xds-client.js";
 import type { ServerOptions } from "../xds-server.js";
-import { summaryFeature } from "./status-request.js";
+import { summaryFeature } from "./service-name.js";
 
 type Request = MessageInitShape<typeof ClientStatusRequestSchema>;
 

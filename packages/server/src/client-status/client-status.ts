@@ -2,6 +2,7 @@ import { statusCode } from "@xdskit/protocol";
 import { createFairQueue, type FairQueue } from "../fair-queue.js";
 import { createRateLimit } from "../rate-limit.js";
 import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../transport.js";
+import { clientStatusServiceName } from "./service-name.js";
 import { AnswerTooLarge, type StatusSource, statusAnswer } from "./status-answer.js";
 import { readStatusRequest, type StatusRequest } from "./status-request.js";
 
@@ -9,8 +10,6 @@ import { readStatusRequest, type StatusRequest } from "./status-request.js";
 const most = { answers: 4, waiting: 10, requestBytes: 1024 * 1024, perSecond: 5, burst: 20 } as const;
 /** How long a client of a stream may take to read an answer. */
 const unreadMs = 30_000;
-
-export const clientStatusServiceName = "envoy.service.status.v3.ClientStatusDiscoveryService";
 
 export interface ClientStatusOptions extends StatusSource {
   /** Notes down a fault of the server's own. */

@@ -1,6 +1,7 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type ClientStatusRequest, ClientStatusRequestSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import { createNodeMatch, MatcherError, type MatchNode } from "./node-matcher.js";
+import { summaryFeature } from "./service-name.js";
 
 /** What one request asks for. */
 export interface StatusRequest {
@@ -10,9 +11,6 @@ export interface StatusRequest {
   /** Types with their versions, and only those resources that are not as they are to be: what a fleet with thousands of resources is looked at by. */
   readonly summary: boolean;
 }
-
-/** The feature (`node.client_features`) by which a client asks for a summary: the message itself has no field for it. */
-export const summaryFeature = "xdskit.status.summary";
 
 /** Reads a `ClientStatusRequest`; a text says why it cannot be answered. */
 export function readStatusRequest(bytes: Uint8Array): StatusRequest | string {

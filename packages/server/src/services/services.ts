@@ -1,5 +1,6 @@
 import { createRedactedBody, envoyRegistry, type Registry, type ResourceTypes } from "@xdskit/api";
-import { clientStatusServiceName, clientStatusV2, createClientStatus } from "../client-status/client-status.js";
+import { clientStatusV2, createClientStatus } from "../client-status/client-status.js";
+import { clientStatusServiceName } from "../client-status/service-name.js";
 import type { StatusSource } from "../client-status/status-answer.js";
 import type { CallInfo } from "../events.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";

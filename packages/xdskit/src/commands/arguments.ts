@@ -46,6 +46,16 @@ export function readDurationWithUnit(text: string): number {
   return value;
 }
 
+/** The same, within bounds. */
+export function readDurationBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = readDurationWithUnit(text);
+    if (value < least || value > most)
+      throw new InvalidArgumentError(`Expected a duration from ${least}ms to ${most / 1000}s.`);
+    return value;
+  };
+}
+
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

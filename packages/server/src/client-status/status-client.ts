@@ -1,0 +1,124 @@
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
+import {
+  type ClientConfig,
+  ClientStatusRequestSchema,
+  ClientStatusResponseSchema,
+} from "@xdskit/api/envoy/service/status/v3/csds";
+import type { NodeMatcherSchema } from "@xdskit/api/envoy/type/matcher/v3/node";
+import { type Address, formatAddress } from "../address.js";
+import { matchesGlob } from "../glob.js";
+import { clientStatusServiceName, summaryFeature } from "./service-name.js";
+
+export type { ClientConfig };
+
+/** What a client of CSDS asks. */
+export interface StatusQuestion {
+  /** Ids of nodes, exact or with `*` and `?`; none of them is every node. */
+  readonly nodes: readonly string[];
+  /** How long the answer may take, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Asks a server, or a client that serves it, for client status (CSDS). */
+export interface StatusClient {
+  /** What each client has, without contents as far as the server leaves them out. Rejects with a StatusError. */
+  ask(question: StatusQuestion): Promise<readonly ClientConfig[]>;
+  close(): void;
+}
+
+/** Why a question was not answered. */
+export class StatusError extends Error {
+  /** gRPC's status code. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The largest answer that is read, in bytes. */
+const mostBytes = 256 * 1024 * 1024;
+
+/** Connects when it is first asked. Plaintext. */
+export function createStatusClient(address: Address): StatusClient {
+  const client = new Client(formatAddress(address), credentials.createInsecure(), {
+    "grpc.max_receive_message_length": mostBytes,
+    // A server that comes back is to be found at the next question, not after two minutes.
+    "grpc.max_reconnect_backoff_ms": 1_000,
+    "grpc.use_local_subchannel_pool": 1,
+  });
+
+  async function ask(nodes: readonly string[], deadline: number): Promise<readonly ClientConfig[]> {
+    const request = create(ClientStatusRequestSchema, {
+      ...{ nodeMatchers: nodes.map(matcherOf), excludeResourceContents: true },
+      node: { id: "xdskit", userAgentName: "xdskit", clientFeatures: [summaryFeature] },
+    });
+    const bytes = Buffer.from(toBinary(ClientStatusRequestSchema, request));
+    const answer = await fetchStatus(client, bytes, deadline).catch((error: unknown) => {
+      // Some serve the stream alone.
+      if (error instanceof StatusError && error.code === status.UNIMPLEMENTED)
+        return firstOfStream(client, bytes, deadline);
+      throw error;
+    });
+    try {
+      return fromBinary(ClientStatusResponseSchema, answer).config;
+    } catch {
+      throw new StatusError(status.INTERNAL, "the answer is malformed");
+    }
+  }
+
+  return {
+    async ask({ nodes, timeoutMs }) {
+      const deadline = Date.now() + timeoutMs;
+      const configs = await ask(nodes, deadline).catch((error: unknown) => {
+        // gRPC's clients, as servers, know no matchers.
+        const isRefused = error instanceof StatusError && error.code === status.INVALID_ARGUMENT;
+        if (isRefused && nodes.length > 0) return ask([], deadline);
+        throw error;
+      });
+      if (nodes.length === 0) return configs;
+      return configs.filter(({ node }) => nodes.some((pattern) => matchesGlob(pattern, node?.id ?? "")));
+    },
+    close: () => client.close(),
+  };
+}
+
+function matcherOf(pattern: string): MessageInitShape<typeof NodeMatcherSchema> {
+  if (!/[*?]/.test(pattern)) return { nodeId: { matchPattern: { case: "exact", value: pattern } } };
+  const regex = pattern.replace(/[^\w*?-]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`);
+  const value = { regex: `(?s)${regex.replaceAll("*", ".*").replaceAll("?", ".")}` };
+  return { nodeId: { matchPattern: { case: "safeRegex", value } } };
+}
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+function fetchStatus(client: Client, request: Buffer, deadline: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const path = `/${clientStatusServiceName}/FetchClientStatus`;
+    client.makeUnaryRequest(path, asIs, asIs, request, { deadline }, (error, answer) => {
+      if (error !== null) reject(statusError(error));
+      else if (answer === undefined) reject(new StatusError(status.INTERNAL, "the answer is empty"));
+      else resolve(answer);
+    });
+  });
+}
+
+function firstOfStream(client: Client, request: Buffer, deadline: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const path = `/${clientStatusServiceName}/StreamClientStatus`;
+    const call = client.makeBidiStreamRequest(path, asIs, asIs, { deadline });
+    call.on("data", (answer: Buffer) => {
+      resolve(answer);
+      call.cancel();
+    });
+    call.on("error", (error: ServiceError) => reject(statusError(error)));
+    call.on("end", () => reject(new StatusError(status.UNAVAILABLE, "the stream ended without an answer")));
+    call.write(request);
+  });
+}
+
+function statusError({ code, details }: ServiceError): StatusError {
+  return new StatusError(code, details);
+}

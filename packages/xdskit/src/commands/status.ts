@@ -1,0 +1,60 @@
+import type { Address } from "@xdskit/server/address";
+import { Command, Option } from "commander";
+import type { Terminal } from "../output/terminal.js";
+import { addressOption, collect, readDurationBetween, readDurationWithUnit } from "./arguments.js";
+
+interface Options {
+  readonly server: Address;
+  readonly node?: readonly string[];
+  readonly type?: readonly string[];
+  readonly json?: boolean;
+  readonly watch?: boolean;
+  readonly interval: number;
+  readonly timeout: number;
+}
+
+const details = `
+Asks by CSDS, which xdskit serves, and so do other control planes and gRPC's own clients (their admin services).
+Docs: docs/status.md
+
+Exit status: 0 when there was an answer, 1 when there was none or NODE is not there, 2 when the usage is wrong.
+
+Examples:
+  $ xdskit status                                  every node: what it acknowledged, rejected, and how far it is behind
+  $ xdskit status edge-1                           one node: each resource that is not synced, and why
+  $ xdskit status --node 'edge-*' --type cluster   some nodes, some types
+  $ xdskit status --watch                          again and again
+  $ xdskit status --json | jq -r '.nodes[] | select(.state == "rejected").id'
+`;
+
+/** `xdskit status`: what each client of a running server has. */
+export function statusCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("status")
+    .summary("show what each client of a running server has")
+    .description("Shows what each client of a running server has, was sent and rejected, and why.")
+    .argument("[node]", "the id of one node, to be shown in detail")
+    .addOption(addressOption("--server <host:port>", "whom to ask, by gRPC", "127.0.0.1:18000"))
+    .option("--node <id>", "nodes with this id, with * and ? for more; may be repeated", collect)
+    .option("--type <type>", "this type, such as cluster; may be repeated", collect)
+    .option("--json", "print JSON")
+    .option("--watch", "show it again and again")
+    .addOption(
+      new Option("--interval <duration>", "how often, from 500ms to 1h")
+        .argParser(readDurationBetween(500, 3_600_000))
+        .default(2_000, "2s"),
+    )
+    .addOption(
+      new Option("--timeout <duration>", "how long an answer may take")
+        .argParser(readDurationWithUnit)
+        .default(10_000, "10s"),
+    )
+    .addHelpText("after", details)
+    .action(async (node: string | undefined, options: Options) => {
+      // Loaded only now: other commands start faster without gRPC and the messages.
+      const { runStatus } = await import("../status/run-status.js");
+      const { node: nodes = [], type: types = [], json = false, watch = false } = options;
+      const { stdout } = process;
+      const screen = stdout.isTTY ? { rows: () => stdout.rows } : undefined;
+      exit(await runStatus({ ...options, node, nodes, types, json, watch, screen }, terminal));
+    });
+}

@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { ClientResourceStatus as Client } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
+import {
+  type ClientConfig_GenericXdsConfigSchema,
+  ClientConfigSchema,
+  ConfigStatus,
+} from "@xdskit/api/envoy/service/status/v3/csds";
+import { clientView } from "./client-view.js";
+import { clientDetails, statusTable } from "./table.js";
+
+const url = (name: string) => `type.googleapis.com/${name}`;
+const clusterUrl = url("envoy.config.cluster.v3.Cluster");
+const listenerUrl = url("envoy.config.listener.v3.Listener");
+const now = new Date("2030-01-01T00:10:00Z");
+const at = (secondsAgo: number) => ({ seconds: BigInt(now.getTime() / 1000 - secondsAgo) });
+
+type ClientConfigInit = Exclude<MessageInitShape<typeof ClientConfigSchema>, { $typeName: string }>;
+type Entry = MessageInitShape<typeof ClientConfig_GenericXdsConfigSchema>;
+
+function viewOf(entries: readonly Entry[], more: Pick<ClientConfigInit, "clientScope" | "xdsConfig"> = {}) {
+  const version = { case: "userAgentVersion", value: "1.40.0" } as const;
+  const node = { id: "edge-1", cluster: "edge", userAgentName: "envoy", userAgentVersionType: version };
+  return clientView(create(ClientConfigSchema, { node, genericXdsConfigs: [...entries], ...more }));
+}
+
+const old = "0123456789abcdef";
+const newer = "fedcba9876543210";
+
+describe("what xdskit says of a client", () => {
+  const error = { details: "no such\nthing", versionInfo: newer, lastUpdateAttempt: at(3) };
+  const view = viewOf([
+    {
+      typeUrl: listenerUrl,
+      versionInfo: old,
+      configStatus: ConfigStatus.SYNCED,
+      clientStatus: Client.ACKED,
+      lastUpdated: at(7_300),
+    },
+    {
+      typeUrl: clusterUrl,
+      versionInfo: old,
+      configStatus: ConfigStatus.SYNCED,
+      clientStatus: Client.ACKED,
+      lastUpdated: at(130),
+    },
+    {
+      typeUrl: clusterUrl,
+      versionInfo: newer,
+      configStatus: ConfigStatus.ERROR,
+      clientStatus: Client.NACKED,
+      lastUpdated: at(3),
+      errorState: error,
+    },
+    {
+      typeUrl: clusterUrl,
+      name: "a",
+      versionInfo: newer,
+      configStatus: ConfigStatus.ERROR,
+      clientStatus: Client.NACKED,
+      errorState: error,
+    },
+    { typeUrl: clusterUrl, name: "b", versionInfo: newer, configStatus: ConfigStatus.STALE, lastUpdated: at(3) },
+    { typeUrl: clusterUrl, name: "c", configStatus: ConfigStatus.NOT_SENT, clientStatus: Client.REQUESTED },
+    { typeUrl: clusterUrl, name: "d", configStatus: ConfigStatus.NOT_SENT, clientStatus: Client.DOES_NOT_EXIST },
+  ]);
+
+  test("versions of each type, how far it is behind, the worst state", () => {
+    assert.deepEqual([view.id, view.userAgent, view.state], ["edge-1", "envoy 1.40.0", "rejected"]);
+    const [cluster, listener] = view.types;
+    assert.deepEqual(
+      [cluster?.type, cluster?.state, cluster?.acknowledged, cluster?.sent, cluster?.rejected, cluster?.behind],
+      ["cluster", "rejected", old, newer, newer, 3],
+    );
+    assert.equal(cluster?.error?.details, "no such\nthing");
+    assert.deepEqual(
+      cluster?.resources.map(({ name, state }) => `${name} ${state}`),
+      [...["a rejected", "b sent", "c pending", "d missing"]],
+    );
+    assert.deepEqual(
+      [listener?.type, listener?.state, listener?.sent, listener?.behind],
+      ["listener", "synced", old, 0],
+    );
+  });
+
+  test("as a table", () => {
+    assert.equal(
+      statusTable([view], now),
+      [
+        "NODE    TYPE      STATE     ACKED     SENT      REJECTED  BEHIND        UPDATED  ERROR",
+        "edge-1  cluster   rejected  01234567  fedcba98  fedcba98  3, 1 missing  3s ago   no such\\u{a}thing",
+        "edge-1  listener  synced    01234567  01234567  -         0             2h ago",
+        "1 node: 1 rejected",
+        "",
+      ].join("\n"),
+    );
+    assert.equal(statusTable([], now), "no node has a discovery stream\n");
+  });
+
+  test("one by one, with the reasons", () => {
+    assert.equal(
+      clientDetails(view, now),
+      [
+        "edge-1: rejected (envoy 1.40.0, cluster edge)",
+        `  cluster: rejected, acknowledged ${old}, rejected ${newer}, 3 behind, 1 missing, 3s ago`,
+        "    a: rejected 3s ago: no such\\u{a}thing",
+        "    b: sent 3s ago, not answered yet",
+        "    c: not received yet",
+        "    d: asked for, and nobody has it",
+        `  listener: synced, acknowledged ${old}, 2h ago`,
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("that there may be more, where a hundred are listed", () => {
+    const listed = Array.from({ length: 100 }, (_, index) => ({
+      typeUrl: clusterUrl,
+      name: `${index}`,
+      configStatus: ConfigStatus.STALE,
+    }));
+    const [type] = viewOf([
+      { typeUrl: clusterUrl, versionInfo: newer, configStatus: ConfigStatus.STALE },
+      ...listed,
+    ]).types;
+    assert.deepEqual([type?.state, type?.behind, type?.behindIsLeast], ["sent", 100, true]);
+  });
+});
+
+describe("what others say", () => {
+  test("a gRPC client, of itself: no status of a server, an age of nothing", () => {
+    const never = { seconds: -62_135_596_800n };
+    const view = viewOf(
+      [
+        { typeUrl: listenerUrl, name: "one", versionInfo: "7", clientStatus: Client.ACKED, lastUpdated: at(5) },
+        { typeUrl: clusterUrl, name: "a", versionInfo: "1", clientStatus: Client.ACKED, lastUpdated: at(5) },
+        {
+          typeUrl: clusterUrl,
+          name: "b",
+          versionInfo: "2",
+          clientStatus: Client.NACKED,
+          errorState: { details: "no", versionInfo: "3" },
+        },
+        {
+          typeUrl: url("envoy.config.route.v3.RouteConfiguration"),
+          name: "r",
+          clientStatus: Client.REQUESTED,
+          lastUpdated: never,
+        },
+      ],
+      { clientScope: "xds:///one" },
+    );
+    const brief = view.types.map((type) => [
+      type.type,
+      type.state,
+      type.acknowledged,
+      type.rejected,
+      type.behind,
+      type.lastUpdated,
+    ]);
+    assert.deepEqual(brief, [
+      ["cluster", "rejected", "1", "3", 1, new Date("2030-01-01T00:09:55Z")],
+      ["listener", "synced", "7", undefined, 0, new Date("2030-01-01T00:09:55Z")],
+      ["route", "pending", undefined, undefined, 1, undefined],
+    ]);
+    assert.match(statusTable([view], now), /^edge-1 \(xds:\/\/\/one\) {2}cluster/m);
+  });
+
+  test("a server that speaks of types alone, as Istio's", () => {
+    const view = viewOf([
+      { typeUrl: clusterUrl, configStatus: ConfigStatus.SYNCED },
+      { typeUrl: listenerUrl, configStatus: ConfigStatus.STALE },
+    ]);
+    assert.deepEqual(
+      view.types.map(({ type, state, acknowledged }) => [type, state, acknowledged]),
+      [
+        ["cluster", "synced", undefined],
+        ["listener", "sent", undefined],
+      ],
+    );
+  });
+
+  test("an older server, in the field that went before", () => {
+    const listenerConfig = { case: "listenerConfig", value: {} } as const;
+    const view = viewOf([], { xdsConfig: [{ status: ConfigStatus.ERROR, perXdsConfig: listenerConfig }] });
+    assert.deepEqual(
+      view.types.map(({ type, state }) => [type, state]),
+      [["listener", "rejected"]],
+    );
+  });
+
+  test("a type that is not known, and a status of later times", () => {
+    const [type] = viewOf([{ typeUrl: url("own.Type"), name: "a", clientStatus: 5 as Client }]).types;
+    assert.deepEqual([type?.type, type?.state], ["own.Type", "rejected"]);
+  });
+});

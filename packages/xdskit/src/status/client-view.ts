@@ -1,0 +1,221 @@
+import { type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
+import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
+import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
+import type { ClientConfig } from "@xdskit/server/status-client";
+
+/**
+ * How far a client is with a type, or with one resource.
+ *
+ * - `synced`: it acknowledged what it is to have.
+ * - `sent`: it was sent it, and has not answered.
+ * - `pending`: it is to be sent; or the client asked, and has nothing yet.
+ * - `rejected`: it rejected (NACK) what it was sent.
+ * - `missing`: it asks for a name that nobody has.
+ * - `unknown`: nobody says.
+ */
+export type State = "synced" | "sent" | "pending" | "rejected" | "missing" | "unknown";
+
+/** What a client said against what it was sent. */
+export interface ErrorView {
+  readonly details: string;
+  readonly at: Date | undefined;
+  readonly version: string;
+}
+
+/** One resource of a client. */
+export interface ResourceView {
+  readonly name: string;
+  readonly state: State;
+  readonly version: string;
+  readonly lastUpdated: Date | undefined;
+  readonly error: ErrorView | undefined;
+}
+
+/** One type of a client. Versions are undefined where nobody says, or where resources have versions of their own. */
+export interface TypeView {
+  /** As people call it: `cluster`. */
+  readonly type: string;
+  readonly typeUrl: string;
+  readonly state: State;
+  /** What the client is known to use. */
+  readonly acknowledged: string | undefined;
+  readonly sent: string | undefined;
+  /** What is still to be sent. */
+  readonly wanted: string | undefined;
+  readonly rejected: string | undefined;
+  /** How many resources are not as they are to be; at least so many where `behindIsLeast`. */
+  readonly behind: number;
+  readonly behindIsLeast: boolean;
+  /** When it last changed for the client, as far as somebody says. */
+  readonly lastUpdated: Date | undefined;
+  readonly error: ErrorView | undefined;
+  /** Resources that are not synced. */
+  readonly resources: readonly ResourceView[];
+}
+
+/** One client, as a server of CSDS tells of it. */
+export interface ClientView {
+  readonly id: string;
+  readonly cluster: string;
+  /** Such as `envoy 1.40.0`, `gRPC Go 1.85.0`. */
+  readonly userAgent: string;
+  /** Of a gRPC client: what it uses it for. */
+  readonly scope: string;
+  readonly state: State;
+  readonly types: readonly TypeView[];
+}
+
+type Entry = ClientConfig["genericXdsConfigs"][number];
+
+/** A server that lists the resources that are behind lists no more than these of a type. */
+const mostListed = 100;
+
+/** Reads what a server, or a client as a server, says of one client. */
+export function clientView(config: ClientConfig): ClientView {
+  const { node, clientScope } = config;
+  const byType = new Map<string, Entry[]>();
+  for (const entry of [...config.genericXdsConfigs, ...olderEntries(config)]) {
+    const known = byType.get(entry.typeUrl);
+    if (known === undefined) byType.set(entry.typeUrl, [entry]);
+    else known.push(entry);
+  }
+  const types = Array.from(byType, ([typeUrl, entries]) => typeView(typeUrl, entries)).sort(inOrder);
+  const version = node?.userAgentVersionType.case === "userAgentVersion" ? node.userAgentVersionType.value : "";
+  return {
+    ...{ id: node?.id ?? "", cluster: node?.cluster ?? "", scope: clientScope },
+    userAgent: [node?.userAgentName ?? "", version].filter((part) => part !== "").join(" "),
+    state: worst(types.map(({ state }) => state)),
+    types,
+  };
+}
+
+/** Who speaks of types alone, as xdskit in its summary and Istio do, gives entries without names. */
+function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
+  const whole = entries.filter(({ name }) => name === "");
+  const named = entries.filter(({ name }) => name !== "").map(resourceView);
+  const behind = named.filter(({ state }) => state !== "synced");
+  const versionIn = (...states: readonly State[]) => {
+    const from = whole.length > 0 ? whole.map(resourceView) : named;
+    return onlyOne(from.filter(({ state }) => states.includes(state)).map(({ version }) => version));
+  };
+  const all = [...whole.map(resourceView), ...named];
+  const error = newest(all.flatMap((each) => each.error ?? []));
+  const acknowledged = whole.length > 0 ? versionIn("synced") : onlyOne(used(entries));
+  const rejected = versionIn("rejected");
+  return {
+    ...{ type: typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, ""), typeUrl, acknowledged },
+    state: worst(all.map(({ state }) => state)),
+    sent: versionIn("sent") ?? (whole.length > 0 ? (rejected ?? acknowledged) : versionIn("synced")),
+    wanted: whole.length > 0 ? versionIn("pending") : undefined,
+    rejected: rejected === undefined ? undefined : (error?.version ?? rejected) || undefined,
+    behind: behind.filter(({ state }) => state !== "missing").length,
+    behindIsLeast: whole.length > 0 && behind.length >= mostListed,
+    lastUpdated: latest(all.flatMap(({ lastUpdated }) => lastUpdated ?? [])),
+    error,
+    resources: behind,
+  };
+}
+
+/** Versions that the client itself is known to use. */
+function used(entries: readonly Entry[]): readonly string[] {
+  const acked = ClientResourceStatus.ACKED;
+  const inUse = entries.filter(
+    ({ configStatus, clientStatus }) => clientStatus === acked || configStatus === ConfigStatus.SYNCED,
+  );
+  return inUse.filter(({ configStatus }) => configStatus !== ConfigStatus.STALE).map(({ versionInfo }) => versionInfo);
+}
+
+function resourceView(entry: Entry): ResourceView {
+  const { name, versionInfo, lastUpdated, errorState } = entry;
+  return {
+    ...{ name, state: stateOf(entry), version: versionInfo, lastUpdated: dateOf(lastUpdated) },
+    error: errorState && {
+      ...{ details: errorState.details, version: errorState.versionInfo },
+      at: dateOf(errorState.lastUpdateAttempt),
+    },
+  };
+}
+
+/** A server says the one, a client the other; xdskit both. */
+function stateOf({ configStatus, clientStatus }: Entry): State {
+  if (clientStatus === ClientResourceStatus.DOES_NOT_EXIST) return "missing";
+  switch (configStatus) {
+    case ConfigStatus.SYNCED:
+      return "synced";
+    case ConfigStatus.STALE:
+      return "sent";
+    case ConfigStatus.NOT_SENT:
+      return "pending";
+    case ConfigStatus.ERROR:
+      return "rejected";
+  }
+  switch (clientStatus) {
+    case ClientResourceStatus.ACKED:
+      return "synced";
+    case ClientResourceStatus.NACKED:
+      return "rejected";
+    case ClientResourceStatus.REQUESTED:
+      return "pending";
+  }
+  // What newer clients say, as RECEIVED_ERROR and TIMEOUT, has a reason beside it.
+  return clientStatus === ClientResourceStatus.UNKNOWN ? "unknown" : "rejected";
+}
+
+const olderTypes = {
+  listenerConfig: "envoy.config.listener.v3.Listener",
+  clusterConfig: "envoy.config.cluster.v3.Cluster",
+  routeConfig: "envoy.config.route.v3.RouteConfiguration",
+  scopedRouteConfig: "envoy.config.route.v3.ScopedRouteConfiguration",
+  endpointConfig: "envoy.config.endpoint.v3.ClusterLoadAssignment",
+} as const;
+
+/** What older servers say in another field: of each type its status. */
+function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly Entry[] {
+  if (genericXdsConfigs.length > 0) return [];
+  return xdsConfig.flatMap(({ status, clientStatus, perXdsConfig }) => {
+    if (perXdsConfig.case === undefined) return [];
+    const client = ["UNKNOWN", "REQUESTED", "ACKED", "NACKED"] as const;
+    return [
+      {
+        $typeName: "envoy.service.status.v3.ClientConfig.GenericXdsConfig",
+        ...{ typeUrl: `${typeUrlPrefix}${olderTypes[perXdsConfig.case]}`, name: "", versionInfo: "" },
+        ...{ configStatus: status, clientStatus: ClientResourceStatus[client[clientStatus]], isStaticResource: false },
+      },
+    ];
+  });
+}
+
+const ranks: Readonly<Record<State, number>> = { unknown: 0, synced: 1, missing: 2, sent: 3, pending: 4, rejected: 5 };
+
+function worst(states: readonly State[]): State {
+  return states.reduce((found, state) => (ranks[state] > ranks[found] ? state : found), states[0] ?? "synced");
+}
+
+function inOrder(a: TypeView, b: TypeView): number {
+  const order = ({ typeUrl }: TypeView) => typeOf(typeUrl)?.deliveryOrder ?? Number.MAX_SAFE_INTEGER;
+  return order(a) - order(b) || (a.typeUrl < b.typeUrl ? -1 : 1);
+}
+
+function typeOf(typeUrl: string): ResourceType | undefined {
+  return resourceTypes.byTypeUrl(typeUrl)?.type;
+}
+
+function onlyOne(versions: readonly string[]): string | undefined {
+  const [first, ...others] = new Set(versions);
+  return others.length === 0 && first !== "" ? first : undefined;
+}
+
+function newest(errors: readonly ErrorView[]): ErrorView | undefined {
+  return [...errors].sort((a, b) => (b.at?.getTime() ?? 0) - (a.at?.getTime() ?? 0))[0];
+}
+
+function latest(dates: readonly Date[]): Date | undefined {
+  return dates.length === 0 ? undefined : new Date(dates.reduce((last, date) => Math.max(last, date.getTime()), 0));
+}
+
+/** Clients that have nothing yet say a time long ago. */
+function dateOf(time: { readonly seconds: bigint; readonly nanos: number } | undefined): Date | undefined {
+  if (time === undefined || time.seconds <= 0n) return undefined;
+  const date = new Date(Number(time.seconds) * 1000 + time.nanos / 1e6);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}

@@ -1,0 +1,138 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { resourceTypes } from "@xdskit/api";
+import { type Address, formatAddress } from "@xdskit/server/address";
+import { createStatusClient, type StatusClient, StatusError } from "@xdskit/server/status-client";
+import { exitStatus } from "../exit-status.js";
+import { reportFailure } from "../output/failure.js";
+import { printable } from "../output/printable.js";
+import type { Terminal } from "../output/terminal.js";
+import { listenForStop } from "../serve/signals.js";
+import { type ClientView, clientView } from "./client-view.js";
+import { createPage, type Screen } from "./page.js";
+import { clientDetails, statusTable } from "./table.js";
+
+/** What `status` was asked for. */
+export interface StatusOptions {
+  readonly server: Address;
+  /** The one node that is to be shown in detail. */
+  readonly node: string | undefined;
+  /** Ids of nodes, exact or with `*` and `?`; none of them is every node. */
+  readonly nodes: readonly string[];
+  /** As people type them (`cluster`, `cds`), or type URLs; none of them is every type. */
+  readonly types: readonly string[];
+  readonly json: boolean;
+  readonly watch: boolean;
+  /** Milliseconds. */
+  readonly interval: number;
+  readonly timeout: number;
+  /** Where a page is drawn anew; undefined: it is printed below the one before. */
+  readonly screen: Screen | undefined;
+}
+
+/** Prints what clients have, once or until a signal comes; resolves to the exit status: 0, 1 where nobody answers or the node is not there, 2 wrong usage. */
+export async function runStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
+  const types = new Set<string>();
+  for (const name of options.types) {
+    const url = resourceTypes.find(name)?.typeUrl ?? (name.includes("/") ? name : undefined);
+    if (url === undefined) {
+      reportFailure(
+        terminal,
+        "status",
+        `there is no type "${name}": try cluster, endpoint, listener, route, or a type URL`,
+      );
+      return exitStatus.usage;
+    }
+    types.add(url);
+  }
+  const client = createStatusClient(options.server);
+  const look = () => lookOnce(client, options, types);
+  try {
+    return options.watch ? await watch(look, options, terminal) : await once(look, options, terminal);
+  } finally {
+    client.close();
+  }
+}
+
+/** What was found, or why nothing was. */
+type Look = { readonly clients: readonly ClientView[] } | { readonly problem: string };
+
+async function lookOnce(client: StatusClient, options: StatusOptions, types: ReadonlySet<string>): Promise<Look> {
+  const { node, nodes, timeout: timeoutMs } = options;
+  try {
+    const configs = await client.ask({ nodes: node === undefined ? nodes : [node], timeoutMs });
+    const clients = configs.map(clientView).map((view) => ofTypes(view, types));
+    clients.sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
+    if (node === undefined) return { clients };
+    const found = clients.filter(({ id }) => id === node);
+    return found.length > 0 ? { clients: found } : { problem: `no node "${node}" has a discovery stream` };
+  } catch (error) {
+    if (error instanceof StatusError) return { problem: problemOf(error, options) };
+    throw error;
+  }
+}
+
+async function once(look: () => Promise<Look>, options: StatusOptions, terminal: Terminal): Promise<number> {
+  const found = await look();
+  if ("problem" in found) {
+    reportFailure(terminal, "status", found.problem);
+    return exitStatus.failed;
+  }
+  terminal.out(shown(found.clients, options, 2));
+  return exitStatus.ok;
+}
+
+async function watch(look: () => Promise<Look>, options: StatusOptions, terminal: Terminal): Promise<number> {
+  const signals = listenForStop();
+  const stopped = new AbortController();
+  const stop = signals.stop.then(() => stopped.abort());
+  const page = createPage(terminal, options.json ? undefined : options.screen);
+  try {
+    while (!stopped.signal.aborted) {
+      const found = await Promise.race([look(), stop]);
+      if (found === undefined) break;
+      // A server that is restarted is waited for.
+      if ("problem" in found) page.problem(found.problem);
+      else page.show(shown(found.clients, options, undefined));
+      await delay(options.interval, undefined, { signal: stopped.signal }).catch(() => {});
+    }
+    return exitStatus.ok;
+  } finally {
+    signals.release();
+  }
+}
+
+function shown(clients: readonly ClientView[], options: StatusOptions, indent: number | undefined): string {
+  const now = new Date();
+  if (options.json) {
+    return `${JSON.stringify({ server: formatAddress(options.server), at: now, nodes: clients }, undefined, indent)}\n`;
+  }
+  if (options.node === undefined) return statusTable(clients, now);
+  return clients.map((client) => clientDetails(client, now)).join("");
+}
+
+function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {
+  return types.size === 0 ? view : { ...view, types: view.types.filter(({ typeUrl }) => types.has(typeUrl)) };
+}
+
+/** gRPC's codes that say more than their texts. */
+function problemOf({ code, message }: StatusError, { server, timeout }: StatusOptions): string {
+  const where = formatAddress(server);
+  const text = printable(message);
+  switch (code) {
+    case 4:
+      return `${where} did not answer within ${timeout} ms`;
+    case 12:
+      return `${where} does not serve client status (CSDS): envoy.service.status.v3.ClientStatusDiscoveryService is not there`;
+    case 14:
+      return `nobody answers at ${where}: is it the gRPC address of a running server? (${connectError(text)})`;
+    case 8:
+      return `${where}: ${text} (--node asks for fewer)`;
+    default:
+      return `${where}: ${text} (gRPC status ${code})`;
+  }
+}
+
+/** `connect ECONNREFUSED 127.0.0.1:18000`, without what gRPC says around it. */
+function connectError(text: string): string {
+  return /Last error: (?:Error: )?(.*?)\.? Resolution note/.exec(text)?.[1] ?? text;
+}

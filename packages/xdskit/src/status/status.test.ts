@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createServer } from "@xdskit/server";
+import { main } from "../main.js";
+import { xdskit } from "../testing/command.js";
+import { createPage } from "./page.js";
+
+/** Runs the command in this process. */
+async function run(...args: readonly string[]) {
+  let [out, err] = ["", ""];
+  const terminal = {
+    out: (text: string) => {
+      out += text;
+    },
+    err: (text: string) => {
+      err += text;
+    },
+  };
+  return { status: await main(["status", ...args], terminal), out, err };
+}
+
+async function withServer(test: (address: string) => Promise<void>): Promise<void> {
+  const server = createServer();
+  try {
+    await test((await server.listen({ grpc: "127.0.0.1:0" })).grpc);
+  } finally {
+    await server.close({ timeoutMs: 500 });
+  }
+}
+
+describe("xdskit status", () => {
+  test("says that there are no nodes", () =>
+    withServer(async (address) => {
+      const text = await run("--server", address);
+      assert.deepEqual(text, { status: 0, out: "no node has a discovery stream\n", err: "" });
+      const json = await run("--server", address, "--json", "--node", "edge-*", "--type", "cds");
+      const { at, ...rest } = JSON.parse(json.out);
+      assert.deepEqual(rest, { server: address, nodes: [] });
+      assert.equal(new Date(at).toISOString(), at);
+      const one = await run("--server", address, "edge-1");
+      assert.equal(one.status, 1);
+      assert.equal(one.err, 'xdskit status: no node "edge-1" has a discovery stream\n');
+    }));
+
+  test("says that nobody answers", async () => {
+    const { status, out, err } = await run("--server", "127.0.0.1:1");
+    assert.deepEqual([status, out], [1, ""]);
+    assert.match(err, /^xdskit status: nobody answers at 127\.0\.0\.1:1: .*\(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
+  });
+
+  test("says what is wrong with its arguments", async () => {
+    for (const args of [
+      ["--type", "nothing"],
+      ["--server", "nowhere"],
+      ["--interval", "1ms"],
+      ["--timeout", "5"],
+    ]) {
+      const { status, err } = await run(...args);
+      assert.equal(status, 2, args.join(" "));
+      assert.notEqual(err, "");
+    }
+  });
+
+  test("--watch goes on until a signal comes, whether somebody answers or not", () =>
+    withServer(async (address) => {
+      await using watching = xdskit("status", "--server", address, "--watch", "--interval", "500ms");
+      await watching.seen(/(no node has a discovery stream\n){2}/);
+      watching.kill("SIGTERM");
+      assert.equal((await watching.ended()).status, 0);
+      await using waiting = xdskit("status", "--server", "127.0.0.1:1", "--watch", "--json", "--interval", "500ms");
+      await waiting.seen(/(xdskit status: nobody answers.*\n){2}/, "err");
+      waiting.kill("SIGINT");
+      assert.deepEqual([(await waiting.ended()).status, waiting.out()], [0, ""]);
+    }));
+
+  test("a page on a screen takes the place of the one before, and is cut at its end", () => {
+    let out = "";
+    const draw = (text: string) => {
+      out += text;
+    };
+    const page = createPage({ out: draw, err: () => assert.fail("it is a screen") }, { rows: () => 5 });
+    page.show("1\n2\n3\n4\n5\n6\n");
+    assert.equal(out, "\u001b[H1\u001b[K\n2\u001b[K\n3\u001b[K\n… and 3 more lines\u001b[K\n\u001b[J");
+    page.problem("gone\u001b[2J");
+    assert.ok(out.endsWith("\u001b[Hxdskit status: gone\\u{1b}[2J\u001b[K\n\u001b[J"), JSON.stringify(out));
+  });
+});

@@ -1,0 +1,136 @@
+import { counted } from "../output/counts.js";
+import { printable } from "../output/printable.js";
+import type { ClientView, ErrorView, ResourceView, State, TypeView } from "./client-view.js";
+
+const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "ERROR"] as const;
+
+/** A line for each type of each client. Ages are as of `now`. */
+export function statusTable(clients: readonly ClientView[], now: Date): string {
+  const rows = clients.flatMap((client) =>
+    client.types.length === 0
+      ? [[nameOf(client), ...columns.slice(1).map(() => "-")]]
+      : client.types.map((type) => [nameOf(client), ...cellsOf(type, now)]),
+  );
+  const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows]);
+  return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
+}
+
+function cellsOf(type: TypeView, now: Date): readonly string[] {
+  const { error } = type;
+  return [
+    ...[
+      printable(type.type),
+      type.state,
+      short(type.acknowledged),
+      short(type.sent),
+      short(type.rejected),
+      behind(type),
+    ],
+    ...[ago(type.lastUpdated, now), error === undefined ? "" : cut(printable(error.details), 100)],
+  ];
+}
+
+function totals(clients: readonly ClientView[]): string {
+  const counts = new Map<State, number>();
+  for (const { state } of clients) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const states = Array.from(counts, ([state, count]) => `${count} ${state}`).join(", ");
+  return clients.length === 0 ? "no node has a discovery stream" : `${counted(clients.length, "node")}: ${states}`;
+}
+
+/** Types of one client, and below each the resources that are not synced, with the reason. */
+export function clientDetails(client: ClientView, now: Date): string {
+  const about = [client.userAgent, client.cluster && `cluster ${client.cluster}`].filter((part) => part !== "");
+  const lines = [`${nameOf(client)}: ${client.state}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`];
+  for (const type of client.types) {
+    lines.push(`  ${printable(type.type)}: ${typeText(type, now)}`);
+    for (const resource of type.resources)
+      lines.push(`    ${printable(resource.name)}: ${resourceText(resource, now)}`);
+    if (type.behindIsLeast) lines.push("    and maybe more");
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function typeText(type: TypeView, now: Date): string {
+  const { state, acknowledged, sent, wanted, rejected, lastUpdated } = type;
+  const age = lastUpdated === undefined ? "" : `, ${ago(lastUpdated, now)}`;
+  const versions = [
+    acknowledged && `acknowledged ${acknowledged}`,
+    sent !== undefined && sent !== acknowledged && sent !== rejected ? `sent ${sent}` : undefined,
+    rejected && `rejected ${rejected}`,
+    wanted && `to be sent ${wanted}`,
+  ].filter((part) => part !== undefined && part !== "");
+  const count = type.behind > 0 ? `, ${behindCount(type)} behind` : "";
+  const missing = missingCount(type) > 0 ? `, ${missingCount(type)} missing` : "";
+  // Where it names the resources at fault, they say it themselves.
+  const isTold = type.resources.some(({ error }) => error !== undefined);
+  const reason = type.error === undefined || isTold ? "" : `: ${printable(type.error.details)}`;
+  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${age}${reason}`;
+}
+
+function resourceText({ state, version, lastUpdated, error }: ResourceView, now: Date): string {
+  const when = (date: Date | undefined) => (date === undefined ? "" : ` ${ago(date, now)}`);
+  switch (state) {
+    case "rejected":
+      return `rejected${when(error?.at ?? lastUpdated)}${reasonOf(error)}`;
+    case "sent":
+      return `sent${when(lastUpdated)}, not answered yet`;
+    case "pending":
+      return version === "" ? "not received yet" : `not sent yet; it has ${printable(version)}`;
+    case "missing":
+      return "asked for, and nobody has it";
+    case "unknown":
+    case "synced":
+      return state;
+  }
+}
+
+function reasonOf(error: ErrorView | undefined): string {
+  return error === undefined || error.details === "" ? "" : `: ${printable(error.details)}`;
+}
+
+/** A gRPC client tells of each of its targets on its own. */
+function nameOf({ id, scope }: ClientView): string {
+  return printable(scope === "" ? id || "-" : `${id} (${scope})`);
+}
+
+function behind(type: TypeView): string {
+  const missing = missingCount(type);
+  return missing === 0 ? behindCount(type) : `${behindCount(type)}, ${missing} missing`;
+}
+
+function behindCount({ behind, behindIsLeast }: TypeView): string {
+  return `${behind}${behindIsLeast ? "+" : ""}`;
+}
+
+function missingCount({ resources }: TypeView): number {
+  return resources.filter(({ state }) => state === "missing").length;
+}
+
+/** Versions are long, and their beginnings tell them apart. */
+function short(version: string | undefined): string {
+  if (version === undefined) return "-";
+  return /^[0-9a-f]{16}$/.test(version) ? version.slice(0, 8) : printable(cut(version, 24));
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+function ago(date: Date | undefined, now: Date): string {
+  if (date === undefined) return "-";
+  const seconds = Math.max(0, Math.round((now.getTime() - date.getTime()) / 1000));
+  if (seconds < 120) return `${seconds}s ago`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m ago`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)}h ago`;
+  return `${Math.floor(seconds / 86_400)}d ago`;
+}
+
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = columns.map((_, index) => rows.reduce((most, row) => Math.max(most, row[index]?.length ?? 0), 0));
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
