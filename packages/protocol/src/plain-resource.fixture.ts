@@ -18,6 +18,8 @@ export function plainType(name: string, more: Partial<ResourceType> = {}): Resou
     absenceUntoldTo: [],
     askedAgainAfter: [],
     warmedBy: [],
+    acknowledgedWarm: false,
+    drains: false,
     references: () => [],
     ...more,
   };

@@ -23,6 +23,7 @@ export interface Counters {
   readonly refused: readonly { readonly code: StatusCode; readonly count: number }[];
   configurationsApplied: number;
   configurationsRefused: number;
+  waitsEnded: number;
 }
 
 export function createCounters(): Counters {
@@ -78,6 +79,7 @@ export function createCounters(): Counters {
     },
     configurationsApplied: 0,
     configurationsRefused: 0,
+    waitsEnded: 0,
   };
 }
 

@@ -17,6 +17,7 @@ import { createRollouts } from "./ledger/rollouts.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
+import { createNodeOrders } from "./node-orders.js";
 import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
 import { checkOptions } from "./option-checks.js";
@@ -89,6 +90,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
   const context: SessionContext = {
     ...shared,
+    orders: createNodeOrders(options.ordering),
     queue: createFairQueue((session) => session.work()),
     ended: (session) => void sessions.delete(session),
   };
@@ -309,6 +311,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       polls: counters.polls,
       pollsRefused: counters.pollsRefused,
       refused: counters.refused,
+      waitsEnded: counters.waitsEnded,
       nodes: publication.nodes,
       groups: publication.groups,
       onDemand: onDemand?.stats(),

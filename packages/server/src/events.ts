@@ -1,5 +1,5 @@
 import type { ApiVersion, Finding, ResourceName, ResourceType, Version } from "@xdskit/api";
-import type { ClusterLoad, Node, StatusCode } from "@xdskit/protocol";
+import type { ClusterLoad, Node, StatusCode, Wait } from "@xdskit/protocol";
 import { callListener } from "./call-listener.js";
 import type { ConfigRolloutOutcome } from "./ledger/rollout.js";
 import type { LayerName } from "./source.js";
@@ -114,6 +114,17 @@ export type ServerEvent =
       readonly stream: NodeStreamInfo;
       readonly type: ResourceType;
       readonly authority: string;
+    }
+  /**
+   * A client did not answer a response in time: what waited for it, such as the removal of a cluster that its old routes may still name, goes on
+   * without.
+   */
+  | {
+      readonly kind: "wait-ended";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly version: Version;
+      readonly waits: readonly Wait[];
     }
   /** A request with an outdated nonce was ignored, as the protocol wants it. */
   | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }

@@ -38,6 +38,7 @@ export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./load-reports/load-totals.js";
+export type { OrderingOptions } from "./node-orders.js";
 export {
   defaultOnDemandLimits,
   type OnDemandLimits,

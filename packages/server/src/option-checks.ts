@@ -7,10 +7,13 @@ import type { ServerOptions } from "./xds-server.js";
  * Looks at what types alone do not keep right, before a server is made of it: times and counts, and words that come from a program without types.
  * Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the option.
  */
-export function checkOptions({ onDemand, rest, ttl, resourceErrors }: ServerOptions): void {
+export function checkOptions({ onDemand, ordering, rest, ttl, resourceErrors }: ServerOptions): void {
   checkPolicy("ttl", ttl);
   checkPolicy("resourceErrors", resourceErrors);
   if (rest !== undefined) checkRest(rest);
+  for (const [option, value] of Object.entries(ordering || {})) {
+    if (value !== undefined && !(value >= 0)) throw wrong(`ordering.${option}`, "milliseconds", value);
+  }
   if (onDemand !== undefined) checkOnDemand(onDemand);
 }
 

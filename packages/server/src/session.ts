@@ -8,12 +8,14 @@ import {
   type StatusCode,
   type Stream,
   type StreamEffect,
+  type StreamEvent,
   type StreamOptions,
   statusCode,
   type TtlPolicy,
   type TypeStatus,
   tellsTtl,
 } from "@xdskit/protocol";
+import { type Alarm, createAlarm } from "./alarm.js";
 import type { Clock } from "./clock.js";
 import { type Counters, countResponse } from "./counters.js";
 import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
@@ -21,6 +23,7 @@ import type { FairQueue } from "./fair-queue.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
 import type { Rollouts } from "./ledger/rollouts.js";
 import type { ServerLimits } from "./limits.js";
+import type { NodeOrders, OrderMembership } from "./node-orders.js";
 import { errorsOfLate } from "./on-demand/late-names.js";
 import type { Outcome } from "./on-demand/wanted.js";
 import type { Membership, Publication } from "./publication.js";
@@ -37,6 +40,9 @@ export interface SessionContext {
   readonly limits: ServerLimits;
   readonly defaultNode: Node | undefined;
   readonly publication: Publication;
+  /** Undefined where changes go out at once. */
+  readonly orders: NodeOrders | undefined;
+  readonly clock: Clock;
   /** v3 type URLs of what is supplied on demand. */
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
   /** Which authorities are served, and who is told why resources are not there. */
@@ -44,7 +50,6 @@ export interface SessionContext {
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
-  readonly clock: Clock;
   readonly rollouts: Pick<Rollouts, "progressed" | "left">;
   /** Sessions that may have something to send. */
   readonly queue: FairQueue<Session>;
@@ -62,6 +67,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #info: StreamInfo;
   #opened: NodeStreamInfo | undefined;
   #membership: Membership | undefined;
+  #order: OrderMembership | undefined;
+  #alarm: Alarm | undefined;
   #ttl: TtlPolicy | undefined;
   #resourceErrors: ResourceErrorPolicy | undefined;
   /** The snapshot that the machine was last given. */
@@ -82,7 +89,10 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#context = context;
     this.#connection = connection;
     this.#info = { id, method, peer };
-    this.#stream = createStream({ variant, api, only, types, limits, defaultNode, onDemand, ...naming });
+    this.#stream = createStream({
+      ...{ variant, api, only, types, limits, defaultNode, onDemand, ...naming },
+      progressed: () => this.#wantsWork("answers"),
+    });
     this.#unsettledSince = context.clock.now();
     this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
     this.#counter = context.counters.stream(method);
@@ -99,7 +109,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
       return;
     }
-    this.#guard(() => this.#carryOut(this.#stream.step({ kind: "request", bytes }, this.#context.clock.now())));
+    this.#guard(() => this.#step({ kind: "request", bytes }));
     this.#progress();
     // Not answered at once: requests that come together are answered together, and in turn with other streams.
     this.#wantsWork("answers");
@@ -139,7 +149,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   beat(interval: number): void {
     if (this.#over) return;
-    this.#guard(() => this.#carryOut(this.#stream.step({ kind: "heartbeat", interval })));
+    this.#guard(() => this.#step({ kind: "heartbeat", interval }));
     this.#wantsWork("changes");
   }
 
@@ -164,13 +174,14 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#guard(() => {
       this.#giveSnapshot();
       while (this.#room && !this.#over) {
-        const response = this.#stream.next(this.#context.clock.now());
+        const response = this.#stream.next(this.#now);
         if (response === undefined) break;
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
         if (this.#connection.send(response.body, response.tail)) continue;
         this.#room = false;
         this.#counter.behind += 1;
       }
+      this.#alarm?.set(this.#over ? undefined : this.#stream.deadline());
     });
     this.#progress();
   }
@@ -179,9 +190,16 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     const snapshot = this.#membership?.snapshot();
     if (snapshot === undefined || snapshot === this.#given) return;
     this.#given = snapshot;
-    this.#carryOut(
-      this.#stream.step({ kind: "snapshot", snapshot, ttl: this.#ttl, resourceErrors: this.#resourceErrors }),
-    );
+    const told = { ttl: this.#ttl, resourceErrors: this.#resourceErrors, ordering: this.#order?.ordering };
+    this.#step({ kind: "snapshot", snapshot, ...told });
+  }
+
+  get #now(): number {
+    return this.#context.clock.now();
+  }
+
+  #step(event: StreamEvent): void {
+    this.#carryOut(this.#stream.step(event, this.#now));
   }
 
   /** Called where the client may have become settled, or may be no longer. */
@@ -289,6 +307,12 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       case "foreign":
         events.emit(() => ({ kind: "foreign-authority", stream, type, authority: effect.authority }));
         break;
+      case "wait-ended": {
+        const { version, waits } = effect;
+        counters.waitsEnded += 1;
+        events.emit(() => ({ kind: "wait-ended", stream, type, version, waits }));
+        break;
+      }
       case "stale":
         count.stale += 1;
         events.emit(() => ({ kind: "stale", stream, type }));
@@ -306,9 +330,18 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#ttl = admission.ttl;
     this.#resourceErrors = admission.resourceErrors;
     this.#membership = admission.join(this, tellsTtl(this.#info.method, node, admission.ttl) ? this : undefined);
-    const stream: NodeStreamInfo = { ...this.#info, node, group: this.#membership.group };
+    const { group } = this.#membership;
+    this.#order = this.#context.orders?.join(this.#info.method, node, group);
+    if (this.#order !== undefined) this.#alarm = createAlarm(this.#context.clock, () => this.#timePassed());
+    const stream: NodeStreamInfo = { ...this.#info, node, group };
     this.#opened = stream;
     events.emit(() => ({ kind: "stream-opened", stream }));
+  }
+
+  #timePassed(): void {
+    if (this.#over) return;
+    this.#guard(() => this.#step({ kind: "time" }));
+    this.#wantsWork("answers");
   }
 
   /** Ends the stream for a fault of the client's. */
@@ -344,6 +377,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       this.#context.rollouts.left(this, stream.node.id);
     }
     // The machine holds a snapshot; a transport may hold on to the session a little longer.
+    this.#stream.end();
     this.#given = undefined;
+    this.#alarm?.set(undefined);
+    this.#order?.leave();
   }
 }

@@ -106,6 +106,8 @@ export interface ServerStats {
   readonly pollsRefused: readonly { readonly status: number; readonly count: number }[];
   /** Streams and calls that were ended by an error of the client's, a limit, or for want of a group; by gRPC status code. */
   readonly refused: readonly { readonly code: number; readonly count: number }[];
+  /** How often a change went on without the answer of a client that said nothing for too long, since the start. */
+  readonly waitsEnded: number;
   /** Node ids with at least one open stream, now. */
   readonly nodes: number;
   readonly groups: readonly GroupStats[];

@@ -11,6 +11,7 @@ import type { ServerLimits } from "./limits.js";
 import type { LoadReport, LoadReportFilter } from "./load-reports/load-report.js";
 import type { LoadReportSettings } from "./load-reports/load-report-settings.js";
 import type { LoadTotals } from "./load-reports/load-totals.js";
+import type { OrderingOptions } from "./node-orders.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
 import type { PollTransport } from "./poll-transport.js";
 import type { RestOptions } from "./rest-options.js";
@@ -45,6 +46,8 @@ export interface ServerOptions {
   readonly loadReports?: Partial<LoadReportSettings> | undefined;
   /** See `RestOptions` for each default. */
   readonly rest?: Partial<RestOptions> | undefined;
+  /** How changes are ordered for each client, make before break; see `OrderingOptions` for each default. `false`: they go out at once. */
+  readonly ordering?: Partial<OrderingOptions> | false | undefined;
   /** See `Keepalive` for each default. */
   readonly keepalive?: Partial<Keepalive> | undefined;
   /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */

@@ -104,6 +104,8 @@ function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceTyp
     absenceUntoldTo: [],
     askedAgainAfter: [],
     warmedBy: [],
+    acknowledgedWarm: false,
+    drains: false,
     references: (message, unpack) => referencesOf(schema, message, unpack ?? createUnpack(envoyRegistry())),
   };
 }

@@ -74,6 +74,13 @@ export interface ResourceType {
    */
   readonly warmedBy: readonly TypeUrl[];
   /**
+   * A client can use a new resource of this type only some time after it came, and acknowledges it then: what names it is to wait for that. Clusters (Envoy on the
+   * wire, 1).
+   */
+  readonly acknowledgedWarm: boolean;
+  /** What was replaced or removed goes on to be used for a while, of which no acknowledgement tells: listeners drain (Envoy on the wire, 14). */
+  readonly drains: boolean;
+  /**
    * Which other resources this one names, at any depth and inside `Any`s. Every reference once, in the order of the message's fields.
    * `unpack` reads the `Any`s; without it those of Envoy's own messages are read.
    */

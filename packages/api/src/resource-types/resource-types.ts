@@ -56,6 +56,8 @@ export function unknownResourceType(typeUrl: TypeUrl): ResourceType {
     absenceUntoldTo: [],
     askedAgainAfter: [],
     warmedBy: [],
+    acknowledgedWarm: false,
+    drains: false,
     references: () => [],
   };
 }

@@ -31,6 +31,8 @@ interface Row {
   /** Names of other rows. */
   readonly askedAgainAfter?: readonly string[];
   readonly warmedBy?: readonly string[];
+  readonly acknowledgedWarm?: true;
+  readonly drains?: true;
 }
 
 /**
@@ -72,6 +74,7 @@ const rows: readonly Row[] = [
     nameField: "name",
     wildcard: true,
     warmedBy: ["endpoint"],
+    acknowledgedWarm: true,
   },
   {
     name: "endpoint",
@@ -115,6 +118,7 @@ const rows: readonly Row[] = [
     restPath: "listeners",
     nameField: "name",
     wildcard: true,
+    drains: true,
   },
   {
     // Envoy treats it as a wildcard, full-state type, whatever the documents' lists of such types say.
@@ -208,6 +212,8 @@ function typeOf(row: Row, deliveryOrder: number): ResourceType {
     absenceUntoldTo: row.absenceUntoldTo ?? [],
     askedAgainAfter: (row.askedAgainAfter ?? []).map(urlOfRow),
     warmedBy: (row.warmedBy ?? []).map(urlOfRow),
+    acknowledgedWarm: row.acknowledgedWarm ?? false,
+    drains: row.drains ?? false,
     references: (message, unpack) => references(row.v3, message, unpack),
   };
 }

@@ -3,6 +3,7 @@ import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Rejection } from "./holding.js";
+import type { Ordering, WaitEnded } from "./ordering.js";
 import type { ResourceErrorPolicy } from "./resource-errors.js";
 import type { TypeStatus } from "./status.js";
 
@@ -60,6 +61,8 @@ export interface StreamOptions {
   readonly onDemand?: ReadonlySet<TypeUrl> | undefined;
   /** The authorities of names of federation (`xdstp://authority/…`) that are served; names of others do not exist. Default: any. */
   readonly authorities?: ReadonlySet<string> | undefined;
+  /** Called when another stream of the same order let this one go on: `next` may have something. */
+  readonly progressed?: (() => void) | undefined;
   /** Which clients are told why resources are not there. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
 }
@@ -76,12 +79,16 @@ export type StreamEvent =
       readonly ttl?: TtlPolicy | undefined;
       /** Which clients of the node's group are told why resources are not there. Undefined: what the options say. */
       readonly resourceErrors?: ResourceErrorPolicy | undefined;
+      /** Changes go out make before break, in stages that wait for acknowledgements. Undefined: each at once, in the order of delivery. */
+      readonly ordering?: Ordering | undefined;
     }
   /**
    * Time went by: what needs a heartbeat every so many milliseconds, or more often, is to have one, if the client holds it. Nothing happens on a
    * stream whose client is not told TTLs (`tellsTtl`).
    */
   | { readonly kind: "heartbeat"; readonly interval: number }
+  /** Time went by; `deadline` says when that matters. */
+  | { readonly kind: "time" }
   /** It was decided that these names do not exist, of a type that is supplied on demand. What comes later is sent all the same. */
   | {
       readonly kind: "absent";
@@ -121,6 +128,8 @@ export type StreamEffect =
       readonly message: string;
       readonly rejection: Rejection;
     }
+  /** A client did not answer in time: what waited for it goes on without. */
+  | ({ readonly kind: "wait-ended" } & WaitEnded)
   /** A SotW request with an old or unknown nonce, which was ignored (rules 27, 28). */
   | { readonly kind: "stale"; readonly type: ResourceType };
 
@@ -161,6 +170,10 @@ export interface Stream {
    * transport has room.
    */
   next(now?: number): OutgoingResponse | undefined;
+  /** When it wants a `time` event, if nothing else happens before; undefined for never. */
+  deadline(): number | undefined;
+  /** The stream is over: others of its order wait for it no longer. */
+  end(): void;
   /** What is known of each type that the client asked for, in delivery order. */
   status(): readonly TypeStatus[];
   /** The client uses exactly what the newest snapshot that it was given has for it: nothing is to be sent, on its way or held back. */

@@ -1,24 +1,9 @@
-import type { ApiVersion, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import type { ResourceSet } from "../resource-set.js";
 import type { Subscription } from "../subscription.js";
+import type { Wait } from "../wait.js";
 import { onTheirWay, type Rejection } from "./holding.js";
 import type { Subscriber } from "./subscriber.js";
-
-/** What is held back, and for what. */
-export interface Wait {
-  /**
-   * - `make`: a new or changed resource waits for what it names to be acknowledged.
-   * - `break`: a removal waits for the acknowledgement of what named the removed.
-   * - `linger`: a removal waits while connections drain from what named the removed, of which no acknowledgement tells.
-   * - `named`: a removal waits for the client to ask for it no longer.
-   */
-  readonly kind: "make" | "break" | "linger" | "named";
-  /** What waits: at most 100 names. */
-  readonly type: ResourceType;
-  readonly names: readonly ResourceName[];
-  /** What it waits for: at most 100 names. Undefined for time, or for the client. */
-  readonly for: { readonly type: ResourceType; readonly names: readonly ResourceName[] } | undefined;
-}
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
 export interface TypeStatus {

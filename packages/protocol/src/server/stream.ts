@@ -1,4 +1,5 @@
 import type { ResourceType, TypeUrl } from "@xdskit/api";
+import { wholeStage } from "../make-before-break.js";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import type { ResourceError } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
@@ -17,6 +18,7 @@ import { heartbeatOf } from "./heartbeats.js";
 import { noteOutstanding, settleSilently } from "./holding.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
 import { mostCharacters } from "./limits.js";
+import type { OrderedStream, Ordering } from "./ordering.js";
 import { headOf, outgoing } from "./outgoing.js";
 import { requestedType } from "./requested-type.js";
 import { type ErrorsToTell, noErrors, noted } from "./resource-errors.js";
@@ -33,7 +35,7 @@ export function createStream(options: StreamOptions): Stream {
   return options.variant === "sotw" ? new ServerStream(options, sotw) : new ServerStream(options, delta);
 }
 
-class ServerStream<Asked extends Request, Asker extends Subscriber> implements Stream {
+class ServerStream<Asked extends Request, Asker extends Subscriber> implements Stream, OrderedStream {
   readonly #options: StreamOptions;
   readonly #rules: VariantRules<Asked, Asker>;
   readonly #surroundings: Surroundings;
@@ -50,6 +52,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #sent = 0;
   /** The time that it was told last, in milliseconds. */
   #now = 0;
+  #ordering: Ordering | undefined;
   /** Authorities that the client was noted to ask for in vain. */
   #foreign = noForeign;
   /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
@@ -78,8 +81,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       case "heartbeat":
         for (const asker of this.#ordered) if (this.#told.ttl(asker.type)) beat(asker, event.interval);
         return [];
+      case "time": {
+        const ended = this.#ordering?.expire(this, this.#now) ?? [];
+        return ended.map((wait) => ({ kind: "wait-ended", ...wait }));
+      }
       case "snapshot":
         this.#told.follow(event.ttl, event.resourceErrors);
+        this.#follow(event.ordering);
         this.#take(event.snapshot);
         return [];
       case "absent": {
@@ -88,6 +96,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         return [];
       }
     }
+  }
+
+  #follow(ordering: Ordering | undefined): void {
+    if (ordering === this.#ordering) return;
+    this.#ordering?.leave(this);
+    this.#ordering = ordering;
+    ordering?.join(this);
   }
 
   #decide(asker: Asker, names: NameSet, errors: readonly ResourceError[]): void {
@@ -121,23 +136,58 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#now = now;
     if (this.#closed || this.#newest === undefined || this.#node === undefined) return undefined;
     const snapshot = this.#begun ?? this.#newest;
-    for (const asker of this.#ordered) {
-      const response = this.#respond(asker, snapshot, this.#node);
-      if (response !== undefined) {
-        this.#begun = snapshot;
+    const ordering = this.#ordering;
+    // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
+    for (let round = 0; round <= this.#ordered.length; round++) {
+      const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
+      const before = this.#ordered.map(({ acked }) => acked);
+      for (const asker of this.#ordered) {
+        const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
+        const response = this.#respond(asker, target, snapshot, this.#node) ?? this.#heartbeat(asker);
+        if (response === undefined) continue;
+        if (!response.isHeartbeat) this.#begun = snapshot;
         return response;
       }
-      // Only now it holds what the snapshot has, and is owed nothing of it; but for a full set that still waits.
-      if (asker.lifetimes === undefined || asker.waitsFor.size > 0) continue;
-      const heartbeat = heartbeatOf(this.#rules, asker, this.#told);
-      if (heartbeat !== undefined) return this.#send(asker, heartbeat, true);
+      if (stage === wholeStage || this.#ordered.every(({ acked }, index) => acked === before[index])) break;
+      ordering?.progressed(this);
     }
     this.#begun = undefined;
     return snapshot === this.#newest ? undefined : this.next();
   }
 
+  /** Only of a client that holds what the snapshot has, and is owed nothing of it; but for a full set that still waits. */
+  #heartbeat(asker: Asker): OutgoingResponse | undefined {
+    if (asker.lifetimes === undefined || asker.waitsFor.size > 0) return undefined;
+    const heartbeat = heartbeatOf(this.#rules, asker, this.#told);
+    return heartbeat && this.#send(asker, heartbeat, true);
+  }
+
+  get subscribers(): readonly Subscriber[] {
+    return this.#ordered;
+  }
+
+  progressed(): void {
+    this.#options.progressed?.();
+  }
+
+  deadline(): number | undefined {
+    return this.#closed ? undefined : this.#ordering?.deadline(this);
+  }
+
+  end(): void {
+    this.#closed = true;
+    this.#askers.clear();
+    this.#ordered = [];
+    this.#newest = undefined;
+    this.#begun = undefined;
+    this.#ordering?.leave(this);
+  }
+
   status(): readonly TypeStatus[] {
-    return this.#ordered.map((asker) => statusOf(asker, this.#newest?.of(asker.type), []));
+    const ordering = this.#ordering;
+    return this.#ordered.map((asker) =>
+      statusOf(asker, this.#newest?.of(asker.type), ordering?.waitsOf(this, asker) ?? []),
+    );
   }
 
   get isSettled(): boolean {
@@ -193,7 +243,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const asker = this.#askers.get(type.typeUrl);
     const owedBefore = asker?.owed.size ?? 0;
     const namesBefore = asker?.subscription.names ?? NameSet.empty;
-    const effects = asker === undefined ? [] : [...this.#rules.receive(asker, request, this.#surroundings, this.#now)];
+    const effects = asker === undefined ? [] : this.#hear(asker, request);
     if (asker === undefined) {
       if (this.#askers.size >= limits.typesPerStream) {
         return this.#exhausted(`the stream asks for more than ${limits.typesPerStream} resource types`);
@@ -233,6 +283,18 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return demanded === undefined ? effects : [...effects, demanded];
   }
 
+  /** A further request of a type. */
+  #hear(asker: Asker, request: Asked): StreamEffect[] {
+    const { acked, rejection } = asker;
+    const effects = [...this.#rules.receive(asker, request, this.#surroundings, this.#now)];
+    const ordering = this.#ordering;
+    if (ordering !== undefined && (asker.acked !== acked || asker.rejection !== rejection)) {
+      ordering.acknowledged(asker, acked, this.#now);
+      ordering.progressed(this);
+    }
+    return effects;
+  }
+
   #demand(type: ResourceType, request: Asked, before: NameSet): StreamEffect | undefined {
     const asker = this.#askers.get(type.typeUrl);
     if (asker === undefined) return undefined;
@@ -244,9 +306,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return { kind: "demanded", type, ...demand, names };
   }
 
-  #respond(asker: Asker, snapshot: Snapshot, node: Node): OutgoingResponse | undefined {
+  /** Brings one type to `current`: what the snapshot has of it, or as much of that as may be sent now. */
+  #respond(asker: Asker, current: ResourceSet, snapshot: Snapshot, node: Node): OutgoingResponse | undefined {
     const { type, api } = asker;
-    const current = snapshot.of(type);
     this.#rules.settleClaims(asker, current, this.#surroundings);
     this.#warming.delete(type.typeUrl);
     if (this.#opensAll && type.absence === "unresolved") this.#openAll(asker, snapshot);
@@ -347,11 +409,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   #close(code: StatusCode, message: string): readonly StreamEffect[] {
-    this.#closed = true;
-    this.#askers.clear();
-    this.#ordered = [];
-    this.#newest = undefined;
-    this.#begun = undefined;
+    this.end();
     return [{ kind: "close", code, message }];
   }
 }

@@ -3,8 +3,10 @@ import type { ResourceError } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
+import { type Draining, none as nothingDrains } from "./draining.js";
 import { type Holding, newHolding } from "./holding.js";
 import { noErrors } from "./resource-errors.js";
+import type { Yielding } from "./yielding.js";
 
 /** A response that was sent. */
 export interface Sent {
@@ -66,6 +68,10 @@ export interface Subscriber extends Holding {
   errors: ReadonlyMap<ResourceName, ResourceError>;
   /** Undefined as long as it got nothing with a TTL. */
   lifetimes: Lifetimes | undefined;
+  /** Replaced listeners that still serve connections. */
+  draining: readonly Draining[];
+  /** Removed, kept for as long as the client asks for it. */
+  yielding: Yielding | undefined;
   /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
   undecided: Set<ResourceName>;
   /** Those of them that were there in the newest snapshot. */
@@ -93,6 +99,8 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     unanswered: false,
     errors: noErrors,
     lifetimes: undefined,
+    draining: nothingDrains,
+    yielding: undefined,
     undecided: noneUndecided,
     seen: NameSet.empty,
     waitsFor: NameSet.empty,

@@ -3,6 +3,7 @@ import {
   createStream,
   defaultStreamLimits,
   type Node,
+  type Ordering,
   type Stream,
   type StreamEffect,
   type StreamEvent,
@@ -25,6 +26,10 @@ export interface Shared {
   readonly demand: readonly string[];
   readonly ledger: VersionLedger;
   readonly groups: ReadonlyMap<string, SampleGroup>;
+  /** Milliseconds. */
+  readonly now: () => number;
+  /** The order that a new stream is in, where changes go out make before break. */
+  readonly orderOf: () => Ordering | undefined;
   /** Takes one line of what went out. */
   readonly say: (line: string) => void;
   /** `V1`, `V2` … for the versions of a type. */
@@ -49,6 +54,7 @@ export class TranscriptClient {
   /** A request was sent: the next one needs no node. */
   requested = false;
   readonly #case: Shared;
+  readonly #order: Ordering | undefined;
   readonly #stream: Stream;
   readonly #histories = new Map<string, TypeHistory>();
   /** The API version in which a type was last asked for. */
@@ -71,6 +77,7 @@ export class TranscriptClient {
     this.only = mode.ads ? undefined : (settings.get("only") ?? first);
     if (!mode.ads && this.only === undefined) throw new Error("a per-type stream needs a type: open NAME only=TYPE");
     this.#case = shared;
+    this.#order = shared.orderOf();
     this.#ttl = settings.get("ttl") === "always" ? "always" : "advertised";
     const limits: { -readonly [K in keyof StreamLimits]: StreamLimits[K] } = { ...defaultStreamLimits };
     for (const key of ["namesPerRequest", "namesPerStream", "typesPerStream"] as const) {
@@ -103,7 +110,16 @@ export class TranscriptClient {
       kind: "snapshot",
       snapshot: watchedSnapshot(group, (looked) => (this.#from = looked)),
       ttl: this.#ttl,
+      ordering: this.#order,
     });
+  }
+
+  get deadline(): number | undefined {
+    return this.#stream.deadline();
+  }
+
+  pass(): void {
+    this.#step({ kind: "time" });
   }
 
   /** So much time went by that what needs a heartbeat this often, milliseconds, is to have one. */
@@ -136,7 +152,7 @@ export class TranscriptClient {
 
   #step(event: StreamEvent): void {
     const wasClosed = this.#closed;
-    const effects = this.#stream.step(event);
+    const effects = this.#stream.step(event, this.#case.now());
     if (wasClosed && effects.length > 0) throw new Error(`a closed stream goes on: ${JSON.stringify(effects)}`);
     for (const effect of effects) this.#note(effect);
     const group = this.#case.groups.get(this.group);
@@ -170,6 +186,9 @@ export class TranscriptClient {
         this.#closed = true;
         this.#say("!", `close ${statusNames.get(effect.code)}`);
         break;
+      case "wait-ended":
+        this.#say("!", `wait-ended ${word(effect.type)}`);
+        break;
       case "foreign":
         this.#say("!", `foreign ${word(effect.type)} ${effect.authority}`);
         break;
@@ -197,7 +216,7 @@ export class TranscriptClient {
   /** Takes what the machine has to send. */
   pull(atMost: number): void {
     for (let count = 0; count < atMost; count++) {
-      const outgoing = this.#stream.next();
+      const outgoing = this.#stream.next(this.#case.now());
       if (outgoing === undefined) return;
       if (this.#closed) throw new Error("a response on a closed stream");
       if (count === tooMany) throw new Error("responses without end");
@@ -215,7 +234,8 @@ export class TranscriptClient {
       throw new Error(`asked in ${asked}, answered in ${known.api} (${type})`);
     if (this.#nonces.has(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
     this.#nonces.add(seen.nonce);
-    ledger.note(`all of ${type}`, describeSet(this.#from, type), seen.version);
+    // On the way from one configuration to another a client has what is neither.
+    if (this.#order === undefined) ledger.note(`all of ${type}`, describeSet(this.#from, type), seen.version);
     for (const { name, content, version, ttl } of seen.resources) {
       const kept = this.#from?.contents.get(type)?.get(name)?.split("~")[1];
       if (ttl !== undefined && ttl !== kept) throw new Error(`${name} has the TTL ${kept}, and ${ttl} was sent`);

@@ -22,7 +22,6 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
     37: "what a client does",
     112: "what a client does",
     116: "what a client does",
-    120: "removals held back for routes come with make before break",
     126: "what a client does",
     139: "names are the resources' own, and nothing in the machine splits them",
   },
@@ -30,11 +29,8 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
     11: "polls have no stream: server/src/transports/rest/rest.test.ts",
   },
   interop: {},
-  envoy: {
-    14: "lingering needs a clock and make before break",
-  },
+  envoy: {},
   grpc: {
-    8: "removals held back come with make before break",
     9: "regular expressions are checked when resources are read",
     10: "nested messages of v2 are written by the api package and tested there",
     11: "faults of clients that a server does not work around",

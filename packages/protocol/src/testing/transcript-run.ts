@@ -1,3 +1,4 @@
+import { Ordering } from "../server/ordering.js";
 import { millisecondsOf, sampleResource } from "./sample-resources.js";
 import { type Edit, edit, type SampleGroup } from "./sample-world.js";
 import type { Case, Mode, Step } from "./transcript.js";
@@ -11,6 +12,8 @@ export interface Ran {
   readonly step: Step;
   readonly got: readonly string[] | undefined;
 }
+
+const mostStops = 50;
 
 /** Runs a case in one of its modes. Throws where a response breaks what holds for every response. */
 export function runCase(one: Case, mode: Mode): readonly Ran[] {
@@ -28,7 +31,15 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
   };
   const inMode = (text: string) => (mode.type === undefined ? text : text.replaceAll("TYPE", mode.type));
   const demand = one.demand.map(inMode);
-  const shared = { mode, show: one.show, demand, ledger, groups, say: (line: string) => out.push(line), labelOf };
+  let now = 0;
+  const order = one.ordered ? new Ordering() : undefined;
+  const shared = {
+    ...{ mode, show: one.show, demand, ledger, groups, labelOf },
+    say: (line: string) => out.push(line),
+    now: () => now,
+    // A stream over all types has an order of its own.
+    orderOf: () => (mode.ads && order !== undefined ? new Ordering() : order),
+  };
 
   const open = (name: string, words: readonly string[], first: string | undefined): TranscriptClient => {
     const client = new TranscriptClient(name, words, first, shared);
@@ -70,6 +81,21 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
     client.request(encodeRequest(mode.variant, request));
   }
 
+  /** Time goes by, with a stop wherever a stream wants to hear of it. */
+  function pass(milliseconds: number): void {
+    const end = now + milliseconds;
+    for (let stops = 0; stops < mostStops && now < end; stops++) {
+      now = Math.min(end, ...[...clients.values()].map((client) => Math.max(now + 1, client.deadline ?? end)));
+      for (const client of clients.values()) client.pass();
+      pull();
+    }
+    if (now < end) throw new Error(`a stream wanted to hear of the time ${mostStops} times in ${milliseconds} ms`);
+  }
+
+  function pull(): void {
+    for (const client of clients.values()) if (!client.blocked) client.pull(Number.POSITIVE_INFINITY);
+  }
+
   function run(text: string): void {
     const [, name = "", sign, rest = ""] = /^([a-z]*)(>) (.*)$/.exec(text) ?? [];
     if (sign !== undefined) {
@@ -92,6 +118,9 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
       case "unblock":
         find(words[0] ?? "main").blocked = verb === "block";
         break;
+      case "wait":
+        pass(millisecondsOf(words[0] ?? ""));
+        break;
       case "beat":
         for (const client of clients.values()) client.beat(millisecondsOf(words[0] ?? ""));
         break;
@@ -107,7 +136,9 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
     out = [];
     try {
       run(inMode(step.text));
-      for (const client of clients.values()) if (!client.blocked) client.pull(Number.POSITIVE_INFINITY);
+      pull();
+      // What one stream of a node acknowledged may let another go on.
+      if (one.ordered) pull();
     } catch (error) {
       throw new Error(`${one.file}:${step.number}: ${step.text}\n  ${(error as Error).message}`, { cause: error });
     }

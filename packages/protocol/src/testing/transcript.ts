@@ -38,6 +38,8 @@ export interface Case extends Line {
   readonly show: ReadonlySet<Detail>;
   /** The types that are supplied on demand. */
   readonly demand: readonly string[];
+  /** Changes go out make before break; streams per type are of one node and share an order. */
+  readonly ordered: boolean;
   readonly steps: readonly Step[];
 }
 
@@ -85,6 +87,7 @@ class Draft {
   #types: readonly string[] | undefined;
   readonly #show = new Set<Detail>();
   #demand: readonly string[] = [];
+  #ordered = false;
   readonly #steps: { readonly line: Line; readonly expected: Line[] }[] = [];
 
   constructor(file: string, line: Line, tags: string, title: string) {
@@ -106,6 +109,7 @@ class Draft {
         .flatMap((part) => this.#readModes(line, part));
     else if (word === "for") this.#types = rest.slice(2);
     else if (word === "demand") this.#demand = rest;
+    else if (line.text === "ordered") this.#ordered = true;
     else if (word === "show") for (const detail of rest) this.#show.add(detail as Detail);
     else if (output.test(line.text)) {
       const step = this.#steps.at(-1);
@@ -126,6 +130,7 @@ class Draft {
       modes: this.#modes.flatMap((mode) => (this.#types ?? [undefined]).map((type) => ({ ...mode, type }))),
       show: this.#show,
       demand: this.#demand,
+      ordered: this.#ordered,
       steps: this.#steps.map(({ line, expected }) => ({ ...line, expected })),
     };
   }

@@ -79,6 +79,12 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };
         return log.warn(fields, "asked for names of an authority that is not served");
       }
+      case "wait-ended": {
+        const { stream, type, version, waits } = event;
+        const what = waits.map(({ kind, type, names }) => ({ kind, type: type.name, names: names.slice(0, 10) }));
+        const fields = { node: stream.node.id, stream: stream.id, type: type.name, version, waits: what };
+        return log.warn(fields, "client does not answer; what waited for it goes on");
+      }
       case "stale":
         return log.debug({ node: event.stream.node.id, type: event.type.name }, "request with an old nonce ignored");
       case "fault": {

@@ -41,6 +41,13 @@ const loadReports = z.strictObject({
 const ttlPolicies = ["advertised", "always"] as const;
 const ttlPolicy = z.enum(ttlPolicies, { error: `expected ${ttlPolicies.join(" or ")}` });
 
+const anOrder = 'expected "off", or how long to wait, such as { acknowledgement: 15s, linger: 2s, named: 5s }';
+const orderingTimes = z.strictObject({
+  acknowledgement: duration.optional(),
+  linger: duration.optional(),
+  named: duration.optional(),
+});
+
 const group = z.strictObject({
   name: z.string().min(1),
   match: z.record(nodeField, pattern, {
@@ -95,6 +102,7 @@ export const settingsSchema = z.strictObject({
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),
   load_reports: loadReports.optional(),
+  ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),

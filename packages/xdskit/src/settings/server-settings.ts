@@ -52,10 +52,17 @@ export function serverOptions(settings: Settings): ServerOptions {
     resourceErrors: settings.resource_errors,
     limits: serverLimits(settings),
     loadReports: loadReportSettings(settings.load_reports),
+    ordering: orderingOptions(settings),
     keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),
     rest: defined({ holdMs: rest?.hold, requestTimeoutMs: rest?.request_timeout }),
     defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),
   };
+}
+
+function orderingOptions({ ordering }: Settings): ServerOptions["ordering"] {
+  if (ordering === "off") return false;
+  const { acknowledgement: acknowledgementMs, linger: lingerMs, named: namedMs } = ordering ?? {};
+  return defined({ acknowledgementMs, lingerMs, namedMs });
 }
 
 function nodeNamed(id: string, cluster: string): Node {

@@ -1,0 +1,157 @@
+import {
+  isCollection,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  refersTo,
+  type TypeUrl,
+} from "@xdskit/api";
+import { changeBetween } from "./change.js";
+import { type ResourceSet, ResourceSets } from "./resource-set.js";
+import type { Snapshot } from "./snapshot.js";
+import { calledName } from "./variant-index.js";
+import { createWaits, type Wait } from "./wait.js";
+
+/** What is known of a client's use of one type. */
+export interface InUse {
+  readonly type: ResourceType;
+  /** What it was last sent: what is not in there has nothing to wait for. Undefined for a type of another stream of it, of which nothing is decided here. */
+  readonly held: ResourceSet | undefined;
+  /** Every set that it may be using now: what it acknowledged, what is on its way, what it rejected and may have taken in part. */
+  readonly used: readonly ResourceSet[];
+  /** Sets of which the connections still drain that came by them. */
+  readonly draining: readonly ResourceSet[];
+  /**
+   * What it acknowledged, where it takes whatever there is of the type: then it must have something new of it before that is named. Undefined for a client that asks
+   * by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
+   */
+  readonly known: ResourceSet | undefined;
+}
+
+/** How far a client may be brought now. */
+export interface Stage {
+  /** What each type is to be; types that are not listed may be brought to what the snapshot has. */
+  readonly targets: ReadonlyMap<TypeUrl, ResourceSet>;
+  /** By type, the removed resources that stay for now, by key. */
+  readonly retained: ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
+  /** What is held back and why. */
+  readonly waits: readonly Wait[];
+  /** The types whose acknowledgements it waits for. */
+  readonly awaited: ReadonlySet<TypeUrl>;
+}
+
+/** Nothing is held back. */
+export const wholeStage: Stage = { targets: new Map(), retained: new Map(), waits: [], awaited: new Set() };
+
+/**
+ * The first stage of the way from what a client uses to what it is to have, such that traffic never breaks (rule 120): all that is new, but for what names something that
+ * the client has to warm first; and the removal of what nothing names that the client may still be using. Asked again after
+ * each acknowledgement, it gives the stages after; `planBetween` lists them.
+ *
+ * A removed resource whose name the wanted snapshot still uses goes at once: that is what is wanted. Costs the differences between the sets, not the sets.
+ */
+export function stageOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): Stage {
+  const going = goingOf(types, wanted);
+  const coming = comingOf(types, wanted);
+  if (going.size === 0 && coming.size === 0) return wholeStage;
+  const retained = new Map<TypeUrl, Map<ResourceName, Resource>>();
+  const withheld = new Map<TypeUrl, Map<ResourceName, Resource>>();
+  const awaited = new Set<TypeUrl>();
+  const waits = createWaits();
+
+  for (const { type, held, used, draining } of types.values()) {
+    const current = wanted.of(type);
+    if (going.size > 0) {
+      for (const set of [...used, ...draining]) {
+        for (const { before, after } of changeBetween(set, current).differences.values()) {
+          if (before === undefined) continue;
+          for (const reference of before.references) {
+            if (after !== undefined && names(after, reference)) continue;
+            for (const resource of going.get(reference.type)?.named(reference) ?? []) {
+              note(retained, resource);
+              // Only drained, or for an acknowledgement, too: that one is what is told.
+              const kind = draining.includes(set) ? "linger" : "break";
+              if (kind === "break") awaited.add(type.typeUrl);
+              waits.add(kind, resource, before);
+            }
+          }
+        }
+      }
+    }
+    if (coming.size > 0 && held !== undefined) {
+      for (const resource of changeBetween(held, current).upserted) {
+        for (const reference of resource.references) {
+          const missing = coming.get(reference.type)?.get(reference.name);
+          if (missing === undefined || missing.type === type) continue;
+          note(withheld, resource);
+          awaited.add(missing.type.typeUrl);
+          waits.add("make", resource, missing);
+        }
+      }
+    }
+  }
+  if (retained.size === 0 && withheld.size === 0) return wholeStage;
+  const targets = new Map<TypeUrl, ResourceSet>();
+  for (const [url, { type, held }] of types) {
+    if (held === undefined) continue;
+    const changes = new Map<ResourceName, Resource | undefined>(retained.get(url));
+    for (const key of withheld.get(url)?.keys() ?? []) changes.set(key, ResourceSets.get(held, key));
+    if (changes.size > 0) targets.set(url, ResourceSets.branch(wanted.of(type), changes));
+  }
+  return { targets, retained, waits: waits.list(), awaited };
+}
+
+function note(byType: Map<TypeUrl, Map<ResourceName, Resource>>, resource: Resource): void {
+  const { typeUrl } = resource.type;
+  const noted = byType.get(typeUrl) ?? new Map<ResourceName, Resource>();
+  byType.set(typeUrl, noted.set(resource.key, resource));
+}
+
+function names(resource: Resource, reference: Reference): boolean {
+  return resource.references.some(({ type, name }) => type === reference.type && name === reference.name);
+}
+
+/** The resources of one type that a client has and is to have no more. */
+interface Going {
+  named(reference: Reference): readonly Resource[];
+}
+
+function goingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): ReadonlyMap<TypeUrl, Going> {
+  const going = new Map<TypeUrl, Going>();
+  for (const [url, { type, held }] of types) {
+    if (held === undefined) continue;
+    const { removed } = changeBetween(held, wanted.of(type));
+    if (removed.length === 0) continue;
+    const byName = new Map<ResourceName, Resource[]>();
+    for (const resource of removed) {
+      const name = calledName(resource);
+      const others = byName.get(name);
+      if (others === undefined) byName.set(name, [resource]);
+      else others.push(resource);
+    }
+    const named = (reference: Reference) =>
+      isCollection(reference)
+        ? removed.filter((resource) => refersTo(reference, url, calledName(resource)))
+        : (byName.get(reference.name) ?? []);
+    going.set(url, { named });
+  }
+  return going;
+}
+
+/** What a client is to have, has not acknowledged, and must have before something names it. */
+function comingOf(
+  types: ReadonlyMap<TypeUrl, InUse>,
+  wanted: Snapshot,
+): ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>> {
+  const coming = new Map<TypeUrl, Map<ResourceName, Resource>>();
+  for (const [url, { type, known }] of types) {
+    if (known === undefined || !type.acknowledgedWarm) continue;
+    const added = new Map<ResourceName, Resource>();
+    for (const { before, after } of changeBetween(known, wanted.of(type)).differences.values()) {
+      if (before === undefined && after !== undefined) added.set(calledName(after), after);
+    }
+    if (added.size > 0) coming.set(url, added);
+  }
+  return coming;
+}

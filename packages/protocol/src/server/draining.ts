@@ -1,0 +1,82 @@
+import type { Reference } from "@xdskit/api";
+import { changeBetween } from "../change.js";
+import type { ResourceSet } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
+import { covers } from "../subscription.js";
+import { onTheirWay } from "./holding.js";
+import type { OrderingTimes } from "./ordering.js";
+import type { Subscriber } from "./subscriber.js";
+
+/** Listeners that were replaced or removed, while connections are still served by them. */
+export interface Draining {
+  /** As they were, among others. */
+  readonly set: ResourceSet;
+  /** What those name that took their place. */
+  readonly successors: readonly Reference[];
+  /** When they were acknowledged, and from when on nothing uses the old ones any more; undefined until all that the new ones name is there. Milliseconds. */
+  readonly since: number;
+  until: number | undefined;
+}
+
+/** More at a time are not remembered: the oldest is taken for drained. */
+const mostDraining = 16;
+
+/** The client acknowledged what takes the place of `before`. */
+export function noteDraining(subscriber: Subscriber, before: ResourceSet, now: number): void {
+  const { acked } = subscriber;
+  if (acked === undefined || acked === before) return;
+  const successors: Reference[] = [];
+  let dropped = false;
+  for (const { before: old, after } of changeBetween(before, acked).differences.values()) {
+    if (old === undefined || !covers(subscriber.subscription, old)) continue;
+    const named = after?.references ?? [];
+    const lost = old.references.some(({ type, name }) => !named.some((one) => one.type === type && one.name === name));
+    if (!lost) continue;
+    dropped = true;
+    successors.push(...named);
+  }
+  if (!dropped) return;
+  const draining = [...subscriber.draining, { set: before, successors, since: now, until: undefined }];
+  subscriber.draining = draining.slice(-mostDraining);
+}
+
+/** Lets go of what has drained by now. */
+export function drain(
+  subscriber: Subscriber,
+  all: readonly Subscriber[],
+  wanted: Snapshot,
+  now: number,
+  times: OrderingTimes,
+): void {
+  if (subscriber.draining.length === 0) return;
+  for (const each of subscriber.draining) {
+    if (each.until !== undefined) continue;
+    const inUse = each.successors.every((reference) => isInUse(reference, all, wanted));
+    if (inUse) each.until = now + times.linger;
+    // Without an answer it is taken to be in use after the time in which one should have come.
+    else if (now >= each.since + times.acknowledgement) each.until = each.since + times.acknowledgement + times.linger;
+  }
+  const left = subscriber.draining.filter(({ until }) => until === undefined || until > now);
+  subscriber.draining = left.length === 0 ? none : left;
+}
+
+/** Of a client with which nothing drains; never added to. */
+export const none: readonly Draining[] = [];
+
+/** A listener is in use once what it names is, as far as the client takes that from here. */
+function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: Snapshot): boolean {
+  const askers = all.filter((one) => one.type.typeUrl === type);
+  const [first] = askers;
+  const there = first && wanted.of(first.type).named(name);
+  if (there === undefined || there.length === 0) return true;
+  return askers.some((asker) => {
+    const { acked, owed, subscription } = asker;
+    if (owed.has(name) || onTheirWay(asker).length > 0) return false;
+    return there.some((resource) => covers(subscription, resource)) && (acked?.named(name).length ?? 0) > 0;
+  });
+}
+
+/** When the next of it changes, in milliseconds; `Infinity` for never. */
+export function nextOfDraining({ draining }: Subscriber, times: OrderingTimes): number {
+  return Math.min(...draining.map(({ since, until }) => until ?? since + times.acknowledgement));
+}

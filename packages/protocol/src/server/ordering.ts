@@ -1,0 +1,202 @@
+import type { ResourceType, TypeUrl, Version } from "@xdskit/api";
+import { type InUse, type Stage, stageOf, wholeStage } from "../make-before-break.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
+import type { Wait } from "../wait.js";
+import { drain, nextOfDraining, noteDraining } from "./draining.js";
+import { onTheirWay, presume } from "./holding.js";
+import type { Subscriber } from "./subscriber.js";
+import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
+
+/** How long an order waits, in milliseconds. */
+export interface OrderingTimes {
+  /** For a client to answer. Default 15,000. */
+  readonly acknowledgement: number;
+  /** For connections to drain after what replaces a listener is in use. Default 2,000. */
+  readonly linger: number;
+  /** For a client to stop asking for what is removed, after nothing that it uses names it. Default 5,000. */
+  readonly named: number;
+}
+
+export const defaultOrderingTimes: OrderingTimes = { acknowledgement: 15_000, linger: 2_000, named: 5_000 };
+
+/** A stream as the others of its order see it. */
+export interface OrderedStream {
+  readonly subscribers: readonly Subscriber[];
+  /** Another stream's client acknowledged something, or left. */
+  progressed(): void;
+}
+
+/** That a client did not answer in time, so that what waited for it went on without. */
+export interface WaitEnded {
+  readonly type: ResourceType;
+  /** Of the response that was not answered. */
+  readonly version: Version;
+  /** What waited. */
+  readonly waits: readonly Wait[];
+}
+
+/**
+ * The order in which one client is brought to what it is to have: make before break (rule 120). For a stream over all types one of its own; streams per type of one
+ * node share one, since what one of them acknowledges frees what another may send.
+ */
+export class Ordering {
+  readonly times: OrderingTimes;
+  readonly #streams = new Set<OrderedStream>();
+  /** What streams wait for, as of when they were last looked at. */
+  readonly #stages = new Map<OrderedStream, Stage>();
+
+  constructor(times: OrderingTimes = defaultOrderingTimes) {
+    this.times = times;
+  }
+
+  join(stream: OrderedStream): void {
+    this.#streams.add(stream);
+  }
+
+  leave(stream: OrderedStream): void {
+    this.#streams.delete(stream);
+    this.#stages.delete(stream);
+    this.progressed(stream);
+  }
+
+  /** A client acknowledged or rejected something on this stream: the others may go on. */
+  progressed(by: OrderedStream): void {
+    if (this.#stages.size === 0) return;
+    for (const stream of this.#stages.keys()) if (stream !== by) stream.progressed();
+  }
+
+  /** An acknowledgement brought a client from one set to another. */
+  acknowledged(subscriber: Subscriber, before: ResourceSet | undefined, now: number): void {
+    if (subscriber.type.drains && before !== undefined) noteDraining(subscriber, before, now);
+  }
+
+  /** How far a stream may be brought now. */
+  stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
+    const all = this.#subscribers();
+    for (const subscriber of stream.subscribers) drain(subscriber, all, wanted, now, this.times);
+    if (stream.subscribers.every(({ type, held }) => held === wanted.of(type))) return this.#note(stream, wholeStage);
+    return this.#note(stream, sharedStage(stream, all, wanted));
+  }
+
+  /** What a stage lets one type be, but for what its client still asks for. */
+  targetOf(subscriber: Subscriber, stage: Stage, wanted: Snapshot, now: number): ResourceSet {
+    const target = stage.targets.get(subscriber.type.typeUrl) ?? wanted.of(subscriber.type);
+    return yieldTo(subscriber, target, stage.retained.get(subscriber.type.typeUrl), now, this.times);
+  }
+
+  /** What one type of a stream waits for. */
+  waitsOf(stream: OrderedStream, { type, yielding }: Subscriber): readonly Wait[] {
+    const waits = this.#stages.get(stream)?.waits.filter((wait) => wait.type === type) ?? [];
+    return yielding === undefined ? waits : [...waits, ...yieldingWaits(type, yielding)];
+  }
+
+  /** When a stream is to be looked at again though nothing happens; undefined for never. */
+  deadline(stream: OrderedStream): number | undefined {
+    let earliest = Number.POSITIVE_INFINITY;
+    const stage = this.#stages.get(stream);
+    for (const subscriber of stream.subscribers) {
+      const next = Math.min(nextOfYielding(subscriber.yielding), nextOfDraining(subscriber, this.times));
+      earliest = Math.min(earliest, next);
+    }
+    if (stage !== undefined) {
+      for (const subscriber of this.#subscribers()) {
+        if (!stage.awaited.has(subscriber.type.typeUrl)) continue;
+        const [first] = onTheirWay(subscriber);
+        if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
+      }
+    }
+    return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
+  }
+
+  /** Time went by: goes on without those answers for which the stream waited too long. */
+  expire(stream: OrderedStream, now: number): readonly WaitEnded[] {
+    const stage = this.#stages.get(stream);
+    for (const subscriber of stream.subscribers) {
+      if (subscriber.draining.length > 0 && nextOfDraining(subscriber, this.times) <= now) this.progressed(stream);
+    }
+    if (stage === undefined) return [];
+    const ended: WaitEnded[] = [];
+    for (const subscriber of this.#subscribers()) {
+      const { type } = subscriber;
+      if (!stage.awaited.has(type.typeUrl)) continue;
+      const late = onTheirWay(subscriber).findLast(({ at }) => at + this.times.acknowledgement <= now);
+      if (late === undefined) continue;
+      const before = subscriber.acked;
+      presume(subscriber, late);
+      this.acknowledged(subscriber, before, now);
+      const waits = stage.waits.filter((wait) => wait.for?.type === type);
+      ended.push({ type, version: late.version, waits });
+    }
+    if (ended.length > 0) this.progressed(stream);
+    return ended;
+  }
+
+  #subscribers(): readonly Subscriber[] {
+    const [only] = this.#streams;
+    if (only !== undefined && this.#streams.size === 1) return only.subscribers;
+    return Array.from(this.#streams, ({ subscribers }) => subscribers).flat();
+  }
+
+  #note(stream: OrderedStream, stage: Stage): Stage {
+    if (stage === wholeStage) this.#stages.delete(stream);
+    else this.#stages.set(stream, stage);
+    return stage;
+  }
+}
+
+/** By the snapshot that is wanted: streams at the same place have the same stage, worked out once. */
+const known = new WeakMap<Snapshot, Map<string, Stage>>();
+
+/** Places on the way to one snapshot that are remembered: more than that only clients make that answer in ever new orders. */
+const mostStages = 2_000;
+
+function sharedStage(stream: OrderedStream, all: readonly Subscriber[], wanted: Snapshot): Stage {
+  let key = "";
+  const mine = stream.subscribers;
+  for (const subscriber of all) key += keyOf(subscriber, mine.includes(subscriber));
+  let stages = known.get(wanted);
+  if (stages === undefined) {
+    stages = new Map();
+    known.set(wanted, stages);
+  }
+  let stage = stages.get(key);
+  if (stage === undefined) {
+    if (stages.size >= mostStages) stages.clear();
+    stage = stageOf(usesOf(all, mine), wanted);
+    stages.set(key, stage);
+  }
+  return stage;
+}
+
+/** Numbers of sets tell types apart, too: no set is of two types. */
+function keyOf(subscriber: Subscriber, isMine: boolean): string {
+  const { held, acked, rejection, draining, subscription } = subscriber;
+  const onWay = onTheirWay(subscriber);
+  let key = `${isMine ? "" : "~"}${ResourceSets.id(held)}`;
+  if (acked === undefined) key += "?";
+  else if (acked !== held) key += `<${ResourceSets.id(acked)}`;
+  for (const { set } of onWay) key += `>${ResourceSets.id(set)}`;
+  if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
+  for (const { set } of draining) key += `_${ResourceSets.id(set)}`;
+  return `${key}${subscription.wildcard ? "*" : ""} `;
+}
+
+function usesOf(all: readonly Subscriber[], mine: readonly Subscriber[]): ReadonlyMap<TypeUrl, InUse> {
+  const uses = new Map<TypeUrl, { -readonly [Key in keyof InUse]: InUse[Key] }>();
+  for (const subscriber of all) {
+    const { type, held, acked, rejection, draining, subscription } = subscriber;
+    let use = uses.get(type.typeUrl);
+    if (use === undefined) {
+      use = { type, held: undefined, used: [], draining: [], known: undefined };
+      uses.set(type.typeUrl, use);
+    }
+    if (mine.includes(subscriber)) use.held = held;
+    const rejected = rejection?.usesRest === false ? rejection.after : undefined;
+    const used = [acked, ...onTheirWay(subscriber).map(({ set }) => set), rejected];
+    use.used = [...use.used, ...used.filter((set) => set !== undefined)];
+    use.draining = [...use.draining, ...draining.map(({ set }) => set)];
+    if (subscription.wildcard) use.known = acked;
+  }
+  return uses;
+}

@@ -1,0 +1,64 @@
+import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { mostNamesOfWait, type Wait } from "../wait.js";
+import { BoundedCache } from "./bounded-cache.js";
+import type { OrderingTimes } from "./ordering.js";
+import type { Subscriber } from "./subscriber.js";
+
+/**
+ * Removed resources that a client asks for by name, by key. Clients of gRPC go on to use a cluster after they acknowledged the routes that name another, until they
+ * have the other's endpoints; then they ask for the old one no longer (gRPC on the wire, 8).
+ */
+export type Yielding = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
+
+/** The target with what the client still asks for, though nothing names it any more, for a while. */
+export function yieldTo(
+  subscriber: Subscriber,
+  target: ResourceSet,
+  retained: ReadonlyMap<ResourceName, Resource> | undefined,
+  now: number,
+  times: OrderingTimes,
+): ResourceSet {
+  const { names } = subscriber.subscription;
+  if (subscriber.yielding === undefined && (retained === undefined || names.size === 0)) return target;
+  const yielding: Yielding = subscriber.yielding ?? new Map();
+  for (const [key, resource] of retained ?? []) if (names.has(key)) yielding.set(key, { resource, until: undefined });
+  const kept = new Map<ResourceName, Resource>();
+  for (const [key, each] of yielding) {
+    if (retained?.has(key)) continue;
+    each.until ??= now + times.named;
+    const isOver = each.until <= now || !names.has(key) || ResourceSets.get(target, key) !== undefined;
+    if (isOver) yielding.delete(key);
+    else kept.set(key, each.resource);
+  }
+  subscriber.yielding = yielding.size === 0 ? undefined : yielding;
+  return kept.size === 0 ? target : withKept(target, kept);
+}
+
+const known = new BoundedCache<ResourceSet>(1_000);
+
+/** The same set for all streams that keep the same. */
+function withKept(target: ResourceSet, kept: ReadonlyMap<ResourceName, Resource>): ResourceSet {
+  const key = `${ResourceSets.id(target)} ${Array.from(kept, ([name, { version }]) => `${name} ${version}`).join(" ")}`;
+  let set = known.get(key);
+  if (set === undefined) {
+    set = ResourceSets.branch(target, kept);
+    known.set(key, set, kept.size);
+  }
+  return set;
+}
+
+/** When the first of it is over, in milliseconds; `Infinity` for never. */
+export function nextOfYielding(yielding: Yielding | undefined): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { until = next } of yielding?.values() ?? []) next = Math.min(next, until);
+  return next;
+}
+
+export function yieldingWaits(type: ResourceType, yielding: Yielding): readonly Wait[] {
+  const names: ResourceName[] = [];
+  for (const { resource, until } of yielding.values()) {
+    if (until !== undefined && names.length < mostNamesOfWait) names.push(resource.name);
+  }
+  return names.length === 0 ? [] : [{ kind: "named", type, names, for: undefined }];
+}

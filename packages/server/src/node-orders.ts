@@ -1,0 +1,58 @@
+import { defaultOrderingTimes, type Node, Ordering, type OrderingTimes } from "@xdskit/protocol";
+import type { Method } from "./transport.js";
+
+/**
+ * Changes go out make before break: what is removed stays until nothing that the client may use names it any more (rule 120). How long that waits, in
+ * milliseconds:
+ */
+export interface OrderingOptions {
+  /** For a client to answer a response; then it goes on without. Default 15,000, as long as Envoy waits for a cluster to warm. */
+  readonly acknowledgementMs: number;
+  /** For connections to drain from a listener that was replaced or removed. Default 2,000. */
+  readonly lingerMs: number;
+  /** For a client that asks by name to stop asking for what is removed. Default 5,000. */
+  readonly namedMs: number;
+}
+
+/** A stream's place in the order of its node. */
+export interface OrderMembership {
+  readonly ordering: Ordering;
+  leave(): void;
+}
+
+/** The orders in which nodes are brought to what they are to have. */
+export interface NodeOrders {
+  /** A stream over all types has an order of its own; those per type of one node in one group share one. */
+  join(method: Method, node: Node, group: string): OrderMembership;
+}
+
+/** `false` for changes that go out at once. */
+export function createNodeOrders(options: Partial<OrderingOptions> | false | undefined): NodeOrders | undefined {
+  if (options === false) return undefined;
+  const times = timesOf(options);
+  const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
+  return {
+    join({ only }, { id }, group) {
+      if (only === undefined) return { ordering: new Ordering(times), leave() {} };
+      const key = JSON.stringify([group, id]);
+      const known = shared.get(key) ?? { ordering: new Ordering(times), streams: 0 };
+      shared.set(key, known);
+      known.streams += 1;
+      return {
+        ordering: known.ordering,
+        leave() {
+          known.streams -= 1;
+          if (known.streams === 0) shared.delete(key);
+        },
+      };
+    },
+  };
+}
+
+function timesOf({ acknowledgementMs, lingerMs, namedMs }: Partial<OrderingOptions> = {}): OrderingTimes {
+  return {
+    acknowledgement: acknowledgementMs ?? defaultOrderingTimes.acknowledgement,
+    linger: lingerMs ?? defaultOrderingTimes.linger,
+    named: namedMs ?? defaultOrderingTimes.named,
+  };
+}
