@@ -49,6 +49,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const keepalive: Keepalive = { ...defaultKeepalive, ...options.keepalive };
   checkOptions(options);
   checkLoadReportSettings(options.loadReports, "loadReports");
+  const clock = options.clock ?? systemClock;
   const counters = createCounters();
   const events = createEvents();
   const layers = createLayers();
@@ -57,7 +58,6 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const onDemand = createDemand(options.onDemand);
   const groups = createGroups(options.groups, options.ttl);
   const publication = createPublication(layers, groups, limits, options.clock, onDemand);
-  const clock = options.clock ?? systemClock;
   const sessions = new Set<Session>();
   const ledger = createLedger(sessions, clock, types);
   const rollouts = createRollouts(sessions, clock, events);
