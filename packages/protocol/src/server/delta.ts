@@ -89,12 +89,18 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
       return;
     }
     const owed: ResourceName[] = [];
+    const renamed = new Map<ResourceName, Resource>();
     for (const [name, version] of versions) {
       const resource = current.get(name);
       // Rules 107, 108: gone, which the client must hear if it wants the name; or not its business.
       if (resource === undefined) {
         const { wildcard, names } = subscription;
-        if (wildcard || names.has(name) || names.hasCollectionOf(name)) owed.push(name);
+        if (!wildcard && !names.has(name) && !names.hasCollectionOf(name)) continue;
+        const bearers = ResourceSets.bearers(current, name);
+        if (bearers.length === 0) owed.push(name);
+        else if (!bearers.some((bearer) => bearer.version === version)) {
+          renamed.set(name, { ...noContent, type: asker.type, name, key: name, version });
+        }
       } else if (covers(subscription, resource) && (resource.version !== version || warming.has(name))) {
         owed.push(name);
       }
@@ -106,6 +112,8 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
       for (const resource of found) if (!versions.has(resource.key)) owed.push(resource.key);
     }
     asker.owed = asker.owed.with(owed);
+    // As a name that is asked for it finds who has it as an alias by now; what the client holds is another resource.
+    if (renamed.size > 0) asker.held = ResourceSets.branch(current, renamed);
   },
 
   content,
@@ -113,6 +121,12 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   write: writeDeltaBody,
 
   noteSent() {},
+};
+
+/** What is known of a resource that only a client has. */
+const noContent: Omit<Resource, "type" | "name" | "key" | "version"> = {
+  ...{ body: new Uint8Array(), aliases: [], references: [] },
+  ...{ variant: undefined, ttl: undefined },
 };
 
 function content(need: Need): Content | undefined {
