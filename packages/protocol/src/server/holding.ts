@@ -4,6 +4,7 @@ import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { blameOf } from "./blame.js";
 import type { StreamEffect } from "./contract.js";
 import { noteAnswer } from "./lifetimes.js";
+import { faultyIn, keysIn, newIn, toSayAgain, usedInstead } from "./rejected.js";
 import type { Sent, Subscriber } from "./subscriber.js";
 
 /** What a client said against a response (NACK). */
@@ -41,20 +42,23 @@ export interface Holding {
   outstanding: Sent[];
   /** The last, for as long as something that it carried is to be had with that content. */
   rejection: Rejection | undefined;
-  /** What the client uses, by key, in the place of contents that it rejected and that are still to be had. */
+  /** What the client uses, by key, in the place of contents and removals that it rejected and that are still to be had. */
   instead: ReadonlyMap<ResourceName, Resource | undefined>;
+  /** The keys of those that it blamed. */
+  faulty: ReadonlySet<ResourceName>;
 }
 
 /** Of a client that was sent nothing. */
 export function newHolding(): Holding {
   return {
     ...{ isWhole: false, acked: undefined, ackedLast: undefined },
-    ...{ outstanding: none, rejection: undefined, instead: nothing },
+    ...{ outstanding: none, rejection: undefined, instead: nothing, faulty: noKeys },
   };
 }
 
 const none: Sent[] = [];
 const nothing: Holding["instead"] = new Map();
+const noKeys: ReadonlySet<ResourceName> = new Set();
 
 /** Beyond this the oldest are forgotten. */
 const mostOutstanding = 32;
@@ -93,10 +97,11 @@ export function answered(
     return { kind: "acknowledged", type, nonce, version };
   }
   const { code, message } = error;
-  const blame = blameOf(message, sent.carried);
+  const carried = newIn(subscriber, sent);
+  const blame = blameOf(message, carried);
   const rejection: Rejection = {
     ...{ version, nonce, code, message, at: now, blamed: blame?.names, usesRest: blame?.usesRest ?? false },
-    ...{ before: subscriber.acked, after: sent.set, carried: sent.carried },
+    ...{ before: subscriber.acked, after: sent.set, carried },
   };
   if (!sent.isHeartbeat) reject(subscriber, sent, rejection);
   // It says nothing about contents that it has not said before.
@@ -107,40 +112,35 @@ export function answered(
 function acknowledge(subscriber: Subscriber, sent: Sent, now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
-  const accepted = subscriber.isWhole ? "everything" : sent.carried;
+  const again = toSayAgain(subscriber, sent, onTheirWay(subscriber));
+  const accepted = subscriber.isWhole ? "everything" : keysIn(sent);
   use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);
+  if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
 function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
   // An older response than one that was acknowledged: what the client uses is known from that.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   const { before, usesRest } = rejection;
+  const used = withoutLater(usedInstead(rejection, sent, subscriber.isWhole), sent, subscriber);
   const instead = new Map(subscriber.isWhole ? nothing : subscriber.instead);
   // What was rejected once more is what `before` says.
-  for (const [key, used] of usedInstead(rejection)) instead.set(key, used);
+  for (const [key, resource] of used) instead.set(key, resource);
+  subscriber.faulty = faultyIn(rejection, subscriber);
   subscriber.rejection = rejection;
-  subscriber.instead = subscriber.instead.size === 0 ? usedInstead(rejection) : instead;
+  subscriber.instead = subscriber.instead.size === 0 || subscriber.isWhole ? used : instead;
   subscriber.acked = before === undefined && !usesRest ? undefined : reverted(sent.set, subscriber.instead);
 }
 
-const knownInstead = new WeakMap<readonly Resource[], Map<string, Holding["instead"]>>();
-
-/** By key, what is used instead of what is at fault: the same map for all clients that rejected the same. */
-function usedInstead({ before, carried, blamed = [], usesRest }: Rejection): Holding["instead"] {
-  let known = knownInstead.get(carried);
-  if (known === undefined) {
-    known = new Map();
-    knownInstead.set(carried, known);
-  }
-  const faulty = usesRest ? new Set(blamed) : undefined;
-  const key = `${before && ResourceSets.id(before)} ${faulty && blamed.join(" ")}`;
-  let instead = known.get(key);
-  if (instead === undefined) {
-    const rejected = carried.filter(({ name }) => faulty === undefined || faulty.has(name));
-    instead = new Map(rejected.map(({ key }) => [key, before && ResourceSets.get(before, key)]));
-    known.set(key, instead);
-  }
-  return instead;
+/** What was sent again since is answered when that is; a full state says it all again. */
+function withoutLater(
+  used: Holding["instead"],
+  { count }: Sent,
+  { isWhole, outstanding }: Holding,
+): Holding["instead"] {
+  if (isWhole || outstanding.length === 0) return used;
+  const later = new Set(outstanding.flatMap((sent) => (sent.count > count ? [...keysIn(sent)] : [])));
+  return new Map([...used].filter(([key]) => !later.has(key)));
 }
 
 /** Nothing was sent to bring the client to what it now holds: there was nothing to say. */
@@ -148,37 +148,36 @@ export function settleSilently(subscriber: Subscriber): void {
   if (subscriber.acked === subscriber.held || onTheirWay(subscriber).length > 0) return;
   // What it was sent first it has not taken.
   if (subscriber.acked === undefined && subscriber.rejection !== undefined) return;
-  use(subscriber, subscriber.held, noResources);
+  use(subscriber, subscriber.held, noKeys);
 }
-
-const noResources: readonly Resource[] = [];
 
 /** A client that says nothing is taken at the word that it did not give. */
 export function presume(subscriber: Subscriber, upTo: Sent): void {
   const rest = subscriber.outstanding.filter(({ count }) => count > upTo.count);
   subscriber.outstanding = rest.length === 0 ? none : rest;
-  use(subscriber, rest.length === 0 ? subscriber.held : upTo.set, noResources);
+  use(subscriber, rest.length === 0 ? subscriber.held : upTo.set, noKeys);
 }
 
-function use(subscriber: Subscriber, set: ResourceSet, accepted: readonly Resource[] | "everything"): void {
+function use(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet<ResourceName> | "everything"): void {
   if (subscriber.instead.size > 0 || subscriber.rejection !== undefined) forgive(subscriber, set, accepted);
   subscriber.acked = subscriber.instead.size === 0 ? set : reverted(set, subscriber.instead);
 }
 
 /** What has another content now, or was accepted at last, is no longer rejected. */
-function forgive(subscriber: Subscriber, set: ResourceSet, accepted: readonly Resource[] | "everything"): void {
+function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet<ResourceName> | "everything"): void {
   const { rejection } = subscriber;
-  const taken = new Set(accepted === "everything" ? [] : accepted.map(({ key }) => key));
   const still = new Map<ResourceName, Resource | undefined>();
   if (accepted !== "everything" && rejection !== undefined) {
     for (const [key, used] of subscriber.instead) {
       const rejected = ResourceSets.get(rejection.after, key);
-      const current = ResourceSets.get(set, key);
-      if (current !== undefined && current.version === rejected?.version && !taken.has(key)) still.set(key, used);
+      const isSame = ResourceSets.get(set, key)?.version === rejected?.version;
+      if (isSame && !accepted.has(key)) still.set(key, used);
     }
   }
   subscriber.instead = still.size === 0 ? nothing : still;
-  if (still.size === 0) subscriber.rejection = undefined;
+  if (still.size > 0) return;
+  subscriber.rejection = undefined;
+  subscriber.faulty = noKeys;
 }
 
 const known = new WeakMap<Holding["instead"], WeakMap<ResourceSet, ResourceSet>>();

@@ -40,7 +40,7 @@ export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, every
 }
 
 /** Notes what the client said about a response that held something with a TTL. */
-export function noteAnswer(subscriber: Subscriber, { perishable, isBare }: Sent, rejected: boolean): void {
+export function noteAnswer(subscriber: Subscriber, { perishable, isBare, count }: Sent, rejected: boolean): void {
   const { lifetimes } = subscriber;
   if (lifetimes === undefined || perishable.size === 0) return;
   if (!rejected) {
@@ -50,7 +50,13 @@ export function noteAnswer(subscriber: Subscriber, { perishable, isBare }: Sent,
     lifetimes.whole = true;
     subscriber.owed = subscriber.owed.with(heldOf(subscriber, perishable));
   } else {
-    lifetimes.rejected = perishable.with(stillThere(subscriber, lifetimes.rejected));
+    // What was sent again since is answered when that is.
+    let again = NameSet.empty;
+    for (const later of subscriber.outstanding) {
+      if (later.count > count && !later.isBare) again = again.with(later.perishable);
+    }
+    const rejected = again.size === 0 ? perishable : perishable.without(again);
+    lifetimes.rejected = rejected.with(stillThere(subscriber, lifetimes.rejected));
   }
 }
 

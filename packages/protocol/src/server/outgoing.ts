@@ -29,7 +29,7 @@ export function outgoing(
   return {
     sent: {
       ...{ nonce, version, count, order, at, perishable, isHeartbeat, isBare: heartbeats > 0 },
-      ...{ set: held, carried: content.fresh },
+      ...{ set: held, carried: content.fresh, removed: content.removed },
     },
     response: { type, nonce, version, resources, removed, isHeartbeat, body, tail: writeNonce(nonce) },
   };

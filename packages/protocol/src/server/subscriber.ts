@@ -21,6 +21,8 @@ export interface Sent {
   /** What it brings the client to, and what of that is new to it. */
   readonly set: ResourceSet;
   readonly carried: readonly Resource[];
+  /** The names that it said are gone: delta only. */
+  readonly removed: readonly ResourceName[];
   /** What it held of what has a TTL, as `identityOf` names it; empty for a client that is not told TTLs. */
   readonly perishable: NameSet;
   readonly isHeartbeat: boolean;

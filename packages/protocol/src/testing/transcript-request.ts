@@ -98,10 +98,11 @@ export function splitContent(text: string): readonly [name: string, content: str
   return [name, content];
 }
 
-/** `none` for an `error_detail` without fields, otherwise the length of its message. */
+/** `none` for an `error_detail` without fields; the length of its message, or the message, in which `_` stands for a space. */
 function errorOf(value: string): { readonly code: number; readonly message: string } {
   if (value === "none") return { code: 0, message: "" };
-  return { code: 3, message: value === "" ? "bad" : "x".repeat(Number(value)) };
+  if (/^\d+$/.test(value)) return { code: 3, message: "x".repeat(Number(value)) };
+  return { code: 3, message: value === "" ? "bad" : value.replaceAll("_", " ") };
 }
 
 function readSubject(subject: string, context: RequestContext): readonly [type: string, api: ApiVersion, url: string] {

@@ -56,6 +56,10 @@ export class ModelSubscriber {
   readonly #bare = new Map<string, ReadonlyMap<string, Content>>();
   /** What was sent last in a response that was rejected. */
   readonly #rejected = new Map<string, Content>();
+  /** What each response spoke of, where that is not all. */
+  readonly #spoken = new Map<string, readonly string[]>();
+  /** What was in a rejected response and need not be at fault: it may come again, once (interop 9). */
+  readonly #again = new Set<string>();
   /** Heartbeats that may come. */
   #beats = 0;
 
@@ -86,6 +90,8 @@ export class ModelSubscriber {
 
   /** Which effect the request must have: it is stale, answers a response for the first time, or neither. */
   effectOf(nonce: string, rejects: boolean): "stale" | "crossed" | "answer" | undefined {
+    // Whatever was sent since.
+    if (rejects) for (const name of this.#spoken.get(nonce) ?? []) this.#again.add(name);
     const crossed = !this.#delta && nonce !== "" && nonce === this.#crossed;
     const known = this.#delta ? this.nonces.includes(nonce) : nonce === this.nonces.at(-1) || crossed;
     if (!this.#delta && this.nonces.length > 0 && nonce !== "" && !known) return "stale";
@@ -93,7 +99,7 @@ export class ModelSubscriber {
     this.#answers.add(nonce);
     this.#crossed = undefined;
     for (const [name, content] of this.#perishable.get(nonce) ?? []) {
-      if (rejects) this.#rejected.set(name, content);
+      if (rejects && !this.#isSentAgain(nonce, name, content)) this.#rejected.set(name, content);
       else if (this.#rejected.get(name) === content) this.#rejected.delete(name);
     }
     // Whoever rejects a heartbeat without a body has lost what it is for, and gets that whole; whoever accepts it has it.
@@ -103,6 +109,12 @@ export class ModelSubscriber {
         this.#must.set(name, false);
     }
     return crossed ? "crossed" : "answer";
+  }
+
+  /** In a response after that one, which is answered by itself. */
+  #isSentAgain(nonce: string, name: string, content: Content): boolean {
+    const later = this.nonces.slice(this.nonces.indexOf(nonce) + 1).filter((one) => !this.#answers.has(one));
+    return later.some((one) => this.#perishable.get(one)?.get(name) === content);
   }
 
   /** Time went by for heartbeats. */
@@ -271,6 +283,10 @@ export class ModelSubscriber {
     const news = seen.resources.filter(({ name, content }) => this.sent.get(name) !== content).map(({ name }) => name);
     if (this.#whole) this.#wholeResponse(seen, there);
     else this.#partialResponse(seen, there, new Set(news));
+    const names = seen.resources.map(({ name }) => name);
+    for (const name of [...names, ...seen.removed]) this.#again.delete(name);
+    // A single one is what is at fault.
+    if (!this.#whole) this.#spoken.set(seen.nonce, [...(names.length > 1 ? names : []), ...seen.removed]);
     this.#mayBeEmpty = false;
     this.#claimed = undefined;
     return news;
@@ -292,7 +308,10 @@ export class ModelSubscriber {
   #partialResponse(seen: SeenResponse, there: Contents, news: ReadonlySet<string>): void {
     const words = (name: string) => [name, ...aliasesOf(there.get(name))];
     const excused = (name: string) =>
-      this.#due || this.#mayAll || words(name).some((word) => this.#must.has(word) || this.#may.has(word));
+      this.#due ||
+      this.#mayAll ||
+      this.#again.has(name) ||
+      words(name).some((word) => this.#must.has(word) || this.#may.has(word));
     for (const { name } of seen.resources) {
       if (!news.has(name) && !excused(name)) throw new Error(`${name} is sent, but has not changed and is not owed`);
     }
