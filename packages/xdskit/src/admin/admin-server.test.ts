@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import {
+  DiscoveryRequestSchema,
+  type DiscoveryResponse,
+  DiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { createMemoryTransport, createServer } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
+import { eventually } from "../testing/command.js";
 import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.js";
 import { pendingSource } from "./source-status.js";
 
@@ -8,6 +17,7 @@ describe("admin pages", () => {
   let admin: AdminServer;
   let readiness: Readiness = "starting";
   let broken = false;
+  const server = createServer();
   const get = (path: string, init?: RequestInit) => fetch(`http://${formatAddress(admin.address)}${path}`, init);
 
   before(async () => {
@@ -20,10 +30,11 @@ describe("admin pages", () => {
           return { contentType: "text/plain; version=0.0.4", text: "a_metric 1\n" };
         },
         sources: () => [pendingSource("folder config", "config")],
+        nodes: server,
       },
     );
   });
-  after(() => admin.close());
+  after(() => Promise.all([admin.close(), server.close()]));
 
   test("/livez is 200 whatever happens; /readyz only when ready", async () => {
     for (const [state, status] of [
@@ -57,9 +68,68 @@ describe("admin pages", () => {
     });
   });
 
+  test("/api/v1/nodes is JSON of every node, and of one with its resources", async () => {
+    server.config.set([create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })]);
+    const transport = createMemoryTransport();
+    await server.listenOn(transport, "here");
+    const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+    const responses: DiscoveryResponse[] = [];
+    const stream = transport.open("here", ads, (bytes) => responses.push(fromBinary(DiscoveryResponseSchema, bytes)));
+    const send = (request: MessageInitShape<typeof DiscoveryRequestSchema>) =>
+      stream.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, request)));
+    const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+    const id = "edge/1 ü";
+    const node = { id, cluster: "edge", metadata: { token: "hidden" }, userAgentName: "envoy" };
+    send({ node, typeUrl, resourceNames: ["a", "gone"] });
+    await eventually(
+      async () => responses.length,
+      (count) => count === 1,
+    );
+    const { versionInfo, nonce } = responses[0]!;
+    send({ typeUrl, versionInfo, responseNonce: nonce, resourceNames: ["a", "gone"] });
+    await eventually(
+      async () => server.node(id)?.state,
+      (state) => state === "synced",
+    );
+
+    const read = async (path: string) => {
+      const response = await get(path);
+      assert.equal(response.headers.get("content-type"), "application/json");
+      const text = await response.text();
+      assert.ok(!text.includes("hidden"));
+      return JSON.parse(text);
+    };
+    const { nodes } = await read("/api/v1/nodes");
+    assert.equal(nodes.length, 1);
+    const { streams, ...told } = nodes[0];
+    const locality = { region: "", zone: "", subZone: "" };
+    assert.deepEqual(told, { id, cluster: "edge", locality, client: "envoy", group: "all", state: "synced" });
+    const { openedAt, types, ...about } = streams[0];
+    assert.deepEqual(about, { id: 1, service: "ads", variant: "sotw", api: "v3", peer: about.peer });
+    assert.ok(Date.parse(openedAt) <= Date.now());
+    assert.deepEqual(
+      [types[0].type, types[0].names, types[0].resources, types[0].state, types[0].acknowledged.version],
+      ["cluster", 2, 1, "synced", versionInfo],
+    );
+    assert.deepEqual((await read("/api/v1/nodes?state=stale")).nodes, []);
+    assert.equal((await read("/api/v1/nodes?state=synced&group=all")).nodes.length, 1);
+
+    const path = `/api/v1/nodes/${encodeURIComponent(id)}`;
+    const one = await read(path);
+    assert.deepEqual([one.id, one.resourceStates], [id, { synced: 1, missing: 1 }]);
+    const names = (resources: readonly { name: string; state: string }[]) => resources.map(({ name }) => name);
+    assert.deepEqual(names(one.resources), ["gone"]);
+    assert.deepEqual(names((await read(`${path}?resources=all`)).resources), ["a", "gone"]);
+    assert.deepEqual((await read(`${path}?type=lds&resources=all`)).resources, []);
+    for (const unknown of ["/api/v1/nodes/", "/api/v1/nodes/edge", "/api/v1/nodes/%E0%A4%A"]) {
+      assert.equal((await get(unknown)).status, 404, unknown);
+    }
+    stream.cancel();
+  });
+
   test("/ names the pages in one line", async () => {
     const text = await (await get("/")).text();
-    assert.match(text, /^xdskit \d+\.\d+\.\d+: \/livez \/readyz \/metrics \/api\/v1\/sources\n$/);
+    assert.match(text, /^xdskit \d+\.\d+\.\d+: \/livez \/readyz \/metrics \/api\/v1\/sources \/api\/v1\/nodes\n$/);
   });
 
   test("another path is 404, another method 405, HEAD has no body", async () => {
@@ -80,7 +150,7 @@ describe("admin pages", () => {
   });
 
   test("a port that is in use is an error", async () => {
-    const state = { readiness: () => readiness, metrics: () => Promise.reject(), sources: () => [] };
+    const state = { readiness: () => readiness, metrics: () => Promise.reject(), sources: () => [], nodes: server };
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });
   });
 });

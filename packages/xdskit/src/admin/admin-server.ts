@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../version.js";
+import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
 import type { SourceStatus } from "./source-status.js";
 
 /** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
@@ -13,6 +14,7 @@ export interface AdminState {
   /** In Prometheus' text format. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   sources(): readonly SourceStatus[];
+  readonly nodes: NodesInput;
 }
 
 /** The admin listener, listening. */
@@ -29,7 +31,7 @@ interface Answer {
   readonly body: string;
 }
 
-type Page = (state: AdminState) => Answer | Promise<Answer>;
+type Page = (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>;
 
 const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
   ["/", () => ({ status: 200, body: `xdskit ${version}: ${[...pages.keys()].slice(1).join(" ")}\n` })],
@@ -43,15 +45,12 @@ const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
       return { status: 200, contentType, body: text };
     },
   ],
-  [
-    "/api/v1/sources",
-    (state) => ({
-      status: 200,
-      contentType: "application/json",
-      body: `${JSON.stringify({ sources: state.sources() }, undefined, 2)}\n`,
-    }),
-  ],
+  ["/api/v1/sources", (state) => json({ sources: state.sources() })],
+  ["/api/v1/nodes", (state, query) => json(nodesPage(state.nodes, query))],
 ]);
+
+/** What stands behind it is the id of a node. */
+const nodePrefix = "/api/v1/nodes/";
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
 export async function startAdminServer(address: Address, state: AdminState): Promise<AdminServer> {
@@ -94,12 +93,33 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
 }
 
 async function answer({ method, url = "/" }: IncomingMessage, state: AdminState): Promise<Answer> {
-  const page = pages.get(url.split("?", 1)[0] ?? url);
-  if (page === undefined) return { status: 404, body: "not found\n" };
+  const [path = url] = url.split("?", 1);
+  const query = new URLSearchParams(url.slice(path.length));
+  const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
+  if (page === undefined) return notFound;
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, headers: { allow: "GET, HEAD" }, body: "method not allowed\n" };
   }
-  return page(state);
+  return page(state, query);
+}
+
+const notFound: Answer = { status: 404, body: "not found\n" };
+
+function pageOfNode(encoded: string): Page | undefined {
+  let id: string;
+  try {
+    id = decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+  return (state, query) => {
+    const page = nodePage(state.nodes, id, query);
+    return page === undefined ? notFound : json(page);
+  };
+}
+
+function json(value: object): Answer {
+  return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
 function readyAnswer(readiness: Readiness): Answer {

@@ -6,7 +6,7 @@ import type { SourceStatus } from "./source-status.js";
 
 /** What the metrics are read from, at every scrape. */
 export interface MetricsInput {
-  readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals">;
+  readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "nodeStates">;
   readiness(): Readiness;
   sources(): readonly SourceStatus[];
 }
@@ -106,6 +106,9 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     stats.refused.map(({ code, count }) => ({ labels: { code: String(code) }, value: count })),
   );
   gauge("xdskit_nodes", "Node ids with at least one open stream.", [], () => [{ labels: {}, value: stats.nodes }]);
+  gauge("xdskit_nodes_by_state", "Node ids by how far they are with what they are to have.", ["state"], () =>
+    Object.entries(server.nodeStates()).map(([state, value]) => ({ labels: { state }, value })),
+  );
   gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
     stats.groups.map(({ name, streams: value }) => ({ labels: { group: name }, value })),
   );

@@ -128,11 +128,14 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   const sources = () => [{ ...status, findings: [...status.findings, ...dangling.findings()] }];
   const readiness = () => running.readiness;
   const metrics = createMetrics({ server, readiness, sources });
-  running.admin = await startAdminServer(options.admin, { readiness, sources, metrics: metrics.read }).catch(
-    (cause) => {
-      throw cannotListen("--admin", options.admin, cause);
-    },
-  );
+  running.admin = await startAdminServer(options.admin, {
+    readiness,
+    sources,
+    metrics: metrics.read,
+    nodes: server,
+  }).catch((cause) => {
+    throw cannotListen("--admin", options.admin, cause);
+  });
 
   await server.addSource(source);
   // Before that, nodes are told nothing, and no group has a snapshot.

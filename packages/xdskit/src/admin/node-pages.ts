@@ -1,0 +1,52 @@
+import type { NodeConfig, NodeStatus, ResourceReport, ResourceState, StreamStatus, XdsServer } from "@xdskit/server";
+
+/** What the pages about nodes are read from. */
+export type NodesInput = Pick<XdsServer, "nodes" | "node" | "nodeConfig">;
+
+/** Resources that one page lists. */
+const mostResources = 1_000;
+
+/** What `/api/v1/nodes` tells: every node with a stream, its streams and how far each type is. `state` and `group` pick those that have it. */
+export function nodesPage(server: NodesInput, query: URLSearchParams): object {
+  const state = query.get("state");
+  const group = query.get("group");
+  const nodes = server.nodes().filter((node) => {
+    return (state === null || node.state === state) && (group === null || node.group === group);
+  });
+  return { nodes: nodes.map(nodeJson) };
+}
+
+/**
+ * What `/api/v1/nodes/<id>` tells: the same of one node, and its resources: how many are in which state, and those that are not synced, at most 1,000. `type` picks a
+ * type, `resources=all` lists those that are synced, too. Undefined: it has no stream.
+ */
+export function nodePage(server: NodesInput, id: string, query: URLSearchParams): object | undefined {
+  const node = server.node(id);
+  const config = server.nodeConfig(id, { type: query.get("type") ?? undefined });
+  if (node === undefined || config === undefined) return undefined;
+  const all = query.get("resources") === "all";
+  const listed: ResourceReport[] = [];
+  for (const resource of config.resources) {
+    if (listed.length === mostResources) break;
+    if (all || resource.state !== "synced") listed.push(resource);
+  }
+  return { ...nodeJson(node), resourceStates: countStates(config), resources: listed };
+}
+
+function countStates({ resources }: NodeConfig): Partial<Record<ResourceState, number>> {
+  const counts: Partial<Record<ResourceState, number>> = {};
+  for (const { state } of resources) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+/** Without the metadata: nobody knows what is in there. */
+function nodeJson({ id, node, group, state, streams }: NodeStatus): object {
+  const { cluster, locality, userAgentName, userAgentVersion } = node;
+  const client = [userAgentName, userAgentVersion].filter((part) => part !== "").join(" ");
+  return { id, cluster, locality, client, group, state, streams: streams.map(streamJson) };
+}
+
+function streamJson({ stream: { id, method, peer }, openedAt, types }: StreamStatus): object {
+  const { only, variant, api } = method;
+  return { id, service: only?.name ?? "ads", variant, api, peer, openedAt, types };
+}
