@@ -232,6 +232,43 @@ describe("a rollout", () => {
     });
   });
 
+  it("tells what of it is held back for what, and is done when that has gone, too", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("old"), routeConfiguration("r", "old")]);
+      const stream = sotw(client.open(ads("sotw")));
+      stream.send({ node: { id: "n1" }, typeUrl });
+      await answer(stream);
+      stream.send({ typeUrl: urlOf("route"), resourceNames: ["r"] });
+      await answer(stream, undefined, ["r"]);
+      await synced(server, "n1");
+      const rollout = server.config.set([cluster("new"), routeConfiguration("r", "new")]);
+      const done = rollout.done();
+      await answer(stream);
+      await waitFor("the route to be sent", () => stream.count === 4);
+      const waits = [{ kind: "break", type: "cluster", names: ["old"], for: { type: "route", names: ["r"] } }];
+      assert.deepEqual(
+        rollout.status().waiting.map(({ type, reason, waits }) => ({ type, reason, waits })),
+        [{ type: "cluster", reason: "held-back", waits }],
+      );
+      const [clusters, routes] = server.node("n1")?.streams[0]?.types ?? [];
+      assert.deepEqual([clusters?.state, clusters?.behind, clusters?.waits], ["pending", 1, waits]);
+      assert.deepEqual([routes?.state, routes?.behind, routes?.waits], ["pending", 1, []]);
+      assert.deepEqual(
+        server.nodeConfig("n1")?.resources.map(({ name, state }) => [name, state]),
+        [
+          ["new", "synced"],
+          ["old", "not-sent"],
+          ["r", "sent"],
+        ],
+      );
+      await answer(stream, undefined, ["r"]);
+      await answer(stream);
+      assert.deepEqual(counts(await within("the rollout", done)), {
+        ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
+      });
+      await synced(server, "n1");
+    }));
+
   it("is collected when nobody holds it, and when the wait for it is over", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set([cluster("a")]);

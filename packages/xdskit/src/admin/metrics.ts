@@ -109,6 +109,12 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
   gauge("xdskit_nodes_by_state", "Node ids by how far they are with what they are to have.", ["state"], () =>
     Object.entries(server.nodeStates()).map(([state, value]) => ({ labels: { state }, value })),
   );
+  counter(
+    "xdskit_waits_ended_total",
+    "Changes that went on without the answer of a client that said nothing for too long.",
+    [],
+    () => [{ labels: {}, value: stats.waitsEnded }],
+  );
   gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
     stats.groups.map(({ name, streams: value }) => ({ labels: { group: name }, value })),
   );
