@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ResourceText } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { startLoad } from "./harness/load.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import {
+  cluster,
+  configSource,
+  httpListener,
+  loadAssignment,
+  routeConfiguration,
+  variants,
+} from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { startServed } from "./harness/served.js";
+import { eventually } from "./harness/wait.js";
+
+/** What one change leaves of what there was before: nothing but the listener, and that with other routes where they are named anew. */
+interface World {
+  readonly cluster: string;
+  readonly service: string;
+  readonly routes: string;
+  readonly backend: string;
+}
+
+for (const variant of variants) {
+  test(`Envoy while everything moves, ${variant}`, { timeout: 300_000 }, async (t) => {
+    const path = peer("envoy", t);
+    if (path === undefined) return;
+    const scene = await createScene(t);
+    const source = configSource(variant);
+    const port = await freePort();
+    const backends = new Map<string, number>();
+    for (const name of ["red", "green", "blue"]) backends.set(name, (await startHttpBackend(scene, name)).port);
+
+    const resources = (world: World): readonly ResourceText[] => [
+      cluster({ name: world.cluster, source, serviceName: world.service }),
+      loadAssignment(world.service, [backends.get(world.backend) ?? 0]),
+      routeConfiguration(world.routes, world.cluster),
+      httpListener({ name: "ingress", port, routeName: world.routes, source, saysWhy: true }),
+    ];
+    let world: World = { cluster: "cluster-0", service: "service-0", routes: "routes-0", backend: "red" };
+    const served = await startServed(scene, variant, resources(world));
+    const { admin } = await startEnvoy(scene, { path, server: served.address, variant });
+    const load = startLoad(scene, port);
+    await load.reaches("red");
+
+    let moves = 0;
+    /** What is named gets a name that was never there before, and what had the old one goes. */
+    const move = async (...renamed: readonly ("cluster" | "service" | "routes")[]): Promise<void> => {
+      moves += 1;
+      const names = Object.fromEntries(renamed.map((kind) => [kind, `${kind}-${moves}`]));
+      world = { ...world, ...names, backend: [...backends.keys()][moves % backends.size] ?? "" };
+      await served.put(resources(world));
+    };
+    const step = (name: string, run: () => Promise<void>): Promise<boolean> =>
+      scene.step(name, async () => {
+        const failed = load.failed();
+        const answered = load.answered();
+        const started = performance.now();
+        await run();
+        const perSecond = ((load.answered() - answered) / (performance.now() - started)) * 1_000;
+        t.diagnostic(`${load.answered() - answered} requests, ${Math.round(perSecond)} a second: ${name}`);
+        assert.deepEqual(load.failures(failed), []);
+        await eventually("nothing but the last configuration", async () => {
+          const clusters = [...(await admin.activeClusters()).keys()];
+          const routes = [...(await admin.routes()).keys()];
+          assert.deepEqual([clusters, routes], [[world.cluster], [world.routes]]);
+          assert.equal(await admin.stat("cluster_manager.warming_clusters"), 0);
+          return true;
+        });
+        assert.deepEqual(load.failures(failed), []);
+      });
+
+    await step("takes a route to a new cluster while the old one goes, 50 times", async () => {
+      for (let times = 0; times < 50; times += 1) {
+        await move("cluster", "service");
+        await load.reaches(world.backend);
+      }
+    });
+
+    await step("takes a cluster to a load assignment of another name, 10 times", async () => {
+      for (let times = 0; times < 10; times += 1) {
+        await move("service");
+        await load.reaches(world.backend);
+      }
+    });
+
+    await step("takes a listener to routes of another name and to a new cluster, 10 times", async () => {
+      for (let times = 0; times < 10; times += 1) {
+        await move("routes", "cluster", "service");
+        await load.reaches(world.backend);
+      }
+    });
+
+    await step("takes changes that overtake each other", async () => {
+      for (let times = 0; times < 30; times += 1) {
+        const seen = load.answered();
+        await move(
+          "cluster",
+          ...(times % 2 === 0 ? (["service"] as const) : []),
+          ...(times % 5 === 0 ? (["routes"] as const) : []),
+        );
+        await eventually("some requests", () => load.answered() > seen + 10, { everyMs: 5 });
+      }
+      await load.reaches(world.backend);
+    });
+
+    for (const rejected of ["cluster_manager.cds.update_rejected", "listener_manager.lds.update_rejected"]) {
+      assert.equal(await admin.stat(rejected), 0, rejected);
+    }
+  });
+}
