@@ -12,10 +12,9 @@ import {
 import type { Scene } from "./scene.js";
 
 const bytes = (value: Buffer): Buffer => value;
-const adsService = "envoy.service.discovery.v3.AggregatedDiscoveryService";
 
 /**
- * With XDSKIT_E2E_WIRE=FILE, the address of a listener between the client and the server at `address` that writes every message of discovery (v3) to that
+ * With XDSKIT_E2E_WIRE=FILE, the address of a listener between the client and the server at `address` that writes every message of discovery to that
  * file, a line each, with its time and in nearly the language of the transcripts. Otherwise `address` itself.
  */
 export async function tapped(scene: Scene, address: string): Promise<string> {
@@ -68,16 +67,19 @@ export async function tapped(scene: Scene, address: string): Promise<string> {
 }
 
 function* methods(): Iterable<readonly [path: string, isDelta: boolean]> {
-  yield [`/${adsService}/StreamAggregatedResources`, false];
-  yield [`/${adsService}/DeltaAggregatedResources`, true];
-  for (const { services } of resourceTypes.all) {
-    const { service = "", stream, delta } = services.v3 ?? {};
-    if (stream !== undefined) yield [`/${service}/${stream}`, false];
-    if (delta !== undefined) yield [`/${service}/${delta}`, true];
+  for (const version of ["v2", "v3"] as const) {
+    const aggregated = `envoy.service.discovery.${version}.AggregatedDiscoveryService`;
+    yield [`/${aggregated}/StreamAggregatedResources`, false];
+    yield [`/${aggregated}/DeltaAggregatedResources`, true];
+    for (const { services } of resourceTypes.all) {
+      const { service = "", stream, delta } = services[version] ?? {};
+      if (stream !== undefined) yield [`/${service}/${stream}`, false];
+      if (delta !== undefined) yield [`/${service}/${delta}`, true];
+    }
   }
 }
 
-/** What is no message of v3 passes all the same. */
+/** What cannot be read passes all the same. */
 function told(tell: () => string): string {
   try {
     return tell();
