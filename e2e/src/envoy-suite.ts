@@ -159,8 +159,9 @@ export function testEnvoy(variant: AnyVariant): void {
         );
         await nothingWarms();
       });
-      // Requests may fail while the change is on its way (503 for a route to a cluster that is gone), not once it has come.
       t.diagnostic(`${failures.length} requests failed while a cluster was exchanged for another`);
+      // By polls and on streams of one type each less is said: there requests may fail while the change is on its way, not once it has come.
+      if (variant.startsWith("ads")) assert.deepEqual(failures, []);
       assert.deepEqual(await failuresDuring(() => answersFrom("green")), []);
     });
 

@@ -6,7 +6,7 @@ import { grpcClientCommand, grpcClients, isOwnFault, startGrpcClient } from "./h
 import { apiListener, cluster, configSource, loadAssignment, routeConfiguration } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { startServed } from "./harness/served.js";
-import { eventually } from "./harness/wait.js";
+import { eventually, quiet } from "./harness/wait.js";
 
 const source = configSource("ads-sotw");
 
@@ -91,5 +91,13 @@ for (const name of grpcClients) {
     await step("follows a route to a new cluster while the old one goes", 20, "cluster", "service");
     await step("follows a cluster to a load assignment of another name", 5, "service");
     await step("follows a listener to routes of another name and to a new cluster", 5, "routes", "cluster", "service");
+
+    await scene.step("is not disturbed by the end of what it no longer uses", async () => {
+      const failed = client.failures().length;
+      // What a client still asks for is kept for 5 s.
+      await quiet(6_000);
+      await reaches(world.backend);
+      assert.deepEqual(client.failures().slice(failed), []);
+    });
   });
 }
