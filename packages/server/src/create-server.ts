@@ -34,6 +34,7 @@ import { layerStats } from "./stats.js";
 import type { Accept, Refusal, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
+import { createViews } from "./views/views.js";
 import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";
 
 /** What became different, and the number of the change: of the last that made a difference, where this one made none. */
@@ -56,8 +57,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
   const authorities = options.authorities === undefined ? undefined : new Set(options.authorities);
   const onDemand = createDemand(options.onDemand);
-  const groups = createGroups(options.groups, options.ttl);
-  const publication = createPublication(layers, groups, limits, options.clock, onDemand);
+  const groups = createGroups(options.groups, options.ttl, options);
+  const views = createViews(clock, events);
+  const publication = createPublication(layers, groups, limits, views, clock, onDemand);
   const sessions = new Set<Session>();
   const ledger = createLedger(sessions, clock, types);
   const rollouts = createRollouts(sessions, clock, events);
@@ -315,6 +317,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       nodes: publication.nodes,
       groups: publication.groups,
       onDemand: onDemand?.stats(),
+      views: views.stats(),
       configuration: {
         applied: counters.configurationsApplied,
         refused: counters.configurationsRefused,
@@ -323,6 +326,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     }),
     snapshotOf: publication.snapshotOf,
     ...ledger,
+    rollouts: views.rollouts,
+    quarantines: views.quarantines,
     loadReports: loadReports.reports,
     loadTotals: loadReports.totals,
   };

@@ -4,6 +4,9 @@ import { callListener } from "./call-listener.js";
 import type { ConfigRolloutOutcome } from "./ledger/rollout.js";
 import type { LayerName } from "./source.js";
 import type { Method } from "./transport.js";
+import type { RolloutOutcome } from "./views/rollout.js";
+import type { RolloutStatus } from "./views/rollout-status.js";
+import type { Quarantined } from "./views/views.js";
 
 /** A client's stream, as events and logs show it. */
 export interface StreamInfo {
@@ -157,6 +160,16 @@ export type ServerEvent =
       readonly name: ResourceName;
       readonly group: string;
       readonly findings: readonly Finding[];
+    }
+  /** A change goes to a group's nodes by steps, and this became of it just now. */
+  | { readonly kind: "rollout"; readonly outcome: RolloutOutcome; readonly rollout: RolloutStatus }
+  /** Contents of resources are kept from streams of a group from now on, or no more. `resources` has at most 100 of them. */
+  | {
+      readonly kind: "quarantine";
+      readonly outcome: "began" | "ended";
+      readonly group: string;
+      readonly count: number;
+      readonly resources: readonly Quarantined[];
     }
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
   | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };

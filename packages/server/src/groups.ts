@@ -1,18 +1,15 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
-import { matchesGlob } from "./glob.js";
 import { checkLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
+import { faultsOf, matcherOf, type NodeMatch } from "./node-match.js";
 import type { LayerName } from "./source.js";
+import { type RolloutSettings, rolloutFaults } from "./views/rollout-settings.js";
 
 /** A group of nodes and the layers that they are served. Groups are tried in order; the first that matches a node wins. */
 export interface GroupSettings {
   readonly name: string;
-  /**
-   * What must hold of a node, all of it; `{}` matches every node. The keys are `id`, `cluster`, `locality.region`, `locality.zone`,
-   * `locality.sub_zone` and `metadata.<path>`; the values are exact, or globs with `*` and `?`. A metadata field that the node does not
-   * have never matches.
-   */
-  readonly match: Readonly<Record<string, string | number | boolean>>;
+  /** Which nodes it has; see `NodeMatch`. */
+  readonly match: NodeMatch;
   /** From the lowest to the highest: a later layer wins over an earlier one by type and name. */
   readonly layers: readonly LayerName[];
   /** What its nodes are asked to report of their load; what is left out is as the server's options say. */
@@ -21,6 +18,22 @@ export interface GroupSettings {
   readonly ttl?: TtlPolicy | undefined;
   /** Which of its clients are told why resources are not there. Default: `resourceErrors` of the server's options. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
+  /** What streams get that come after a client rejected something. Default: `onReject` of the server's options. */
+  readonly onReject?: OnReject | undefined;
+  /** How changes go to its nodes. Default: `rollout` of the server's options. */
+  readonly rollout?: RolloutSettings | "off" | undefined;
+}
+
+/**
+ * What a stream gets that is opened after another of its group rejected the content of a resource: the `newest` all the same, or of that resource what
+ * was acknowledged last (`lastGood`), until it has another content.
+ */
+export type OnReject = "newest" | "lastGood";
+
+/** How changes go to the nodes of a group. */
+export interface ViewSettings {
+  readonly onReject?: OnReject | undefined;
+  readonly rollout?: RolloutSettings | "off" | undefined;
 }
 
 /**
@@ -29,10 +42,12 @@ export interface GroupSettings {
  */
 export type GroupOf = (
   node: Node,
-) => Pick<GroupSettings, "name" | "layers" | "loadReports" | "ttl" | "resourceErrors"> | undefined;
+) =>
+  | Pick<GroupSettings, "name" | "layers" | "loadReports" | "ttl" | "resourceErrors" | "onReject" | "rollout">
+  | undefined;
 
 /** A group as the server knows it. */
-export interface Group {
+export interface Group extends ViewSettings {
   readonly name: string;
   /** Undefined: every layer that there is, in the order in which they first appeared. */
   readonly layers: readonly LayerName[] | undefined;
@@ -57,9 +72,10 @@ export const everyNode = "all";
 export function createGroups(
   settings: readonly GroupSettings[] | GroupOf | undefined,
   ttlByDefault: TtlPolicy = "advertised",
+  views: ViewSettings = {},
 ): Groups {
   if (settings === undefined) {
-    const all: Group = { name: everyNode, layers: undefined, ttl: ttlByDefault, key: everyNode };
+    const all: Group = { name: everyNode, layers: undefined, ttl: ttlByDefault, ...viewsOf(views, {}), key: everyNode };
     return { of: () => all, configured: [all] };
   }
   if (typeof settings === "function") {
@@ -67,7 +83,7 @@ export function createGroups(
       const found = settings(node);
       if (found === undefined) return undefined;
       const key = JSON.stringify([found.name, ...found.layers]);
-      return { ...found, ttl: found.ttl ?? ttlByDefault, key };
+      return { ...found, ttl: found.ttl ?? ttlByDefault, ...viewsOf(views, found), key };
     };
     return { of, configured: [] };
   }
@@ -76,14 +92,21 @@ export function createGroups(
   for (const [index, { loadReports }] of settings.entries()) {
     checkLoadReportSettings(loadReports, `groups[${index}].loadReports`);
   }
-  const ready = settings.map(({ name, match, layers, loadReports, ttl = ttlByDefault, resourceErrors }) => ({
-    group: { name, layers, loadReports, ttl, resourceErrors, key: name },
-    conditions: Object.entries(match).map(([key, pattern]) => condition(key, String(pattern))),
-  }));
+  const ready = settings.map((each) => {
+    const { name, match, layers, loadReports, ttl = ttlByDefault, resourceErrors } = each;
+    const group: Group = { name, layers, loadReports, ttl, resourceErrors, ...viewsOf(views, each), key: name };
+    return { group, matches: matcherOf(match) };
+  });
   return {
-    of: (node) => ready.find(({ conditions }) => conditions.every((holds) => holds(node)))?.group,
+    of: (node) => ready.find(({ matches }) => matches(node))?.group,
     configured: ready.map(({ group }) => group),
   };
+}
+
+function viewsOf(byDefault: ViewSettings, own: ViewSettings): ViewSettings {
+  const onReject = own.onReject ?? byDefault.onReject;
+  const rollout = own.rollout ?? byDefault.rollout;
+  return { ...(onReject === undefined ? {} : { onReject }), ...(rollout === undefined ? {} : { rollout }) };
 }
 
 function findingsOf(settings: readonly GroupSettings[]): Finding[] {
@@ -91,19 +114,16 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
   const add = (field: string, message: string) =>
     findings.push({ code: "XDSKIT_GROUP_INVALID", severity: "error", field, message });
   const seen = new Set<string>();
-  settings.forEach(({ name, match, layers, ttl = "advertised", resourceErrors: errors = "advertised" }, index) => {
+  settings.forEach((group, index) => {
+    const { name, match, layers, ttl = "advertised", resourceErrors: errors = "advertised" } = group;
     const field = `groups[${index}]`;
+    const { onReject = "newest", rollout } = group;
+    if (onReject !== "newest" && onReject !== "lastGood") add(`${field}.onReject`, "it must be newest or lastGood");
+    for (const fault of rolloutFaults(rollout)) add(`${field}.rollout.${fault.field}`, fault.message);
     if (name === "") add(`${field}.name`, "a group needs a name");
     if (seen.has(name)) add(`${field}.name`, `there are two groups named ${JSON.stringify(name)}`);
     seen.add(name);
-    for (const key of Object.keys(match)) {
-      if (fieldOf(key) === undefined) {
-        add(
-          `${field}.match`,
-          `unknown key ${JSON.stringify(key)}: it must be id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>`,
-        );
-      }
-    }
+    for (const fault of faultsOf(match)) add(`${field}.match`, fault);
     if (ttl !== "advertised" && ttl !== "always") add(`${field}.ttl`, "it must be advertised or always");
     if (errors !== "advertised" && errors !== "always")
       add(`${field}.resourceErrors`, "it must be advertised or always");
@@ -113,52 +133,4 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
     }
   });
   return findings;
-}
-
-function condition(key: string, pattern: string): (node: Node) => boolean {
-  const read = fieldOf(key);
-  return (node) => {
-    const value = read?.(node);
-    return value !== undefined && matchesGlob(pattern, value);
-  };
-}
-
-const metadataPrefix = "metadata.";
-
-function fieldOf(key: string): ((node: Node) => string | undefined) | undefined {
-  switch (key) {
-    case "id":
-      return (node) => node.id;
-    case "cluster":
-      return (node) => node.cluster;
-    case "locality.region":
-      return (node) => node.locality.region;
-    case "locality.zone":
-      return (node) => node.locality.zone;
-    case "locality.sub_zone":
-      return (node) => node.locality.subZone;
-    default: {
-      if (!key.startsWith(metadataPrefix) || key.length === metadataPrefix.length) return undefined;
-      const path = key.slice(metadataPrefix.length);
-      return (node) => scalarAt(node.metadata, path);
-    }
-  }
-}
-
-/** The scalar at a dotted path. A key may hold dots itself, as in `metadata.app.kubernetes.io/name`: the longest key wins. */
-function scalarAt(value: unknown, path: string): string | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const fields = new Map<string, unknown>(Object.entries(value));
-  for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
-    const key = path.slice(0, end);
-    if (!fields.has(key)) continue;
-    const inner = fields.get(key);
-    if (end < path.length) {
-      const found = scalarAt(inner, path.slice(end + 1));
-      if (found !== undefined) return found;
-    } else if (typeof inner === "string" || typeof inner === "number" || typeof inner === "boolean") {
-      return String(inner);
-    }
-  }
-  return undefined;
 }

@@ -9,7 +9,7 @@ export {
 } from "./config.js";
 export { createServer } from "./create-server.js";
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
-export { everyNode, type GroupOf, type GroupSettings } from "./groups.js";
+export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
 export type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
 export {
@@ -38,6 +38,7 @@ export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./load-reports/load-totals.js";
+export type { NodeMatch } from "./node-match.js";
 export type { OrderingOptions } from "./node-orders.js";
 export {
   defaultOnDemandLimits,
@@ -102,4 +103,9 @@ export {
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
 export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";
+export type { QuarantineCause } from "./views/quarantine.js";
+export type { RolloutOutcome } from "./views/rollout.js";
+export { defaultRolloutSettings, type RolloutSettings, type RolloutStep } from "./views/rollout-settings.js";
+export type { Rollout, RolloutRejection, RolloutState, RolloutStatus } from "./views/rollout-status.js";
+export type { LiftableQuarantine, Quarantined, ViewStats } from "./views/views.js";
 export type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";

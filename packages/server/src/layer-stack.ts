@@ -11,6 +11,8 @@ import type { LayerName } from "./source.js";
 export interface LayerStack {
   /** Undefined while none of its layers is there; empty from when the last was dropped. */
   snapshot(): Snapshot | undefined;
+  /** The same, as far as somebody has asked for it before. */
+  readonly known: Snapshot | undefined;
   /** Takes over what became different in the layers; true if the snapshot is another one now. */
   update(changes: readonly LayerChange[]): boolean;
 }
@@ -78,6 +80,9 @@ export function createLayerStack(
   return {
     snapshot() {
       if (current === undefined && present().length > 0) current = build(all());
+      return current;
+    },
+    get known() {
       return current;
     },
     update(changes) {

@@ -1,15 +1,28 @@
 import { XdskitError } from "@xdskit/api";
 import { limitsOf, type OnDemandLimits, type OnDemandOptions } from "./on-demand/options.js";
 import type { RestOptions } from "./rest-options.js";
+import { rolloutFaults } from "./views/rollout-settings.js";
 import type { ServerOptions } from "./xds-server.js";
 
 /**
  * Looks at what types alone do not keep right, before a server is made of it: times and counts, and words that come from a program without types.
  * Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the option.
  */
-export function checkOptions({ onDemand, ordering, rest, ttl, resourceErrors }: ServerOptions): void {
+export function checkOptions({
+  onDemand,
+  ordering,
+  rest,
+  ttl,
+  resourceErrors,
+  onReject,
+  rollout,
+}: ServerOptions): void {
   checkPolicy("ttl", ttl);
   checkPolicy("resourceErrors", resourceErrors);
+  if (onReject !== undefined && onReject !== "newest" && onReject !== "lastGood")
+    throw wrong("onReject", '"newest" or "lastGood"', onReject);
+  for (const { field, message } of rolloutFaults(rollout))
+    throw XdskitError.of("XDSKIT_SERVER_OPTION", `rollout.${field}: ${message}`);
   if (rest !== undefined) checkRest(rest);
   for (const [option, value] of Object.entries(ordering || {})) {
     if (value !== undefined && !(value >= 0)) throw wrong(`ordering.${option}`, "milliseconds", value);

@@ -1,14 +1,25 @@
-import { type Node, type ResourceErrorPolicy, type Snapshot, statusCode, type TtlPolicy } from "@xdskit/protocol";
+import type { ResourceType } from "@xdskit/api";
+import {
+  type Node,
+  type Rejection,
+  type ResourceErrorPolicy,
+  type Snapshot,
+  statusCode,
+  type TtlPolicy,
+} from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Group, Groups } from "./groups.js";
 import type { LayerChange, Layers } from "./layers.js";
 import type { ServerLimits } from "./limits.js";
+import { isBelow } from "./on-demand/below.js";
 import type { Interest, OnDemand } from "./on-demand/on-demand.js";
 import type { PulseListener } from "./pulse.js";
 import { createSharedStacks, type SharedStack, type Subscriber } from "./shared-stacks.js";
 import type { LayerName } from "./source.js";
 import type { GroupStats } from "./stats.js";
 import type { Refusal } from "./transport.js";
+import type { RolloutSettings } from "./views/rollout-settings.js";
+import type { ViewedGroup, Views } from "./views/views.js";
 
 /** What a node is admitted with: a stream, or a request that is held until there is something new. They have limits of their own. */
 export type Way = "stream" | "poll";
@@ -22,6 +33,12 @@ export interface Membership {
   snapshot(): Snapshot | undefined;
   /** What its group is to have in the end. */
   newest(): Snapshot | undefined;
+  /** The client acknowledged something, or needed nothing of what it was given. */
+  progressed(): void;
+  /** The stream is at its end, and for the last time says what its client has. */
+  ends(): void;
+  /** `isWhole`: the response held all that the client is to have. */
+  rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
   /** What the stream asks for by name, of types that are supplied on demand; the subscriber hears what is decided. Undefined where nothing is. */
   readonly interest: Interest | undefined;
   leave(): void;
@@ -43,8 +60,8 @@ export interface Admission {
 export interface Publication {
   /** Finds the group of a node. */
   admit(node: Node, way?: Way): Admission | Refusal;
-  /** Takes over what became different in the layers and tells those that it concerns. */
-  publish(changes: readonly LayerChange[]): void;
+  /** Takes over what became different in the layers and tells those that it concerns, as the groups' settings say or as `rollout` does. */
+  publish(changes: readonly LayerChange[], rollout?: RolloutSettings | "off" | undefined): void;
   /**
    * While a hold lasts and nothing was published yet, nodes are told nothing: a client that reconnects to a server of which one of two
    * sources has not started yet would take what is missing for removed. Returns what ends the hold.
@@ -63,6 +80,7 @@ export interface Publication {
 interface Member {
   readonly group: Group;
   readonly shared: SharedStack;
+  readonly view: ViewedGroup;
   readonly open: { [W in Way]: number };
 }
 
@@ -70,6 +88,7 @@ export function createPublication(
   layers: Layers,
   groups: Groups,
   limits: Pick<ServerLimits, "streamsPerNode" | "pollsPerNode">,
+  views: Views,
   clock?: Clock,
   onDemand?: OnDemand | undefined,
 ): Publication {
@@ -86,7 +105,13 @@ export function createPublication(
     const known = members.get(group.key);
     if (known !== undefined) return known;
     const shared = stacks.acquire(group.layers, onDemand?.layerOf(group));
-    const made = { group, shared, open: { stream: 0, poll: 0 } };
+    const view = views.open(
+      group,
+      () => (open() ? shared.stack.snapshot() : undefined),
+      () => shared.pulse.update(),
+    );
+    shared.views.add(view);
+    const made = { group, shared, view, open: { stream: 0, poll: 0 } };
     members.set(group.key, made);
     return made;
   }
@@ -96,6 +121,7 @@ export function createPublication(
     const openOf = openOfNode[way];
     const interest = onDemand?.join(group, node, { settled: (...args) => subscriber.settled?.(...args) });
     shared.subscribers.add(subscriber);
+    const seat = member.view.join(node, way, subscriber);
     const stopBeats = beats === undefined ? undefined : shared.pulse.join(beats);
     openOfGroup[way] += 1;
     openOf.set(id, (openOf.get(id) ?? 0) + 1);
@@ -103,10 +129,17 @@ export function createPublication(
       group: group.name,
       layers: group.layers,
       interest,
-      snapshot: () => (open() ? shared.stack.snapshot() : undefined),
       newest: () => (open() ? shared.stack.snapshot() : undefined),
+      snapshot() {
+        const newest = open() ? shared.stack.snapshot() : undefined;
+        return newest && seat.snapshot(newest);
+      },
+      progressed: seat.progressed,
+      rejected: seat.rejected,
+      ends: seat.ends,
       leave() {
         if (!shared.subscribers.delete(subscriber)) return;
+        seat.leave();
         interest?.close();
         stopBeats?.();
         openOfGroup[way] -= 1;
@@ -116,6 +149,8 @@ export function createPublication(
         // Groups that a function names come and go with their streams, or any node could make the server grow for ever.
         if (openOfGroup.stream + openOfGroup.poll > 0 || groups.configured.includes(group)) return;
         members.delete(group.key);
+        shared.views.delete(member.view);
+        member.view.close();
         stacks.release(shared);
       },
     };
@@ -150,10 +185,14 @@ export function createPublication(
       const joins: Admission["join"] = (subscriber, beats) => join(memberOf(group), node, way, subscriber, beats);
       return { loadReports, ttl, resourceErrors, join: joins };
     },
-    publish(changes) {
+    publish(changes, rollout) {
       const wasOpen = opened;
-      for (const { stack, subscribers, pulse } of stacks.touchedBy(changes)) {
+      const wish = changes.every(({ layer }) => isBelow(layer)) ? "on-demand" : rollout;
+      for (const { stack, subscribers, pulse, views } of stacks.touchedBy(changes)) {
+        const before = stack.known;
         if (!stack.update(changes) || !wasOpen) continue;
+        const after = stack.known;
+        if (before !== undefined && after !== undefined) for (const view of views) view.changed(before, after, wish);
         for (const each of subscribers) each.changed();
         pulse.update();
       }

@@ -9,7 +9,7 @@ import { cluster } from "./testing/test-resources.js";
 function setUp() {
   const clock = manualClock();
   let snapshot = emptySnapshot();
-  const pulse = createPulse(clock, () => snapshot);
+  const pulse = createPulse(clock, () => [snapshot]);
   const beats: number[] = [];
   const listener = { beat: (interval: number) => void beats.push(interval) };
   /** Seconds. */

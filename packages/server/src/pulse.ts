@@ -18,8 +18,8 @@ export interface Pulse {
   update(): void;
 }
 
-/** `snapshot` is what the streams are to have now, undefined while nothing is known. */
-export function createPulse(clock: Clock, snapshot: () => Snapshot | undefined): Pulse {
+/** `snapshots` is what the streams are to have now: mostly one, and none while nothing is known. */
+export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>): Pulse {
   const listeners = new Set<PulseListener>();
   let running: { readonly interval: number; readonly stop: () => void } | undefined;
   /** Intervals are counted from here, and what was over by `last` was told; the timer may be started anew without a beat being lost or put off. */
@@ -27,8 +27,7 @@ export function createPulse(clock: Clock, snapshot: () => Snapshot | undefined):
   let last = 0;
 
   function update(): void {
-    const now = listeners.size === 0 ? undefined : snapshot();
-    const interval = now === undefined ? undefined : shortestBeat(now);
+    const interval = listeners.size === 0 ? undefined : shortest();
     if (interval === running?.interval) return;
     const wasRunning = running !== undefined;
     running?.stop();
@@ -36,6 +35,14 @@ export function createPulse(clock: Clock, snapshot: () => Snapshot | undefined):
     if (interval === undefined) return;
     if (!wasRunning) last = clock.now() - start;
     wait(interval);
+  }
+  function shortest(): number | undefined {
+    let found: number | undefined;
+    for (const snapshot of snapshots()) {
+      const beat = shortestBeat(snapshot);
+      if (beat !== undefined && beat < (found ?? Number.POSITIVE_INFINITY)) found = beat;
+    }
+    return found;
   }
   function wait(interval: number): void {
     const passed = clock.now() - start;

@@ -33,6 +33,8 @@ import type { Rejections } from "./rejections.js";
 import type { Subscriber } from "./shared-stacks.js";
 import type { LayerName } from "./source.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
+import type { Standing } from "./views/place.js";
+import { standingOf } from "./views/standing.js";
 
 /** What all streams of a server share. */
 export interface SessionContext {
@@ -206,6 +208,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #progress(): void {
     const stream = this.#opened;
     if (this.#over || stream === undefined) return;
+    this.#membership?.progressed();
     const settled = this.isSettled;
     if (settled !== this.#settled) {
       this.#settled = settled;
@@ -233,6 +236,10 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   get isSettled(): boolean {
     return this.#stream.isSettled && this.#given === this.snapshot;
+  }
+
+  standing(): Standing {
+    return this.#given === this.snapshot ? standingOf(this.#stream) : "pending";
   }
 
   get unsettledSince(): number {
@@ -298,6 +305,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         break;
       case "rejected": {
         count.rejected += 1;
+        this.#membership?.rejected(type, effect.rejection, stream.method.variant === "sotw" && type.fullState);
         if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
         count.rejectedVersions += 1;
         const { version, code, message } = effect;
@@ -377,6 +385,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       this.#context.rollouts.left(this, stream.node.id);
     }
     // The machine holds a snapshot; a transport may hold on to the session a little longer.
+    this.#membership?.ends();
     this.#stream.end();
     this.#given = undefined;
     this.#alarm?.set(undefined);

@@ -7,10 +7,11 @@ import { isBelow } from "./on-demand/below.js";
 import type { Outcome } from "./on-demand/wanted.js";
 import { createPulse, type Pulse } from "./pulse.js";
 import type { LayerName } from "./source.js";
+import type { Occupant } from "./views/place.js";
+import type { ViewedGroup } from "./views/views.js";
 
 /** Whoever is to hear that its group has a new snapshot. */
-export interface Subscriber {
-  changed(): void;
+export interface Subscriber extends Occupant {
   /** It was decided on a name that it asked for and that may be supplied on demand. What was found it hears of by `changed` too. */
   settled?(type: ResourceType, name: ResourceName, outcome: Outcome): void;
 }
@@ -22,6 +23,8 @@ export interface SharedStack {
   readonly below: LayerName | undefined;
   readonly stack: LayerStack;
   readonly subscribers: Set<Subscriber>;
+  /** Which streams of its groups get what. */
+  readonly views: Set<ViewedGroup>;
   /** The heartbeats of those whose clients are told TTLs. */
   readonly pulse: Pulse;
   /** How many groups use it. */
@@ -79,8 +82,13 @@ export function createSharedStacks(
         return known;
       }
       const stack = createLayerStack(layers, names, below);
-      const pulse = createPulse(clock, () => visible(stack));
-      const made: SharedStack = { names, below, stack, subscribers: new Set(), pulse, groups: 1 };
+      const views: SharedStack["views"] = new Set();
+      const pulse = createPulse(clock, function* () {
+        const newest = visible(stack);
+        if (newest !== undefined) yield newest;
+        for (const view of views) yield* view.snapshots();
+      });
+      const made: SharedStack = { names, below, stack, views, subscribers: new Set(), pulse, groups: 1 };
       byNames.set(keyOf(names, below), made);
       if (names === undefined) ofAll.add(made);
       for (const name of layersOf(made)) {

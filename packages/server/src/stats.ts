@@ -1,6 +1,7 @@
 import type { ApiVersion, TypeUrl } from "@xdskit/api";
 import type { Snapshot, Variant } from "@xdskit/protocol";
 import type { LayerName } from "./source.js";
+import type { ViewStats } from "./views/views.js";
 
 /** Streams of one kind of method. Numbers that only grow are counters since the start; `open` and `behind` are of now. */
 export interface StreamStats {
@@ -113,6 +114,8 @@ export interface ServerStats {
   readonly groups: readonly GroupStats[];
   /** Undefined for a server that supplies nothing on demand. */
   readonly onDemand: OnDemandStats | undefined;
+  /** Rollouts and quarantines. */
+  readonly views: ViewStats;
   readonly configuration: {
     /** Changes that were applied and made a difference, and changes that were refused, since the start. */
     readonly applied: number;

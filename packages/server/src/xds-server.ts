@@ -3,7 +3,7 @@ import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/pro
 import type { Clock } from "./clock.js";
 import type { Config } from "./config.js";
 import type { ServerListener } from "./events.js";
-import type { GroupOf, GroupSettings } from "./groups.js";
+import type { GroupOf, GroupSettings, OnReject } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
 import type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
 import type { NodeConfig, NodeStatus } from "./ledger/node-status.js";
@@ -18,6 +18,9 @@ import type { RestOptions } from "./rest-options.js";
 import type { Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
 import type { Transport } from "./transport.js";
+import type { RolloutSettings } from "./views/rollout-settings.js";
+import type { Rollout } from "./views/rollout-status.js";
+import type { LiftableQuarantine } from "./views/views.js";
 
 /** All of it may be left out. */
 export interface ServerOptions {
@@ -38,6 +41,10 @@ export interface ServerOptions {
   readonly authorities?: readonly string[] | undefined;
   /** Which clients are told why resources are not there (`resource_errors`): those that advertise it (the default), or `always` all of v3. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
+  /** What streams get that come after a client rejected something, in groups that do not say so themselves; see `OnReject`. Default `newest`. */
+  readonly onReject?: OnReject | undefined;
+  /** How changes go to the nodes of groups that do not say so themselves; see `RolloutSettings`. Default: to all at once. */
+  readonly rollout?: RolloutSettings | "off" | undefined;
   /** See `ServerLimits` for each default. */
   readonly limits?: Partial<ServerLimits> | undefined;
   /** Who a client is that sends no node. Default: such a client is refused with INVALID_ARGUMENT. */
@@ -59,7 +66,7 @@ export interface ServerOptions {
    * some microseconds for each message.
    */
   readonly validate?: boolean | undefined;
-  /** What heartbeats and what is supplied on demand go by; for tests. Default: the system's. */
+  /** What heartbeats, rollouts and what is supplied on demand go by; for tests. Default: the system's. */
   readonly clock?: Clock | undefined;
   /** Supplies what clients ask for by name and no layer has, when it is first asked for. Default: there is nothing but the layers. */
   readonly onDemand?: OnDemandOptions | undefined;
@@ -107,8 +114,15 @@ export interface XdsServer {
   on(listener: ServerListener): () => void;
   /** Numbers about the server, cheap to read. */
   stats(): ServerStats;
-  /** What a group of nodes is to have now (`all` without groups); undefined where there is no such group, or nothing is known yet. */
+  /**
+   * What a group of nodes is to have now (`all` without groups), in the end where a rollout is under way; undefined where there is no such group, or nothing is
+   * known yet.
+   */
   snapshotOf(group: string): Snapshot | undefined;
+  /** Of each group the change that goes, or went last, to its nodes by steps, if there was one. Costs the streams of those groups. */
+  rollouts(): readonly Rollout[];
+  /** The contents of resources that some or all streams of a group are not given. */
+  quarantines(): readonly LiftableQuarantine[];
   /**
    * Every node id that has a discovery stream, and how far its client is with what it is to have; a view of now, of which nothing is kept. Costs the streams times their
    * types, whatever they hold; names that clients list are counted once for all that list the same. Polls (REST) and unary calls are no streams.

@@ -1,5 +1,6 @@
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import type { Log } from "../output/log.js";
+import { logQuarantine, logRollout } from "./rollout-log.js";
 
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
 const rememberedRefusals = 1_000;
@@ -92,6 +93,10 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         const fields = { ...streamFields(event.stream), error: error instanceof Error ? error.stack : String(error) };
         return log.error(fields, "a fault of xdskit itself; the stream was ended, please report this");
       }
+      case "rollout":
+        return logRollout(log, event);
+      case "quarantine":
+        return logQuarantine(log, event);
       case "on-demand":
       case "configuration-applied":
       case "configuration-refused":

@@ -1,0 +1,208 @@
+import type { Resource, ResourceType } from "@xdskit/api";
+import type { Rejection, Snapshot } from "@xdskit/protocol";
+import type { Clock } from "../clock.js";
+import { createLastGood, type LastGood, namedIn } from "./last-good.js";
+import { changesBetween, idOf, type Overrides, overlaid, resourceIn } from "./overrides.js";
+import type { Place } from "./place.js";
+import { createQuarantine, type QuarantineEntry } from "./quarantine.js";
+import { createRollout, type RolloutContext, type RolloutMachine, type RolloutOutcome } from "./rollout.js";
+import type { FullRolloutSettings } from "./rollout-settings.js";
+
+/** What a group's view needs of its surroundings. */
+export interface GroupViewContext {
+  readonly group: string;
+  readonly clock: Clock;
+  /** Whether what clients reject is kept from streams that come later. */
+  readonly keepsLastGood: boolean;
+  /** All streams and polls of the group. */
+  readonly places: ReadonlySet<Place>;
+  /** The order of the place that came last. */
+  lastOrder(): number;
+  /** What the group is to have in the end; undefined while nothing is known yet. */
+  newest(): Snapshot | undefined;
+  nextId(): number;
+  /** Some of the places are to have another snapshot now. */
+  spread(): void;
+  rolloutIs(outcome: RolloutOutcome, rollout: RolloutMachine): void;
+  quarantineIs(outcome: "began" | "ended", entries: readonly QuarantineEntry[]): void;
+}
+
+/** How a change goes to the nodes: by steps, at once, or as what was supplied on demand does, which no rollout holds back. */
+export type Spread = FullRolloutSettings | "at-once" | "on-demand";
+
+/**
+ * Which snapshot each stream of a group gets: the newest, but for what a rollout has not brought to its node yet, and for contents in quarantine. A view is the
+ * newest snapshot with overrides, one for all streams that have the same ones, so that whatever else changes reaches everybody at once.
+ */
+export interface GroupView {
+  readonly rollout: RolloutMachine | undefined;
+  readonly quarantine: Iterable<QuarantineEntry>;
+  snapshotFor(place: Place, newest: Snapshot): Snapshot;
+  /** All snapshots that streams have now, besides the newest. */
+  snapshots(): Iterable<Snapshot>;
+  /** The newest snapshot became another. */
+  changed(before: Snapshot, after: Snapshot, how: Spread): void;
+  came(place: Place): void;
+  /** It can be asked for the last time. */
+  ends(place: Place): void;
+  left(place: Place): void;
+  progressed(place: Place): void;
+  /** `isWhole`: the response held all that the client is to have. */
+  rejected(place: Place, type: ResourceType, rejection: Rejection, isWhole: boolean): void;
+  /** Ends the rollout that is under way; false if there is none. */
+  promote(): boolean;
+  rollBack(): boolean;
+  /** Ends the quarantine of these entries. */
+  lift(entries: Iterable<QuarantineEntry>): boolean;
+  /** Nobody is left in the group, and it is forgotten. */
+  close(): void;
+}
+
+export function createGroupView(context: GroupViewContext): GroupView {
+  const { places } = context;
+  const quarantine = createQuarantine();
+  const lastGood = context.keepsLastGood ? createLastGood() : undefined;
+  const views = new Map<string, Snapshot>();
+  let viewsOf: Snapshot | undefined;
+  let rollout: RolloutMachine | undefined;
+
+  /** What a rollout under way keeps from those that it has not reached. */
+  const undo = () => (rollout?.isUnderWay ? rollout.undo : undefined);
+
+  function view(reached: boolean, order: number, newest: Snapshot): Snapshot {
+    if (viewsOf !== newest) views.clear();
+    viewsOf = newest;
+    const key = `${reached} ${quarantine.classOf(order)}`;
+    let found = views.get(key);
+    if (found === undefined) {
+      const overrides: Overrides = new Map(reached ? [] : undo());
+      quarantine.lay(overrides, newest, order);
+      found = overlaid(newest, overrides);
+      views.set(key, found);
+    }
+    return found;
+  }
+  function spread(): void {
+    views.clear();
+    settle();
+    context.spread();
+  }
+  function settle(): void {
+    const newest = context.newest();
+    if (quarantine.size > 0 && newest !== undefined) tellEnded(quarantine.settle(newest, undo()));
+  }
+  function tellEnded(ended: readonly QuarantineEntry[]): void {
+    if (ended.length > 0) context.quarantineIs("ended", ended);
+  }
+  /** What is to be in quarantine after contents were rejected. */
+  function quarantineAfter(known: LastGood, place: Place, contents: readonly Resource[], rejection: Rejection) {
+    const newest = context.newest();
+    if (newest === undefined) return [];
+    const isServed = (content: Resource) =>
+      resourceIn(newest, content)?.version === content.version ||
+      undo()?.get(idOf(content))?.resource?.version === content.version;
+    const { blamed, message } = rejection;
+    if (blamed === undefined) {
+      // It may be about what is not to be had any more, or about what is in quarantine already; if not, the next one tells.
+      if (!contents.every(isServed) || contents.some((content) => quarantine.has(content, content.version))) return [];
+    }
+    const suspicion = blamed === undefined ? {} : undefined;
+    const about = { suspicion, node: place.node.id, message, since: new Date(), after: context.lastOrder() };
+    const suspects = known.suspectsAmong(contents.filter(isServed), rejection, place, places);
+    return suspects.map(({ type, key, rejected, good }): QuarantineEntry => {
+      return { type, key, version: rejected.version, instead: good, cause: "rejected", ...about };
+    });
+  }
+  function put(entries: Iterable<QuarantineEntry>): void {
+    const added = quarantine.add(entries);
+    if (added.length === 0) return;
+    context.quarantineIs("began", added);
+    spread();
+  }
+  function startRollout(): RolloutMachine {
+    const rolloutContext: RolloutContext = {
+      ...{ id: context.nextId(), group: context.group, clock: context.clock },
+      places: () => places,
+      spread,
+      report: (outcome) => context.rolloutIs(outcome, machine),
+    };
+    const machine = createRollout(rolloutContext);
+    return machine;
+  }
+  /** Nobody is there whom it could break, nor anybody who could prove that it does not. */
+  function isDeserted(): boolean {
+    for (const { subscriber } of places) if (subscriber.standing !== undefined) return false;
+    return true;
+  }
+
+  return {
+    get rollout() {
+      return rollout;
+    },
+    get quarantine() {
+      return quarantine.entries;
+    },
+    snapshotFor(place, newest) {
+      const underWay = rollout?.isUnderWay ?? false;
+      if (!underWay && quarantine.size === 0) return newest;
+      return view(!underWay || rollout?.reaches(place) === true, place.order, newest);
+    },
+    *snapshots() {
+      const newest = context.newest();
+      if (newest === undefined) return;
+      const orders = [0, ...quarantine.orders];
+      for (const order of orders) {
+        yield view(true, order, newest);
+        if (rollout?.isUnderWay) yield view(false, order, newest);
+      }
+    },
+    changed(before, after, how) {
+      views.clear();
+      lastGood?.aged();
+      const underWay = rollout?.isUnderWay ?? false;
+      if (how === "at-once") {
+        if (underWay) rollout?.pass(changesBetween(before, after));
+      } else if (how !== "on-demand" && (underWay || !isDeserted())) {
+        if (!underWay) rollout = startRollout();
+        rollout?.change(changesBetween(before, after), how);
+      }
+      settle();
+    },
+    came: (place) => rollout?.came(place),
+    ends(place) {
+      lastGood?.note(place);
+      rollout?.left(place);
+    },
+    left: (place) => rollout?.left(place),
+    progressed: (place) => rollout?.progressed(place),
+    rejected(place, type, given, isWhole) {
+      const rejection = namedIn(given, isWhole);
+      rollout?.rejected(place, type, rejection);
+      if (lastGood === undefined) return;
+      const contents = lastGood.contentsOf(type, rejection, place, isWhole);
+      put(quarantineAfter(lastGood, place, contents, rejection));
+    },
+    promote: () => rollout?.end("completed") ?? false,
+    rollBack() {
+      const newest = context.newest();
+      if (!rollout?.isUnderWay || newest === undefined) return false;
+      const last = [...rollout.status().rejections].at(-1);
+      const about = { node: last?.node ?? "", message: last?.message ?? "" };
+      const entries = Array.from(rollout.undo.values(), ({ type, key, resource }) => ({
+        ...{ type, key, version: resourceIn(newest, { type, key })?.version, instead: resource },
+        ...{ cause: "rolled-back" as const, suspicion: undefined, after: -1, since: new Date(), ...about },
+      }));
+      const added = quarantine.add(entries);
+      rollout.end("rolled-back");
+      context.quarantineIs("began", added);
+      return true;
+    },
+    lift(entries) {
+      const ended = quarantine.delete(entries);
+      tellEnded(ended);
+      if (ended.length > 0) spread();
+      return ended.length > 0;
+    },
+    close: () => rollout?.close(),
+  };
+}

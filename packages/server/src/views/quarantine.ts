@@ -1,0 +1,118 @@
+import type { Resource, Version } from "@xdskit/api";
+import type { Snapshot } from "@xdskit/protocol";
+import { idOf, type Keyed, type Overrides, resourceIn } from "./overrides.js";
+
+/** Why a content is kept from streams: a client rejected it, or the change that brought it was rolled back. */
+export type QuarantineCause = "rejected" | "rolled-back";
+
+/** A content of one resource that is kept from the streams of a group. */
+export interface QuarantineEntry extends Keyed {
+  /** Of the content that is kept from them; undefined: that the resource is gone. */
+  readonly version: Version | undefined;
+  /** What they have in its place; undefined: nothing. */
+  readonly instead: Resource | undefined;
+  readonly cause: QuarantineCause;
+  /** Those that share it are in quarantine because one of them is at fault, and nobody says which: when one ends, all do. */
+  readonly suspicion: object | undefined;
+  /** It is kept from places of a higher order: from those who came later. -1: from all. */
+  readonly after: number;
+  readonly since: Date;
+  /** Who rejected it, and with which words; empty where nobody did. */
+  readonly node: string;
+  readonly message: string;
+}
+
+/** The contents that are kept from some or all streams of a group, each until the resource has another content. */
+export interface Quarantine {
+  readonly entries: Iterable<QuarantineEntry>;
+  readonly size: number;
+  has(keyed: Keyed, version: Version | undefined): boolean;
+  /** Does nothing for what is there already. */
+  add(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[];
+  delete(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[];
+  /** Ends it for contents that nobody is to have any more; `undo` is what some have in the place of the newest. */
+  settle(newest: Snapshot, undo: Overrides | undefined): readonly QuarantineEntry[];
+  /** Lays it over what a place of that order is to have: the newest, but for what is in `overrides`. */
+  lay(overrides: Overrides, newest: Snapshot, order: number): void;
+  /** Equal for orders that it makes no difference between. */
+  classOf(order: number): number;
+  /** An order of each class but that of those for whom nothing is in quarantine. */
+  readonly orders: readonly number[];
+}
+
+export function createQuarantine(): Quarantine {
+  const entries = new Map<string, QuarantineEntry>();
+  const keyOf = (keyed: Keyed, version: Version | undefined) => `${idOf(keyed)} ${version ?? ""}`;
+  /** Each `after` that there is, ascending; there are few. */
+  let steps: readonly number[] = [];
+  function update(): void {
+    steps = [...new Set(Array.from(entries.values(), ({ after }) => after))].sort((a, b) => a - b);
+  }
+  function remove(which: Iterable<QuarantineEntry>): readonly QuarantineEntry[] {
+    const removed = [...which].filter((entry) => entries.delete(keyOf(entry, entry.version)));
+    if (removed.length > 0) update();
+    return removed;
+  }
+  return {
+    get entries() {
+      return entries.values();
+    },
+    get size() {
+      return entries.size;
+    },
+    has: (keyed, version) => entries.has(keyOf(keyed, version)),
+    add(more) {
+      const added: QuarantineEntry[] = [];
+      for (const entry of more) {
+        const key = keyOf(entry, entry.version);
+        const known = entries.get(key);
+        // What is kept from all is kept from those who come, too.
+        if (known !== undefined && known.after <= entry.after) continue;
+        entries.set(key, entry);
+        added.push(entry);
+      }
+      if (added.length > 0) update();
+      return added;
+    },
+    delete: remove,
+    settle(newest, undo) {
+      const served = new Set<QuarantineEntry>();
+      const keep = (keyed: Keyed, version: Version | undefined) => {
+        const entry = entries.get(keyOf(keyed, version));
+        if (entry === undefined || served.has(entry)) return;
+        served.add(entry);
+        // What is had instead may itself be in quarantine for others.
+        keep(keyed, entry.instead?.version);
+      };
+      for (const entry of entries.values()) {
+        const held = undo?.get(idOf(entry));
+        keep(entry, resourceIn(newest, entry)?.version);
+        if (held !== undefined) keep(entry, held.resource?.version);
+      }
+      const over = [...entries.values()].filter((entry) => !served.has(entry));
+      const suspicions = new Set(over.map(({ suspicion }) => suspicion));
+      suspicions.delete(undefined);
+      return remove([...entries.values()].filter((entry) => !served.has(entry) || suspicions.has(entry.suspicion)));
+    },
+    lay(overrides, newest, order) {
+      for (const keyed of entries.values()) {
+        const id = idOf(keyed);
+        const held = overrides.get(id);
+        let resource = held === undefined ? resourceIn(newest, keyed) : held.resource;
+        // What is had instead may itself be in quarantine; each content once, since two may stand for each other.
+        const seen = new Set<QuarantineEntry>();
+        for (;;) {
+          const entry = entries.get(keyOf(keyed, resource?.version));
+          if (entry === undefined || entry.after >= order || seen.has(entry)) break;
+          seen.add(entry);
+          resource = entry.instead;
+        }
+        if (seen.size > 0) overrides.set(id, { type: keyed.type, key: keyed.key, resource });
+      }
+    },
+    classOf: (order) => steps.findLast((after) => after < order) ?? Number.NEGATIVE_INFINITY,
+    get orders() {
+      return steps.map((after) => after + 1);
+    },
+  };
+}

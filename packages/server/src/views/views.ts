@@ -1,0 +1,189 @@
+import type { ResourceType, Version } from "@xdskit/api";
+import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
+import type { Clock } from "../clock.js";
+import type { Events } from "../events.js";
+import type { Group } from "../groups.js";
+import { createGroupView, type GroupView } from "./group-view.js";
+import type { Occupant, Place } from "./place.js";
+import type { QuarantineCause, QuarantineEntry } from "./quarantine.js";
+import type { RolloutOutcome } from "./rollout.js";
+import { fullSettings, type RolloutSettings } from "./rollout-settings.js";
+import { type Rollout, shownAtMost } from "./rollout-status.js";
+
+/** A content of one resource that some or all streams of a group are not given. */
+export interface Quarantined {
+  readonly group: string;
+  readonly type: string;
+  readonly name: string;
+  /** Of the content that they are not given; undefined: that the resource is gone. */
+  readonly version: Version | undefined;
+  /** Of what they are given in its place; undefined: nothing. */
+  readonly instead: Version | undefined;
+  readonly cause: QuarantineCause;
+  readonly since: Date;
+  /** Who rejected it, and why; empty where nobody did. */
+  readonly node: string;
+  readonly message: string;
+}
+
+/** One that can be ended by hand. */
+export interface LiftableQuarantine extends Quarantined {
+  /** Everybody is given the content; false if they are already. */
+  lift(): boolean;
+}
+
+/** Counters since the start. */
+export interface ViewStats {
+  readonly rollouts: readonly { readonly outcome: RolloutOutcome; readonly count: number }[];
+  /** Contents of resources that were put in quarantine. */
+  readonly quarantined: readonly { readonly cause: QuarantineCause; readonly count: number }[];
+}
+
+/** Where a stream, or a poll, sits in its group. */
+export interface Seat {
+  /** Which it gets of what the group is to have. */
+  snapshot(newest: Snapshot): Snapshot;
+  progressed(): void;
+  rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
+  /** Who sits there can be asked for the last time. */
+  ends(): void;
+  leave(): void;
+}
+
+/** How a change came: by steps as it says, or as its group's settings do (undefined), at once for all (`off`), or as what was supplied on demand. */
+export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
+
+/** A group and who sits in it. It costs a place in a list for each stream until the group's settings, or a change, ask for more. */
+export interface ViewedGroup {
+  join(node: Node, way: Place["way"], subscriber: Occupant): Seat;
+  /** The group's newest snapshot became another. */
+  changed(before: Snapshot, after: Snapshot, wish: Wish): void;
+  /** What its streams have now, where that is not only the newest. */
+  snapshots(): Iterable<Snapshot>;
+  close(): void;
+}
+
+/** What every group's streams get. */
+export interface Views {
+  /** `newest` is what the group is to have in the end; `respread` is called when its pulse may have become another. */
+  open(group: Group, newest: () => Snapshot | undefined, respread: () => void): ViewedGroup;
+  rollouts(): readonly Rollout[];
+  quarantines(): readonly LiftableQuarantine[];
+  stats(): ViewStats;
+}
+
+export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
+  const views = new Map<ViewedGroup, { readonly name: string; view(): GroupView | undefined }>();
+  const outcomes = new Map<RolloutOutcome, number>();
+  const causes = new Map<QuarantineCause, number>();
+  let lastId = 0;
+  let lastOrder = 0;
+
+  function createView(
+    group: Group,
+    places: ReadonlySet<Place>,
+    newest: () => Snapshot | undefined,
+    respread: () => void,
+  ) {
+    const { name } = group;
+    return createGroupView({
+      ...{ group: name, clock, places, newest, keepsLastGood: group.onReject === "lastGood" },
+      lastOrder: () => lastOrder,
+      nextId: () => ++lastId,
+      spread() {
+        for (const { subscriber } of places) subscriber.changed();
+        respread();
+      },
+      rolloutIs(outcome, { status }) {
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        events.emit(() => ({ kind: "rollout", outcome, rollout: status() }));
+      },
+      quarantineIs(outcome, entries) {
+        if (outcome === "began") for (const { cause } of entries) causes.set(cause, (causes.get(cause) ?? 0) + 1);
+        const resources = () => entries.slice(0, shownAtMost).map((entry) => quarantined(name, entry));
+        events.emit(() => ({
+          kind: "quarantine",
+          outcome,
+          group: name,
+          count: entries.length,
+          resources: resources(),
+        }));
+      },
+    });
+  }
+
+  return {
+    open(group, newest, respread) {
+      const places = new Set<Place>();
+      const hasSettings = group.onReject === "lastGood" || typeof group.rollout === "object";
+      let view = hasSettings ? createView(group, places, newest, respread) : undefined;
+      const viewed: ViewedGroup = {
+        join(node, way, subscriber) {
+          lastOrder += 1;
+          const place = { node, way, subscriber, order: lastOrder };
+          places.add(place);
+          view?.came(place);
+          return {
+            snapshot: (newest) => (view === undefined ? newest : view.snapshotFor(place, newest)),
+            progressed: () => view?.progressed(place),
+            rejected: (...args) => view?.rejected(place, ...args),
+            ends() {
+              view?.ends(place);
+              places.delete(place);
+            },
+            leave() {
+              if (places.delete(place)) view?.left(place);
+            },
+          };
+        },
+        changed(before, after, wish) {
+          const plan = wish ?? group.rollout ?? "off";
+          if (typeof plan === "object") view ??= createView(group, places, newest, respread);
+          if (plan === "on-demand") view?.changed(before, after, "on-demand");
+          else view?.changed(before, after, plan === "off" ? "at-once" : fullSettings(plan));
+        },
+        snapshots: () => view?.snapshots() ?? [],
+        close() {
+          views.delete(viewed);
+          view?.close();
+        },
+      };
+      views.set(viewed, { name: group.name, view: () => view });
+      return viewed;
+    },
+    rollouts() {
+      const found: Rollout[] = [];
+      for (const { view } of views.values()) {
+        const rollout = view()?.rollout;
+        if (rollout === undefined) continue;
+        const isStill = () => view()?.rollout === rollout;
+        found.push({
+          ...rollout.status(),
+          promote: () => isStill() && view()?.promote() === true,
+          rollBack: () => isStill() && view()?.rollBack() === true,
+          halt: (reason = "by hand") => rollout.halt(reason),
+          resume: () => rollout.resume(),
+        });
+      }
+      return found;
+    },
+    quarantines: () =>
+      Array.from(views.values(), ({ name, view }) =>
+        Array.from(view()?.quarantine ?? [], (entry) => ({
+          ...quarantined(name, entry),
+          lift: () => view()?.lift([entry]) === true,
+        })),
+      ).flat(),
+    stats: () => ({
+      rollouts: Array.from(outcomes, ([outcome, count]) => ({ outcome, count })),
+      quarantined: Array.from(causes, ([cause, count]) => ({ cause, count })),
+    }),
+  };
+}
+
+function quarantined(
+  group: string,
+  { type, key, version, instead, cause, since, node, message }: QuarantineEntry,
+): Quarantined {
+  return { group, type: type.name, name: key, version, instead: instead?.version, cause, since, node, message };
+}
