@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ClientHttp2Session, connect, constants } from "node:http2";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { LoadStatsRequestSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
+import { ClientStatusRequestSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import fc from "fast-check";
 import { damaged } from "../kit/edits.js";
 import type { FuzzTarget } from "../kit/target.js";
@@ -39,6 +40,7 @@ const frames: readonly Frame[] = [
 ];
 
 const discovery = "/envoy.service.discovery.v3.AggregatedDiscoveryService";
+const status = "/envoy.service.status.v3.ClientStatusDiscoveryService";
 const reports = ["v3", "v2"].map((api) => `/envoy.service.load_stats.${api}.LoadReportingService/StreamLoadStats`);
 
 const count = fc.oneof(fc.bigInt(0n, 10n), fc.constantFrom(2n ** 53n, 2n ** 63n, 2n ** 64n - 1n));
@@ -96,6 +98,62 @@ const reported = fc.oneof(
   { weight: 3, arbitrary: damaged([wholeReport]) },
   fc.constant(wholeReport),
 );
+
+const text = fc.oneof(
+  ...(["exact", "prefix", "suffix", "contains"] as const).map((kind) =>
+    resourceName.map((value) => ({ case: kind, value })),
+  ),
+  fc
+    .oneof(
+      fc.constantFrom(".*", "(", "(a+)+b", "((a{9}){9}){9}", "\\C", "(?i)N", "x{1001}"),
+      fc.string({ maxLength: 8 }),
+    )
+    .map((regex) => ({ case: "safeRegex" as const, value: { regex } })),
+);
+const value = fc.oneof(
+  text.map((matchPattern) => ({ case: "stringMatch" as const, value: { matchPattern } })),
+  fc.double().map((exact) => ({
+    case: "doubleMatch" as const,
+    value: { matchPattern: { case: "exact" as const, value: exact } },
+  })),
+  fc.boolean().map((present) => ({ case: "presentMatch" as const, value: present })),
+);
+const condition = fc.record({
+  path: fc.array(
+    fc.constantFrom("a", "b.c", "__proto__", "").map((key) => ({ segment: { case: "key" as const, value: key } })),
+    { maxLength: 3 },
+  ),
+  value: fc.option(
+    value.map((matchPattern) => ({ matchPattern })),
+    { nil: undefined },
+  ),
+});
+const question = fc
+  .record({
+    nodeMatchers: fc.array(
+      fc.record({
+        nodeId: fc.option(fc.record({ matchPattern: text, ignoreCase: fc.boolean() }), { nil: undefined }),
+        nodeMetadatas: fc.array(condition, { maxLength: 2 }),
+      }),
+      { maxLength: 3 },
+    ),
+    excludeResourceContents: fc.boolean(),
+    node: fc.boolean().map((summary) => (summary ? { clientFeatures: ["xdskit.status.summary"] } : undefined)),
+  })
+  .map((fields) => toBinary(ClientStatusRequestSchema, create(ClientStatusRequestSchema, fields)));
+const wholeQuestion = toBinary(
+  ClientStatusRequestSchema,
+  create(ClientStatusRequestSchema, {
+    nodeMatchers: [{ nodeId: { matchPattern: { case: "prefix", value: "n" } } }],
+    excludeResourceContents: true,
+  }),
+);
+const asked = fc.oneof(
+  { weight: 3, arbitrary: question },
+  { weight: 2, arbitrary: damaged([wholeQuestion]) },
+  { weight: 2, arbitrary: fc.constant(new Uint8Array()) },
+);
+
 const frame = fc.constantFrom(...frames);
 const leave = fc.constantFrom<HostileCall["leave"]>("finish", "finish", "finish", "cancel");
 
@@ -113,6 +171,11 @@ const call: fc.Arbitrary<HostileCall> = fc.oneof(
   fc.record({
     method: fc.constant(`${discovery}/DeltaAggregatedResources`),
     requests: fc.array(requestBytes("delta"), { maxLength: 4 }),
+    ...{ leave, frame },
+  }),
+  fc.record({
+    method: fc.constantFrom(`${status}/StreamClientStatus`, `${status}/FetchClientStatus`),
+    requests: fc.array(asked, { minLength: 1, maxLength: 3 }),
     ...{ leave, frame },
   }),
   fc.record({

@@ -33,9 +33,11 @@ export const mostListed = 100;
  */
 export function* statusAnswer(source: StatusSource, request: StatusRequest): Generator<undefined, Uint8Array> {
   const parts: Uint8Array[] = [];
+  const writer = new BinaryWriter();
   let bytes = 0;
-  let steps = 0;
-  const add = (part: Uint8Array): number => {
+  /** Takes what was written, and says how much that was. */
+  const take = (): number => {
+    const part = writer.finish();
     parts.push(part);
     bytes += part.byteLength;
     if (bytes > source.mostBytes) throw new AnswerTooLarge(tooLarge(source.mostBytes, request));
@@ -47,14 +49,19 @@ export function* statusAnswer(source: StatusSource, request: StatusRequest): Gen
     yield;
     const header = parts.length;
     parts.push(nothing);
-    let size = add(writeNode(node));
+    writeNode(writer, node);
+    let size = 0;
+    let steps = 0;
     for (const stream of streams) {
       for (const entry of entriesOf(stream, source, request)) {
-        if (entry !== undefined) size += add(writeEntry(entry));
-        if (++steps % perStep === 0) yield;
+        if (entry !== undefined) writeEntry(writer, entry);
+        if (++steps % perStep > 0) continue;
+        size += take();
+        yield;
       }
     }
-    parts[header] = new BinaryWriter().tag(1, WireType.LengthDelimited).uint32(size).finish();
+    size += take();
+    parts[header] = writer.tag(1, WireType.LengthDelimited).uint32(size).finish();
     bytes += parts[header].byteLength;
   }
   return Buffer.concat(parts);
@@ -106,14 +113,14 @@ function* entriesOf(
 }
 
 /** As the field of the `ClientConfig` that it is in. */
-function writeNode(node: Node): Uint8Array {
+function writeNode(writer: BinaryWriter, node: Node): void {
   const { id, cluster, locality, metadata, userAgentName, userAgentVersion, clientFeatures } = node;
   const message = create(NodeSchema, {
     ...{ id, cluster, locality, userAgentName, clientFeatures: [...clientFeatures] },
     metadata: redactJson(metadata) as NonNullable<Parameters<typeof create<typeof NodeSchema>>[1]>["metadata"],
     userAgentVersionType: { case: "userAgentVersion", value: userAgentVersion },
   });
-  return new BinaryWriter().tag(1, WireType.LengthDelimited).bytes(toBinary(NodeSchema, message)).finish();
+  writer.tag(1, WireType.LengthDelimited).bytes(toBinary(NodeSchema, message));
 }
 
 function tooLarge(mostBytes: number, { contents }: StatusRequest): string {

@@ -1,4 +1,4 @@
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { TypeUrl } from "@xdskit/api";
 import type { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import type { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
@@ -17,19 +17,15 @@ export interface StatusEntry {
 }
 
 /** Writes an entry as the field of the `ClientConfig` that it is in. */
-export function writeEntry(entry: StatusEntry): Uint8Array {
+export function writeEntry(writer: BinaryWriter, entry: StatusEntry): void {
   const { typeUrl, name, version, content, lastUpdated, configStatus, clientStatus, error } = entry;
-  const writer = new BinaryWriter();
-  const text = (field: number, value: string) => {
-    if (value !== "") writer.tag(field, WireType.LengthDelimited).string(value);
-  };
   writer.tag(3, WireType.LengthDelimited).fork();
-  text(1, typeUrl);
-  text(2, name);
-  text(3, version);
+  writeText(writer, 1, typeUrl);
+  writeText(writer, 2, name);
+  writeText(writer, 3, version);
   if (content !== undefined) {
     writer.tag(4, WireType.LengthDelimited).fork();
-    text(1, typeUrl);
+    writeText(writer, 1, typeUrl);
     writer.tag(2, WireType.LengthDelimited).bytes(content).join();
   }
   if (lastUpdated !== undefined) writeTime(writer, 5, lastUpdated);
@@ -38,11 +34,15 @@ export function writeEntry(entry: StatusEntry): Uint8Array {
   if (error !== undefined) {
     writer.tag(8, WireType.LengthDelimited).fork();
     writeTime(writer, 2, error.at);
-    text(3, error.details);
-    text(4, error.version);
+    writeText(writer, 3, error.details);
+    writeText(writer, 4, error.version);
     writer.join();
   }
-  return writer.join().finish();
+  writer.join();
+}
+
+function writeText(writer: BinaryWriter, field: number, text: string): void {
+  if (text !== "") writer.tag(field, WireType.LengthDelimited).string(text);
 }
 
 /** A field with a `google.protobuf.Timestamp`. */
