@@ -14,11 +14,12 @@ import {
 import { statusCode } from "@xdskit/protocol";
 import { ads, type Running, urlOf, withServer } from "../testing/running-server.js";
 import { type ServiceCall, serviceClient } from "../testing/service-client.js";
-import { cluster, loadAssignment } from "../testing/test-resources.js";
+import { cluster, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
 import { patienceMs, within } from "../testing/wait-for.js";
 import { delta, type SotwStream, sotw } from "../testing/xds-client.js";
 import type { ServerOptions } from "../xds-server.js";
 import { summaryFeature } from "./service-name.js";
+import { readTypeSummary } from "./type-summary.js";
 
 type Request = MessageInitShape<typeof ClientStatusRequestSchema>;
 
@@ -203,6 +204,7 @@ describe("client status (CSDS)", () => {
       await stream.ack();
       const synced = await eventually(fetch, [" SYNCED ACKED"], request);
       const before = synced.genericXdsConfigs[0]?.versionInfo;
+      assert.equal(synced.genericXdsConfigs[0]?.xdsConfig, undefined);
       server.config.update({ upsert: [cluster("b", "new")] });
       const { versionInfo, nonce: responseNonce } = await stream.next();
       const behind = await eventually(fetch, [" SYNCED ACKED", " STALE UNKNOWN", "b STALE ACKED"], request);
@@ -210,9 +212,37 @@ describe("client status (CSDS)", () => {
         behind.genericXdsConfigs.map((entry) => entry.versionInfo),
         [before, versionInfo, versionInfo],
       );
+      const more = behind.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
+      assert.deepEqual(more, [{ state: "pending", behind: 1, waits: [] }]);
       stream.send({ typeUrl, versionInfo: before ?? "", responseNonce, errorDetail: { code: 3, message: "no" } });
       const rejected = await eventually(fetch, [" SYNCED ACKED", " ERROR NACKED", "b ERROR NACKED"], request);
       assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");
+    }));
+
+  it("says what is held back, and for what", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      const routes = urlOf("route");
+      server.config.set([cluster("a"), cluster("b"), routeConfiguration("r", "a")]);
+      const stream = sotw(client.open(ads("sotw")));
+      stream.send({ node: node("n1"), typeUrl });
+      const clusters = await stream.next();
+      stream.send({ typeUrl, versionInfo: clusters.versionInfo, responseNonce: clusters.nonce });
+      stream.send({ typeUrl: routes, resourceNames: ["r"] });
+      const first = await stream.next();
+      const taken = { typeUrl: routes, resourceNames: ["r"], versionInfo: first.versionInfo };
+      stream.send({ ...taken, responseNonce: first.nonce });
+      const request = { node: { clientFeatures: [summaryFeature] } };
+      await eventually(fetch, [" SYNCED ACKED", " SYNCED ACKED"], request);
+      // The route leaves the cluster that goes: until it is acknowledged, the cluster stays.
+      server.config.set([cluster("b"), routeConfiguration("r", "b")]);
+      await stream.next();
+      const held = ["a NOT_SENT ACKED", " SYNCED ACKED", " STALE UNKNOWN", "r STALE ACKED"];
+      const config = await eventually(fetch, [" SYNCED ACKED", " NOT_SENT UNKNOWN", ...held], request);
+      const [waiting] = config.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry)?.waits ?? []);
+      assert.deepEqual(
+        [waiting?.kind, waiting?.names, waiting?.for],
+        ["break", ["a"], { type: "route", names: ["r"] }],
+      );
     }));
 
   it("answers each request of a stream with what is then, and bounds them", () =>

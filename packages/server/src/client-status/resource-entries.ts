@@ -44,10 +44,11 @@ function resourceEntry(of: TypeOnStream, detail: ResourceDetail, redacted: Redac
   const { rejected } = status;
   // The newest, as the proto has it: of what was rejected, too.
   const shown = wanted ?? used ?? sent;
+  const { typeUrl } = status.type;
   return {
-    ...{ typeUrl: status.type.typeUrl, name, configStatus: configStatuses[state], clientStatus: clientStatus(detail) },
+    ...{ typeUrl, name, configStatus: configStatuses[state], clientStatus: clientStatus(detail) },
     ...versionAndTime(of, detail),
-    content: shown && redacted?.(shown),
+    content: shown && redacted && { typeUrl, value: redacted(shown) },
     error:
       state === "rejected" && rejected !== undefined
         ? { details: detailsOf(rejected), at: moment.date(rejected.at), version: rejectedVersion(of, detail) }

@@ -10,6 +10,7 @@ import { type Address, formatAddress } from "../address.js";
 import { matchesGlob } from "../glob.js";
 import { clientStatusServiceName, summaryFeature } from "./service-name.js";
 
+export { readTypeSummary, type TypeSummary } from "./type-summary.js";
 export type { ClientConfig };
 
 /** What a client of CSDS asks. */

@@ -8,8 +8,8 @@ export interface StatusEntry {
   readonly typeUrl: TypeUrl;
   readonly name: string;
   readonly version: string;
-  /** The content, without its secrets. */
-  readonly content?: Uint8Array | undefined;
+  /** The content, without its secrets; of a type as a whole what a summary says of it. */
+  readonly content?: { readonly typeUrl: TypeUrl; readonly value: Uint8Array } | undefined;
   readonly lastUpdated?: Date | undefined;
   readonly configStatus: ConfigStatus;
   readonly clientStatus: ClientResourceStatus;
@@ -25,8 +25,8 @@ export function writeEntry(writer: BinaryWriter, entry: StatusEntry): void {
   writeText(writer, 3, version);
   if (content !== undefined) {
     writer.tag(4, WireType.LengthDelimited).fork();
-    writeText(writer, 1, typeUrl);
-    writer.tag(2, WireType.LengthDelimited).bytes(content).join();
+    writeText(writer, 1, content.typeUrl);
+    writer.tag(2, WireType.LengthDelimited).bytes(content.value).join();
   }
   if (lastUpdated !== undefined) writeTime(writer, 5, lastUpdated);
   writer.tag(6, WireType.Varint).int32(configStatus);

@@ -3,10 +3,11 @@ import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { TypeReport } from "../ledger/node-status.js";
 import { detailsOf } from "./resource-entries.js";
 import type { StatusEntry } from "./status-entry.js";
+import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
 
 /**
  * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one that is on its way (STALE), the one that is
- * to be sent (NOT_SENT), the one that it rejected (ERROR); each where there is one.
+ * to be sent (NOT_SENT), the one that it rejected (ERROR); each where there is one. Where the type is not synced, the first says the rest.
  */
 export function typeEntries(report: TypeReport): readonly StatusEntry[] {
   const { typeUrl, sent, acknowledged, rejected, wantedVersion, behind } = report;
@@ -33,5 +34,8 @@ export function typeEntries(report: TypeReport): readonly StatusEntry[] {
   }
   // It asked, and nothing is known of it yet.
   if (entries.length === 0) add(ConfigStatus.NOT_SENT, ClientResourceStatus.REQUESTED, { version: "" });
-  return entries;
+  const [first, ...others] = entries;
+  if (first === undefined || report.state === "synced") return entries;
+  const content = { typeUrl: summaryTypeUrl, value: writeTypeSummary(report) };
+  return [{ ...first, content }, ...others];
 }

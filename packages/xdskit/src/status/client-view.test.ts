@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, fromJson, type JsonObject, type JsonValue, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
 import { ClientResourceStatus as Client } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import {
   type ClientConfig_GenericXdsConfigSchema,
@@ -88,7 +89,7 @@ describe("what xdskit says of a client", () => {
     assert.equal(
       statusTable([view], now),
       [
-        "NODE    TYPE      STATE     ACKED     SENT      REJECTED  BEHIND        UPDATED  ERROR",
+        "NODE    TYPE      STATE     ACKED     SENT      REJECTED  BEHIND        UPDATED  REASON",
         "edge-1  cluster   rejected  01234567  fedcba98  fedcba98  3, 1 missing  3s ago   no such\\u{a}thing",
         "edge-1  listener  synced    01234567  01234567  -         0             2h ago",
         "1 node: 1 rejected",
@@ -125,6 +126,48 @@ describe("what xdskit says of a client", () => {
       ...listed,
     ]).types;
     assert.deepEqual([type?.state, type?.behind, type?.behindIsLeast], ["sent", 100, true]);
+  });
+});
+
+describe("what a summary says besides", () => {
+  const summary = (value: JsonObject) => ({
+    typeUrl: url("google.protobuf.Struct"),
+    value: toBinary(StructSchema, fromJson(StructSchema, value)),
+  });
+  const typeWith = (value: JsonObject) =>
+    viewOf([
+      { typeUrl: clusterUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED, xdsConfig: summary(value) },
+      { typeUrl: clusterUrl, name: "gone", configStatus: ConfigStatus.NOT_SENT, clientStatus: Client.ACKED },
+    ]);
+  const routes = { type: "route", names: ["r1", "r2", "r3", "r4", "r5"] };
+  const waits = [{ kind: "break", type: "cluster", names: ["gone"], for: routes }];
+
+  test("how many are behind, what is held back and for what, and who is silent", () => {
+    const view = typeWith({ state: "stale", behind: 12, waits });
+    assert.deepEqual([view.types[0]?.state, view.types[0]?.behind, view.types[0]?.behindIsLeast], ["stale", 12, false]);
+    const reason = "stays until what takes the place of route r1, r2, r3 and 2 more is acknowledged";
+    assert.match(statusTable([view], now), new RegExp(`cluster +stale .* gone: ${reason}\n`));
+    const details = clientDetails(view, now);
+    assert.ok(details.endsWith(`\n    gone: ${reason}\n    … and more\n`), details);
+  });
+
+  test("nothing, where it is not as it should be", () => {
+    const values: readonly JsonObject[] = [
+      {},
+      { state: "fine", behind: 1, waits },
+      { state: "stale", behind: "1", waits },
+    ];
+    for (const value of values) {
+      assert.deepEqual([typeWith(value).types[0]?.behind, typeWith(value).types[0]?.waits], [1, []]);
+    }
+    const odd: JsonValue[] = [
+      null,
+      { kind: "?" },
+      { kind: "make", type: 1, names: [] },
+      { kind: "named", type: "cluster", names: ["a", 1] },
+    ];
+    const view = typeWith({ state: "pending", behind: 1, waits: odd });
+    assert.deepEqual(view.types[0]?.waits, [{ kind: "named", type: "cluster", names: ["a"], for: undefined }]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { type ResourceType, resourceTypes, typeUrlPrefix } from "@xdskit/api";
 import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
-import type { ClientConfig } from "@xdskit/server/status-client";
+import { type ClientConfig, readTypeSummary, type TypeSummary } from "@xdskit/server/status-client";
 
 /**
  * How far a client is with a type, or with one resource.
@@ -9,11 +9,12 @@ import type { ClientConfig } from "@xdskit/server/status-client";
  * - `synced`: it acknowledged what it is to have.
  * - `sent`: it was sent it, and has not answered.
  * - `pending`: it is to be sent; or the client asked, and has nothing yet.
+ * - `stale`: one of these for longer than 15 s, without a word.
  * - `rejected`: it rejected (NACK) what it was sent.
  * - `missing`: it asks for a name that nobody has.
  * - `unknown`: nobody says.
  */
-export type State = "synced" | "sent" | "pending" | "rejected" | "missing" | "unknown";
+export type State = "synced" | "sent" | "pending" | "stale" | "rejected" | "missing" | "unknown";
 
 /** What a client said against what it was sent. */
 export interface ErrorView {
@@ -49,6 +50,8 @@ export interface TypeView {
   /** When it last changed for the client, as far as somebody says. */
   readonly lastUpdated: Date | undefined;
   readonly error: ErrorView | undefined;
+  /** What is held back, and for what, as far as somebody says. */
+  readonly waits: TypeSummary["waits"];
   /** Resources that are not synced. */
   readonly resources: readonly ResourceView[];
 }
@@ -94,6 +97,7 @@ function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
   const whole = entries.filter(({ name }) => name === "");
   const named = entries.filter(({ name }) => name !== "").map(resourceView);
   const behind = named.filter(({ state }) => state !== "synced");
+  const summary = whole.map(readTypeSummary).find((found) => found !== undefined);
   const versionIn = (...states: readonly State[]) => {
     const from = whole.length > 0 ? whole.map(resourceView) : named;
     return onlyOne(from.filter(({ state }) => states.includes(state)).map(({ version }) => version));
@@ -104,14 +108,15 @@ function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
   const rejected = versionIn("rejected");
   return {
     ...{ type: typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, ""), typeUrl, acknowledged },
-    state: worst(all.map(({ state }) => state)),
+    state: worst([...all.map(({ state }) => state), ...(summary?.state === "stale" ? ["stale" as const] : [])]),
     sent: versionIn("sent") ?? (whole.length > 0 ? (rejected ?? acknowledged) : versionIn("synced")),
     wanted: whole.length > 0 ? versionIn("pending") : undefined,
     rejected: rejected === undefined ? undefined : (error?.version ?? rejected) || undefined,
-    behind: behind.filter(({ state }) => state !== "missing").length,
-    behindIsLeast: whole.length > 0 && behind.length >= mostListed,
+    behind: summary?.behind ?? behind.filter(({ state }) => state !== "missing").length,
+    behindIsLeast: summary === undefined && whole.length > 0 && behind.length >= mostListed,
     lastUpdated: latest(all.flatMap(({ lastUpdated }) => lastUpdated ?? [])),
     error,
+    waits: summary?.waits ?? [],
     resources: behind,
   };
 }
@@ -185,10 +190,10 @@ function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly 
   });
 }
 
-const ranks: Readonly<Record<State, number>> = { unknown: 0, synced: 1, missing: 2, sent: 3, pending: 4, rejected: 5 };
+const inOrderOfConcern: readonly State[] = ["unknown", "synced", "missing", "sent", "pending", "stale", "rejected"];
 
 function worst(states: readonly State[]): State {
-  return states.reduce((found, state) => (ranks[state] > ranks[found] ? state : found), states[0] ?? "synced");
+  return inOrderOfConcern.findLast((state) => states.includes(state)) ?? "synced";
 }
 
 function inOrder(a: TypeView, b: TypeView): number {

@@ -1,8 +1,9 @@
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import type { ClientView, ErrorView, ResourceView, State, TypeView } from "./client-view.js";
+import { waitReason, waitText } from "./wait-text.js";
 
-const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "ERROR"] as const;
+const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "REASON"] as const;
 
 /** A line for each type of each client. Ages are as of `now`. */
 export function statusTable(clients: readonly ClientView[], now: Date): string {
@@ -16,7 +17,8 @@ export function statusTable(clients: readonly ClientView[], now: Date): string {
 }
 
 function cellsOf(type: TypeView, now: Date): readonly string[] {
-  const { error } = type;
+  const [wait] = type.waits;
+  const reason = type.error?.details ?? (wait === undefined ? "" : waitText(wait));
   return [
     ...[
       printable(type.type),
@@ -26,7 +28,7 @@ function cellsOf(type: TypeView, now: Date): readonly string[] {
       short(type.rejected),
       behind(type),
     ],
-    ...[ago(type.lastUpdated, now), error === undefined ? "" : cut(printable(error.details), 100)],
+    ...[ago(type.lastUpdated, now), cut(printable(reason), 100)],
   ];
 }
 
@@ -43,9 +45,11 @@ export function clientDetails(client: ClientView, now: Date): string {
   const lines = [`${nameOf(client)}: ${client.state}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`];
   for (const type of client.types) {
     lines.push(`  ${printable(type.type)}: ${typeText(type, now)}`);
-    for (const resource of type.resources)
-      lines.push(`    ${printable(resource.name)}: ${resourceText(resource, now)}`);
-    if (type.behindIsLeast) lines.push("    and maybe more");
+    for (const resource of type.resources) {
+      lines.push(`    ${printable(resource.name)}: ${resourceText(resource, type, now)}`);
+    }
+    const listed = type.resources.length - missingCount(type);
+    if (type.behindIsLeast || type.behind > listed) lines.push("    … and more");
   }
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -67,18 +71,26 @@ function typeText(type: TypeView, now: Date): string {
   return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${age}${reason}`;
 }
 
-function resourceText({ state, version, lastUpdated, error }: ResourceView, now: Date): string {
+function resourceText(
+  { name, state, version, lastUpdated, error }: ResourceView,
+  { waits }: TypeView,
+  now: Date,
+): string {
   const when = (date: Date | undefined) => (date === undefined ? "" : ` ${ago(date, now)}`);
   switch (state) {
     case "rejected":
       return `rejected${when(error?.at ?? lastUpdated)}${reasonOf(error)}`;
     case "sent":
       return `sent${when(lastUpdated)}, not answered yet`;
-    case "pending":
+    case "pending": {
+      const wait = waits.find(({ names }) => names.includes(name));
+      if (wait !== undefined) return printable(waitReason(wait));
       return version === "" ? "not received yet" : `not sent yet; it has ${printable(version)}`;
+    }
     case "missing":
       return "asked for, and nobody has it";
     case "unknown":
+    case "stale":
     case "synced":
       return state;
   }

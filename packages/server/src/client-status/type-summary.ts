@@ -1,0 +1,57 @@
+import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from "@bufbuild/protobuf";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
+import type { ClientConfig_GenericXdsConfig } from "@xdskit/api/envoy/service/status/v3/csds";
+import type { NodeState, TypeReport, WaitReport } from "../ledger/node-status.js";
+
+/** What a summary says of a type besides its versions, where it is not synced. */
+export interface TypeSummary {
+  readonly state: NodeState;
+  /** How many resources differ between what the client acknowledged and what it is to have. */
+  readonly behind: number;
+  /** What is held back, and for what. */
+  readonly waits: readonly WaitReport[];
+}
+
+/** The type of the `xds_config` in which an entry without a name has it. */
+export const summaryTypeUrl = "type.googleapis.com/google.protobuf.Struct";
+
+export function writeTypeSummary({ state, behind, waits }: TypeReport): Uint8Array {
+  const told = waits.map(({ kind, type, names, for: awaited }) => ({
+    ...{ kind, type, names: [...names] },
+    ...(awaited === undefined ? {} : { for: { type: awaited.type, names: [...awaited.names] } }),
+  }));
+  return toBinary(StructSchema, fromJson(StructSchema, { state, behind, waits: told }));
+}
+
+/** Undefined where an entry has none, or one of another kind: it comes from whoever was asked. */
+export function readTypeSummary({ name, xdsConfig }: ClientConfig_GenericXdsConfig): TypeSummary | undefined {
+  if (name !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
+  try {
+    const { state, behind, waits } = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
+    if (!isState(state) || typeof behind !== "number" || !Array.isArray(waits)) return undefined;
+    return { state, behind, waits: waits.flatMap((wait) => readWait(wait) ?? []) };
+  } catch {
+    return undefined;
+  }
+}
+
+function readWait(wait: unknown): WaitReport | undefined {
+  const { kind, for: awaited } = (wait ?? {}) as Partial<Record<string, unknown>>;
+  const what = readNames(wait);
+  if (!isKind(kind) || what === undefined) return undefined;
+  return { kind, ...what, for: readNames(awaited) };
+}
+
+function readNames(value: unknown): { readonly type: string; readonly names: readonly string[] } | undefined {
+  const { type, names } = (value ?? {}) as Partial<Record<string, unknown>>;
+  if (typeof type !== "string" || !Array.isArray(names)) return undefined;
+  return { type, names: names.filter((name): name is string => typeof name === "string") };
+}
+
+function isState(value: unknown): value is NodeState {
+  return value === "synced" || value === "pending" || value === "rejected" || value === "stale";
+}
+
+function isKind(value: unknown): value is WaitReport["kind"] {
+  return value === "make" || value === "break" || value === "linger" || value === "named";
+}
