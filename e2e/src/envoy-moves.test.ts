@@ -6,7 +6,14 @@ import { startHttpBackend } from "./harness/http-backend.js";
 import { startLoad } from "./harness/load.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import {
+  cluster,
+  configSource,
+  httpListener,
+  loadAssignment,
+  routeConfiguration,
+  variants,
+} from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { startServed } from "./harness/served.js";
 import { eventually } from "./harness/wait.js";
@@ -19,7 +26,7 @@ interface World {
   readonly backend: string;
 }
 
-for (const variant of ["ads-sotw", "ads-delta"] as const) {
+for (const variant of variants) {
   test(`Envoy while everything moves, ${variant}`, { timeout: 300_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
@@ -92,9 +99,11 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     await step("takes changes that overtake each other", async () => {
       for (let times = 0; times < 30; times += 1) {
         const seen = load.answered();
+        // On streams of their own two clusters of one load assignment ask for it twice, and nothing tells their answers apart.
+        const isServiceNew = times % 2 === 0 || variant.startsWith("per-type");
         await move(
           "cluster",
-          ...(times % 2 === 0 ? (["service"] as const) : []),
+          ...(isServiceNew ? (["service"] as const) : []),
           ...(times % 5 === 0 ? (["routes"] as const) : []),
         );
         await eventually("some requests", () => load.answered() > seen + 10, { everyMs: 5 });

@@ -6,7 +6,14 @@ import { startHttpBackend } from "./harness/http-backend.js";
 import { startLoad } from "./harness/load.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import {
+  cluster,
+  configSource,
+  httpListener,
+  loadAssignment,
+  routeConfiguration,
+  variants,
+} from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { startServed } from "./harness/served.js";
 import { eventually, quiet } from "./harness/wait.js";
@@ -14,7 +21,7 @@ import { eventually, quiet } from "./harness/wait.js";
 /** What Envoy rejects of a cluster, though it breaks no rule of the protos: it has no policy of its own. */
 const bad = "CLUSTER_PROVIDED";
 
-for (const variant of ["ads-sotw", "ads-delta"] as const) {
+for (const variant of variants) {
   test(`Envoy beside a cluster that it rejects, ${variant}`, { timeout: 180_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;

@@ -27,6 +27,11 @@ export interface InUse {
    * by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
    */
   readonly known: ResourceSet | undefined;
+  /**
+   * Whether all other streams of the client that ask for this name, and at least one, have acknowledged it. Undefined where the type is on the same stream, on none, or was
+   * waited for long enough.
+   */
+  readonly isTaken: ((name: ResourceName) => boolean) | undefined;
 }
 
 /** How far a client may be brought now. */
@@ -51,10 +56,15 @@ export const wholeStage: Stage = { targets: new Map(), retained: new Map(), wait
  *
  * A removed resource whose name the wanted snapshot still uses goes at once: that is what is wanted. Costs the differences between the sets, not the sets.
  */
-export function stageOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): Stage {
-  const going = goingOf(types, wanted);
+export function stageOf(
+  types: ReadonlyMap<TypeUrl, InUse>,
+  wanted: Snapshot,
+  earlier: readonly Snapshot[] = [],
+): Stage {
+  const going = goingOf(types, wanted, earlier);
   const coming = comingOf(types, wanted);
-  if (going.size === 0 && coming.size === 0) return wholeStage;
+  const isWarmedElsewhere = [...types.values()].some(({ isTaken }) => isTaken !== undefined);
+  if (going.size === 0 && coming.size === 0 && !isWarmedElsewhere) return wholeStage;
   const retained = new Map<TypeUrl, Map<ResourceName, Resource>>();
   const withheld = new Map<TypeUrl, Map<ResourceName, Resource>>();
   const awaited = new Set<TypeUrl>();
@@ -79,10 +89,12 @@ export function stageOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): S
         }
       }
     }
-    if (coming.size > 0 && held !== undefined) {
+    if ((coming.size > 0 || isWarmedElsewhere) && held !== undefined) {
       for (const resource of changeBetween(held, current).upserted) {
         for (const reference of resource.references) {
-          const missing = coming.get(reference.type)?.get(reference.name);
+          const missing =
+            coming.get(reference.type)?.get(reference.name) ??
+            (isWarmedElsewhere ? coldOf(reference, types, wanted) : undefined);
           if (missing === undefined || missing.type === type) continue;
           note(withheld, resource);
           awaited.add(missing.type.typeUrl);
@@ -102,6 +114,28 @@ export function stageOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): S
   return { targets, retained, waits: waits.list(), awaited };
 }
 
+/**
+ * What a client has yet to take so that what is referred to is warm. On a stream of its own a type is acknowledged while it warms, and what warms it is acknowledged
+ * elsewhere.
+ */
+function coldOf(
+  { type: url, name }: Reference,
+  types: ReadonlyMap<TypeUrl, InUse>,
+  wanted: Snapshot,
+): Resource | undefined {
+  const type = types.get(url)?.type;
+  if (type === undefined || !type.acknowledgedWarm) return undefined;
+  for (const { references } of wanted.of(type).named(name)) {
+    for (const reference of references) {
+      const warming = type.warmedBy.includes(reference.type) ? types.get(reference.type) : undefined;
+      if (warming?.isTaken === undefined) continue;
+      const [warmer] = wanted.of(warming.type).named(reference.name);
+      if (warmer !== undefined && !warming.isTaken(reference.name)) return warmer;
+    }
+  }
+  return undefined;
+}
+
 function note(byType: Map<TypeUrl, Map<ResourceName, Resource>>, resource: Resource): void {
   const { typeUrl } = resource.type;
   const noted = byType.get(typeUrl) ?? new Map<ResourceName, Resource>();
@@ -117,11 +151,15 @@ interface Going {
   named(reference: Reference): readonly Resource[];
 }
 
-function goingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): ReadonlyMap<TypeUrl, Going> {
+function goingOf(
+  types: ReadonlyMap<TypeUrl, InUse>,
+  wanted: Snapshot,
+  earlier: readonly Snapshot[],
+): ReadonlyMap<TypeUrl, Going> {
   const going = new Map<TypeUrl, Going>();
   for (const [url, { type, held }] of types) {
     if (held === undefined) continue;
-    const { removed } = changeBetween(held, wanted.of(type));
+    const removed = removedFrom(held.size > 0 ? [held] : earlier.map((snapshot) => snapshot.of(type)), wanted.of(type));
     if (removed.length === 0) continue;
     const byName = new Map<ResourceName, Resource[]>();
     for (const resource of removed) {
@@ -137,6 +175,16 @@ function goingOf(types: ReadonlyMap<TypeUrl, InUse>, wanted: Snapshot): Readonly
     going.set(url, { named });
   }
   return going;
+}
+
+/** Each once, the newest that there was. */
+function removedFrom(before: readonly ResourceSet[], wanted: ResourceSet): readonly Resource[] {
+  const [only] = before;
+  if (only !== undefined && before.length === 1) return changeBetween(only, wanted).removed;
+  const removed = new Map<ResourceName, Resource>();
+  for (const set of before)
+    for (const resource of changeBetween(set, wanted).removed) removed.set(resource.key, resource);
+  return [...removed.values()];
 }
 
 /** What a client is to have, has not acknowledged, and must have before something names it. */

@@ -1,4 +1,4 @@
-import type { ResourceType, TypeUrl, Version } from "@xdskit/api";
+import type { ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
 import { type InUse, type Stage, stageOf, wholeStage } from "../make-before-break.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
@@ -45,6 +45,11 @@ export class Ordering {
   readonly #streams = new Set<OrderedStream>();
   /** What streams wait for, as of when they were last looked at. */
   readonly #stages = new Map<OrderedStream, Stage>();
+  /** What the client was to have while it went on its way to what it is to have now, oldest first: what it uses of that it may first ask for now. */
+  #earlier: readonly Snapshot[] = [];
+  #wanted: Snapshot | undefined;
+  /** The time that it was told last. */
+  #now = 0;
 
   constructor(times: OrderingTimes = defaultOrderingTimes) {
     this.times = times;
@@ -75,8 +80,32 @@ export class Ordering {
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
     const all = this.#subscribers();
     for (const subscriber of stream.subscribers) drain(subscriber, all, wanted, now, this.times);
+    this.#now = now;
+    this.#follow(wanted, all);
     if (stream.subscribers.every(({ type, held }) => held === wanted.of(type))) return this.#note(stream, wholeStage);
-    return this.#note(stream, sharedStage(stream, all, wanted));
+    const isNew = stream.subscribers.some(({ held }) => held.size === 0);
+    const patient = this.#patientUntil() > now;
+    return this.#note(stream, sharedStage(stream, all, wanted, { earlier: isNew ? this.#earlier : [], patient }));
+  }
+
+  #follow(wanted: Snapshot, all: readonly Subscriber[]): void {
+    if (wanted === this.#wanted) return;
+    const last = this.#wanted;
+    this.#wanted = wanted;
+    if (last === undefined) return;
+    const isSame = (other: Snapshot) => all.every(({ type }) => other.of(type) === last.of(type));
+    if (!isSame(wanted) && !this.#earlier.some(isSame)) this.#earlier = [...this.#earlier, last].slice(-mostEarlier);
+  }
+
+  /** Until when it waits for what warms what was acknowledged on other streams. */
+  #patientUntil(): number {
+    let until = 0;
+    if (this.#streams.size === 1) return until;
+    for (const { type, ackedLast } of this.#subscribers()) {
+      if (type.acknowledgedWarm && ackedLast !== undefined)
+        until = Math.max(until, ackedLast.at + this.times.acknowledgement);
+    }
+    return until;
   }
 
   /** What a stage lets one type be, but for what its client still asks for. */
@@ -105,6 +134,8 @@ export class Ordering {
         const [first] = onTheirWay(subscriber);
         if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
       }
+      const patient = this.#patientUntil();
+      if (patient > this.#now) earliest = Math.min(earliest, patient);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
   }
@@ -112,6 +143,7 @@ export class Ordering {
   /** Time went by: goes on without those answers for which the stream waited too long. */
   expire(stream: OrderedStream, now: number): readonly WaitEnded[] {
     const stage = this.#stages.get(stream);
+    this.#now = now;
     for (const subscriber of stream.subscribers) {
       if (subscriber.draining.length > 0 && nextOfDraining(subscriber, this.times) <= now) this.progressed(stream);
     }
@@ -145,14 +177,29 @@ export class Ordering {
   }
 }
 
+/** More snapshots in the past are not remembered of a client that never gets to one. */
+const mostEarlier = 4;
+
 /** By the snapshot that is wanted: streams at the same place have the same stage, worked out once. */
 const known = new WeakMap<Snapshot, Map<string, Stage>>();
 
 /** Places on the way to one snapshot that are remembered: more than that only clients make that answer in ever new orders. */
 const mostStages = 2_000;
 
-function sharedStage(stream: OrderedStream, all: readonly Subscriber[], wanted: Snapshot): Stage {
-  let key = "";
+interface Circumstances {
+  readonly earlier: readonly Snapshot[];
+  /** It waits for what warms what was acknowledged on other streams. */
+  readonly patient: boolean;
+}
+
+function sharedStage(
+  stream: OrderedStream,
+  all: readonly Subscriber[],
+  wanted: Snapshot,
+  { earlier, patient }: Circumstances,
+): Stage {
+  let key = patient ? "p" : "";
+  for (const snapshot of earlier) key += `${numberOf(snapshot)},`;
   const mine = stream.subscribers;
   for (const subscriber of all) key += keyOf(subscriber, mine.includes(subscriber));
   let stages = known.get(wanted);
@@ -163,17 +210,29 @@ function sharedStage(stream: OrderedStream, all: readonly Subscriber[], wanted: 
   let stage = stages.get(key);
   if (stage === undefined) {
     if (stages.size >= mostStages) stages.clear();
-    stage = stageOf(usesOf(all, mine), wanted);
+    stage = stageOf(usesOf(all, mine, patient), wanted, earlier);
     stages.set(key, stage);
   }
   return stage;
 }
 
+const numbers = new WeakMap<Snapshot, number>();
+let lastNumber = 0;
+
+function numberOf(snapshot: Snapshot): number {
+  let number = numbers.get(snapshot);
+  if (number === undefined) {
+    number = ++lastNumber;
+    numbers.set(snapshot, number);
+  }
+  return number;
+}
+
 /** Numbers of sets tell types apart, too: no set is of two types. */
 function keyOf(subscriber: Subscriber, isMine: boolean): string {
-  const { held, acked, rejection, draining, subscription } = subscriber;
+  const { held, acked, owed, rejection, draining, subscription } = subscriber;
   const onWay = onTheirWay(subscriber);
-  let key = `${isMine ? "" : "~"}${ResourceSets.id(held)}`;
+  let key = isMine ? `${ResourceSets.id(held)}` : `~${subscription.names.id}/${owed.id}/${ResourceSets.id(held)}`;
   if (acked === undefined) key += "?";
   else if (acked !== held) key += `<${ResourceSets.id(acked)}`;
   for (const { set } of onWay) key += `>${ResourceSets.id(set)}`;
@@ -182,16 +241,27 @@ function keyOf(subscriber: Subscriber, isMine: boolean): string {
   return `${key}${subscription.wildcard ? "*" : ""} `;
 }
 
-function usesOf(all: readonly Subscriber[], mine: readonly Subscriber[]): ReadonlyMap<TypeUrl, InUse> {
+function usesOf(
+  all: readonly Subscriber[],
+  mine: readonly Subscriber[],
+  patient: boolean,
+): ReadonlyMap<TypeUrl, InUse> {
   const uses = new Map<TypeUrl, { -readonly [Key in keyof InUse]: InUse[Key] }>();
   for (const subscriber of all) {
     const { type, held, acked, rejection, draining, subscription } = subscriber;
     let use = uses.get(type.typeUrl);
     if (use === undefined) {
-      use = { type, held: undefined, used: [], draining: [], known: undefined };
+      use = { type, held: undefined, used: [], draining: [], known: undefined, isTaken: undefined };
       uses.set(type.typeUrl, use);
     }
     if (mine.includes(subscriber)) use.held = held;
+    else if (patient && use.isTaken === undefined && !subscription.wildcard) {
+      use.isTaken = (name) =>
+        isTaken(
+          all.filter((one) => one.type === type && !mine.includes(one)),
+          name,
+        );
+    }
     const rejected = rejection?.usesRest === false ? rejection.after : undefined;
     const used = [acked, ...onTheirWay(subscriber).map(({ set }) => set), rejected];
     use.used = [...use.used, ...used.filter((set) => set !== undefined)];
@@ -199,4 +269,13 @@ function usesOf(all: readonly Subscriber[], mine: readonly Subscriber[]): Readon
     if (subscription.wildcard) use.known = acked;
   }
   return uses;
+}
+
+function isTaken(others: readonly Subscriber[], name: ResourceName): boolean {
+  const askers = others.filter(({ subscription }) => subscription.names.has(name));
+  const hasTaken = (asker: Subscriber): boolean =>
+    !asker.owed.has(name) &&
+    (asker.acked?.named(name).length ?? 0) > 0 &&
+    onTheirWay(asker).every(({ carried }) => carried.every((resource) => resource.name !== name));
+  return askers.length > 0 && askers.every(hasTaken);
 }
