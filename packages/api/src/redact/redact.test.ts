@@ -111,6 +111,25 @@ describe("what is left of a resource with secrets", () => {
     }
   });
 
+  it("no secret in what an extension has as text: variables, JSON", () => {
+    const vm_config = {
+      environment_variables: { key_values: { DB_PASSWORD: "S3CR3T", REGION: "eu" } },
+      configuration: {
+        "@type": "type.googleapis.com/google.protobuf.StringValue",
+        value: '{"api_key": "S3CR3T", "mode": "fast"}',
+      },
+    };
+    const left = leftOf("envoy.config.core.v3.TypedExtensionConfig", {
+      name: "wasm",
+      typed_config: {
+        "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
+        config: { vm_config },
+      },
+    });
+    assert.ok(!left.includes("S3CR3T"), left);
+    for (const kept of ["eu", "fast", "DB_PASSWORD"]) assert.ok(left.includes(kept), left);
+  });
+
   it("nothing of what is not known: a message of an unknown type, an unknown field", () => {
     const schema = envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster") ?? assert.fail();
     const unknown = create(AnySchema, { typeUrl: "type.googleapis.com/own.Filter", value: Buffer.from("S3CR3T") });
@@ -162,6 +181,8 @@ describe("JSON", () => {
       clientSecret: "[redacted]",
       nested: [{ "db.password": { a: ["[redacted]"], b: "[redacted]" } }, { name: "y", empty: null }],
     });
+    assert.equal(redactJson('[{"token": "x", "a": "{b"}]'), '[{"token":"[redacted]","a":"{b"}]');
+    for (const kept of ['{ "a": 1 }', "{not: json}", "[]"]) assert.equal(redactJson(kept), kept);
     const plain = { a: [1, "b"] };
     assert.equal(redactJson(plain), plain);
   });

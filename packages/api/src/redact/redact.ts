@@ -30,9 +30,10 @@ export function knownBytes(schema: DescMessage, message: Message): Uint8Array {
 }
 
 function redactAt(plan: Plan, message: Message, unpack: Unpack, depth: number): Message {
-  const { kind, whole, urls } = plan.own;
+  const { kind, whole, urls, maps } = plan.own;
   if (kind === "any") return redactAny(message as Any, unpack, depth);
   if (kind === "data") return mapData(message as DataSource, redactValue);
+  if (kind === "text") return redactWrapped(message as Wrapped);
   let result = message;
   const replace = (field: DescField, change: (value: unknown) => unknown): void => {
     const before = fieldValue(result, field);
@@ -43,6 +44,7 @@ function redactAt(plan: Plan, message: Message, unpack: Unpack, depth: number): 
   for (const field of whole) replace(field, (value) => hide(field, value));
   for (const field of urls)
     replace(field, (value) => (Array.isArray(value) ? mapList(value, redactValue) : redactValue(value)));
+  for (const field of maps) replace(field, (value) => redactMap(value as { readonly [key: string]: unknown }));
   for (const path of plan.paths) {
     if (whole.includes(path.field)) continue;
     replace(path.field, (value) => redactField(path, value, unpack, depth));
@@ -87,6 +89,23 @@ function hideValue(schema: DescMessage | undefined, value: unknown): unknown {
   // A struct is plain JSON as a field.
   if (typeName === "google.protobuf.Struct" && !("$typeName" in (value as object))) return hideJson(value);
   return create(schema);
+}
+
+/** Texts by key: hidden where the key is one of a secret. */
+function redactMap(map: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
+  const before = Object.entries(map);
+  const after = before.map(([key, value]) => (isSecretHeader(key) ? hideValue(undefined, value) : redactValue(value)));
+  if (after.every((value, index) => value === before[index]?.[1])) return map;
+  return Object.fromEntries(before.map(([key], index) => [key, after[index]]));
+}
+
+interface Wrapped extends Message {
+  readonly value: unknown;
+}
+
+function redactWrapped(message: Wrapped): Message {
+  const value = redactValue(message.value);
+  return value === message.value ? message : ({ ...message, value } as Wrapped);
 }
 
 interface DataSource extends Message {

@@ -4,17 +4,21 @@ import { isSecretName } from "./secret-names.js";
 
 /** What is to be hidden at a message, besides following its paths. */
 export interface Secrets {
-  readonly kind: "any" | "struct" | "data" | "pair" | "plain";
+  readonly kind: "any" | "struct" | "data" | "pair" | "text" | "plain";
   /** Fields that are secrets whole. */
   readonly whole: readonly DescField[];
   /** Fields with a URL, which may hold a password. */
   readonly urls: readonly DescField[];
+  /** Maps of texts, whose keys say what the values are. */
+  readonly maps: readonly DescField[];
 }
 
 /** Where a file, a variable or the very content stands. */
 export const dataSourceName = "envoy.config.core.v3.DataSource";
 const anyName = "google.protobuf.Any";
 const structName = "google.protobuf.Struct";
+/** What extensions of Wasm and others have their configuration in. */
+const texts = new Set(["google.protobuf.StringValue", "google.protobuf.BytesValue"]);
 /** A key that says what its value is. */
 const pairs = new Set(["HeaderValue", "QueryParameter", "KeyValue"].map((name) => `envoy.config.core.v3.${name}`));
 /** The names of cookies that hold tokens are no secrets. */
@@ -26,6 +30,7 @@ export function secretsOf(schema: DescMessage): Secrets {
   return {
     kind: kindOf(typeName),
     whole,
+    maps: schema.fields.filter((field) => field.fieldKind === "map" && isText(field) && !whole.includes(field)),
     urls: schema.fields.filter((field) => isText(field) && /(^|_)ur[il]$/.test(field.name) && !whole.includes(field)),
   };
 }
@@ -34,13 +39,14 @@ function kindOf(typeName: string): Secrets["kind"] {
   if (typeName === anyName) return "any";
   if (typeName === structName) return "struct";
   if (typeName === dataSourceName) return "data";
+  if (texts.has(typeName)) return "text";
   return pairs.has(typeName) ? "pair" : "plain";
 }
 
 /** Whether there is anything to hide. */
 export function hasSecrets(schema: DescMessage): boolean {
-  const { kind, whole, urls } = secretsOf(schema);
-  return kind !== "plain" || whole.length > 0 || urls.length > 0;
+  const { kind, whole, urls, maps } = secretsOf(schema);
+  return kind !== "plain" || whole.length + urls.length + maps.length > 0;
 }
 
 /** What the protos call sensitive; and, since they do not say it everywhere, what its name tells. */

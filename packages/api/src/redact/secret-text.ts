@@ -7,9 +7,29 @@ const encoder = new TextEncoder();
 /** The same as bytes. */
 export const redactedBytes = (): Uint8Array => encoder.encode(redacted);
 
-/** A text without the private keys (PEM) in it, without a password in a URL; nothing of it where it is a set of keys (JWKS) with private ones. */
+/**
+ * A text without the private keys (PEM) in it, without a password in a URL, and where it is JSON without what is named like a secret; nothing of it where it
+ * is a set of keys (JWKS) with private ones.
+ */
 export function redactText(text: string): string {
   if (isPrivateJwks(text)) return redacted;
+  return looksLikeJson.test(text) ? redactJsonText(text) : redactPlainText(text);
+}
+
+const looksLikeJson = /^\s*[{[].*[}\]]\s*$/s;
+
+function redactJsonText(text: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return redactPlainText(text);
+  }
+  const after = redactJson(value);
+  return after === value ? text : JSON.stringify(after);
+}
+
+function redactPlainText(text: string): string {
   return withoutPassword(text.includes(pemMark) ? text.replace(pem, redacted) : text);
 }
 

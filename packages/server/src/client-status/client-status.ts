@@ -7,7 +7,14 @@ import { AnswerTooLarge, type StatusSource, statusAnswer } from "./status-answer
 import { readStatusRequest, type StatusRequest } from "./status-request.js";
 
 /** Somebody looks, once a second or by hand; an answer may be large, and waits for its client. */
-const most = { answers: 4, waiting: 10, requestBytes: 1024 * 1024, perSecond: 5, burst: 20 } as const;
+const most = {
+  answers: 4,
+  waiting: 10,
+  smallBytes: 64 * 1024,
+  requestBytes: 1024 * 1024,
+  perSecond: 5,
+  burst: 20,
+} as const;
 /** How long a client of a stream may take to read an answer. */
 const unreadMs = 30_000;
 
@@ -140,7 +147,8 @@ class StatusCall implements ServiceHandler {
     this.#answer = undefined;
     const room = this.#call.send(answer, nothing);
     if (this.#unary) {
-      // It counts until its client has read it, or is gone.
+      // A large one counts until its client has read it, or is gone.
+      if (answer.byteLength <= most.smallBytes) this.#read();
       this.#over = true;
       this.#call.end(statusCode.ok, "");
     } else if (room) {

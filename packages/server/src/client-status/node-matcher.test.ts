@@ -40,6 +40,13 @@ describe("matchers of nodes", () => {
     assert.deepEqual(matched(regex("edge")), []);
   });
 
+  it("never match what is too long to be looked at", () => {
+    const long = node("x".repeat(5_000));
+    for (const matcher of [byId({ case: "prefix", value: "x" }), regex("x*")]) {
+      assert.equal(createNodeMatch([create(NodeMatcherSchema, matcher)])(long), false);
+    }
+  });
+
   it("of several, one is enough", () => {
     const both = [byId({ case: "exact", value: "edge-2" }), byId({ case: "exact", value: "inner-1" })];
     assert.deepEqual(matched(...both), ["edge-2", "inner-1"]);
@@ -114,6 +121,10 @@ describe("matchers of nodes", () => {
       () => matched(...Array.from({ length: 101 }, () => byId({ case: "exact", value: "a" }))),
       /more than 100/,
     );
+    assert.throws(() => matched(...Array.from({ length: 6 }, () => regex("a"))), /more than 5 regular/);
+    const keys = Array.from({ length: 101 }, () => ({ segment: { case: "key", value: "a" } as const }));
+    const present = { matchPattern: { case: "presentMatch", value: true } } as const;
+    assert.throws(() => matched({ nodeMetadatas: [{ path: keys, value: present }] }), /more than 100/);
     let nested: Value = { case: "boolMatch", value: true };
     for (let depth = 0; depth < 20; depth++)
       nested = { case: "orMatch", value: { valueMatchers: [{ matchPattern: nested }] } };

@@ -12,8 +12,10 @@ export type MatchNode = (node: Node) => boolean;
 /** Says what is wrong with a matcher. */
 export class MatcherError extends Error {}
 
-/** What the matchers of one request may cost for each node. */
-const most = { matchers: 100, regexInstructions: 2_000, depth: 10 } as const;
+/** What the matchers of one request may cost for each node: clients choose both the texts and what they are compared with. */
+const most = { conditions: 100, regexes: 5, regexInstructions: 300, depth: 10 } as const;
+/** A longer text is not looked at: nothing matches it. */
+const mostCharacters = 4_096;
 
 /**
  * Prepares the matchers of one request: a node must be matched by one of them, and matches one if its id and all of its metadata conditions do
@@ -21,14 +23,15 @@ const most = { matchers: 100, regexInstructions: 2_000, depth: 10 } as const;
  */
 export function createNodeMatch(matchers: readonly NodeMatcher[]): MatchNode {
   if (matchers.length === 0) return () => true;
-  const counted = { left: most.matchers };
+  const counted = { conditions: 0, regexes: 0 };
   const ready = matchers.map((matcher) => nodeMatch(matcher, counted));
   return (node) => ready.some((matches) => matches(node));
 }
 
 type Match = (value: unknown) => boolean;
 interface Counted {
-  left: number;
+  conditions: number;
+  regexes: number;
 }
 
 function nodeMatch({ nodeId, nodeMetadatas }: NodeMatcher, counted: Counted): MatchNode {
@@ -42,6 +45,7 @@ function structMatch({ path, value }: StructMatcher, counted: Counted): Match {
   const keys = path.map(({ segment }) => (segment.case === "key" ? segment.value : ""));
   if (keys.length === 0 || keys.includes("")) throw new MatcherError("a metadata matcher needs a path of keys");
   if (value === undefined) throw new MatcherError("a metadata matcher needs a value");
+  count(counted, keys.length);
   const matches = valueMatch(value, counted, 0);
   return (metadata) => matches(keys.reduce<unknown>(memberOf, metadata));
 }
@@ -103,7 +107,7 @@ function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: Count
   count(counted);
   const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const ofText = (matches: (text: string) => boolean): Match => {
-    return (value) => typeof value === "string" && matches(fold(value));
+    return (value) => typeof value === "string" && value.length <= mostCharacters && matches(fold(value));
   };
   switch (matchPattern.case) {
     case "exact": {
@@ -127,7 +131,9 @@ function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: Count
       const matches = createRegexMatch(matchPattern.value.regex, most.regexInstructions);
       if (matches === undefined)
         throw new MatcherError("a regular expression that RE2 does not read, or that is too large");
-      return (value) => typeof value === "string" && matches(value);
+      counted.regexes += 1;
+      if (counted.regexes > most.regexes) throw new MatcherError(`more than ${most.regexes} regular expressions`);
+      return (value) => typeof value === "string" && value.length <= mostCharacters && matches(value);
     }
     case "custom":
       throw new MatcherError("custom string matchers are not known here");
@@ -136,7 +142,7 @@ function stringMatch({ matchPattern, ignoreCase }: StringMatcher, counted: Count
   }
 }
 
-function count(counted: Counted): void {
-  counted.left -= 1;
-  if (counted.left < 0) throw new MatcherError(`more than ${most.matchers} conditions`);
+function count(counted: Counted, conditions = 1): void {
+  counted.conditions += conditions;
+  if (counted.conditions > most.conditions) throw new MatcherError(`more than ${most.conditions} conditions`);
 }

@@ -45,8 +45,9 @@ export function* statusAnswer(source: StatusSource, request: StatusRequest): Gen
   };
   // Reading and writing a content costs more than naming it.
   const perStep = request.contents ? 4 : 32;
-  for (const [node, streams] of matching(source, request)) {
+  for (const [node, streams] of byNode(source)) {
     yield;
+    if (!request.matches(node)) continue;
     const header = parts.length;
     parts.push(nothing);
     writeNode(writer, node);
@@ -69,19 +70,21 @@ export function* statusAnswer(source: StatusSource, request: StatusRequest): Gen
 
 const nothing = new Uint8Array();
 
-/** The nodes that are asked for, as their newest streams tell of them, with all their streams. */
-function matching({ streams }: StatusSource, { matches }: StatusRequest): readonly (readonly [Node, LedgerStream[]])[] {
-  const found = new Map<string, LedgerStream[]>();
-  const nodes = new Map<string, Node>();
+/** The nodes, as their newest streams tell of them, with all their streams. */
+function byNode({ streams }: StatusSource): Iterable<readonly [Node, readonly LedgerStream[]]> {
+  const found = new Map<string, [Node, LedgerStream[]]>();
   for (const stream of streams) {
     const node = stream.opened?.node;
     if (node === undefined) continue;
-    nodes.set(node.id, node);
     const known = found.get(node.id);
-    if (known === undefined) found.set(node.id, [stream]);
-    else known.push(stream);
+    if (known === undefined) {
+      found.set(node.id, [node, [stream]]);
+    } else {
+      known[0] = node;
+      known[1].push(stream);
+    }
   }
-  return [...nodes.values()].filter(matches).map((node) => [node, found.get(node.id) ?? []]);
+  return found.values();
 }
 
 function* entriesOf(

@@ -96,7 +96,7 @@ describe("what xdskit says of a client", () => {
         "",
       ].join("\n"),
     );
-    assert.equal(statusTable([], now), "no node has a discovery stream\n");
+    assert.equal(statusTable([], now), "no nodes\n");
   });
 
   test("one by one, with the reasons", () => {

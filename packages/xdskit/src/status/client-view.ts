@@ -192,7 +192,8 @@ function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly 
 
 const inOrderOfConcern: readonly State[] = ["unknown", "synced", "missing", "sent", "pending", "stale", "rejected"];
 
-function worst(states: readonly State[]): State {
+/** What is to be looked at first; synced where there is nothing. */
+export function worst(states: readonly State[]): State {
   return inOrderOfConcern.findLast((state) => states.includes(state)) ?? "synced";
 }
 

@@ -7,7 +7,7 @@ import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { listenForStop } from "../serve/signals.js";
-import { type ClientView, clientView } from "./client-view.js";
+import { type ClientView, clientView, worst } from "./client-view.js";
 import { createPage, type Screen } from "./page.js";
 import { clientDetails, statusTable } from "./table.js";
 
@@ -111,7 +111,9 @@ function shown(clients: readonly ClientView[], options: StatusOptions, indent: n
 }
 
 function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {
-  return types.size === 0 ? view : { ...view, types: view.types.filter(({ typeUrl }) => types.has(typeUrl)) };
+  if (types.size === 0) return view;
+  const left = view.types.filter(({ typeUrl }) => types.has(typeUrl));
+  return { ...view, types: left, state: worst(left.map(({ state }) => state)) };
 }
 
 /** gRPC's codes that say more than their texts. */

@@ -32,7 +32,7 @@ describe("xdskit status", () => {
   test("says that there are no nodes", () =>
     withServer(async (address) => {
       const text = await run("--server", address);
-      assert.deepEqual(text, { status: 0, out: "no node has a discovery stream\n", err: "" });
+      assert.deepEqual(text, { status: 0, out: "no nodes\n", err: "" });
       const json = await run("--server", address, "--json", "--node", "edge-*", "--type", "cds");
       const { at, ...rest } = JSON.parse(json.out);
       assert.deepEqual(rest, { server: address, nodes: [] });
@@ -64,7 +64,7 @@ describe("xdskit status", () => {
   test("--watch goes on until a signal comes, whether somebody answers or not", () =>
     withServer(async (address) => {
       await using watching = xdskit("status", "--server", address, "--watch", "--interval", "500ms");
-      await watching.seen(/(no node has a discovery stream\n){2}/);
+      await watching.seen(/(no nodes\n){2}/);
       watching.kill("SIGTERM");
       assert.equal((await watching.ended()).status, 0);
       await using waiting = xdskit("status", "--server", "127.0.0.1:1", "--watch", "--json", "--interval", "500ms");

@@ -36,7 +36,7 @@ function totals(clients: readonly ClientView[]): string {
   const counts = new Map<State, number>();
   for (const { state } of clients) counts.set(state, (counts.get(state) ?? 0) + 1);
   const states = Array.from(counts, ([state, count]) => `${count} ${state}`).join(", ");
-  return clients.length === 0 ? "no node has a discovery stream" : `${counted(clients.length, "node")}: ${states}`;
+  return clients.length === 0 ? "no nodes" : `${counted(clients.length, "node")}: ${states}`;
 }
 
 /** Types of one client, and below each the resources that are not synced, with the reason. */
