@@ -61,7 +61,7 @@ const nothing: Holding["instead"] = new Map();
 const noKeys: ReadonlySet<ResourceName> = new Set();
 
 /** Beyond this the oldest are forgotten. */
-const mostOutstanding = 32;
+export const mostOutstanding = 32;
 
 /** Notes a response on its way. */
 export function noteOutstanding(holding: Holding, sent: Sent): void {

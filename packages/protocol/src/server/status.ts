@@ -2,7 +2,7 @@ import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import type { ResourceSet } from "../resource-set.js";
 import type { Subscription } from "../subscription.js";
 import type { Wait } from "../wait.js";
-import { onTheirWay, type Rejection } from "./holding.js";
+import { mostOutstanding, onTheirWay, type Rejection } from "./holding.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
@@ -22,17 +22,21 @@ export interface TypeStatus {
   readonly rejected: Rejection | undefined;
   /** Responses that were not answered, and are not answered by what was acknowledged since. */
   readonly outstanding: number;
+  /** What each of them brings the client to, the oldest first; undefined where there are so many that the oldest were forgotten. */
+  readonly onTheirWay: readonly ResourceSet[] | undefined;
   readonly waits: readonly Wait[];
 }
 
 export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined, waits: readonly Wait[]): TypeStatus {
   const { type, api, subscription, lastSent, held, acked, ackedLast, rejection } = subscriber;
+  const outstanding = onTheirWay(subscriber);
   return {
     ...{ type, api, subscription, wanted },
     sent: lastSent && { version: lastSent.version, at: lastSent.at, set: held },
     acknowledged: acked && { version: versionOf(subscriber, acked), at: ackedLast?.at, set: acked },
     rejected: rejection,
-    outstanding: onTheirWay(subscriber).length,
+    outstanding: outstanding.length,
+    onTheirWay: outstanding.length < mostOutstanding ? outstanding.map(({ set }) => set) : undefined,
     waits,
   };
 }

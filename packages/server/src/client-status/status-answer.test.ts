@@ -48,7 +48,7 @@ function sourceOf(set: ResourceSet): StatusSource {
   const at = { version: set.version, at: 0, set };
   const status: TypeStatus = {
     ...{ type, api: "v3", subscription: selectionOf([], type), wanted: set, sent: at, acknowledged: at },
-    ...{ rejected: undefined, outstanding: 0, waits: [] },
+    ...{ rejected: undefined, outstanding: 0, onTheirWay: [], waits: [] },
   };
   const method = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
   const snapshot = { sets: new Map(), of: () => set };

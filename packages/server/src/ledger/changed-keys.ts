@@ -70,16 +70,17 @@ export class StandingsOfChange {
 
   /** `isNewest`: nothing was published since, so that what the group's snapshot has differently is another layer's. */
   of(status: TypeStatus, snapshot: Snapshot | undefined, isNewest: boolean, later?: LaterVersions): TypeStanding {
-    const { type, subscription, acknowledged } = status;
+    const { type, subscription, acknowledged, onTheirWay } = status;
     const changed = this.#changed.get(type.typeUrl);
     if (changed === undefined) return unconcerned;
     const used = acknowledged?.set ?? emptyResourceSet(type);
     const wanted = snapshot?.of(type) ?? emptyResourceSet(type);
     const { wildcard, names, parameters = "" } = subscription;
-    const key = `${type.typeUrl} ${used.version} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
+    const way = onTheirWay?.map(({ version }) => version).join();
+    const key = `${type.typeUrl} ${used.version} ${way} ${wanted.version} ${wildcard} ${isNewest} ${names.id} ${parameters}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const standing = standingOf(changed, subscription, used, wanted, isNewest, later);
+    const standing = standingOf(changed, subscription, { used, onTheirWay, wanted }, isNewest, later);
     if (this.#known.size >= mostKnown) this.#known.clear();
     this.#known.set(key, standing);
     return standing;
@@ -95,14 +96,22 @@ const mostKnown = 10_000;
 const mostLacking = 100;
 const unconcerned: TypeStanding = { concerned: false, lacking: [] };
 
+interface Sets {
+  readonly used: ResourceSet;
+  readonly onTheirWay: readonly ResourceSet[] | undefined;
+  readonly wanted: ResourceSet;
+}
+
 function standingOf(
   changed: ChangedKeys,
   subscription: Subscription,
-  used: ResourceSet,
-  wanted: ResourceSet,
+  { used, onTheirWay, wanted }: Sets,
   isNewest: boolean,
   later: LaterVersions | undefined,
 ): TypeStanding {
+  /** What was removed may yet come to a client with what was sent before. */
+  const mayNotCome = (key: ResourceName, isNewEnough: (resource: Resource | undefined) => boolean) =>
+    onTheirWay?.every((set) => isNewEnough(set.get(key))) === true;
   let concerned = false;
   const lacking: ResourceName[] = [];
   for (const key of candidates(changed, subscription)) {
@@ -112,8 +121,11 @@ function standingOf(
     const have = used.get(key);
     if (!asksFor(subscription, key, [after, want, have])) continue;
     concerned = true;
-    if (have?.version === want?.version || have?.version === after?.version || later?.get(key)?.has(have?.version))
-      continue;
+    const isNewEnough = (resource: Resource | undefined) =>
+      resource?.version === want?.version ||
+      resource?.version === after?.version ||
+      later?.get(key)?.has(resource?.version) === true;
+    if (isNewEnough(have) && (have !== undefined || mayNotCome(key, isNewEnough))) continue;
     lacking.push(key);
     if (lacking.length === mostLacking) break;
   }

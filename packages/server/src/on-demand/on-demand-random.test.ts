@@ -8,6 +8,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { type ManualClock, manualClock } from "../testing/manual-clock.js";
+import { randomFrom } from "../testing/random.js";
 import type { RawStream } from "../testing/raw-client.js";
 import { ads, type Running, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
@@ -22,17 +23,6 @@ const steps = 120;
 const mostRounds = 200;
 const pool = ["a", "b", "c", "d", "e", "f"];
 const typeUrl = urlOf("cluster");
-
-/** A small generator of numbers (mulberry32). */
-function randomFrom(seed: number): (bound: number) => number {
-  let state = seed;
-  return (bound) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound;
-  };
-}
 
 /** A client: what it asks for by name, and what it holds. */
 interface Client {
