@@ -93,7 +93,8 @@ export function answered(
   );
   subscriber.outstanding = rest.length === 0 ? none : rest;
   if (error === undefined) {
-    acknowledge(subscriber, sent, now);
+    const before = superseded === "superseded" ? outstanding.filter(({ count }) => count < sent.count) : none;
+    acknowledge(subscriber, sent, before, now);
     return { kind: "acknowledged", type, nonce, version };
   }
   const { code, message } = error;
@@ -109,11 +110,12 @@ export function answered(
   return { kind: "rejected", type, nonce, version, code, message, rejection };
 }
 
-function acknowledge(subscriber: Subscriber, sent: Sent, now: number): void {
+/** `before`: responses that it answers as well. */
+function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
   const again = toSayAgain(subscriber, sent, onTheirWay(subscriber));
-  const accepted = subscriber.isWhole ? "everything" : keysIn(sent);
+  const accepted = subscriber.isWhole ? "everything" : new Set([sent, ...before].flatMap((one) => [...keysIn(one)]));
   use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
@@ -122,7 +124,8 @@ function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void 
   // An older response than one that was acknowledged: what the client uses is known from that.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   const { before, usesRest } = rejection;
-  const used = withoutLater(usedInstead(rejection, sent, subscriber.isWhole), sent, subscriber);
+  const used = usedInstead(rejection, sent, subscriber.isWhole);
+  if (subscriber.rejection !== undefined) forgive(subscriber, sent.set, acceptedOf(sent, rejection));
   const instead = new Map(subscriber.isWhole ? nothing : subscriber.instead);
   // What was rejected once more is what `before` says.
   for (const [key, resource] of used) instead.set(key, resource);
@@ -132,15 +135,13 @@ function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void 
   subscriber.acked = before === undefined && !usesRest ? undefined : reverted(sent.set, subscriber.instead);
 }
 
-/** What was sent again since is answered when that is; a full state says it all again. */
-function withoutLater(
-  used: Holding["instead"],
-  { count }: Sent,
-  { isWhole, outstanding }: Holding,
-): Holding["instead"] {
-  if (isWhole || outstanding.length === 0) return used;
-  const later = new Set(outstanding.flatMap((sent) => (sent.count > count ? [...keysIn(sent)] : [])));
-  return new Map([...used].filter(([key]) => !later.has(key)));
+/** What a client uses of a response that it rejected, by key. */
+function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): ReadonlySet<ResourceName> {
+  if (!usesRest) return noKeys;
+  const faulty = new Set(blamed);
+  const keys = new Set(keysIn(sent));
+  for (const { name, key } of carried) if (faulty.has(name)) keys.delete(key);
+  return keys;
 }
 
 /** Nothing was sent to bring the client to what it now holds: there was nothing to say. */
@@ -175,9 +176,8 @@ function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet
     }
   }
   subscriber.instead = still.size === 0 ? nothing : still;
-  if (still.size > 0) return;
-  subscriber.rejection = undefined;
-  subscriber.faulty = noKeys;
+  subscriber.faulty = still.size === 0 ? noKeys : new Set([...subscriber.faulty].filter((key) => still.has(key)));
+  if (still.size === 0) subscriber.rejection = undefined;
 }
 
 const known = new WeakMap<Holding["instead"], WeakMap<ResourceSet, ResourceSet>>();

@@ -71,10 +71,10 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     }
     // Rules 27–29: names too; the client repeats them with the answer to the response that it has not seen yet.
     if (request.nonce !== lastSent?.nonce) {
-      // What a client says against a response is true whatever was sent since.
-      const rejected = request.error && asker.outstanding.find(({ nonce }) => nonce === request.nonce);
-      if (rejected === undefined) return [{ kind: "stale", type }];
-      return [answered(asker, rejected, request.error, now, "superseded")];
+      // What a client says of a response is true whatever was sent since.
+      const known = asker.outstanding.find(({ nonce }) => nonce === request.nonce);
+      const effect = known && answered(asker, known, request.error, now, "superseded");
+      return [effect?.kind === "rejected" ? effect : { kind: "stale", type }];
     }
 
     const effects: StreamEffect[] = [];
