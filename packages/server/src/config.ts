@@ -12,6 +12,7 @@ import {
 } from "@xdskit/api";
 import type { ConfigRollout } from "./ledger/rollout.js";
 import type { LayerName, LayerUpdate } from "./source.js";
+import type { RolloutSettings } from "./views/rollout-settings.js";
 
 /** Names one resource: its type as people type it (`cluster`, `cds`) or its type URL, and its name. */
 export interface ResourceSelector {
@@ -27,6 +28,12 @@ export interface ConfigUpdate {
   readonly remove?: Iterable<ResourceSelector>;
 }
 
+/** How one change goes to the nodes. */
+export interface ChangeOptions {
+  /** By which steps, in every group that sees it; `off`: to all at once. Default: as the settings of each group say. */
+  readonly rollout?: RolloutSettings | "off" | undefined;
+}
+
 /**
  * One layer of resources that a program sets. Each call is one atomic change: it is applied whole, or an XdskitError is thrown
  * and nothing changed. Resources with the content that they had are sent to nobody. Calls in one turn of the event loop reach
@@ -39,9 +46,9 @@ export interface ConfigLayer {
    * `Resource` (from `createResource`) can also have aliases and a TTL, and is taken as it is. Throws if a message is of no known type, has no
    * name or breaks a validation rule of its proto, and if a name appears twice for one type.
    */
-  set(resources: Iterable<Message | Resource>): ConfigRollout;
+  set(resources: Iterable<Message | Resource>, options?: ChangeOptions): ConfigRollout;
   /** Changes only what is named. Throws as `set` does, and for an unknown type in `remove`. */
-  update(update: ConfigUpdate): ConfigRollout;
+  update(update: ConfigUpdate, options?: ChangeOptions): ConfigRollout;
   /** `update` with `remove` only. */
   remove(...resources: readonly ResourceSelector[]): ConfigRollout;
   /**
@@ -61,7 +68,7 @@ export interface Config extends ConfigLayer {
 export const defaultLayer: LayerName = "default";
 
 /** Applies what `read` gives to a layer, or refuses it whole: what `read` throws, or the server, is thrown. */
-export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate) => ConfigRollout;
+export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => ConfigRollout;
 
 /** How messages become resources. */
 export interface ConfigOptions {
@@ -79,17 +86,21 @@ export function createConfig(
 ): Config {
   const { types } = options;
   function layer(name: LayerName): ConfigLayer {
-    const update = ({ upsert = [], remove = [] }: ConfigUpdate) =>
-      apply(name, () => ({
-        layer: name,
-        kind: "patch",
-        upsert: asResources(upsert, options),
-        remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
-      }));
+    const update: ConfigLayer["update"] = ({ upsert = [], remove = [] }, how) =>
+      apply(
+        name,
+        () => ({
+          layer: name,
+          kind: "patch",
+          upsert: asResources(upsert, options),
+          remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
+        }),
+        how,
+      );
     return {
       name,
-      set: (resources) =>
-        apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) })),
+      set: (resources, how) =>
+        apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) }), how),
       update,
       remove: (...resources) => update({ remove: resources }),
       drop: () => drop(name),

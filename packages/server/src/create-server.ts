@@ -2,7 +2,7 @@ import { createResourceJson, type Finding, resourceTypes, XdskitError } from "@x
 import { statusCode } from "@xdskit/protocol";
 import { refuseForeign } from "./authorities.js";
 import { systemClock } from "./clock.js";
-import { type ConfigOptions, createConfig } from "./config.js";
+import { type ChangeOptions, type ConfigOptions, createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
 import { type CallInfo, createEvents } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
@@ -20,7 +20,7 @@ import { createLoadReports } from "./load-reports/load-reports.js";
 import { createNodeOrders } from "./node-orders.js";
 import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
-import { checkOptions } from "./option-checks.js";
+import { checkOptions, checkRollout } from "./option-checks.js";
 import type { PollTransport } from "./poll-transport.js";
 import { createPolls } from "./polls/polls.js";
 import { createSharedBodies } from "./polls/shared-bodies.js";
@@ -171,9 +171,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   /** `source` names who is told about in events. */
-  function apply(source: string, read: () => readonly LayerUpdate[]): Applied {
+  function apply(source: string, read: () => readonly LayerUpdate[], how: ChangeOptions = {}): Applied {
     let changes: readonly LayerChange[];
     try {
+      checkRollout(how.rollout);
       const updates = read();
       refuseForeign(
         updates.flatMap(({ upsert }) => upsert),
@@ -184,10 +185,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       if (error instanceof XdskitError) refused(source, error.findings);
       throw error;
     }
-    return { changes, revision: publish(changes) };
+    return { changes, revision: publish(changes, how) };
   }
 
-  function publish(changes: readonly LayerChange[]): number {
+  function publish(changes: readonly LayerChange[], { rollout }: ChangeOptions = {}): number {
     if (changes.length === 0) return rollouts.revision;
     counters.configurationsApplied += 1;
     const revision = rollouts.begin(changes);
@@ -198,7 +199,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       upserted: count("upserted"),
       removed: count("removed"),
     }));
-    publication.publish(changes);
+    publication.publish(changes, rollout);
     services.update();
     return revision;
   }
@@ -233,8 +234,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   /** What a program sets after a source has failed says that it goes on without. */
-  function applyConfig(layer: LayerName, read: () => LayerUpdate): ConfigRollout {
-    const { changes, revision } = apply(layer, () => [read()]);
+  function applyConfig(layer: LayerName, read: () => LayerUpdate, how?: ChangeOptions): ConfigRollout {
+    const { changes, revision } = apply(layer, () => [read()], how);
     for (const name of failed.keys()) forgetFailure(name);
     services.update();
     return rollouts.rollout(revision, changes[0]);
@@ -272,6 +273,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   async function shutDown(timeoutMs: number): Promise<void> {
     services.stop();
     rollouts.close();
+    views.close();
     for (const session of sessions) session.end(statusCode.ok, "");
     loadReports.close();
     polls.close();

@@ -1,6 +1,7 @@
 export { type Address, formatAddress, parseAddress } from "./address.js";
 export { type Clock, systemClock } from "./clock.js";
 export {
+  type ChangeOptions,
   type Config,
   type ConfigLayer,
   type ConfigUpdate,

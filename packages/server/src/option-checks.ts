@@ -21,13 +21,18 @@ export function checkOptions({
   checkPolicy("resourceErrors", resourceErrors);
   if (onReject !== undefined && onReject !== "newest" && onReject !== "lastGood")
     throw wrong("onReject", '"newest" or "lastGood"', onReject);
-  for (const { field, message } of rolloutFaults(rollout))
-    throw XdskitError.of("XDSKIT_SERVER_OPTION", `rollout.${field}: ${message}`);
+  checkRollout(rollout);
   if (rest !== undefined) checkRest(rest);
   for (const [option, value] of Object.entries(ordering || {})) {
     if (value !== undefined && !(value >= 0)) throw wrong(`ordering.${option}`, "milliseconds", value);
   }
   if (onDemand !== undefined) checkOnDemand(onDemand);
+}
+
+/** The same for how one change is to go to the nodes. */
+export function checkRollout(rollout: ServerOptions["rollout"]): void {
+  for (const { field, message } of rolloutFaults(rollout))
+    throw XdskitError.of("XDSKIT_SERVER_OPTION", `rollout.${field}: ${message}`);
 }
 
 function checkPolicy(option: string, value: string | undefined): void {

@@ -70,6 +70,8 @@ export interface Views {
   rollouts(): readonly Rollout[];
   quarantines(): readonly LiftableQuarantine[];
   stats(): ViewStats;
+  /** The server closes: no rollout goes on. */
+  close(): void;
 }
 
 export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
@@ -178,6 +180,9 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
       rollouts: Array.from(outcomes, ([outcome, count]) => ({ outcome, count })),
       quarantined: Array.from(causes, ([cause, count]) => ({ cause, count })),
     }),
+    close() {
+      for (const { view } of views.values()) view()?.close();
+    },
   };
 }
 

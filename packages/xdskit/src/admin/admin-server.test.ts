@@ -31,6 +31,7 @@ describe("admin pages", () => {
         },
         sources: () => [pendingSource("folder config", "config")],
         nodes: server,
+        rollouts: server,
       },
     );
   });
@@ -127,9 +128,53 @@ describe("admin pages", () => {
     stream.cancel();
   });
 
+  test("/api/v1/rollouts shows the change that goes out by steps; POST leads it, but not from a browser", async () => {
+    const transport = createMemoryTransport();
+    await server.listenOn(transport, "there");
+    const ads = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
+    let responses = 0;
+    const stream = transport.open("there", ads, () => {
+      responses += 1;
+    });
+    const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+    const request = create(DiscoveryRequestSchema, { node: { id: "silent" }, typeUrl });
+    server.config.set([create(ClusterSchema, { name: "a" })]);
+    stream.send(toBinary(DiscoveryRequestSchema, request));
+    await eventually(
+      async () => responses,
+      (count) => count === 1,
+    );
+    const upsert = [create(ClusterSchema, { name: "a", altStatName: "2" })];
+    server.config.update({ upsert }, { rollout: { steps: [{ count: 1 }] } });
+    const post = async (path: string, init: RequestInit = {}) => {
+      const response = await get(`/api/v1/${path}`, { method: "POST", ...init });
+      const text = await response.text();
+      return [response.status, response.status === 200 ? JSON.parse(text).state : text];
+    };
+    const shown = async () => {
+      const page = JSON.parse(await (await get("/api/v1/rollouts")).text());
+      return page.rollouts.map(({ group, state, reason }: Record<string, unknown>) => ({ group, state, reason }));
+    };
+    assert.deepEqual(await shown(), [{ group: "all", state: "waiting", reason: "" }]);
+    const headers = { origin: "https://elsewhere.example" };
+    assert.deepEqual(await post("rollouts/all/halt", { headers }), [403, "not from a browser\n"]);
+    assert.deepEqual(await post("rollouts/all/halt"), [200, "halted"]);
+    assert.deepEqual(await shown(), [{ group: "all", state: "halted", reason: "by hand" }]);
+    assert.deepEqual(await post("rollouts/all/resume"), [200, "waiting"]);
+    assert.deepEqual(await post("rollouts/all/promote"), [200, "completed"]);
+    assert.deepEqual(await post("rollouts/all/roll-back"), [409, "there is nothing that it applies to\n"]);
+    assert.deepEqual(await post("rollouts/none/promote"), [409, "there is nothing that it applies to\n"]);
+    assert.deepEqual(await post("rollouts/all/valueOf"), [404, "not found\n"]);
+    assert.deepEqual(await post("quarantines/lift"), [409, "there is nothing that it applies to\n"]);
+    stream.cancel();
+  });
+
   test("/ names the pages in one line", async () => {
     const text = await (await get("/")).text();
-    assert.match(text, /^xdskit \d+\.\d+\.\d+: \/livez \/readyz \/metrics \/api\/v1\/sources \/api\/v1\/nodes\n$/);
+    assert.match(
+      text,
+      /^xdskit \d+\.\d+\.\d+: \/livez \/readyz \/metrics \/api\/v1\/sources \/api\/v1\/nodes \/api\/v1\/rollouts\n$/,
+    );
   });
 
   test("another path is 404, another method 405, HEAD has no body", async () => {
@@ -150,7 +195,13 @@ describe("admin pages", () => {
   });
 
   test("a port that is in use is an error", async () => {
-    const state = { readiness: () => readiness, metrics: () => Promise.reject(), sources: () => [], nodes: server };
+    const state = {
+      readiness: () => readiness,
+      metrics: () => Promise.reject(),
+      sources: () => [],
+      nodes: server,
+      rollouts: server,
+    };
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });
   });
 });

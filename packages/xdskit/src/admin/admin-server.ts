@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../version.js";
 import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
+import { carryOut, type RolloutsInput, rolloutsPage } from "./rollout-pages.js";
 import type { SourceStatus } from "./source-status.js";
 
 /** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
@@ -15,6 +16,7 @@ export interface AdminState {
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   sources(): readonly SourceStatus[];
   readonly nodes: NodesInput;
+  readonly rollouts: RolloutsInput;
 }
 
 /** The admin listener, listening. */
@@ -47,6 +49,7 @@ const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
   ],
   ["/api/v1/sources", (state) => json({ sources: state.sources() })],
   ["/api/v1/nodes", (state, query) => json(nodesPage(state.nodes, query))],
+  ["/api/v1/rollouts", (state) => json(rolloutsPage(state.rollouts))],
 ]);
 
 /** What stands behind it is the id of a node. */
@@ -92,9 +95,18 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
   response.end(request.method === "HEAD" ? undefined : body);
 }
 
-async function answer({ method, url = "/" }: IncomingMessage, state: AdminState): Promise<Answer> {
+const apiPrefix = "/api/v1/";
+
+async function answer({ method, url = "/", headers }: IncomingMessage, state: AdminState): Promise<Answer> {
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
+  if (method === "POST" && path.startsWith(apiPrefix)) {
+    // A page in somebody's browser may post to this machine, too, and every browser says so.
+    if (headers.origin !== undefined) return { status: 403, body: "not from a browser\n" };
+    const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
+    if (done === false) return { status: 409, body: "there is nothing that it applies to\n" };
+    if (done !== undefined) return json(done);
+  }
   const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
   if (page === undefined) return notFound;
   if (method !== "GET" && method !== "HEAD") {

@@ -1,4 +1,4 @@
-import type { LoadTotals, ServerStats, XdsServer } from "@xdskit/server";
+import type { LoadTotals, RolloutState, ServerStats, XdsServer } from "@xdskit/server";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../version.js";
 import type { Readiness } from "./admin-server.js";
@@ -6,7 +6,7 @@ import type { SourceStatus } from "./source-status.js";
 
 /** What the metrics are read from, at every scrape. */
 export interface MetricsInput {
-  readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "nodeStates">;
+  readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
   readiness(): Readiness;
   sources(): readonly SourceStatus[];
 }
@@ -138,6 +138,38 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       ];
     },
   );
+  gauge("xdskit_rollout_nodes", "Nodes of a rollout, by how they stand to it.", ["group", "standing"], () =>
+    server.rollouts().flatMap(({ group, state, nodes }) =>
+      isUnderWay(state)
+        ? (["reached", "pending", "rejected", "held"] as const).map((standing) => ({
+            labels: { group, standing },
+            value: nodes[standing],
+          }))
+        : [],
+    ),
+  );
+  gauge("xdskit_rollout_step", "The step that a rollout is at, from 1.", ["group", "state"], () =>
+    server
+      .rollouts()
+      .filter(({ state }) => isUnderWay(state))
+      .map(({ group, state, step }) => ({ labels: { group, state }, value: step })),
+  );
+  counter("xdskit_rollouts_total", "What became of rollouts.", ["outcome"], () =>
+    stats.views.rollouts.map(({ outcome, count }) => ({ labels: { outcome }, value: count })),
+  );
+  gauge("xdskit_quarantined_resources", "Contents of resources in quarantine.", ["group", "type", "cause"], () => {
+    const counts = new Map<string, { readonly labels: Labels; value: number }>();
+    for (const { group, type, cause } of server.quarantines()) {
+      const key = JSON.stringify([group, type, cause]);
+      const count = counts.get(key) ?? { labels: { group, type, cause }, value: 0 };
+      count.value += 1;
+      counts.set(key, count);
+    }
+    return [...counts.values()];
+  });
+  counter("xdskit_quarantines_total", "Contents of resources that were put in quarantine.", ["cause"], () =>
+    stats.views.quarantined.map(({ cause, count }) => ({ labels: { cause }, value: count })),
+  );
   gauge("xdskit_source_findings", "What a source's last reading found.", ["source", "severity"], () =>
     sources().flatMap(({ name: source, findings }) =>
       (["error", "warning"] as const).map((severity) => ({
@@ -201,6 +233,10 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       value: row[field],
     }));
   }
+}
+
+function isUnderWay(state: RolloutState): boolean {
+  return state === "waiting" || state === "soaking" || state === "halted";
 }
 
 const streamLabels = ["api", "variant", "service"] as const;

@@ -133,6 +133,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     sources,
     metrics: metrics.read,
     nodes: server,
+    rollouts: server,
   }).catch((cause) => {
     throw cannotListen("--admin", options.admin, cause);
   });

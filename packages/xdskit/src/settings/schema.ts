@@ -48,15 +48,39 @@ const orderingTimes = z.strictObject({
   named: duration.optional(),
 });
 
+const match = z.record(nodeField, pattern, {
+  error: "expected what the fields of a node must be, such as { cluster: edge-* }; {} matches every node",
+});
+
+const aPercentage = "expected a number above 0 and at most 100";
+const aStep = "expected one of { count: 1 }, { percent: 10 } and { match: { id: canary-* } }";
+const rolloutStep = z.union(
+  [
+    z.strictObject({ percent: z.number().gt(0, { error: aPercentage }).max(100, { error: aPercentage }) }),
+    z.strictObject({ count }),
+    z.strictObject({ match }),
+  ],
+  { error: aStep },
+);
+const aRollout = 'expected "off", or steps, such as { steps: [{ count: 1 }, { percent: 10 }] }';
+const rolloutSteps = z.strictObject({
+  steps: z.array(rolloutStep).min(1, { error: "a rollout needs a step" }),
+  soak: duration.optional(),
+  halt_after: count.optional(),
+  timeout: duration.refine((ms) => ms > 0, { error: "a step needs time" }).optional(),
+});
+const rollout = z.union([z.literal("off"), rolloutSteps], { error: aRollout });
+const onReject = z.enum(["newest", "last_good"], { error: "expected newest or last_good" });
+
 const group = z.strictObject({
   name: z.string().min(1),
-  match: z.record(nodeField, pattern, {
-    error: "expected what the fields of a node must be, such as { cluster: edge-* }; {} matches every node",
-  }),
+  match,
   folders: z.array(folder).min(1, { error: "a group needs a folder" }).superRefine(distinct),
   load_reports: loadReports.optional(),
   ttl: ttlPolicy.optional(),
   resource_errors: ttlPolicy.optional(),
+  on_reject: onReject.optional(),
+  rollout: rollout.optional(),
 });
 
 const limits = z.strictObject({
@@ -98,6 +122,8 @@ export const settingsSchema = z.strictObject({
   ttl: ttlPolicy.optional(),
   authorities: z.array(z.string().min(1)).min(1, { error: "leave it out to serve any authority" }).optional(),
   resource_errors: ttlPolicy.optional(),
+  on_reject: onReject.optional(),
+  rollout: rollout.optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),

@@ -4,6 +4,7 @@ import {
   type FolderSourceOptions,
   type GroupSettings,
   type LoadReportSettings,
+  type RolloutSettings,
   type ServerLimits,
   type ServerOptions,
   wholeFolderLayer,
@@ -12,10 +13,30 @@ import type { Settings } from "./schema.js";
 
 /** The groups as the server wants them: a folder is a layer of the same name. */
 function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
-  return groups?.map(({ name, match, folders, load_reports: loadReports, ttl, resource_errors: resourceErrors }) => ({
-    ...{ name, match, layers: folders, ttl, resourceErrors },
-    ...(loadReports === undefined ? {} : { loadReports: loadReportSettings(loadReports) }),
-  }));
+  return groups?.map((group) => {
+    const { name, match, folders, load_reports: loadReports, ttl, resource_errors: resourceErrors } = group;
+    return {
+      ...{ name, match, layers: folders, ttl, resourceErrors, ...viewSettings(group) },
+      ...(loadReports === undefined ? {} : { loadReports: loadReportSettings(loadReports) }),
+    };
+  });
+}
+
+/** Which streams get what; what is not set keeps its default. */
+function viewSettings({ on_reject: onReject, rollout }: Pick<Settings, "on_reject" | "rollout">) {
+  return defined({
+    onReject: onReject === "last_good" ? ("lastGood" as const) : onReject,
+    rollout: typeof rollout === "object" ? rolloutSettings(rollout) : rollout,
+  });
+}
+
+function rolloutSettings({
+  steps,
+  soak: soakMs,
+  halt_after: haltAfter,
+  timeout: timeoutMs,
+}: Exclude<Settings["rollout"], "off" | undefined>): RolloutSettings {
+  return { steps, ...defined({ soakMs, haltAfter, timeoutMs }) };
 }
 
 /** Every folder that a group names, once; undefined where there are no groups and the whole folder is one layer. */
@@ -50,6 +71,7 @@ export function serverOptions(settings: Settings): ServerOptions {
     ttl: settings.ttl,
     authorities: settings.authorities,
     resourceErrors: settings.resource_errors,
+    ...viewSettings(settings),
     limits: serverLimits(settings),
     loadReports: loadReportSettings(settings.load_reports),
     ordering: orderingOptions(settings),
