@@ -1,5 +1,5 @@
 import type { ConfigRolloutRejection, ConfigRolloutStatus, ConfigRolloutWait } from "./rollout.js";
-import type { Standing } from "./rollout-standing.js";
+import { type Standing, waitOf } from "./rollout-standing.js";
 
 /** What of a status is listed one by one. */
 const mostListed = 100;
@@ -13,7 +13,9 @@ export function countStandings(revision: number, nodes: Iterable<Standing>): Con
     if (standing.kind === "unconcerned") continue;
     counts[standing.kind] += 1;
     if (standing.kind === "rejected" && rejections.length < mostListed) rejections.push(standing.rejection);
-    if (standing.kind === "pending" && waiting.length < mostListed) waiting.push(standing.wait);
+    if (standing.kind !== "pending" || waiting.length === mostListed) continue;
+    const wait = waitOf(standing.stream, standing.typeUrl);
+    if (wait !== undefined) waiting.push(wait);
   }
   return { revision, ...counts, rejections, waiting };
 }

@@ -1,5 +1,6 @@
 import type { TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
+import type { Clock } from "../clock.js";
 import type { LayerChange } from "../layers.js";
 import {
   type ChangedKeys,
@@ -9,7 +10,7 @@ import {
   type TypeStanding,
 } from "./changed-keys.js";
 import type { OpenStream } from "./ledger-stream.js";
-import type { Moment } from "./moment.js";
+import { momentOf } from "./moment.js";
 import type { ConfigRolloutRejection, ConfigRolloutWait } from "./rollout.js";
 import { waitReports } from "./type-report.js";
 
@@ -18,7 +19,8 @@ export type Standing =
   | { readonly kind: "unconcerned" }
   | { readonly kind: "acknowledged" }
   | { readonly kind: "rejected"; readonly rejection: ConfigRolloutRejection }
-  | { readonly kind: "pending"; readonly wait: ConfigRolloutWait };
+  /** What it waits for is looked up when somebody wants to know. */
+  | { readonly kind: "pending"; readonly stream: OpenStream; readonly typeUrl: TypeUrl };
 
 /** A change, for whoever looks how streams stand to it. */
 export interface LookedAt {
@@ -51,7 +53,7 @@ const unconcerned: Standing = { kind: "unconcerned" };
 const acknowledged: Standing = { kind: "acknowledged" };
 
 /** Costs the types of the stream; what changed is compared once for all streams that ask for the same and use the same. */
-export function standingOf(stream: OpenStream, { change, keys }: Changed, look: LookedAt, moment: Moment): Standing {
+export function standingOf(stream: OpenStream, { change, keys }: Changed, look: LookedAt, clock: Clock): Standing {
   if (stream.layers !== undefined && !stream.layers.includes(change.layer)) return unconcerned;
   const { snapshot, newest } = stream;
   const hasAll = stream.isSettled && snapshot === newest;
@@ -67,9 +69,9 @@ export function standingOf(stream: OpenStream, { change, keys }: Changed, look: 
       if (standing.kind === "unconcerned") standing = acknowledged;
       continue;
     }
-    const rejection = rejectionOf(stream, status, of, keys.get(typeUrl), moment);
+    const rejection = rejectionOf(stream, status, of, keys.get(typeUrl), clock);
     if (rejection !== undefined) return { kind: "rejected", rejection };
-    if (standing.kind !== "pending") standing = { kind: "pending", wait: waitOf(stream, status, of) };
+    if (standing.kind !== "pending") standing = { kind: "pending", stream, typeUrl };
   }
   return standing;
 }
@@ -80,7 +82,7 @@ function rejectionOf(
   { type, rejected }: TypeStatus,
   { lacking }: TypeStanding,
   changed: ChangedKeys | undefined,
-  moment: Moment,
+  clock: Clock,
 ): ConfigRolloutRejection | undefined {
   if (rejected === undefined) return undefined;
   const wanted = newest?.of(type);
@@ -92,28 +94,20 @@ function rejectionOf(
   const { version, code, message, blamed, at } = rejected;
   return {
     ...{ node: opened.node.id, type: type.name, typeUrl: type.typeUrl },
-    ...{ version, code, message, blamed, at: moment.date(at) },
+    ...{ version, code, message, blamed, at: momentOf(clock).date(at) },
   };
 }
 
-function waitOf(
-  { opened, snapshot, newest }: OpenStream,
-  { type, outstanding, waits }: TypeStatus,
-  { lacking }: TypeStanding,
-): ConfigRolloutWait {
-  const isWithheld = lacking.every((key) => {
-    return snapshot?.of(type).get(key)?.version !== newest?.of(type).get(key)?.version;
-  });
-  const reason = isWithheld
-    ? "withheld"
-    : outstanding > 0
-      ? "not-answered"
-      : waits.length > 0
-        ? "held-back"
-        : "not-sent";
+/** Why a stream is pending, as of now. */
+export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigRolloutWait | undefined {
+  const status = stream.status().find(({ type }) => type.typeUrl === typeUrl);
+  if (status === undefined) return undefined;
+  const { type, outstanding, waits } = status;
+  const sent = outstanding > 0 ? "not-answered" : waits.length > 0 ? "held-back" : "not-sent";
   return {
-    ...{ node: opened.node.id, type: type.name, typeUrl: type.typeUrl },
-    ...{ reason, waits: waitReports(waits) },
+    ...{ node: stream.opened.node.id, type: type.name, typeUrl },
+    // It has all that it is to have for now, and the change is not among that.
+    ...{ reason: stream.isSettled ? "withheld" : sent, waits: waitReports(waits) },
   };
 }
 

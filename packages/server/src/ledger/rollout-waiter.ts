@@ -3,7 +3,6 @@ import type { Clock } from "../clock.js";
 import type { LayerChange } from "../layers.js";
 import { StandingsOfChange } from "./changed-keys.js";
 import type { LedgerStream, OpenStream } from "./ledger-stream.js";
-import { momentOf } from "./moment.js";
 import type { ConfigRolloutOutcome } from "./rollout.js";
 import { countStandings } from "./rollout-count.js";
 import { type Changed, type LookedAt, type Standing, standingOf, standingOfNode } from "./rollout-standing.js";
@@ -117,7 +116,7 @@ export class RolloutWaiter {
   #standingOf(stream: OpenStream): Standing {
     const { changed, clock } = this.#awaited;
     if (changed === undefined) return { kind: "unconcerned" };
-    return standingOf(stream, changed, this.#look, momentOf(clock));
+    return standingOf(stream, changed, this.#look, clock);
   }
 
   #note(waiting: Waiting, stream: OpenStream, standing: Standing): void {

@@ -3,7 +3,6 @@ import type { Events } from "../events.js";
 import type { LayerChange } from "../layers.js";
 import { StandingsOfChange } from "./changed-keys.js";
 import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
-import { momentOf } from "./moment.js";
 import type { ConfigRollout, ConfigRolloutOutcome, NodeSelection } from "./rollout.js";
 import { countStandings } from "./rollout-count.js";
 import {
@@ -53,11 +52,10 @@ export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, ev
       status({ nodes } = {}) {
         if (changed === undefined) return countStandings(own, []);
         const look: LookedAt = { standings: new StandingsOfChange(changed.keys), isNewest, later: () => undefined };
-        const moment = momentOf(clock);
         const byNode = new Map<string, Standing[]>();
         for (const stream of chosen(nodes)) {
           const { id } = stream.opened.node;
-          const standing = standingOf(stream, changed, look, moment);
+          const standing = standingOf(stream, changed, look, clock);
           const known = byNode.get(id);
           if (known === undefined) byNode.set(id, [standing]);
           else known.push(standing);
