@@ -18,6 +18,8 @@ export type { ResourceError } from "./messages/responses.js";
 export { MalformedMessage } from "./messages/wire-reader.js";
 export { NameSet } from "./name-set.js";
 export type { Node } from "./node.js";
+export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./plan.js";
+export { formatPlan, type PlanTextOptions } from "./plan-text.js";
 export { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
 export { BoundedCache } from "./server/bounded-cache.js";
 export type {

@@ -70,20 +70,32 @@ export function stageOf(
   const awaited = new Set<TypeUrl>();
   const waits = createWaits();
 
+  const uses = new Map<Resource, Use>();
+  const retain = (resource: Resource, use: Use): void => {
+    const { cause, drains } = use;
+    note(retained, resource);
+    uses.set(resource, use);
+    // Only drained, or for an acknowledgement, too: that one is what is told.
+    const kind = drains ? "linger" : "break";
+    if (kind === "break") awaited.add(cause.type.typeUrl);
+    waits.add(kind, resource, cause);
+  };
+  // One response takes away an aggregate cluster and those that it names, which may name it, too; but while it stays, so do they. By type and key of what names them.
+  const together = new Map<ResourceType, Map<ResourceName, Resource[]>>();
+
   for (const { type, held, used, draining } of types.values()) {
     const current = wanted.of(type);
     if (going.size > 0) {
       for (const set of [...used, ...draining]) {
         for (const { before, after } of changeBetween(set, current).differences.values()) {
           if (before === undefined) continue;
+          const use: Use = { cause: before, drains: draining.includes(set) };
           for (const reference of before.references) {
             if (after !== undefined && names(after, reference)) continue;
             for (const resource of going.get(reference.type)?.named(reference) ?? []) {
-              note(retained, resource);
-              // Only drained, or for an acknowledgement, too: that one is what is told.
-              const kind = draining.includes(set) ? "linger" : "break";
-              if (kind === "break") awaited.add(type.typeUrl);
-              waits.add(kind, resource, before);
+              const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
+              if (!alsoGoes) retain(resource, use);
+              else listIn(mapIn(together, type), before.key).push(resource);
             }
           }
         }
@@ -102,6 +114,10 @@ export function stageOf(
         }
       }
     }
+  }
+  // Grows while it is gone through.
+  for (const [{ type, key }, use] of uses) {
+    for (const resource of together.get(type)?.get(key) ?? []) if (!uses.has(resource)) retain(resource, use);
   }
   if (retained.size === 0 && withheld.size === 0) return wholeStage;
   const targets = new Map<TypeUrl, ResourceSet>();
@@ -137,17 +153,35 @@ function coldOf(
 }
 
 function note(byType: Map<TypeUrl, Map<ResourceName, Resource>>, resource: Resource): void {
-  const { typeUrl } = resource.type;
-  const noted = byType.get(typeUrl) ?? new Map<ResourceName, Resource>();
-  byType.set(typeUrl, noted.set(resource.key, resource));
+  mapIn(byType, resource.type.typeUrl).set(resource.key, resource);
+}
+
+function mapIn<Key, Inner, Value>(map: Map<Key, Map<Inner, Value>>, key: Key): Map<Inner, Value> {
+  const known = map.get(key) ?? new Map<Inner, Value>();
+  map.set(key, known);
+  return known;
+}
+
+function listIn<Key, Value>(map: Map<Key, Value[]>, key: Key): Value[] {
+  const known = map.get(key) ?? [];
+  map.set(key, known);
+  return known;
 }
 
 function names(resource: Resource, reference: Reference): boolean {
   return resource.references.some(({ type, name }) => type === reference.type && name === reference.name);
 }
 
+/** What names something that goes, and may be in use. */
+interface Use {
+  readonly cause: Resource;
+  /** Only by connections that drain. */
+  readonly drains: boolean;
+}
+
 /** The resources of one type that a client has and is to have no more. */
 interface Going {
+  has(resource: Resource): boolean;
   named(reference: Reference): readonly Resource[];
 }
 
@@ -172,7 +206,8 @@ function goingOf(
       isCollection(reference)
         ? removed.filter((resource) => refersTo(reference, url, calledName(resource)))
         : (byName.get(reference.name) ?? []);
-    going.set(url, { named });
+    const keys = new Set(removed.map(({ key }) => key));
+    going.set(url, { has: ({ key }) => keys.has(key), named });
   }
   return going;
 }

@@ -9,6 +9,7 @@ import {
   defaultServerLimits,
 } from "@xdskit/server";
 import { bootstrapCommand } from "./commands/bootstrap.js";
+import { planCommand } from "./commands/plan.js";
 import { serveCommand } from "./commands/serve.js";
 import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
@@ -21,7 +22,9 @@ const terminal = { out: () => {}, err: () => {} };
 const exit = () => {};
 
 test("each command's page has every option, and none that is not there", () => {
-  const commands = [serveCommand, validateCommand, statusCommand].map((command) => command(terminal, exit));
+  const commands = [serveCommand, validateCommand, planCommand, statusCommand].map((command) =>
+    command(terminal, exit),
+  );
   for (const command of [...commands, bootstrapCommand(terminal)]) {
     const text = page(command.name());
     const options = command.options.map(({ long }) => long ?? "");

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { bootstrapCommand } from "./commands/bootstrap.js";
+import { planCommand } from "./commands/plan.js";
 import { serveCommand } from "./commands/serve.js";
 import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
@@ -11,6 +12,7 @@ const examples = `
 Examples:
   $ xdskit serve ./config                  serve the resources found in a folder
   $ xdskit validate ./config               check them without serving
+  $ xdskit plan ./config ./config.new      show in which stages a change reaches clients
   $ xdskit status                          show what each client has, and what it rejected
   $ xdskit bootstrap > envoy.yaml          print the bootstrap with which an Envoy finds this server
 
@@ -29,6 +31,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     .addHelpText("after", examples)
     .addCommand(serveCommand(terminal, exit))
     .addCommand(validateCommand(terminal, exit))
+    .addCommand(planCommand(terminal, exit))
     .addCommand(statusCommand(terminal, exit))
     .addCommand(bootstrapCommand(terminal));
   for (const command of [program, ...program.commands]) {

@@ -1,12 +1,10 @@
-import { stat } from "node:fs/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
-import { registryWith } from "../descriptors.js";
 import { exitStatus } from "../exit-status.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
-import { ignoredFiles, type LoadedSettings, loadSettings, pathFromSettings } from "../settings/load-settings.js";
-import { type CheckedFolder, checkFolder } from "./check-folder.js";
+import { checkDirectory } from "./check-directory.js";
+import type { CheckedFolder } from "./check-folder.js";
 
 /** What `validate` was asked for. */
 export interface ValidateOptions {
@@ -22,8 +20,7 @@ export interface ValidateOptions {
 export async function runValidate(options: ValidateOptions, terminal: Terminal): Promise<number> {
   let checked: CheckedFolder;
   try {
-    await mustBeFolder(options.directory);
-    checked = await check(options);
+    checked = await checkDirectory(options);
   } catch (error) {
     // What stands wrong in a settings file is a finding like one in any other file.
     if (!(error instanceof XdskitError && inSettings(error))) {
@@ -36,20 +33,6 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
   const valid = findings.every(({ severity }) => severity !== "error");
   terminal.out(options.json ? jsonReport(checked, findings, valid) : textReport(checked, findings, options.directory));
   return valid ? exitStatus.ok : exitStatus.failed;
-}
-
-async function check({ directory, settings: named, descriptors }: ValidateOptions): Promise<CheckedFolder> {
-  const loaded: LoadedSettings = await loadSettings(directory, named);
-  const sets = (loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path));
-  const registry = await registryWith([...sets, ...descriptors]);
-  return checkFolder({ directory, settings: loaded.settings, registry, ignore: ignoredFiles(loaded) });
-}
-
-async function mustBeFolder(directory: string): Promise<void> {
-  const found = await stat(directory).catch(() => undefined);
-  if (found?.isDirectory()) return;
-  const reason = found === undefined ? "there is no such folder" : "it is not a folder";
-  throw XdskitError.of("XDSKIT_FOLDER_MISSING", reason, { file: directory });
 }
 
 function inSettings({ code, findings: [first] }: XdskitError): boolean {

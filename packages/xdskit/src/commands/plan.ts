@@ -1,0 +1,44 @@
+import { Command } from "commander";
+import type { Terminal } from "../output/terminal.js";
+import { collect } from "./arguments.js";
+
+interface Options {
+  readonly settings?: string;
+  readonly descriptors?: readonly string[];
+  readonly group?: string;
+  readonly full?: boolean;
+  readonly json?: boolean;
+}
+
+const details = `
+Prints the stages in which a client is brought from OLD to NEW so that traffic never breaks: what is added (+), changed (~) and
+removed (-), and what must be acknowledged before. Warnings about NEW go to standard error. Docs: docs/plan.md
+
+Exit status: 0 whether anything changes or not, 2 when the usage is wrong or a folder is not valid.
+
+Examples:
+  $ xdskit plan ./config ./config.new
+  $ git worktree add ../live main && xdskit plan ../live/config ./config --group edge
+  $ xdskit plan ./config ./config.new --json | jq '[.groups[].stages | length] | max'
+`;
+
+/** `xdskit plan`: how clients are brought from one folder to another. */
+export function planCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("plan")
+    .summary("show in which stages a change reaches clients")
+    .description("Shows in which stages clients are brought from one folder to another, and what each stage waits for.")
+    .argument("<old>", "the folder that is served")
+    .argument("<new>", "the folder that is to be served")
+    .option("--group <name>", "this group only (default: every group)")
+    .option("--settings <file>", "groups, limits … of both (default: DIR/xdskit.yaml of each, if it is there)")
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .option("--full", "print every name, however many there are")
+    .option("--json", "print the result as JSON, with every name")
+    .addHelpText("after", details)
+    .action(async (before: string, after: string, options: Options) => {
+      const { settings, descriptors = [], group, full = false, json = false } = options;
+      // Loaded only now: other commands start faster without the messages.
+      const { runPlan } = await import("../plan/run-plan.js");
+      exit(await runPlan({ old: before, new: after, settings, descriptors, group, full, json }, terminal));
+    });
+}
