@@ -210,6 +210,10 @@ describe("a rollout", () => {
       const first = rollout.done({ nodes: ["n1"], timeout: 1_000 });
       const others = rollout.done({ nodes: ({ id }) => id !== "n1", timeout: 1_000 });
       const all = rollout.done();
+      assert.equal(rollout.status({ nodes: { id: "n?" } }).pending, 3);
+      assert.equal(rollout.status({ nodes: { id: "n1", cluster: "*" } }).pending, 1);
+      assert.throws(() => rollout.status({ nodes: { clutser: "*" } }), { name: "XdskitError" });
+      await assert.rejects(rollout.done({ nodes: { clutser: "*" } }), { name: "XdskitError" });
       await answer(one!);
       assert.deepEqual(counts(await within("n1", first)), {
         ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
@@ -268,6 +272,29 @@ describe("a rollout", () => {
       });
       await synced(server, "n1");
     }));
+
+  it("waits for nodes that its steps do not reach yet, and says so", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      const streams = await clients(server, () => sotw(client.open(ads("sotw"))), "n1", "n2");
+      const steps = [{ match: { id: "n1" } }];
+      const rollout = server.config.update({ upsert: [cluster("b")] }, { rollout: { steps, soakMs: 1_000 } });
+      const done = rollout.done();
+      await answer(streams[0]!);
+      await waitFor("the ACK", () => rollout.status().acknowledged === 1);
+      assert.deepEqual(
+        rollout.status().waiting.map(({ node, reason }) => [node, reason]),
+        [["n2", "withheld"]],
+      );
+      assert.equal(server.node("n2")?.state, "synced");
+      clock.advance(1_000);
+      await answer(streams[1]!);
+      assert.deepEqual(counts(await within("the rollout", done)), {
+        ...{ result: "complete", acknowledged: 2, rejected: 0, pending: 0, absent: 0 },
+      });
+    });
+  });
 
   it("is collected when nobody holds it, and when the wait for it is over", () =>
     withMemoryServer({}, async ({ server, client }) => {

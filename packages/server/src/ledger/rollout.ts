@@ -1,11 +1,13 @@
 import type { TypeUrl, Version } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
+import type { NodeMatch } from "../node-match.js";
 import type { WaitReport } from "./node-status.js";
 
 /**
- * Nodes by their ids, or by what a function says of them. Named ids are waited for when they come back, too; else only nodes that had a stream when `done` was called.
+ * Nodes by their ids, by what must hold of them as in the settings of groups, or by what a function says. Named ids are waited for whenever they come; else only
+ * nodes that had a stream when `done` was called.
  */
-export type NodeSelection = readonly string[] | ((node: Node) => boolean);
+export type NodeSelection = readonly string[] | NodeMatch | ((node: Node) => boolean);
 
 /** Which nodes are looked at. */
 export interface ConfigRolloutOptions {
@@ -82,10 +84,10 @@ export interface ConfigRolloutOutcome extends ConfigRolloutStatus {
 export interface ConfigRollout {
   /** Counts the changes that made a difference, from 1 in the life of a server; a change that made none has that of the last that did. */
   readonly revision: number;
-  /** Looks at all streams, now. */
+  /** Looks at all streams, now. Throws an XdskitError if `nodes` has a key that no node has, as `done` rejects with it. */
   status(options?: ConfigRolloutOptions): ConfigRolloutStatus;
   /**
-   * Resolves when every node that the change concerns acknowledged or rejected it, or left; at once where it concerns none. It never rejects: what went wrong is in the
+   * Resolves when every node that the change concerns acknowledged or rejected it, or left; at once where it concerns none. It rejects only for `nodes` that make no sense: what went wrong is in the
    * outcome. Nodes that come after the call are not waited for, but those that were there come back.
    */
   done(options?: ConfigRolloutDoneOptions): Promise<ConfigRolloutOutcome>;

@@ -1,6 +1,9 @@
+import { XdskitError } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
 import type { Clock } from "../clock.js";
 import type { Events } from "../events.js";
 import type { LayerChange } from "../layers.js";
+import { faultsOf, matcherOf } from "../node-match.js";
 import { StandingsOfChange } from "./changed-keys.js";
 import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
 import type { ConfigRollout, ConfigRolloutOutcome, NodeSelection } from "./rollout.js";
@@ -36,13 +39,9 @@ export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, ev
   let closed = false;
   const waiters = new Set<RolloutWaiter>();
 
-  function* chosen(nodes: NodeSelection | undefined): Iterable<OpenStream> {
-    const ids = Array.isArray(nodes) ? new Set<string>(nodes) : undefined;
-    for (const stream of streams) {
-      if (!isOpen(stream)) continue;
-      const { node } = stream.opened;
-      if (ids?.has(node.id) ?? (typeof nodes === "function" ? nodes(node) : true)) yield stream;
-    }
+  function chosen(nodes: NodeSelection | undefined): readonly OpenStream[] {
+    const isChosen = choiceOf(nodes);
+    return [...streams].filter(isOpen).filter(({ opened }) => isChosen(opened.node));
   }
 
   function rolloutOf(own: number, changed: Changed | undefined): ConfigRollout {
@@ -63,6 +62,7 @@ export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, ev
         return countStandings(own, Array.from(byNode.values(), standingOfNode));
       },
       async done({ nodes, timeout = Number.POSITIVE_INFINITY } = {}) {
+        const awaited = chosen(nodes);
         const outcome = await new Promise<ConfigRolloutOutcome>((resolve) => {
           const waiter = new RolloutWaiter({
             ...{ revision: own, changed, isNewest, clock },
@@ -73,7 +73,7 @@ export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, ev
             },
           });
           if (!closed) waiters.add(waiter);
-          waiter.start(changed === undefined ? [] : chosen(nodes), Array.isArray(nodes) ? nodes : []);
+          waiter.start(changed === undefined ? [] : awaited, isIds(nodes) ? nodes : []);
           if (closed) waiter.end("closed");
           else waiter.limit(timeout);
         });
@@ -103,4 +103,21 @@ export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, ev
       for (const waiter of waiters) waiter.end("closed");
     },
   };
+}
+
+function choiceOf(nodes: NodeSelection | undefined): (node: Node) => boolean {
+  if (nodes === undefined) return () => true;
+  if (typeof nodes === "function") return nodes;
+  if (isIds(nodes)) {
+    const ids = new Set(nodes);
+    return ({ id }) => ids.has(id);
+  }
+  const [fault] = faultsOf(nodes);
+  // It would match nobody, and all would seem to be done.
+  if (fault !== undefined) throw XdskitError.of("XDSKIT_GROUP_INVALID", fault, { field: "nodes" });
+  return matcherOf(nodes);
+}
+
+function isIds(nodes: NodeSelection | undefined): nodes is readonly string[] {
+  return Array.isArray(nodes);
 }
