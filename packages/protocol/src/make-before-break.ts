@@ -9,6 +9,7 @@ import {
 } from "@xdskit/api";
 import { changeBetween } from "./change.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
+import { sharedBranch } from "./shared-branch.js";
 import type { Snapshot } from "./snapshot.js";
 import { calledName } from "./variant-index.js";
 import { createWaits, type Wait } from "./wait.js";
@@ -125,7 +126,7 @@ export function stageOf(
     if (held === undefined) continue;
     const changes = new Map<ResourceName, Resource | undefined>(retained.get(url));
     for (const key of withheld.get(url)?.keys() ?? []) changes.set(key, ResourceSets.get(held, key));
-    if (changes.size > 0) targets.set(url, ResourceSets.branch(wanted.of(type), changes));
+    if (changes.size > 0) targets.set(url, sharedBranch(wanted.of(type), changes));
   }
   return { targets, retained, waits: waits.list(), awaited };
 }
