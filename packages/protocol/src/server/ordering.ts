@@ -79,12 +79,13 @@ export class Ordering {
   /** How far a stream may be brought now. */
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
     const all = this.#subscribers();
-    for (const subscriber of stream.subscribers) drain(subscriber, all, wanted, now, this.times);
+    // Of other streams too: what one of them waits for may be all that this one waits for.
+    for (const subscriber of all) drain(subscriber, all, wanted, now, this.times);
     this.#now = now;
     this.#follow(wanted, all);
     if (stream.subscribers.every(({ type, held }) => held === wanted.of(type))) return this.#note(stream, wholeStage);
     const isNew = stream.subscribers.some(({ held }) => held.size === 0);
-    const patient = this.#patientUntil() > now;
+    const patient = this.#patientUntil(all) > now;
     return this.#note(stream, sharedStage(stream, all, wanted, { earlier: isNew ? this.#earlier : [], patient }));
   }
 
@@ -98,10 +99,10 @@ export class Ordering {
   }
 
   /** Until when it waits for what warms what was acknowledged on other streams. */
-  #patientUntil(): number {
+  #patientUntil(all: readonly Subscriber[]): number {
     let until = 0;
     if (this.#streams.size === 1) return until;
-    for (const { type, ackedLast } of this.#subscribers()) {
+    for (const { type, ackedLast } of all) {
       if (type.acknowledgedWarm && ackedLast !== undefined)
         until = Math.max(until, ackedLast.at + this.times.acknowledgement);
     }
@@ -124,17 +125,19 @@ export class Ordering {
   deadline(stream: OrderedStream): number | undefined {
     let earliest = Number.POSITIVE_INFINITY;
     const stage = this.#stages.get(stream);
-    for (const subscriber of stream.subscribers) {
-      const next = Math.min(nextOfYielding(subscriber.yielding), nextOfDraining(subscriber, this.times));
-      earliest = Math.min(earliest, next);
-    }
-    if (stage !== undefined) {
-      for (const subscriber of this.#subscribers()) {
+    for (const { yielding } of stream.subscribers) earliest = Math.min(earliest, nextOfYielding(yielding));
+    if (stage === undefined) {
+      for (const subscriber of stream.subscribers)
+        earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
+    } else {
+      const all = this.#subscribers();
+      for (const subscriber of all) {
+        earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
         if (!stage.awaited.has(subscriber.type.typeUrl)) continue;
         const [first] = onTheirWay(subscriber);
         if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
       }
-      const patient = this.#patientUntil();
+      const patient = this.#patientUntil(all);
       if (patient > this.#now) earliest = Math.min(earliest, patient);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
