@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { blamedNames, blameIn } from "./blame.js";
 
 const clusters = ["a", "ab", "b|80||x.y", "x, a: y"];
@@ -295,6 +296,48 @@ test("nothing is blamed when nothing was carried, or nothing is said", () => {
   assert.equal(blamedNames("Error adding/updating cluster(s) a: no", []), undefined);
   assert.equal(blamedNames("", clusters), undefined);
   assert.equal(blamedNames("", ["a"])?.join(), "a");
+});
+
+test("whatever a client says, only what was carried is blamed, and nothing twice", () => {
+  const carried = ["a", "ab", "a: b", 'x"y', "x, a", "name", "INVALID_ARGUMENT", "a' validation error", "\\", "é"];
+  const starts = ["", ...[...envoy, ...grpc].map(({ text }) => text.slice(0, 60))];
+  const parts = [
+    ": ",
+    ", ",
+    "\n",
+    ";\n",
+    "; resource index 0: ",
+    'resource "',
+    '"',
+    "'",
+    "\\",
+    "\\x4",
+    "\\777",
+    "\\U00110000",
+    "): ",
+  ];
+  const words = [
+    ...parts,
+    ...carried,
+    " in route ",
+    "' validation error: ",
+    "name: ",
+    " found among ",
+    "CDS response Cluster '",
+  ];
+  const text = fc.tuple(
+    fc.constantFrom(...starts),
+    fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ maxLength: 3 }))),
+  );
+  fc.assert(
+    fc.property(text, ([start, rest]) => {
+      const blamed = blamedNames(start + rest.join(""), carried);
+      if (blamed === undefined) return;
+      assert.ok(blamed.length > 0 && blamed.every((name) => carried.includes(name)));
+      assert.equal(new Set(blamed).size, blamed.length);
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 test("hostile texts cost no more than a walk over them, with ten thousand names", () => {

@@ -114,8 +114,9 @@ export function answered(
 function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
-  const again = toSayAgain(subscriber, sent, onTheirWay(subscriber));
-  const accepted = subscriber.isWhole ? "everything" : new Set([sent, ...before].flatMap((one) => [...keysIn(one)]));
+  const keys = new Set([sent, ...before].flatMap((one) => [...keysIn(one)]));
+  const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, keys, onTheirWay(subscriber));
+  const accepted = subscriber.isWhole ? "everything" : keys;
   use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }

@@ -72,12 +72,12 @@ export function faultyIn({ carried, blamed }: Rejection, { isWhole, faulty }: Ho
  */
 export function toSayAgain(
   subscriber: Subscriber,
-  accepted: Sent,
+  accepted: ReadonlySet<ResourceName>,
   onTheirWay: readonly Sent[],
 ): readonly ResourceName[] {
   const { instead, faulty, rejection, isWhole, held, subscription, type } = subscriber;
-  if (isWhole || instead.size === 0 || rejection === undefined || accepted.isHeartbeat) return [];
-  const said = new Set(keysIn(accepted));
+  if (isWhole || instead.size === 0 || rejection === undefined) return [];
+  const said = new Set(accepted);
   const isAnother = rejection.blamed !== undefined || [...instead.keys()].some((key) => said.has(key));
   if (!isAnother) return [];
   for (const sent of onTheirWay) for (const key of keysIn(sent)) said.add(key);
