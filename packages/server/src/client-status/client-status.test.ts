@@ -278,27 +278,6 @@ describe("client status (CSDS)", () => {
       assert.deepEqual(await fetch({ nodeMatchers: [none] }), []);
     }));
 
-  it("answers no more at once than its memory is for, and others once a client has read or is gone", () =>
-    withStatus({}, async ({ server, client, call, refusal, fetch }) => {
-      server.config.set(Array.from({ length: 3_000 }, (_, index) => cluster(`cluster-${index}`, "x".repeat(100))));
-      await subscribed(client, "n1");
-      const lazy = Array.from({ length: 4 }, () => call("Stream"));
-      for (const each of lazy) {
-        each.pause();
-        each.send(bytesOf({}));
-      }
-      const answered = async (expected: number) => {
-        for (const end = Date.now() + patienceMs; Date.now() < end; ) {
-          if ((await refusal({})).code === expected) return;
-        }
-        assert.fail(`never answered with ${expected}`);
-      };
-      await answered(statusCode.resourceExhausted);
-      for (const each of lazy) each.cancel();
-      await answered(statusCode.ok);
-      assert.equal((await fetch())[0]?.genericXdsConfigs.length, 3_000);
-    }));
-
   it("of v2 is not served", () =>
     withStatus({}, async ({ address }) => {
       const client = serviceClient(address);
