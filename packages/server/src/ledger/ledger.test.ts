@@ -206,11 +206,14 @@ describe("the ledger", () => {
       for (let index = 0; index < 1_000; index++) ask(sotw(client.open(ads("sotw"))), `n${index}`);
       await waitFor("all nodes", () => server.nodes().length === 1_000 && server.stats().types[0]?.responses === 1_000);
       server.config.update({ upsert: [cluster("c1", "new")] });
-      const started = performance.now();
-      const nodes = server.nodes();
-      const took = performance.now() - started;
-      assert.ok(nodes.every(({ streams }) => streams[0]?.types[0]?.behind === 10_000));
-      // A walk over what a thousand streams hold would take seconds.
-      assert.ok(took < 1_000, `${took} ms`);
+      // The best of several: a busy machine is slow, a walk over what a thousand streams hold takes seconds each time.
+      let took = Number.POSITIVE_INFINITY;
+      for (let times = 0; times < 5 && took > 1_000; times++) {
+        const started = performance.now();
+        const nodes = server.nodes();
+        took = Math.min(took, performance.now() - started);
+        assert.ok(nodes.every(({ streams }) => streams[0]?.types[0]?.behind === 10_000));
+      }
+      assert.ok(took <= 1_000, `${took} ms`);
     }));
 });
