@@ -73,6 +73,26 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
+    it("suspects nothing that another stream has acknowledged, where the client does not say what is at fault", async () => {
+      await withMemoryServer({ onReject: "lastGood" }, async ({ server, transport, address, events }) => {
+        server.config.set([cluster("a", "1"), cluster("b", "1")]);
+        judgingClient(transport, address, { id: "witness", variant });
+        const judge = (held: ReadonlyMap<string, string>) => (fussy(held) === "reject" ? "silent" : "accept");
+        judgingClient(transport, address, { id: "behind", variant, judge });
+        await waitFor("two that are in sync", () =>
+          ["witness", "behind"].every((id) => server.node(id)?.state === "synced"),
+        );
+        server.config.update({ upsert: [cluster("a", "bad")] });
+        await waitFor("a witness of the newest", () => server.node("witness")?.state === "synced");
+        const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
+        await waitFor("a rejection", () => first.rejections === 1 && server.node("first")?.state === "rejected");
+        assert.deepEqual(
+          events.filter(({ kind }) => kind === "quarantine"),
+          [],
+        );
+      });
+    });
+
     it("is off by default", async () => {
       await withMemoryServer({}, async ({ server, transport, address }) => {
         server.config.set([cluster("a", "1")]);

@@ -15,13 +15,19 @@ import { positionOf } from "./share.js";
 const ids = ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"].sort((a, b) => positionOf(a) - positionOf(b));
 const [canary = "", second = ""] = ids;
 
-const fussy = (contents: ReadonlyMap<string, string>): Judgement =>
-  [...contents.values()].some((content) => content.startsWith("bad")) ? "reject" : "accept";
+/** Contents say how they are to be taken. */
+const judgeAs =
+  (id: string) =>
+  (contents: ReadonlyMap<string, string>): Judgement => {
+    const all = [...contents.values()];
+    if (all.some((content) => content === "bad" || content === `only not ${id}`)) return "reject";
+    return all.includes("silent") ? "silent" : "accept";
+  };
 
 interface Fleet extends Omit<Running, "client"> {
   readonly clock: ReturnType<typeof manualClock>;
   readonly clients: readonly JudgingClient[];
-  client(id: string): JudgingClient;
+  of(id: string): JudgingClient;
   /** Who uses a content of cluster `a`. */
   using(content: string): readonly string[];
   /** Waits until these and no others do. */
@@ -45,7 +51,12 @@ async function withFleet(
     server.config.set([cluster("a", "1"), cluster("other", "1")]);
     const clients: JudgingClient[] = [];
     const connect = (id: string, of = "") => {
-      const client = judgingClient(transport as MemoryTransport, address, { id, cluster: of, variant, judge: fussy });
+      const client = judgingClient(transport as MemoryTransport, address, {
+        id,
+        cluster: of,
+        variant,
+        judge: judgeAs(id),
+      });
       clients.push(client);
       return client;
     };
@@ -69,7 +80,7 @@ async function withFleet(
     await test({
       ...running,
       ...{ clock, clients, using, use, connect, rollout: current },
-      client: (id) => clients.find((each) => each.id === id)!,
+      of: (id) => clients.find((each) => each.id === id)!,
       reaches: (state, step) =>
         waitFor(`${state} at step ${step}`, () => {
           const found = server.rollouts()[0];
@@ -108,7 +119,7 @@ for (const variant of ["sotw", "delta"] as const) {
       await withFleet(
         variant,
         { steps, soakMs: 1_000 },
-        async ({ server, clock, use, reaches, rollout, client, connect, using }) => {
+        async ({ server, clock, use, reaches, rollout, of, connect, using }) => {
           server.config.update({ upsert: [cluster("a", "bad")] });
           await reaches("halted", 1);
           assert.equal(rollout().reason, `node "${canary}" rejected it: no good`);
@@ -120,8 +131,8 @@ for (const variant of ["sotw", "delta"] as const) {
           await use("1", ids);
           const late = connect("late");
           await waitFor("what was before", () => late.held.get("a") === "1");
-          client(second).connect();
-          await waitFor("what was before again", () => client(second).held.get("a") === "1");
+          of(second).connect();
+          await waitFor("what was before again", () => of(second).held.get("a") === "1");
           assert.equal(rollout().state, "halted");
           server.config.update({ upsert: [cluster("a", "2")] });
           await reaches("soaking", 1);
@@ -129,6 +140,144 @@ for (const variant of ["sotw", "delta"] as const) {
           await use("2", [canary]);
         },
       );
+    });
+
+    it("rolled back it stays back, whatever else changes, until it has another content", async () => {
+      await withFleet(variant, { steps, soakMs: 0 }, async ({ server, use, reaches, rollout, clients, connect }) => {
+        server.config.update({ upsert: [cluster("a", "bad"), cluster("new", "1")] });
+        await reaches("halted", 1);
+        assert.equal(rollout().rollBack(), true);
+        assert.deepEqual([rollout().state, rollout().rollBack(), rollout().promote()], ["rolled-back", false, false]);
+        assert.deepEqual(
+          server.quarantines().map(({ name, cause }) => [name, cause]),
+          [
+            ["a", "rolled-back"],
+            ["new", "rolled-back"],
+          ],
+        );
+        server.config.update({ upsert: [cluster("other", "2")] });
+        await waitFor("an unrelated change at all", () => clients.every(({ held }) => held.get("other") === "2"));
+        await reaches("completed", 2);
+        await use("1", ids);
+        const late = connect("late");
+        await waitFor("what the others have", () => late.held.size === 2 && late.held.get("a") === "1");
+        assert.ok(clients.every(({ held }) => !held.has("new")));
+        // Once more, twice: what is had instead of the second is itself rolled back.
+        for (const content of ["x", "y"]) {
+          server.config.update({ upsert: [cluster("a", content)] }, { rollout: { steps: [{ count: 1 }] } });
+          await reaches("soaking", 1);
+          await use(content, [canary]);
+          assert.equal(rollout().rollBack(), true);
+          await use("1", [...ids, "late"]);
+        }
+        server.config.update({ upsert: [cluster("a", "2")] });
+        await use("2", [...ids, "late"]);
+        assert.deepEqual(
+          server.quarantines().map(({ name }) => name),
+          ["new"],
+        );
+        server.quarantines()[0]?.lift();
+        await waitFor("what was lifted", () => clients.every(({ held }) => held.has("new")));
+      });
+    });
+
+    it("halts where a node does not acknowledge in time, goes on when told to, and to all when promoted", async () => {
+      await withFleet(variant, { steps, soakMs: 0, timeoutMs: 1_000 }, async (fleet) => {
+        const { server, clock, use, reaches, rollout } = fleet;
+        server.config.update({ upsert: [cluster("a", "silent")] });
+        await waitFor("a silent node", () => server.node(canary)?.state === "pending");
+        clock.advance(999);
+        assert.equal(rollout().state, "waiting");
+        assert.deepEqual(rollout().waitsFor, [canary]);
+        clock.advance(1);
+        assert.equal(rollout().state, "halted");
+        assert.equal(rollout().reason, `node "${canary}" did not acknowledge it in 1000 ms`);
+        assert.deepEqual(rollout().nodes, { reached: 1, pending: 1, rejected: 0, held: 7 });
+        fleet.of(canary).connect();
+        assert.equal(rollout().resume(), true);
+        clock.advance(1_000);
+        assert.equal(rollout().state, "halted");
+        server.config.update({ upsert: [cluster("a", "1")] });
+        assert.equal(rollout().state, "withdrawn");
+        await use(
+          "1",
+          ids.filter((id) => id !== canary),
+        );
+        server.config.update({ upsert: [cluster("a", "2")] }, { rollout: { steps: [{ match: { id: "nobody" } }] } });
+        await reaches("waiting", 1);
+        assert.equal(rollout().promote(), true);
+        await use("2", ids);
+      });
+    });
+
+    it("with others that reject it goes on until so many have", async () => {
+      await withFleet(variant, { steps: [{ count: 2 }, { count: 4 }], soakMs: 0, haltAfter: 2 }, async (fleet) => {
+        const { server, use, reaches, rollout } = fleet;
+        server.config.update({ upsert: [cluster("a", `only not ${canary}`)] });
+        await reaches("completed", 2);
+        assert.equal(rollout().nodes.rejected, 1);
+        await use(`only not ${canary}`, ids.slice(1));
+        server.config.update({ upsert: [cluster("a", "bad")] });
+        await reaches("halted", 1);
+        assert.match(rollout().reason, /^2 nodes rejected it/);
+        assert.equal(rollout().resume(), true);
+        // Nobody has acknowledged it.
+        assert.equal(rollout().state, "waiting");
+      });
+    });
+
+    it("what comes on top begins anew, and nodes that were reached get it at once", async () => {
+      const settings = { steps: [{ match: { cluster: "canary" } }, { percent: 50 }], soakMs: 1_000 };
+      await withFleet(variant, settings, async ({ server, clock, use, reaches, clients, of }) => {
+        server.config.update({ upsert: [cluster("a", "2")] });
+        await reaches("soaking", 1);
+        clock.advance(1_000);
+        await reaches("soaking", 2);
+        await use("2", half);
+        const way = server.config.update({ upsert: [cluster("a", "3")], remove: [{ type: "cluster", name: "other" }] });
+        await reaches("soaking", 1);
+        await use("3", half);
+        await use(
+          "1",
+          ids.filter((id) => !half.includes(id)),
+        );
+        assert.deepEqual(
+          clients.filter(({ held }) => !held.has("other")).map(({ id }) => id),
+          clients.filter(({ id }) => half.includes(id)).map(({ id }) => id),
+        );
+        assert.deepEqual(new Set(way.status().waiting.map(({ reason }) => reason)), new Set(["withheld"]));
+        // A node that was reached remains so when it comes back.
+        const again = half.find((id) => id !== canary) ?? canary;
+        of(again).connect();
+        await waitFor("the newest again", () => of(again).held.get("a") === "3");
+        // What is urgent passes by, and takes what it changes with it.
+        server.config.update({ upsert: [cluster("a", "4")] }, { rollout: "off" });
+        await use("4", ids);
+        assert.equal(server.rollouts()[0]?.changed, 1);
+        // The second step adds nobody.
+        clock.advance(1_000);
+        await reaches("completed", 2);
+        await waitFor("a removal at all", () => clients.every(({ held }) => !held.has("other")));
+        assert.equal((await way.done({ timeout: 1 })).result, "complete");
+      });
+    });
+
+    it("is off by default, goes by a change's own settings, and past a group without nodes", async () => {
+      await withFleet(variant, "off", async ({ server, use, reaches, clients, connect, rollout }) => {
+        server.config.update({ upsert: [cluster("a", "2")] });
+        await use("2", ids);
+        assert.deepEqual(server.rollouts(), []);
+        assert.throws(() => server.config.update({}, { rollout: { steps: [] } }), /rollout\.steps/);
+        server.config.update({ upsert: [cluster("a", "3")] }, { rollout: { steps: [{ count: 3 }] } });
+        await reaches("soaking", 1);
+        await use("3", ids.slice(0, 3));
+        for (const client of clients) client.leave();
+        await waitFor("nobody", () => server.nodes().length === 0);
+        rollout().promote();
+        server.config.update({ upsert: [cluster("a", "4")] }, { rollout: { steps: [{ count: 1 }] } });
+        const late = connect("late");
+        await waitFor("the newest", () => late.held.get("a") === "4");
+      });
     });
   });
 }
