@@ -14,6 +14,8 @@ export interface Change {
   readonly differences: ReadonlyMap<ResourceName, Difference>;
   /** Some resource in it has aliases, so that names alone do not tell whom it concerns. */
   readonly hasAliases: boolean;
+  /** Something is added. */
+  readonly adds: boolean;
   /** Added, or with another content. */
   readonly upserted: readonly Resource[];
   /** As they were. */
@@ -58,6 +60,7 @@ function changeOf(found: Iterable<Difference>): Change {
   const upserted: Resource[] = [];
   const removed: Resource[] = [];
   let hasAliases = false;
+  let adds = false;
   for (const difference of found) {
     const { before, after } = difference;
     // Rule 8: going away and coming back with the same content is no change.
@@ -65,9 +68,10 @@ function changeOf(found: Iterable<Difference>): Change {
     differences.set(difference.key, difference);
     if (after !== undefined) upserted.push(after);
     else if (before !== undefined) removed.push(before);
+    adds ||= before === undefined;
     hasAliases ||= (before?.aliases.length ?? 0) > 0 || (after?.aliases.length ?? 0) > 0;
   }
-  return { differences, upserted, removed, hasAliases };
+  return { differences, adds, upserted, removed, hasAliases };
 }
 
 const nothing = changeOf([]);

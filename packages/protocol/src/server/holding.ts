@@ -114,7 +114,9 @@ export function answered(
 function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
-  const keys = new Set([sent, ...before].flatMap((one) => [...keysIn(one)]));
+  // Most of the time nothing is rejected, and what it brought need not be listed.
+  const isRejecting = subscriber.instead.size > 0 || subscriber.rejection !== undefined;
+  const keys = isRejecting ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
   const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, keys, onTheirWay(subscriber));
   const accepted = subscriber.isWhole ? "everything" : keys;
   use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);

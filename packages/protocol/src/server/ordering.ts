@@ -1,4 +1,5 @@
-import type { ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
+import type { Resource, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
+import { changeBetween } from "../change.js";
 import { type InUse, type Stage, stageOf, wholeStage } from "../make-before-break.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
@@ -78,39 +79,80 @@ export class Ordering {
 
   /** How far a stream may be brought now. */
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
-    const all = this.#subscribers();
-    // Of other streams too: what one of them waits for may be all that this one waits for.
-    for (const subscriber of all) drain(subscriber, all, wanted, now, this.times);
     this.#now = now;
-    this.#follow(wanted, all);
-    if (stream.subscribers.every(({ type, held }) => held === wanted.of(type))) return this.#note(stream, wholeStage);
+    // Of other streams too: what one of them waits for may be all that this one waits for.
+    for (const { subscribers } of this.#streams) {
+      for (const subscriber of subscribers) {
+        if (subscriber.draining.length > 0) drain(subscriber, this.#subscribers(), wanted, now, this.times);
+      }
+    }
+    this.#follow(wanted);
+    if (!this.#mayWait(stream, wanted)) return this.#note(stream, wholeStage);
+    const patient = this.#patientUntil() > now;
     const isNew = stream.subscribers.some(({ held }) => held.size === 0);
-    const patient = this.#patientUntil(all) > now;
-    return this.#note(stream, sharedStage(stream, all, wanted, { earlier: isNew ? this.#earlier : [], patient }));
+    const circumstances = { earlier: isNew ? this.#earlier : [], patient };
+    return this.#note(stream, sharedStage(stream, this.#subscribers(), wanted, circumstances));
   }
 
-  #follow(wanted: Snapshot, all: readonly Subscriber[]): void {
+  /**
+   * Whether `stageOf` may hold anything back: what most changes do not do, and is quickly seen. Nothing goes, nothing is new that must be warm before it is named, nor is
+   * anything named that is warmed on another stream.
+   */
+  #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {
+    let changes = false;
+    for (const { type, held } of mine) {
+      const current = wanted.of(type);
+      if (held === current) continue;
+      // Perhaps it had more on the stream before.
+      if (held.size === 0) return true;
+      const { removed, upserted } = changeBetween(held, current);
+      if (removed.length > 0 || (namesAny(upserted) && this.#patientUntil() > this.#now)) return true;
+      changes ||= upserted.length > 0;
+    }
+    if (!changes) return false;
+    for (const { subscribers } of this.#streams) {
+      for (const { type, acked, subscription } of subscribers) {
+        if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
+        const current = wanted.of(type);
+        if (acked !== current && changeBetween(acked, current).adds) return true;
+      }
+    }
+    return false;
+  }
+
+  #follow(wanted: Snapshot): void {
     if (wanted === this.#wanted) return;
     const last = this.#wanted;
     this.#wanted = wanted;
-    if (last === undefined) return;
-    const isSame = (other: Snapshot) => all.every(({ type }) => other.of(type) === last.of(type));
-    if (!isSame(wanted) && !this.#earlier.some(isSame)) this.#earlier = [...this.#earlier, last].slice(-mostEarlier);
+    if (last === undefined || this.#isSame(wanted, last)) return;
+    for (const known of this.#earlier) if (this.#isSame(known, last)) return;
+    this.#earlier = [...this.#earlier.slice(1 - mostEarlier), last];
+  }
+
+  /** For what the client asks for. */
+  #isSame(one: Snapshot, other: Snapshot): boolean {
+    for (const { subscribers } of this.#streams) {
+      for (const { type } of subscribers) if (one.of(type) !== other.of(type)) return false;
+    }
+    return true;
   }
 
   /** Until when it waits for what warms what was acknowledged on other streams. */
-  #patientUntil(all: readonly Subscriber[]): number {
+  #patientUntil(): number {
     let until = 0;
     if (this.#streams.size === 1) return until;
-    for (const { type, ackedLast } of all) {
-      if (type.acknowledgedWarm && ackedLast !== undefined)
+    for (const { subscribers } of this.#streams) {
+      for (const { type, ackedLast } of subscribers) {
+        if (!type.acknowledgedWarm || ackedLast === undefined) continue;
         until = Math.max(until, ackedLast.at + this.times.acknowledgement);
+      }
     }
     return until;
   }
 
   /** What a stage lets one type be, but for what its client still asks for. */
   targetOf(subscriber: Subscriber, stage: Stage, wanted: Snapshot, now: number): ResourceSet {
+    if (stage === wholeStage && subscriber.yielding === undefined) return wanted.of(subscriber.type);
     const target = stage.targets.get(subscriber.type.typeUrl) ?? wanted.of(subscriber.type);
     return yieldTo(subscriber, target, stage.retained.get(subscriber.type.typeUrl), now, this.times);
   }
@@ -137,7 +179,7 @@ export class Ordering {
         const [first] = onTheirWay(subscriber);
         if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
       }
-      const patient = this.#patientUntil(all);
+      const patient = this.#patientUntil();
       if (patient > this.#now) earliest = Math.min(earliest, patient);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
@@ -174,14 +216,25 @@ export class Ordering {
   }
 
   #note(stream: OrderedStream, stage: Stage): Stage {
-    if (stage === wholeStage) this.#stages.delete(stream);
-    else this.#stages.set(stream, stage);
+    if (stage !== wholeStage) this.#stages.set(stream, stage);
+    else if (this.#stages.size > 0) this.#stages.delete(stream);
     return stage;
   }
 }
 
 /** More snapshots in the past are not remembered of a client that never gets to one. */
 const mostEarlier = 4;
+
+const naming = new WeakMap<readonly Resource[], boolean>();
+
+function namesAny(resources: readonly Resource[]): boolean {
+  let known = naming.get(resources);
+  if (known === undefined) {
+    known = resources.some(({ references }) => references.length > 0);
+    naming.set(resources, known);
+  }
+  return known;
+}
 
 /** By the snapshot that is wanted: streams at the same place have the same stage, worked out once. */
 const known = new WeakMap<Snapshot, Map<string, Stage>>();

@@ -140,7 +140,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
-      const before = this.#ordered.map(({ acked }) => acked);
+      const before = stage === wholeStage ? [] : this.#ordered.map(({ acked }) => acked);
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
         const response = this.#respond(asker, target, snapshot, this.#node) ?? this.#heartbeat(asker);
