@@ -24,10 +24,11 @@ export interface InUse {
   /** Sets of which the connections still drain that came by them. */
   readonly draining: readonly ResourceSet[];
   /**
-   * What it acknowledged, where it takes whatever there is of the type: then it must have something new of it before that is named. Undefined for a client that asks
-   * by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
+   * What it acknowledged, and what is on its way, where it takes whatever there is of the type: then it must have something that one of them lacks before that is named;
+   * what was removed and comes back is to be warmed again. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that
+   * acknowledged nothing yet.
    */
-  readonly known: ResourceSet | undefined;
+  readonly known: readonly ResourceSet[] | undefined;
   /**
    * Whether all other streams of the client that ask for this name, and at least one, have acknowledged it. Undefined where the type is on the same stream, on none, or was
    * waited for long enough.
@@ -232,8 +233,10 @@ function comingOf(
   for (const [url, { type, known }] of types) {
     if (known === undefined || !type.acknowledgedWarm) continue;
     const added = new Map<ResourceName, Resource>();
-    for (const { before, after } of changeBetween(known, wanted.of(type)).differences.values()) {
-      if (before === undefined && after !== undefined) added.set(calledName(after), after);
+    for (const set of known) {
+      for (const { before, after } of changeBetween(set, wanted.of(type)).differences.values()) {
+        if (before === undefined && after !== undefined) added.set(calledName(after), after);
+      }
     }
     if (added.size > 0) coming.set(url, added);
   }

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Reference, Resource } from "@xdskit/api";
+import type { Resource } from "@xdskit/api";
 import { ChainedMap } from "./chained-map.js";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "./index.js";
 import { mostStages, planBetween } from "./plan.js";
 import { formatPlan } from "./plan-text.js";
-import { createRandom, type Random } from "./testing/random.js";
+import { closedResources, naming } from "./testing/closed-resources.js";
+import { createRandom } from "./testing/random.js";
 import { sampleResource } from "./testing/sample-resources.js";
 import { typeOf } from "./testing/sample-world.js";
 
@@ -124,53 +125,16 @@ describe("a readable plan", () => {
   });
 });
 
-/** What names what. Clusters name each other: there are aggregate clusters. */
-const edges: { readonly [from: string]: readonly string[] } = {
-  cluster: ["endpoint", "secret", "cluster"],
-  extension: ["cluster", "secret"],
-  listener: ["route", "cluster", "secret", "extension"],
-  "scoped-route": ["route"],
-  route: ["cluster"],
-};
-const words = ["secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];
-
-/** The resource with other references; its label says which, so that its version tells them apart. */
-function naming(
-  word: string,
-  name: string,
-  label: number,
-  references: readonly (readonly [string, string])[],
-): Resource {
-  const text = references.map(([to, name]) => `${to} ${name}`).join();
-  return {
-    ...sampleResource(word, name, `${label} ${text}`),
-    references: references.map(([to, name]): Reference => ({ type: typeOf(to).typeUrl, name })),
-  };
-}
-
-/** Resources of all types, each naming only what is there. */
-function closedUpdate(random: Random): readonly Resource[] {
-  const there = new Map(words.map((word) => [word, random.some(["a", "b", "c", "d"], 0.6)]));
-  return words.flatMap((word) =>
-    (there.get(word) ?? []).map((name) => {
-      const references = (edges[word] ?? []).flatMap((to) =>
-        random.some(there.get(to) ?? [], 0.3).map((name) => [to, name] as const),
-      );
-      return naming(word, name, random.int(2), references);
-    }),
-  );
-}
-
 test("at no moment anything in use names what was removed, nor a route or a listener what was not sent; it ends at what is wanted", () => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9);
   const runs = Number(process.env.RUNS ?? 300);
   for (let run = 0; run < runs; run++) {
     const random = createRandom(seed, run);
-    const from = updateSnapshot(emptySnapshot(), { upsert: closedUpdate(random) });
+    const from = updateSnapshot(emptySnapshot(), { upsert: closedResources(random) });
     // Of one line with it or not.
     const base = random.chance(0.5) ? from : emptySnapshot();
     const remove = [...contentsOf(base).values()].map(({ type, key }) => ({ type, name: key }));
-    const to = updateSnapshot(base, { upsert: closedUpdate(random), remove });
+    const to = updateSnapshot(base, { upsert: closedResources(random), remove });
     const before = [from, to].map((snapshot) => versionsOf(contentsOf(snapshot)));
     try {
       checkPlan(from, to);

@@ -77,7 +77,7 @@ class IdealSubscriber {
 
   get use(): InUse {
     const { type, draining } = this;
-    const known = type.emptyFirstRequest === "wildcard" ? this.#set : undefined;
+    const known = type.emptyFirstRequest === "wildcard" ? [this.#set] : undefined;
     return { type, held: this.#set, used: [this.#set], draining, known, isTaken: undefined };
   }
 

@@ -111,10 +111,11 @@ export class Ordering {
     }
     if (!changes) return false;
     for (const { subscribers } of this.#streams) {
-      for (const { type, acked, subscription } of subscribers) {
+      for (const { type, acked, outstanding, subscription } of subscribers) {
         if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
         const current = wanted.of(type);
-        if (acked !== current && changeBetween(acked, current).adds) return true;
+        if (changeBetween(acked, current).adds) return true;
+        for (const { set } of outstanding) if (changeBetween(set, current).adds) return true;
       }
     }
     return false;
@@ -322,7 +323,7 @@ function usesOf(
     const used = [acked, ...onTheirWay(subscriber).map(({ set }) => set), rejected];
     use.used = [...use.used, ...used.filter((set) => set !== undefined)];
     use.draining = [...use.draining, ...draining.map(({ set }) => set)];
-    if (subscription.wildcard) use.known = acked;
+    if (subscription.wildcard) use.known = acked && [acked, ...onTheirWay(subscriber).map(({ set }) => set)];
   }
   return uses;
 }
