@@ -19,16 +19,19 @@ export interface InUse {
   readonly type: ResourceType;
   /** What it was last sent: what is not in there has nothing to wait for. Undefined for a type of another stream of it, of which nothing is decided here. */
   readonly held: ResourceSet | undefined;
+  /** What it uses, by key, instead of what it rejected of that; nothing under a key: nothing. */
+  readonly instead: ReadonlyMap<ResourceName, Resource | undefined>;
   /** Every set that it may be using now: what it acknowledged, what is on its way, what it rejected and may have taken in part. */
   readonly used: readonly ResourceSet[];
   /** Sets of which the connections still drain that came by them. */
   readonly draining: readonly ResourceSet[];
   /**
-   * What it acknowledged, and what is on its way, where it takes whatever there is of the type: then it must have something that one of them lacks before that is named;
-   * what was removed and comes back is to be warmed again. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that
-   * acknowledged nothing yet.
+   * The sets that it acknowledged or will, where it takes whatever there is of the type: what is not in all of them is new to it, and must be acknowledged before
+   * it is named. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
    */
   readonly known: readonly ResourceSet[] | undefined;
+  /** It acknowledged something of the type. What it is sent first is never held back: it serves nothing by it yet, and would wait. */
+  readonly isEstablished: boolean;
   /**
    * Whether all other streams of the client that ask for this name, and at least one, have acknowledged it. Undefined where the type is on the same stream, on none, or was
    * waited for long enough.
@@ -42,6 +45,11 @@ export interface Stage {
   readonly targets: ReadonlyMap<TypeUrl, ResourceSet>;
   /** By type, the removed resources that stay for now, by key. */
   readonly retained: ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
+  /**
+   * By type, the names of what stays as it was, or out, for now. That is for those who have it: a client that asks for one of them anew is to wait. What was there
+   * before may name what it never had, and that there is nothing is not true yet.
+   */
+  readonly heldBack: ReadonlyMap<TypeUrl, ReadonlySet<ResourceName>>;
   /** What is held back and why. */
   readonly waits: readonly Wait[];
   /** The types whose acknowledgements it waits for. */
@@ -49,7 +57,10 @@ export interface Stage {
 }
 
 /** Nothing is held back. */
-export const wholeStage: Stage = { targets: new Map(), retained: new Map(), waits: [], awaited: new Set() };
+export const wholeStage: Stage = {
+  ...{ targets: new Map(), retained: new Map(), heldBack: new Map() },
+  ...{ waits: [], awaited: new Set() },
+};
 
 /**
  * The first stage of the way from what a client uses to what it is to have, such that traffic never breaks (rule 120): all that is new, but for what names something that
@@ -85,7 +96,7 @@ export function stageOf(
   // One response takes away an aggregate cluster and those that it names, which may name it, too; but while it stays, so do they. By type and key of what names them.
   const together = new Map<ResourceType, Map<ResourceName, Resource[]>>();
 
-  for (const { type, held, used, draining } of types.values()) {
+  for (const { type, held, used, draining, isEstablished } of types.values()) {
     const current = wanted.of(type);
     if (going.size > 0) {
       for (const set of [...used, ...draining]) {
@@ -93,7 +104,7 @@ export function stageOf(
           if (before === undefined) continue;
           const use: Use = { cause: before, drains: draining.includes(set) };
           for (const reference of before.references) {
-            if (after !== undefined && names(after, reference)) continue;
+            if (after !== undefined && isNamedBy(after, reference)) continue;
             for (const resource of going.get(reference.type)?.named(reference) ?? []) {
               const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
               if (!alsoGoes) retain(resource, use);
@@ -103,7 +114,7 @@ export function stageOf(
         }
       }
     }
-    if ((coming.size > 0 || isWarmedElsewhere) && held !== undefined) {
+    if ((coming.size > 0 || isWarmedElsewhere) && held !== undefined && isEstablished) {
       for (const resource of changeBetween(held, current).upserted) {
         for (const reference of resource.references) {
           const missing =
@@ -123,13 +134,19 @@ export function stageOf(
   }
   if (retained.size === 0 && withheld.size === 0) return wholeStage;
   const targets = new Map<TypeUrl, ResourceSet>();
-  for (const [url, { type, held }] of types) {
+  const heldBack = new Map<TypeUrl, Set<ResourceName>>();
+  for (const [url, { type, held, instead }] of types) {
     if (held === undefined) continue;
     const changes = new Map<ResourceName, Resource | undefined>(retained.get(url));
-    for (const key of withheld.get(url)?.keys() ?? []) changes.set(key, ResourceSets.get(held, key));
+    const names = new Set(Array.from(retained.get(url)?.values() ?? [], calledName));
+    for (const [key, resource] of withheld.get(url) ?? []) {
+      changes.set(key, instead.has(key) ? instead.get(key) : ResourceSets.get(held, key));
+      names.add(calledName(resource));
+    }
+    heldBack.set(url, names);
     if (changes.size > 0) targets.set(url, sharedBranch(wanted.of(type), changes));
   }
-  return { targets, retained, waits: waits.list(), awaited };
+  return { targets, retained, heldBack, waits: waits.list(), awaited };
 }
 
 /**
@@ -170,7 +187,7 @@ function listIn<Key, Value>(map: Map<Key, Value[]>, key: Key): Value[] {
   return known;
 }
 
-function names(resource: Resource, reference: Reference): boolean {
+function isNamedBy(resource: Resource, reference: Reference): boolean {
   return resource.references.some(({ type, name }) => type === reference.type && name === reference.name);
 }
 
@@ -193,9 +210,14 @@ function goingOf(
   earlier: readonly Snapshot[],
 ): ReadonlyMap<TypeUrl, Going> {
   const going = new Map<TypeUrl, Going>();
-  for (const [url, { type, held }] of types) {
+  for (const [url, { type, held, instead }] of types) {
     if (held === undefined) continue;
-    const removed = removedFrom(held.size > 0 ? [held] : earlier.map((snapshot) => snapshot.of(type)), wanted.of(type));
+    // Of what was rejected that stays which is in use: sent again, it is not what the client rejects.
+    const before = held.size > 0 ? [held] : earlier.map((snapshot) => snapshot.of(type));
+    const removed = removedFrom(before, wanted.of(type)).flatMap((resource) => {
+      const used = instead.has(resource.key) ? instead.get(resource.key) : resource;
+      return used === undefined ? [] : [used];
+    });
     if (removed.length === 0) continue;
     const byName = new Map<ResourceName, Resource[]>();
     for (const resource of removed) {

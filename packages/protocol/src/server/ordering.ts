@@ -72,9 +72,11 @@ export class Ordering {
     for (const stream of this.#stages.keys()) if (stream !== by) stream.progressed();
   }
 
-  /** An acknowledgement brought a client from one set to another. */
-  acknowledged(subscriber: Subscriber, before: ResourceSet | undefined, now: number): void {
-    if (subscriber.type.drains && before !== undefined) noteDraining(subscriber, before, now);
+  /** A client answered, which may have brought it from what it may have been using before to something else. */
+  acknowledged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
+    if (!subscriber.type.drains) return;
+    const still = usedBy(subscriber);
+    for (const set of before) if (!still.includes(set)) noteDraining(subscriber, set, now);
   }
 
   /** How far a stream may be brought now. */
@@ -200,7 +202,7 @@ export class Ordering {
       if (!stage.awaited.has(type.typeUrl)) continue;
       const late = onTheirWay(subscriber).findLast(({ at }) => at + this.times.acknowledgement <= now);
       if (late === undefined) continue;
-      const before = subscriber.acked;
+      const before = usedBy(subscriber);
       presume(subscriber, late);
       this.acknowledged(subscriber, before, now);
       const waits = stage.waits.filter((wait) => wait.for?.type === type);
@@ -298,6 +300,14 @@ function keyOf(subscriber: Subscriber, isMine: boolean): string {
   return `${key}${subscription.wildcard ? "*" : ""} `;
 }
 
+/** All that a client may be using of one type. */
+export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
+  const { acked, rejection } = subscriber;
+  const rejected = rejection?.usesRest === false ? rejection.after : undefined;
+  const sets = [acked, ...onTheirWay(subscriber).map(({ set }) => set), rejected];
+  return sets.filter((set) => set !== undefined);
+}
+
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
@@ -305,25 +315,30 @@ function usesOf(
 ): ReadonlyMap<TypeUrl, InUse> {
   const uses = new Map<TypeUrl, { -readonly [Key in keyof InUse]: InUse[Key] }>();
   for (const subscriber of all) {
-    const { type, held, acked, rejection, draining, subscription } = subscriber;
+    const { type, held, acked, draining, subscription } = subscriber;
     let use = uses.get(type.typeUrl);
     if (use === undefined) {
-      use = { type, held: undefined, used: [], draining: [], known: undefined, isTaken: undefined };
+      use = {
+        ...{ type, held: undefined, used: [], draining: [], known: undefined, isEstablished: false },
+        ...{ instead: subscriber.instead, isTaken: undefined },
+      };
       uses.set(type.typeUrl, use);
     }
-    if (mine.includes(subscriber)) use.held = held;
-    else if (patient && use.isTaken === undefined && !subscription.wildcard) {
+    if (mine.includes(subscriber)) {
+      use.held = held;
+      use.instead = subscriber.instead;
+    } else if (patient && use.isTaken === undefined && !subscription.wildcard) {
       use.isTaken = (name) =>
         isTaken(
           all.filter((one) => one.type === type && !mine.includes(one)),
           name,
         );
     }
-    const rejected = rejection?.usesRest === false ? rejection.after : undefined;
-    const used = [acked, ...onTheirWay(subscriber).map(({ set }) => set), rejected];
-    use.used = [...use.used, ...used.filter((set) => set !== undefined)];
+    use.used = [...use.used, ...usedBy(subscriber)];
     use.draining = [...use.draining, ...draining.map(({ set }) => set)];
-    if (subscription.wildcard) use.known = acked && [acked, ...onTheirWay(subscriber).map(({ set }) => set)];
+    if (subscription.wildcard && acked !== undefined)
+      use.known = [acked, ...onTheirWay(subscriber).map(({ set }) => set)];
+    use.isEstablished ||= acked !== undefined;
   }
   return uses;
 }

@@ -78,7 +78,9 @@ export function toSayAgain(
   const { instead, faulty, rejection, isWhole, held, subscription, type } = subscriber;
   if (isWhole || instead.size === 0 || rejection === undefined) return [];
   const said = new Set(accepted);
-  const isAnother = rejection.blamed !== undefined || [...instead.keys()].some((key) => said.has(key));
+  // What was sent again before the rejection came is perhaps not in `instead`.
+  const suspected = [...instead.keys(), ...rejection.carried.map(({ key }) => key)];
+  const isAnother = rejection.blamed !== undefined || suspected.some((key) => said.has(key));
   if (!isAnother) return [];
   for (const sent of onTheirWay) for (const key of keysIn(sent)) said.add(key);
   const again: ResourceName[] = [];

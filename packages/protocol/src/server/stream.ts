@@ -1,4 +1,4 @@
-import type { ResourceType, TypeUrl } from "@xdskit/api";
+import type { ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
 import { wholeStage } from "../make-before-break.js";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import type { ResourceError } from "../messages/responses.js";
@@ -18,7 +18,7 @@ import { heartbeatOf } from "./heartbeats.js";
 import { noteOutstanding, settleSilently } from "./holding.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
 import { mostCharacters } from "./limits.js";
-import type { OrderedStream, Ordering } from "./ordering.js";
+import { type OrderedStream, type Ordering, usedBy } from "./ordering.js";
 import { headOf, outgoing } from "./outgoing.js";
 import { requestedType } from "./requested-type.js";
 import { type ErrorsToTell, noErrors, noted } from "./resource-errors.js";
@@ -143,7 +143,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       const before = stage === wholeStage ? [] : this.#ordered.map(({ acked }) => acked);
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
-        const response = this.#respond(asker, target, snapshot, this.#node) ?? this.#heartbeat(asker);
+        const heldBack = stage.heldBack.get(asker.type.typeUrl);
+        const response = this.#respond(asker, target, heldBack, snapshot, this.#node) ?? this.#heartbeat(asker);
         if (response === undefined) continue;
         if (!response.isHeartbeat) this.#begun = snapshot;
         return response;
@@ -286,10 +287,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** A further request of a type. */
   #hear(asker: Asker, request: Asked): StreamEffect[] {
     const { acked, rejection } = asker;
+    const before = asker.type.drains ? usedBy(asker) : [];
     const effects = [...this.#rules.receive(asker, request, this.#surroundings, this.#now)];
     const ordering = this.#ordering;
     if (ordering !== undefined && (asker.acked !== acked || asker.rejection !== rejection)) {
-      ordering.acknowledged(asker, acked, this.#now);
+      ordering.acknowledged(asker, before, this.#now);
       ordering.progressed(this);
     }
     return effects;
@@ -307,7 +309,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   /** Brings one type to `current`: what the snapshot has of it, or as much of that as may be sent now. */
-  #respond(asker: Asker, current: ResourceSet, snapshot: Snapshot, node: Node): OutgoingResponse | undefined {
+  #respond(
+    asker: Asker,
+    current: ResourceSet,
+    heldBack: ReadonlySet<ResourceName> | undefined,
+    snapshot: Snapshot,
+    node: Node,
+  ): OutgoingResponse | undefined {
     const { type, api } = asker;
     this.#rules.settleClaims(asker, current, this.#surroundings);
     this.#warming.delete(type.typeUrl);
@@ -325,7 +333,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     }
     const undecided = undecidedIn(asker, current);
     if (this.#options.variant === "sotw" && mustWait(asker, undecided)) return undefined;
-    const later = among(asker.owed, undecided);
+    // What is there and may not be sent yet is no more absent than what is undecided.
+    const later = among(asker.owed, heldBack === undefined ? undecided : new Set([...undecided, ...heldBack]));
     const need: Need = {
       variant: this.#options.variant,
       api,
