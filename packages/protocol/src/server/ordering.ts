@@ -308,6 +308,17 @@ export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
   return sets.filter((set) => set !== undefined);
 }
 
+/** What the client has for sure: of a response that it rejected it may have carried out the removals. */
+function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
+  const { rejection, instead } = subscriber;
+  if (rejection === undefined || rejection.usesRest) return acked;
+  const sentSince = onTheirWay(subscriber).flatMap(({ carried }) => carried.map(({ key }) => key));
+  const unsure = [...instead.keys(), ...sentSince].filter(
+    (key) => ResourceSets.get(rejection.after, key) === undefined,
+  );
+  return ResourceSets.branch(acked, new Map(unsure.map((key) => [key, undefined])));
+}
+
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
@@ -337,7 +348,7 @@ function usesOf(
     use.used = [...use.used, ...usedBy(subscriber)];
     use.draining = [...use.draining, ...draining.map(({ set }) => set)];
     if (subscription.wildcard && acked !== undefined)
-      use.known = [acked, ...onTheirWay(subscriber).map(({ set }) => set)];
+      use.known = [sureOf(subscriber, acked), ...onTheirWay(subscriber).map(({ set }) => set)];
     use.isEstablished ||= acked !== undefined;
   }
   return uses;

@@ -22,7 +22,7 @@ interface Line {
   readonly stream: Stream;
   readonly types: readonly string[];
   readonly requests: OrderRequest[];
-  readonly responses: { readonly type: string; readonly seen: SeenResponse }[];
+  readonly responses: { readonly type: string; readonly seen: SeenResponse; readonly count: number }[];
   isNew: boolean;
 }
 
@@ -53,6 +53,9 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
   /** Answers that the client has not sent yet, oldest first, and the step at which it must. */
   const late: { readonly line: Line; readonly request: OrderRequest; readonly until: number }[] = [];
   const said = new Map<string, { names: ReadonlySet<string>; version: string; nonce: string }>();
+  /** How many responses had been sent when the client asked for a name last, by type and name. */
+  const askedAt = new Map<string, number>();
+  let sent = 0;
   const lastNonces = new Map<string, string>();
   say(`${variant} ${ads ? "ads" : "per-type"}`);
   tell();
@@ -86,6 +89,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     // Rule 27: of a SotW request with an old nonce the names are not heard, so that what they leave out may still come and count.
     const isHeard = variant === "delta" || before === undefined || told === lastNonces.get(type);
     if (isHeard) client.forgetBut(type, names);
+    if (isHeard) for (const name of added) askedAt.set(`${type} ${name}`, sent);
     said.set(type, { names: isHeard ? names : before.names, version, nonce: told });
     const bytes = encodeRequest(variant, {
       typeUrl: urlOf(type, "v3"),
@@ -113,7 +117,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
           const there = seen.resources.map(({ name, content }) => `${name}=${content}`);
           say(`  < ${type} ${[...there, ...seen.removed.map((name) => `-${name}`)].join(" ")} n=${seen.nonce}`);
           lastNonces.set(type, seen.nonce);
-          line.responses.push({ type, seen });
+          line.responses.push({ type, seen, count: ++sent });
         }
       }
     }
@@ -123,7 +127,10 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
   function read(line: Line, at: number): void {
     const next = line.responses.shift();
     if (next === undefined) return;
-    const { type, seen } = next;
+    const { type, count } = next;
+    // What was on its way as it was given up and asked for again: no word of the protocol says that it is out of date.
+    const isFresh = (name: string) => !isNamed(type) || count > (askedAt.get(`${type} ${name}`) ?? 0);
+    const seen = { ...next.seen, resources: next.seen.resources.filter(({ name }) => isFresh(name)) };
     say(`  reads ${type} n=${seen.nonce}`);
     const request = client.receive(type, seen, now);
     late.push({ line, request, until: at + random.int(patience) });
