@@ -64,6 +64,8 @@ function typesOf(from: Snapshot, to: Snapshot): readonly ResourceType[] {
   return [...types.values()].sort((a, b) => a.deliveryOrder - b.deliveryOrder);
 }
 
+const rejectedNothing: InUse["instead"] = new Map();
+
 /** What an ideal client has of one type: it has acknowledged all that it was sent before the next stage begins. */
 class IdealSubscriber {
   readonly type: ResourceType;
@@ -78,7 +80,10 @@ class IdealSubscriber {
   get use(): InUse {
     const { type, draining } = this;
     const known = type.emptyFirstRequest === "wildcard" ? [this.#set] : undefined;
-    return { type, held: this.#set, used: [this.#set], draining, known, isTaken: undefined };
+    return {
+      ...{ type, held: this.#set, used: [this.#set], draining, known },
+      ...{ instead: rejectedNothing, isEstablished: true, isTaken: undefined },
+    };
   }
 
   bringTo(set: ResourceSet): readonly TypeChange[] {
