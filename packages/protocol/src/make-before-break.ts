@@ -140,7 +140,8 @@ export function stageOf(
     const changes = new Map<ResourceName, Resource | undefined>(retained.get(url));
     const names = new Set(Array.from(retained.get(url)?.values() ?? [], calledName));
     for (const [key, resource] of withheld.get(url) ?? []) {
-      changes.set(key, instead.has(key) ? instead.get(key) : ResourceSets.get(held, key));
+      // What it may have taken all the same is not taken from it.
+      changes.set(key, instead.get(key) ?? ResourceSets.get(held, key));
       names.add(calledName(resource));
     }
     heldBack.set(url, names);
@@ -214,10 +215,7 @@ function goingOf(
     if (held === undefined) continue;
     // Of what was rejected that stays which is in use: sent again, it is not what the client rejects.
     const before = held.size > 0 ? [held] : earlier.map((snapshot) => snapshot.of(type));
-    const removed = removedFrom(before, wanted.of(type)).flatMap((resource) => {
-      const used = instead.has(resource.key) ? instead.get(resource.key) : resource;
-      return used === undefined ? [] : [used];
-    });
+    const removed = removedFrom(before, wanted.of(type)).map((resource) => instead.get(resource.key) ?? resource);
     if (removed.length === 0) continue;
     const byName = new Map<ResourceName, Resource[]>();
     for (const resource of removed) {
