@@ -1,6 +1,7 @@
 import type { Nonce, Resource, ResourceName, Version } from "@xdskit/api";
 import type { ErrorDetail } from "../messages/requests.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { covers } from "../subscription.js";
 import { blameOf } from "./blame.js";
 import type { StreamEffect } from "./contract.js";
 import { noteAnswer } from "./lifetimes.js";
@@ -152,7 +153,13 @@ export function settleSilently(subscriber: Subscriber): void {
   if (subscriber.acked === subscriber.held || onTheirWay(subscriber).length > 0) return;
   // What it was sent first it has not taken.
   if (subscriber.acked === undefined && subscriber.rejection !== undefined) return;
+  const { instead } = subscriber;
   use(subscriber, subscriber.held, noKeys);
+  if (subscriber.instead.size === instead.size) return;
+  // What may have been at fault is gone: what else the rejected response held is told again.
+  const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
+  const again = toSayAgain(subscriber, new Set(gone), []);
+  if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
 /** A client that says nothing is taken at the word that it did not give. */
@@ -174,8 +181,10 @@ function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet
   if (accepted !== "everything" && rejection !== undefined) {
     for (const [key, used] of subscriber.instead) {
       const rejected = ResourceSets.get(rejection.after, key);
-      const isSame = ResourceSets.get(set, key)?.version === rejected?.version;
-      if (isSame && !accepted.has(key)) still.set(key, used);
+      const current = ResourceSets.get(set, key);
+      const isAsked = current === undefined || covers(subscriber.subscription, current);
+      const isSame = current?.version === rejected?.version;
+      if (isSame && isAsked && !accepted.has(key)) still.set(key, used);
     }
   }
   subscriber.instead = still.size === 0 ? nothing : still;

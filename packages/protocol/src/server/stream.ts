@@ -8,7 +8,7 @@ import type { Node } from "../node.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
-import { type Content, isUnconcerned, type Need } from "./content.js";
+import { isUnconcerned, type Need } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
 import { delta } from "./delta.js";
@@ -25,14 +25,24 @@ import { type ErrorsToTell, noErrors, noted } from "./resource-errors.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { isSettled, statusOf, type TypeStatus } from "./status.js";
+import { StreamWarming } from "./stream-warming.js";
 import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
 import { Told } from "./told.js";
 import type { Surroundings, VariantRules } from "./variant.js";
-import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
 /** The server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
   return options.variant === "sotw" ? new ServerStream(options, sotw) : new ServerStream(options, delta);
+}
+
+/** Where one type is to be brought now. */
+interface Course {
+  /** What the snapshot has of it, or as much of that as may be sent now. */
+  readonly target: ResourceSet;
+  /** Names that wait, if a client asks for them anew. */
+  readonly heldBack: ReadonlySet<ResourceName> | undefined;
+  readonly snapshot: Snapshot;
+  readonly node: Node;
 }
 
 class ServerStream<Asked extends Request, Asker extends Subscriber> implements Stream, OrderedStream {
@@ -42,8 +52,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   readonly #askers = new Map<TypeUrl, Asker>();
   /** In delivery order (rules 117–119), whatever the order in which they were asked for. */
   #ordered: Asker[] = [];
-  /** Names that resources sent before refer to, of types that were not asked for then. */
-  readonly #warming = new Map<TypeUrl, WarmingNames>();
+  readonly #warming: StreamWarming;
   #node: Node | undefined;
   #newest: Snapshot | undefined;
   /** What the pass is made from of which a response went out; undefined between passes. */
@@ -55,20 +64,19 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #ordering: Ordering | undefined;
   /** Authorities that the client was noted to ask for in vain. */
   #foreign = noForeign;
-  /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
-  #opensAll = false;
   #closed = false;
 
   constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
     this.#options = options;
     this.#rules = rules;
     this.#told = new Told(options);
+    this.#warming = new StreamWarming(options);
     this.#surroundings = {
       api: options.api,
       tellsTtl: ({ type }) => this.#told.ttl(type),
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
-      warming: ({ type }) => this.#warming.get(type.typeUrl)?.names ?? NameSet.empty,
+      warming: ({ type }) => this.#warming.namesOf(type.typeUrl),
     };
   }
 
@@ -144,7 +152,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
         const heldBack = stage.heldBack.get(asker.type.typeUrl);
-        const response = this.#respond(asker, target, heldBack, snapshot, this.#node) ?? this.#heartbeat(asker);
+        const response = this.#bring(asker, { target, heldBack, snapshot, node: this.#node }) ?? this.#heartbeat(asker);
         if (response === undefined) continue;
         if (!response.isHeartbeat) this.#begun = snapshot;
         return response;
@@ -250,11 +258,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         return this.#exhausted(`the stream asks for more than ${limits.typesPerStream} resource types`);
       }
       const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
-      if (type.absence === "unresolved") {
-        added.owed = added.owed.with(this.#surroundings.warming(added));
-        const { wildcard, names } = added.subscription;
-        this.#opensAll = this.#options.only !== undefined && !wildcard && names.size === 0;
-      }
+      this.#warming.begun(added);
       this.#askers.set(type.typeUrl, added);
       this.#ordered = [...this.#askers.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
       const { wildcard, names } = added.subscription;
@@ -308,27 +312,24 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return { kind: "demanded", type, ...demand, names };
   }
 
-  /** Brings one type to `current`: what the snapshot has of it, or as much of that as may be sent now. */
-  #respond(
-    asker: Asker,
-    current: ResourceSet,
-    heldBack: ReadonlySet<ResourceName> | undefined,
-    snapshot: Snapshot,
-    node: Node,
-  ): OutgoingResponse | undefined {
+  /** Brings one type to its target. */
+  #bring(asker: Asker, course: Course): OutgoingResponse | undefined {
+    const response = this.#respond(asker, course);
+    if (response !== undefined) return response;
+    const { owed } = asker;
+    settleSilently(asker);
+    return asker.owed === owed ? undefined : this.#respond(asker, course);
+  }
+
+  #respond(asker: Asker, { target: current, heldBack, snapshot, node }: Course): OutgoingResponse | undefined {
     const { type, api } = asker;
     this.#rules.settleClaims(asker, current, this.#surroundings);
-    this.#warming.delete(type.typeUrl);
-    if (this.#opensAll && type.absence === "unresolved") this.#openAll(asker, snapshot);
+    this.#warming.deliver(asker, snapshot);
     const errors = this.#told.errors ? this.#errorsToTell(asker) : undefined;
-    if (isUpToDate(asker, current)) {
-      settleSilently(asker);
-      return undefined;
-    }
+    if (isUpToDate(asker, current)) return undefined;
     if (asker.undecided.size + asker.waitsFor.size === 0 && isUnconcerned(asker, current)) {
       asker.held = current;
       asker.errors = noErrors;
-      settleSilently(asker);
       return undefined;
     }
     const undecided = undecidedIn(asker, current);
@@ -351,14 +352,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     asker.errors = noErrors;
     const response = sharedResponse(this.#rules, need, headOf(asker, current, this.#told));
     holdAll(asker, current, later);
-    if (response === undefined) {
-      settleSilently(asker);
-      return undefined;
-    }
+    if (response === undefined) return undefined;
 
     const isWhole = this.#rules.variant === "sotw" && type.fullState;
     noteLifetimes(asker, response.perishable, isWhole || need.everything || need.held.size === 0);
-    this.#warm(asker, response.content, current);
+    this.#warming.sent(response.content, current, this.#askers);
     return this.#send(asker, response, false);
   }
 
@@ -383,34 +381,6 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     noteOutstanding(asker, sent);
     asker.lastSent = sent;
     return response;
-  }
-
-  /** Envoy on the wire, 7: its first request on a stream of their own does not say whose virtual hosts it waits for. */
-  #openAll(asker: Asker, snapshot: Snapshot): void {
-    this.#opensAll = false;
-    for (const type of this.#options.types) {
-      if (!type.warmedBy.includes(asker.type.typeUrl)) continue;
-      asker.owed = asker.owed.with(openingsOfAll(snapshot.of(type), asker.type.typeUrl));
-    }
-  }
-
-  /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
-  #warm({ type }: Asker, content: Content, current: ResourceSet): void {
-    if (content.fresh.length === 0 || this.#options.only !== undefined) return;
-    for (const url of type.warmedBy) {
-      const dependent = this.#askers.get(url);
-      const isOpened = this.#options.types.byTypeUrl(url)?.type.absence === "unresolved";
-      if (dependent === undefined) {
-        // A reconnecting client will claim to have them; it must get them all the same.
-        const warming = this.#warming.get(url) ?? new WarmingNames(url);
-        this.#warming.set(url, warming);
-        warming.add(content, current, isOpened ? "openings" : "names");
-      } else if (isOpened) {
-        dependent.owed = dependent.owed.with(openingsReferredTo(content, url));
-      } else if (!dependent.everything) {
-        dependent.owed = dependent.owed.with(namesToWarm(content, url, dependent.subscription));
-      }
-    }
   }
 
   #exhausted(message: string): readonly StreamEffect[] {

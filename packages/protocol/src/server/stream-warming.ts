@@ -1,0 +1,68 @@
+import type { ResourceTypes, TypeUrl } from "@xdskit/api";
+import { NameSet } from "../name-set.js";
+import type { ResourceSet } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
+import type { Content } from "./content.js";
+import type { StreamOptions } from "./contract.js";
+import type { Subscriber } from "./subscriber.js";
+import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
+
+/** What the client of one stream warms, and waits for. */
+export class StreamWarming {
+  readonly #types: ResourceTypes;
+  readonly #isPerType: boolean;
+  /** Names that resources sent before refer to, of types that were not asked for then. */
+  readonly #names = new Map<TypeUrl, WarmingNames>();
+  /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
+  #opensAll = false;
+
+  constructor({ types, only }: StreamOptions) {
+    this.#types = types;
+    this.#isPerType = only !== undefined;
+  }
+
+  /** The names of a type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
+  namesOf(type: TypeUrl): NameSet {
+    return this.#names.get(type)?.names ?? NameSet.empty;
+  }
+
+  /** A type is asked for from now on. */
+  begun(subscriber: Subscriber): void {
+    const { type, subscription } = subscriber;
+    if (type.absence !== "unresolved") return;
+    subscriber.owed = subscriber.owed.with(this.namesOf(type.typeUrl));
+    this.#opensAll = this.#isPerType && !subscription.wildcard && subscription.names.size === 0;
+  }
+
+  /** A type is about to be delivered. */
+  deliver(subscriber: Subscriber, snapshot: Snapshot): void {
+    const { type } = subscriber;
+    this.#names.delete(type.typeUrl);
+    if (!this.#opensAll || type.absence !== "unresolved") return;
+    // Envoy on the wire, 7: its first request on a stream of their own does not say whose virtual hosts it waits for.
+    this.#opensAll = false;
+    for (const referring of this.#types) {
+      if (!referring.warmedBy.includes(type.typeUrl)) continue;
+      subscriber.owed = subscriber.owed.with(openingsOfAll(snapshot.of(referring), type.typeUrl));
+    }
+  }
+
+  /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
+  sent(content: Content, current: ResourceSet, subscribers: ReadonlyMap<TypeUrl, Subscriber>): void {
+    if (content.fresh.length === 0 || this.#isPerType) return;
+    for (const url of current.type.warmedBy) {
+      const dependent = subscribers.get(url);
+      const isOpened = this.#types.byTypeUrl(url)?.type.absence === "unresolved";
+      if (dependent === undefined) {
+        // A reconnecting client will claim to have them; it must get them all the same.
+        const warming = this.#names.get(url) ?? new WarmingNames(url);
+        this.#names.set(url, warming);
+        warming.add(content, current, isOpened ? "openings" : "names");
+      } else if (isOpened) {
+        dependent.owed = dependent.owed.with(openingsReferredTo(content, url));
+      } else if (!dependent.everything) {
+        dependent.owed = dependent.owed.with(namesToWarm(content, url, dependent.subscription));
+      }
+    }
+  }
+}
