@@ -113,11 +113,13 @@ export class Ordering {
     }
     if (!changes) return false;
     for (const { subscribers } of this.#streams) {
-      for (const { type, acked, outstanding, subscription } of subscribers) {
+      for (const subscriber of subscribers) {
+        const { type, acked, rejection, subscription } = subscriber;
         if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
         const current = wanted.of(type);
-        if (changeBetween(acked, current).adds) return true;
-        for (const { set } of outstanding) if (changeBetween(set, current).adds) return true;
+        // It may have carried out removals that it rejected.
+        if (rejection?.usesRest === false || changeBetween(acked, current).adds) return true;
+        for (const { set } of onTheirWay(subscriber)) if (changeBetween(set, current).adds) return true;
       }
     }
     return false;
