@@ -30,7 +30,9 @@ export interface InUse {
    * it is named. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
    */
   readonly known: readonly ResourceSet[] | undefined;
-  /** It acknowledged something of the type. What it is sent first is never held back: it serves nothing by it yet, and would wait. */
+  /** Nothing was sent of the type yet: the client may ask for what it uses by an earlier snapshot. */
+  readonly isFirst: boolean;
+  /** It has something of the type, or soon will. What it is sent first is never held back: it serves nothing by it yet, and would wait. */
   readonly isEstablished: boolean;
   /**
    * Whether all other streams of the client that ask for this name, and at least one, have acknowledged it. Undefined where the type is on the same stream, on none, or was
@@ -211,10 +213,10 @@ function goingOf(
   earlier: readonly Snapshot[],
 ): ReadonlyMap<TypeUrl, Going> {
   const going = new Map<TypeUrl, Going>();
-  for (const [url, { type, held, instead }] of types) {
+  for (const [url, { type, held, instead, isFirst }] of types) {
     if (held === undefined) continue;
     // Of what was rejected that stays which is in use: sent again, it is not what the client rejects.
-    const before = held.size > 0 ? [held] : earlier.map((snapshot) => snapshot.of(type));
+    const before = isFirst ? earlier.map((snapshot) => snapshot.of(type)) : [held];
     const removed = removedFrom(before, wanted.of(type)).map((resource) => instead.get(resource.key) ?? resource);
     if (removed.length === 0) continue;
     const byName = new Map<ResourceName, Resource[]>();

