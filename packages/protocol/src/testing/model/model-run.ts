@@ -1,6 +1,7 @@
 import type { ApiVersion } from "@xdskit/api";
 import { intervalOver } from "../../beat.js";
 import type { Variant } from "../../server/contract.js";
+import type { PlaySeed } from "../play-seeds.js";
 import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
 import { createVersionLedger } from "../version-ledger.js";
@@ -39,17 +40,11 @@ interface Session {
   blocked: boolean;
 }
 
-/** What one run did, line by line, and why it failed, if it did. */
-export interface ModelRun {
-  readonly story: readonly string[];
-  readonly failure: Error | undefined;
-}
-
 /**
  * Runs `steps` random steps from a seed: nodes come, ask, answer, fall silent, reconnect, while resources change; then everything comes to rest
  * and each client must hold exactly what it asked for. Steps in `without` are left out: that is how a failure is made smaller.
  */
-export function runModel(seed: number, steps: number, without: ReadonlySet<number> = new Set()): ModelRun {
+export const runModel: PlaySeed = (seed, steps, without = new Set()) => {
   const story: string[] = [];
   try {
     run(seed, steps, without, (line) => story.push(line));
@@ -57,7 +52,7 @@ export function runModel(seed: number, steps: number, without: ReadonlySet<numbe
   } catch (error) {
     return { story, failure: error as Error };
   }
-}
+};
 
 function run(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);

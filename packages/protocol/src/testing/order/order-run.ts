@@ -1,5 +1,6 @@
 import { resourceTypes } from "@xdskit/api";
 import { createStream, defaultStreamLimits, Ordering, type Stream } from "../../index.js";
+import type { PlaySeed } from "../play-seeds.js";
 import { createRandom, type Random } from "../random.js";
 import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
@@ -10,12 +11,6 @@ import { closedWorld, mended } from "./order-world.js";
 /** How long a client may take to answer, at the most, in steps, of so many milliseconds each. */
 const patience = 12;
 const step = 300;
-
-/** What one run did, line by line, and why it failed, if it did. */
-export interface OrderRun {
-  readonly story: readonly string[];
-  readonly failure: Error | undefined;
-}
 
 /** What is on its way between a client and a server, for one stream. */
 interface Line {
@@ -30,7 +25,7 @@ interface Line {
  * A client is brought from one random configuration to the next, and the next, in `steps` steps: it answers late, rejects what is bad, and at every moment what it serves by
  * must be there. In the end it must have what there is.
  */
-export function runOrder(seed: number, steps: number, without: ReadonlySet<number> = new Set()): OrderRun {
+export const runOrder: PlaySeed = (seed, steps, without = new Set()) => {
   const story: string[] = [];
   try {
     run(seed, steps, without, (line) => story.push(line));
@@ -38,7 +33,7 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
   } catch (error) {
     return { story, failure: error as Error };
   }
-}
+};
 
 function run(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);
