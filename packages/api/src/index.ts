@@ -6,7 +6,7 @@ export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identi
 export { typeUrlPrefix } from "./identifiers.js";
 export { type JsonText, parseJsonText } from "./json-text.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";
-export { redactJson } from "./redact/secret-text.js";
+export { redactErrorText, redactJson } from "./redact/secret-text.js";
 export { isCollection, refersTo } from "./references/refers-to.js";
 export { createRegistry, envoyRegistry, type Registry, type RegistryOptions } from "./registry.js";
 export {

@@ -6,7 +6,7 @@ import { envoyRegistry } from "../registry.js";
 import { createResource } from "../resource.js";
 import { readResources } from "../resource-file.js";
 import { createRedactedBody } from "./redacted-resource.js";
-import { redactJson } from "./secret-text.js";
+import { redactErrorText, redactJson } from "./secret-text.js";
 
 const hideIn = createRedactedBody();
 const key = "-----BEGIN RSA PRIVATE KEY-----\nS3CR3T\n-----END RSA PRIVATE KEY-----\n";
@@ -111,6 +111,26 @@ describe("what is left of a resource with secrets", () => {
     }
   });
 
+  it("no credentials in what requests are matched by", () => {
+    const match = {
+      prefix: "/",
+      headers: [
+        { name: "X-Api-Key", string_match: { exact: "S3CR3T" } },
+        { name: "authorization", exact_match: "Bearer S3CR3T" },
+        { name: "cookie", string_match: { safe_regex: { regex: "sid=S3CR3T" } } },
+        { name: "x-team", string_match: { exact: "edge" } },
+        { name: "x-secret", present_match: true, invert_match: true },
+      ],
+      query_parameters: [{ name: "access_token", string_match: { exact: "S3CR3T" } }],
+    };
+    const virtual_hosts = [{ name: "v", domains: ["*"], routes: [{ match, direct_response: { status: 200 } }] }];
+    const left = leftOf("envoy.config.route.v3.RouteConfiguration", { name: "one", virtual_hosts });
+    assert.ok(!left.includes("S3CR3T"), left);
+    for (const kept of ['"exact":"edge"', "X-Api-Key", '"presentMatch":true', '"invertMatch":true']) {
+      assert.ok(left.includes(kept), `${kept}: ${left}`);
+    }
+  });
+
   it("no secret in what an extension has as text: variables, JSON", () => {
     const vm_config = {
       environment_variables: { key_values: { DB_PASSWORD: "S3CR3T", REGION: "eu" } },
@@ -192,5 +212,21 @@ describe("JSON", () => {
     const text = JSON.stringify({ keys: [jwk] });
     assert.equal(redactJson(text), text);
     assert.equal(redactJson(JSON.stringify({ keys: [{ ...jwk, d: "S3CR3T" }] })), "[redacted]");
+  });
+});
+
+describe("what a client says", () => {
+  it("without the secrets of the message that it quotes, in protobuf's text format, be it cut off", () => {
+    const quoted =
+      'one: Proto constraint validation failed (bad): tls { password { inline_string: "S3CR3T \\" S3CR3T" } ';
+    const pem = 'private_key { inline_string: "-----BEGIN PRIVATE KEY-----\\nS3CR3T\\n-----END PRIVATE KEY-----\\n" } ';
+    const left = redactErrorText(`${quoted}${pem}name: "kept" auth_token: "S3CR3T`);
+    assert.ok(!left.includes("S3CR3T"), left);
+    for (const kept of ["one: Proto", 'name: "kept"', "private_key", "password"]) assert.ok(left.includes(kept), left);
+  });
+
+  it("as it is where it quotes none", () => {
+    const said = 'Error adding/updating cluster(s) token: unknown lb_policy (password) "x"';
+    assert.equal(redactErrorText(said), said);
   });
 });

@@ -126,12 +126,12 @@ function redactValue(value: unknown): unknown {
 }
 
 function redactPair(schema: DescMessage, message: Message): Message {
-  const { key } = message as Message & { readonly key?: unknown };
+  const { name, key = name } = message as Message & { readonly key?: unknown; readonly name?: unknown };
   if (typeof key !== "string" || !isSecretHeader(key)) return message;
   let result = message;
   for (const field of schema.fields) {
-    const value = field.name === "key" ? undefined : fieldValue(result, field);
-    const after = hideValue(undefined, value);
+    const value = field.name === "key" || field.name === "name" ? undefined : fieldValue(result, field);
+    const after = value === undefined ? value : hideValue(field.message, value);
     if (after !== value) result = withField(result, field, after);
   }
   return result;

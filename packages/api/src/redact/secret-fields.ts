@@ -19,8 +19,12 @@ const anyName = "google.protobuf.Any";
 const structName = "google.protobuf.Struct";
 /** What extensions of Wasm and others have their configuration in. */
 const texts = new Set(["google.protobuf.StringValue", "google.protobuf.BytesValue"]);
-/** A key that says what its value is. */
-const pairs = new Set(["HeaderValue", "QueryParameter", "KeyValue"].map((name) => `envoy.config.core.v3.${name}`));
+/** A key, or a name, that says what its value is. */
+const pairs = new Set([
+  ...["HeaderValue", "QueryParameter", "KeyValue"].map((name) => `envoy.config.core.v3.${name}`),
+  // What a header, a parameter or a cookie must be.
+  ...["HeaderMatcher", "QueryParameterMatcher", "CookieMatcher"].map((name) => `envoy.config.route.v3.${name}`),
+]);
 /** The names of cookies that hold tokens are no secrets. */
 const harmless = new Set(["envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames"]);
 

@@ -49,6 +49,16 @@ function withoutPassword(text: string): string {
   return text.includes("@") ? text.replace(/(:\/\/[^/?#\s:@]*):[^/?#\s@]*@/g, `$1:${redacted}@`) : text;
 }
 
+/** A field of protobuf's text format with a text in it, or in the data source that it holds. */
+const quotedField = /\b([A-Za-z_]\w*)(\s*:\s*|\s*\{\s*inline_(?:string|bytes)\s*:\s*)"(?:[^"\\]|\\.)*(?:"|\\?$)/gs;
+
+/** What somebody says of a configuration, without its secrets: clients quote, and Envoy quotes whole messages in protobuf's text format. */
+export function redactErrorText(text: string): string {
+  return redactText(text).replace(quotedField, (quoted: string, name: string, between: string) =>
+    isSecretName(name) ? `${name}${between}"${redacted}"` : quoted,
+  );
+}
+
 /** JSON in which what is named like a secret is hidden, at any depth, and so are keys in texts. The same value where nothing is. */
 export function redactJson(value: unknown): unknown {
   return redactAt(value, false, 0);

@@ -1,4 +1,4 @@
-import type { Nonce, Resource, ResourceName, Version } from "@xdskit/api";
+import { type Nonce, type Resource, type ResourceName, redactErrorText, type Version } from "@xdskit/api";
 import type { ErrorDetail } from "../messages/requests.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers } from "../subscription.js";
@@ -98,9 +98,11 @@ export function answered(
     acknowledge(subscriber, sent, before, now);
     return { kind: "acknowledged", type, nonce, version };
   }
-  const { code, message } = error;
+  const { code } = error;
   const carried = newIn(subscriber, sent);
-  const blame = blameOf(message, carried);
+  const blame = blameOf(error.message, carried);
+  // Logs, events and pages show it.
+  const message = redactErrorText(error.message);
   const rejection: Rejection = {
     ...{ version, nonce, code, message, at: now, blamed: blame?.names, usesRest: blame?.usesRest ?? false },
     ...{ before: subscriber.acked, after: sent.set, carried },

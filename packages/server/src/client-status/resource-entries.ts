@@ -1,4 +1,4 @@
-import { type RedactedBody, redactJson } from "@xdskit/api";
+import type { RedactedBody } from "@xdskit/api";
 import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { ResourceSet, TypeStatus, Variant } from "@xdskit/protocol";
@@ -79,7 +79,7 @@ function rejectedVersion({ status, variant }: TypeOnStream, { rejected }: Resour
   return (variant === "delta" ? rejected?.version : status.rejected?.version) ?? "";
 }
 
-/** What a client says may quote what it was sent. */
+/** What a client said; without secrets, as all that is known of it. */
 export function detailsOf({ code, message }: { readonly code: number; readonly message: string }): string {
-  return message === "" ? `rejected with code ${code}` : String(redactJson(message));
+  return message === "" ? `rejected with code ${code}` : message;
 }

@@ -177,6 +177,39 @@ describe("the ledger", () => {
       assert.equal(server.nodeConfig("n2"), undefined);
     }));
 
+  it("looks at as many resources of a node as it is asked to, however many streams have its id", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set(["a", "b", "c"].map((name) => cluster(name)));
+      for (let index = 0; index < 3; index++) ask(sotw(client.open(ads("sotw"))));
+      await waitFor("all streams", () => server.node("n1")?.streams.length === 3);
+      const looked = (most?: number) => {
+        const { resources, isCut } = server.nodeConfig("n1", { most }) ?? {};
+        return [resources?.length, isCut];
+      };
+      assert.deepEqual(
+        [looked(), looked(9), looked(8), looked(1)],
+        [
+          [9, false],
+          [9, false],
+          [8, true],
+          [1, true],
+        ],
+      );
+    }));
+
+  it("tells no secret that a client quotes", () =>
+    withServer({}, async ({ server, client, events }) => {
+      server.config.set([cluster("a")]);
+      const stream = sotw(client.open(ads("sotw")));
+      ask(stream);
+      await answer(stream, 'a: bad: password { inline_string: "S3CR3T" }');
+      await settles(server, "rejected");
+      const told = server.node("n1")?.streams[0]?.types[0]?.rejected?.message;
+      assert.equal(told, 'a: bad: password { inline_string: "[redacted]" }');
+      const event = events.find(({ kind }) => kind === "rejected");
+      assert.ok(event?.kind === "rejected" && event.message === told);
+    }));
+
   it("tells when a client has all that it is to have, once", () =>
     withServer({}, async ({ server, client, events }) => {
       server.config.set([cluster("a"), listener("l")]);

@@ -17,6 +17,8 @@ import { typeReport, typeState } from "./type-report.js";
 export interface NodeConfigFilter {
   /** A type as people type it (`cluster`, `cds`), or its type URL. Default: every type that the node asked for. */
   readonly type?: string | undefined;
+  /** How many are looked at, over all streams of the node. Default: all. */
+  readonly most?: number | undefined;
 }
 
 /** How many nodes are how far. */
@@ -64,8 +66,18 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
       const last = open.at(-1);
       if (last === undefined) return undefined;
       const type = filter.type === undefined ? undefined : (types.find(filter.type)?.typeUrl ?? filter.type);
-      const resources = open.flatMap((stream) => [...resourceReports(stream, type)]);
-      return { id, node: last.opened.node, group: last.opened.group, resources };
+      const { most = Number.POSITIVE_INFINITY } = filter;
+      const resources: ResourceReport[] = [];
+      let isCut = false;
+      for (const stream of open) {
+        for (const report of resourceReports(stream, type)) {
+          isCut = resources.length >= most;
+          if (isCut) break;
+          resources.push(report);
+        }
+        if (isCut) break;
+      }
+      return { id, node: last.opened.node, group: last.opened.group, resources, isCut };
     },
     nodeStates() {
       const moment = momentOf(clock);

@@ -118,6 +118,8 @@ export interface NodeConfig {
   readonly node: Node;
   readonly group: string;
   readonly resources: readonly ResourceReport[];
+  /** There are more than were asked for. */
+  readonly isCut: boolean;
 }
 
 const ranks: Readonly<Record<NodeState, number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };

@@ -65,6 +65,8 @@ export function createGroupView(context: GroupViewContext): GroupView {
   const views = new Map<string, Snapshot>();
   let viewsOf: Snapshot | undefined;
   let rollout: RolloutMachine | undefined;
+  /** What was taken out of quarantine by hand just now, and was not told yet. */
+  let lifted: QuarantineEntry[] = [];
 
   /** What a rollout under way keeps from those that it has not reached. */
   const undo = () => (rollout?.isUnderWay ? rollout.undo : undefined);
@@ -93,6 +95,12 @@ export function createGroupView(context: GroupViewContext): GroupView {
   }
   function tellEnded(ended: readonly QuarantineEntry[]): void {
     if (ended.length > 0) context.quarantineIs("ended", ended);
+  }
+  function tellLifted(): void {
+    const ended = lifted;
+    lifted = [];
+    tellEnded(ended);
+    spread();
   }
   /** What is to be in quarantine after contents were rejected. */
   function quarantineAfter(known: LastGood, place: Place, contents: readonly Resource[], rejection: Rejection) {
@@ -199,9 +207,12 @@ export function createGroupView(context: GroupViewContext): GroupView {
     },
     lift(entries) {
       const ended = quarantine.delete(entries);
-      tellEnded(ended);
-      if (ended.length > 0) spread();
-      return ended.length > 0;
+      if (ended.length === 0) return false;
+      views.clear();
+      // Once for all that are lifted one after the other: telling the streams costs as many as there are.
+      if (lifted.length === 0) queueMicrotask(tellLifted);
+      for (const entry of ended) lifted.push(entry);
+      return true;
     },
     close: () => rollout?.close(),
   };

@@ -93,6 +93,26 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
+    it("ends for many at once when each is lifted", async () => {
+      await withMemoryServer({ onReject: "lastGood" }, async ({ server, transport, address, events }) => {
+        const all = (content: string) => Array.from({ length: 50 }, (_, index) => cluster(`c${index}`, content));
+        server.config.set(all("1"));
+        const first = judgingClient(transport, address, { id: "first", variant, judge: fussy });
+        await waitFor("what there is first", () => first.held.size === 50);
+        server.config.set(all("bad"));
+        await waitFor("a quarantine", () => server.quarantines().length === 50);
+        const second = judgingClient(transport, address, { id: "second", variant });
+        await waitFor("what was acknowledged", () => second.held.get("c0") === "1");
+        for (const each of server.quarantines()) assert.equal(each.lift(), true);
+        assert.deepEqual(server.quarantines(), []);
+        await waitFor("the newest", () => second.held.get("c49") === "bad");
+        assert.deepEqual(
+          events.flatMap((event) => (event.kind === "quarantine" ? [`${event.outcome} ${event.count}`] : [])),
+          ["began 50", "ended 50"],
+        );
+      });
+    });
+
     it("is off by default", async () => {
       await withMemoryServer({}, async ({ server, transport, address }) => {
         server.config.set([cluster("a", "1")]);

@@ -43,14 +43,15 @@ export interface Quarantine {
 export function createQuarantine(): Quarantine {
   const entries = new Map<string, QuarantineEntry>();
   const keyOf = (keyed: Keyed, version: Version | undefined) => `${idOf(keyed)} ${version ?? ""}`;
-  /** Each `after` that there is, ascending; there are few. */
-  let steps: readonly number[] = [];
-  function update(): void {
-    steps = [...new Set(Array.from(entries.values(), ({ after }) => after))].sort((a, b) => a - b);
+  let steps: readonly number[] | undefined;
+  /** Each `after` that there is, ascending; there are few. Found anew when it is asked for. */
+  function stepsNow(): readonly number[] {
+    steps ??= [...new Set(Array.from(entries.values(), ({ after }) => after))].sort((a, b) => a - b);
+    return steps;
   }
   function remove(which: Iterable<QuarantineEntry>): readonly QuarantineEntry[] {
     const removed = [...which].filter((entry) => entries.delete(keyOf(entry, entry.version)));
-    if (removed.length > 0) update();
+    if (removed.length > 0) steps = undefined;
     return removed;
   }
   return {
@@ -71,7 +72,7 @@ export function createQuarantine(): Quarantine {
         entries.set(key, entry);
         added.push(entry);
       }
-      if (added.length > 0) update();
+      if (added.length > 0) steps = undefined;
       return added;
     },
     delete: remove,
@@ -110,9 +111,9 @@ export function createQuarantine(): Quarantine {
         if (seen.size > 0) overrides.set(id, { type: keyed.type, key: keyed.key, resource });
       }
     },
-    classOf: (order) => steps.findLast((after) => after < order) ?? Number.NEGATIVE_INFINITY,
+    classOf: (order) => stepsNow().findLast((after) => after < order) ?? Number.NEGATIVE_INFINITY,
     get orders() {
-      return steps.map((after) => after + 1);
+      return stepsNow().map((after) => after + 1);
     },
   };
 }

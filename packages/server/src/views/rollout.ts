@@ -57,9 +57,11 @@ export interface RolloutMachine {
 
 /** Nodes come and go with ids of their own choice, and may all reject a change that halted. */
 const mostRejections = 1_000;
+/** Of what a rejection may be about so much is remembered: a change may be large, and rejected by many. */
+const mostAbout = 100;
 
 interface Noted extends RolloutRejection {
-  /** What of the change it may be about: versions by resource. */
+  /** What of the change it may be about: versions by resource, at most 100. */
   readonly about: ReadonlyMap<string, Version | undefined>;
 }
 
@@ -219,11 +221,13 @@ export function createRollout(context: RolloutContext): RolloutMachine {
       const id = idOf(resource);
       if (!wanted.has(id) || wanted.get(id) !== resource.version) continue;
       if (faulty === undefined || faulty.has(resource.name)) about.set(id, resource.version);
+      if (about.size === mostAbout) return about;
     }
     if (faulty !== undefined || about.size > 0) return about;
     for (const keyed of undo.values()) {
       if (keyed.type !== type || wanted.get(idOf(keyed)) !== undefined) continue;
       if (before?.get(keyed.key) !== undefined && after.get(keyed.key) === undefined) about.set(idOf(keyed), undefined);
+      if (about.size === mostAbout) break;
     }
     return about;
   }

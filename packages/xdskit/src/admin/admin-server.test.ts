@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
@@ -167,6 +168,29 @@ describe("admin pages", () => {
     assert.deepEqual(await post("rollouts/all/valueOf"), [404, "not found\n"]);
     assert.deepEqual(await post("quarantines/lift"), [409, "there is nothing that it applies to\n"]);
     stream.cancel();
+  });
+
+  test("on this machine, only those are answered who call it by an address or localhost", async () => {
+    const statusOf = (host: string) =>
+      new Promise((resolve, reject) => {
+        const { port } = admin.address;
+        const options = { host: "127.0.0.1", port, path: "/api/v1/nodes", headers: { host } };
+        request(options, (response) => resolve(response.resume().statusCode))
+          .on("error", reject)
+          .end();
+      });
+    for (const host of ["127.0.0.1:1", "localhost", "LocalHost:19000", "[::1]:19000", "a.localhost", "10.0.0.1"]) {
+      assert.equal(await statusOf(host), 200, host);
+    }
+    for (const host of [
+      "elsewhere.example",
+      "elsewhere.example:19000",
+      "localhost.example",
+      "127.0.0.1.example",
+      "1",
+    ]) {
+      assert.equal(await statusOf(host), 403, host);
+    }
   });
 
   test("/ names the pages in one line", async () => {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../version.js";
 import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
@@ -97,9 +97,10 @@ async function respond(request: IncomingMessage, response: ServerResponse, state
 
 const apiPrefix = "/api/v1/";
 
-async function answer({ method, url = "/", headers }: IncomingMessage, state: AdminState): Promise<Answer> {
+async function answer({ method, url = "/", headers, socket }: IncomingMessage, state: AdminState): Promise<Answer> {
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
+  if (path.startsWith(apiPrefix) && isLoopback(socket.localAddress) && !isLocalName(headers.host)) return foreignName;
   if (method === "POST" && path.startsWith(apiPrefix)) {
     // A page in somebody's browser may post to this machine, too, and every browser says so.
     if (headers.origin !== undefined) return { status: 403, body: "not from a browser\n" };
@@ -113,6 +114,18 @@ async function answer({ method, url = "/", headers }: IncomingMessage, state: Ad
     return { status: 405, headers: { allow: "GET, HEAD" }, body: "method not allowed\n" };
   }
   return page(state, query);
+}
+
+/** A page in a browser on this machine reaches it by a name of its own, which somebody's DNS leads here, and could read the answer. */
+const foreignName: Answer = { status: 403, body: "call it by its address, or localhost\n" };
+
+function isLoopback(address = ""): boolean {
+  return /^(::ffff:)?127\.|^::1$/.test(address);
+}
+
+function isLocalName(host = "localhost"): boolean {
+  const name = host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
+  return isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
 }
 
 const notFound: Answer = { status: 404, body: "not found\n" };

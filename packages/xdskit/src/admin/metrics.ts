@@ -82,11 +82,11 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     ["xdskit_stale_requests_total", "Requests with an outdated nonce, which were ignored.", "stale"],
   ] as const) {
     counter(name, help, ["type", "variant"], () =>
-      server.stats().types.map((row) => ({ labels: { type: row.type, variant: row.variant }, value: row[field] })),
+      stats.types.map((row) => ({ labels: { type: row.type, variant: row.variant }, value: row[field] })),
     );
   }
   counter("xdskit_fetches_total", "Unary Fetch calls.", ["api", "type"], () =>
-    server.stats().fetches.map(({ api, type, calls }) => ({ labels: { api, type }, value: calls })),
+    stats.fetches.map(({ api, type, calls }) => ({ labels: { api, type }, value: calls })),
   );
   const polls = (field: "held" | "polls" | "requestBytes"): readonly Sample[] =>
     stats.polls.map((row) => ({ labels: { api: row.api, type: row.type }, value: row[field] }));

@@ -6,6 +6,9 @@ export type NodesInput = Pick<XdsServer, "nodes" | "node" | "nodeConfig">;
 /** Resources that one page lists. */
 const mostResources = 1_000;
 
+/** And so many are looked at: any number of streams may have the id of one node. */
+const mostLookedAt = 50_000;
+
 /** What `/api/v1/nodes` tells: every node with a stream, its streams and how far each type is. `state` and `group` pick those that have it. */
 export function nodesPage(server: NodesInput, query: URLSearchParams): object {
   const state = query.get("state");
@@ -17,12 +20,12 @@ export function nodesPage(server: NodesInput, query: URLSearchParams): object {
 }
 
 /**
- * What `/api/v1/nodes/<id>` tells: the same of one node, and its resources: how many are in which state, and those that are not synced, at most 1,000. `type` picks a
+ * What `/api/v1/nodes/<id>` tells: the same of one node, and its resources: how many are in which state, and those that are not synced, at most 1,000; `isCut`: of more than 50,000 the others are not counted. `type` picks a
  * type, `resources=all` lists those that are synced, too. Undefined: it has no stream.
  */
 export function nodePage(server: NodesInput, id: string, query: URLSearchParams): object | undefined {
   const node = server.node(id);
-  const config = server.nodeConfig(id, { type: query.get("type") ?? undefined });
+  const config = server.nodeConfig(id, { type: query.get("type") ?? undefined, most: mostLookedAt });
   if (node === undefined || config === undefined) return undefined;
   const all = query.get("resources") === "all";
   const listed: ResourceReport[] = [];
@@ -30,7 +33,7 @@ export function nodePage(server: NodesInput, id: string, query: URLSearchParams)
     if (listed.length === mostResources) break;
     if (all || resource.state !== "synced") listed.push(resource);
   }
-  return { ...nodeJson(node), resourceStates: countStates(config), resources: listed };
+  return { ...nodeJson(node), resourceStates: countStates(config), isCut: config.isCut, resources: listed };
 }
 
 function countStates({ resources }: NodeConfig): Partial<Record<ResourceState, number>> {
