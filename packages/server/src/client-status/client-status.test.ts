@@ -219,6 +219,24 @@ describe("client status (CSDS)", () => {
       assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");
     }));
 
+  it("sums up that nothing is on its way to a client that asks for fewer names than it was sent", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      server.config.set([loadAssignment("one", 1), loadAssignment("two", 1)]);
+      const stream = delta(client.open(ads("delta")));
+      const url = urlOf("endpoint");
+      stream.send({ node: node("n1"), typeUrl: url, resourceNamesSubscribe: ["one", "two"] });
+      const { nonce: responseNonce } = await stream.next();
+      const request = { node: { clientFeatures: [summaryFeature] } };
+      await eventually(fetch, [" STALE UNKNOWN", "one STALE REQUESTED", "two STALE REQUESTED"], request);
+      stream.send({ typeUrl: url, responseNonce });
+      const both = await eventually(fetch, [" SYNCED ACKED"], request);
+      stream.send({ typeUrl: url, resourceNamesUnsubscribe: ["one"] });
+      await eventually(fetch, ["two SYNCED ACKED"]);
+      server.config.set([loadAssignment("two", 1)]);
+      const one = await eventually(fetch, [" SYNCED ACKED"], request);
+      assert.notEqual(one.genericXdsConfigs[0]?.versionInfo, both.genericXdsConfigs[0]?.versionInfo);
+    }));
+
   it("says what is held back, and for what", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       const routes = urlOf("route");

@@ -104,7 +104,7 @@ function* entriesOf(
       continue;
     }
     const report = typeReport(status, wanted, unsettledSince, moment);
-    yield* typeEntries(report);
+    yield* typeEntries(report, status.outstanding);
     // Most clients have everything, and are not looked through for it.
     if (report.behind === 0 && report.rejected === undefined && report.names <= report.resources) continue;
     let listed = 0;

@@ -8,8 +8,9 @@ import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
 /**
  * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one that is on its way (STALE), the one that is
  * to be sent (NOT_SENT), the one that it rejected (ERROR); each where there is one. Where the type is not synced, the first says the rest.
+ * `outstanding`: how many responses the client has not answered.
  */
-export function typeEntries(report: TypeReport): readonly StatusEntry[] {
+export function typeEntries(report: TypeReport, outstanding: number): readonly StatusEntry[] {
   const { typeUrl, sent, acknowledged, rejected, wantedVersion, behind } = report;
   const entries: StatusEntry[] = [];
   const add = (
@@ -25,7 +26,8 @@ export function typeEntries(report: TypeReport): readonly StatusEntry[] {
     add(ConfigStatus.ERROR, ClientResourceStatus.NACKED, rejected, { details: detailsOf(rejected), at, version });
   }
   const answered = [acknowledged?.version, rejected?.version];
-  if (sent !== undefined && !answered.includes(sent.version)) {
+  // What was sent last may differ from what was acknowledged with nothing on its way: the client asks for fewer names since.
+  if (sent !== undefined && outstanding > 0 && !answered.includes(sent.version)) {
     add(ConfigStatus.STALE, ClientResourceStatus.UNKNOWN, sent);
   }
   const known = [...answered, sent?.version];

@@ -5,7 +5,7 @@ import { createResource } from "@xdskit/api";
 import type { XdsServer } from "../index.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
-import { cluster, listener, loadAssignment } from "../testing/test-resources.js";
+import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { type DeltaStream, delta, type SotwStream, sotw } from "../testing/xds-client.js";
 import type { NodeState } from "./node-status.js";
@@ -127,6 +127,28 @@ describe("the ledger", () => {
       await answerDelta(stream);
       await settles(server, "synced");
       assert.deepEqual(server.nodeStates(), { synced: 1, pending: 0, rejected: 0, stale: 0 });
+    });
+  });
+
+  it("calls what waits for what the client rejected pending, however long", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a"), routeConfiguration("r", "a")]);
+      const stream = delta(client.open(ads("delta")));
+      stream.send({ node: { id: "n1" }, typeUrl });
+      await answerDelta(stream);
+      const routes = urlOf("route");
+      stream.send({ typeUrl: routes, resourceNamesSubscribe: ["r"] });
+      const { nonce: responseNonce } = await stream.next();
+      stream.send({ typeUrl: routes, responseNonce });
+      await settles(server, "synced");
+      server.config.update({ upsert: [cluster("b"), routeConfiguration("r", "b")] });
+      const { nonce } = await stream.next();
+      stream.send({ typeUrl, responseNonce: nonce, errorDetail: { code: 3, message: "b is bad" } });
+      await settles(server, "rejected");
+      clock.advance(60_000);
+      const states = server.node("n1")?.streams[0]?.types.map(({ type, state }) => `${type} ${state}`);
+      assert.deepEqual(states, ["cluster rejected", "route pending"]);
     });
   });
 

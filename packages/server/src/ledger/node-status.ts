@@ -7,7 +7,7 @@ import type { NodeStreamInfo } from "../events.js";
  *
  * - `synced`: it acknowledged all of it.
  * - `pending`: something was not sent yet, is on its way, or is held back until something else was acknowledged.
- * - `stale`: pending, and for longer than `staleMs` nothing was heard.
+ * - `stale`: pending, and for longer than `staleMs` nothing was heard. What is only held back stays `pending`.
  * - `rejected`: it rejected (NACK) something that it is still to have.
  */
 export type NodeState = "synced" | "pending" | "rejected" | "stale";

@@ -72,6 +72,8 @@ function stateOf(
 ): NodeState {
   if (rejected !== undefined) return "rejected";
   if (wanted !== undefined && outstanding + waits.length + behind === 0) return "synced";
+  // The client is asked for nothing here: what is awaited says whether it is silent. What a rejection holds back waits without a limit.
+  if (outstanding === 0 && waits.length > 0) return "pending";
   // Of several on their way the last is not the one that was sent first, and a client that never answers is sent more and more.
   const since = outstanding === 1 ? (sent?.at ?? unsettledSince) : unsettledSince;
   return now - Math.max(acknowledged?.at ?? 0, since) > staleMs ? "stale" : "pending";

@@ -145,10 +145,24 @@ describe("what a summary says besides", () => {
   test("how many are behind, what is held back and for what, and who is silent", () => {
     const view = typeWith({ state: "stale", behind: 12, waits });
     assert.deepEqual([view.types[0]?.state, view.types[0]?.behind, view.types[0]?.behindIsLeast], ["stale", 12, false]);
-    const reason = "stays until what takes the place of route r1, r2, r3 and 2 more is acknowledged";
+    const reason = "stays until the change or removal of route r1, r2, r3 and 2 more is acknowledged";
     assert.match(statusTable([view], now), new RegExp(`cluster +stale .* gone: ${reason}\n`));
     const details = clientDetails(view, now);
     assert.ok(details.endsWith(`\n    gone: ${reason}\n    … and more\n`), details);
+  });
+
+  test("what was rejected, where that holds the rest back", () => {
+    const held = { kind: "make", type: "route", names: ["r"], for: { type: "cluster", names: ["a", "b"] } };
+    const routeUrl = url("envoy.config.route.v3.RouteConfiguration");
+    const value = { state: "pending", behind: 1, waits: [held] };
+    const view = viewOf([
+      { typeUrl: clusterUrl, name: "b", configStatus: ConfigStatus.ERROR, clientStatus: Client.NACKED },
+      { typeUrl: routeUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED, xdsConfig: summary(value) },
+      { typeUrl: routeUrl, name: "r", configStatus: ConfigStatus.NOT_SENT, clientStatus: Client.ACKED },
+    ]);
+    const reason = "r: held back until cluster a, b is acknowledged; the client rejected b\n";
+    assert.ok(statusTable([view], now).includes(reason), statusTable([view], now));
+    assert.ok(clientDetails(view, now).endsWith(`    ${reason}`), clientDetails(view, now));
   });
 
   test("nothing, where it is not as it should be", () => {

@@ -10,15 +10,15 @@ export function statusTable(clients: readonly ClientView[], now: Date): string {
   const rows = clients.flatMap((client) =>
     client.types.length === 0
       ? [[nameOf(client), ...columns.slice(1).map(() => "-")]]
-      : client.types.map((type) => [nameOf(client), ...cellsOf(type, now)]),
+      : client.types.map((type) => [nameOf(client), ...cellsOf(type, client, now)]),
   );
   const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows]);
   return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
 }
 
-function cellsOf(type: TypeView, now: Date): readonly string[] {
+function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly string[] {
   const [wait] = type.waits;
-  const reason = type.error?.details ?? (wait === undefined ? "" : waitText(wait));
+  const reason = type.error?.details ?? (wait === undefined ? "" : waitText(wait, types));
   return [
     ...[
       printable(type.type),
@@ -46,7 +46,7 @@ export function clientDetails(client: ClientView, now: Date): string {
   for (const type of client.types) {
     lines.push(`  ${printable(type.type)}: ${typeText(type, now)}`);
     for (const resource of type.resources) {
-      lines.push(`    ${printable(resource.name)}: ${resourceText(resource, type, now)}`);
+      lines.push(`    ${printable(resource.name)}: ${resourceText(resource, type, client, now)}`);
     }
     const listed = type.resources.length - missingCount(type);
     if (type.behindIsLeast || type.behind > listed) lines.push("    … and more");
@@ -74,6 +74,7 @@ function typeText(type: TypeView, now: Date): string {
 function resourceText(
   { name, state, version, lastUpdated, error }: ResourceView,
   { waits }: TypeView,
+  { types }: ClientView,
   now: Date,
 ): string {
   const when = (date: Date | undefined) => (date === undefined ? "" : ` ${ago(date, now)}`);
@@ -84,7 +85,7 @@ function resourceText(
       return `sent${when(lastUpdated)}, not answered yet`;
     case "pending": {
       const wait = waits.find(({ names }) => names.includes(name));
-      if (wait !== undefined) return printable(waitReason(wait));
+      if (wait !== undefined) return printable(waitReason(wait, types));
       return version === "" ? "not received yet" : `not sent yet; it has ${printable(version)}`;
     }
     case "missing":

@@ -1,28 +1,37 @@
 import type { TypeSummary } from "@xdskit/server/status-client";
+import type { TypeView } from "./client-view.js";
 
 type Wait = TypeSummary["waits"][number];
 
 /** How many names are said of several. */
 const mostNamed = 3;
 
-/** What is held back, and for what: `a, b wait for cluster one to be acknowledged`. */
-export function waitText(wait: Wait): string {
-  return `${some(wait.names)}: ${waitReason(wait)}`;
+/** What is held back, and for what: `a, b: held back until cluster one is acknowledged`. `types`: all of the client. */
+export function waitText(wait: Wait, types: readonly TypeView[]): string {
+  return `${some(wait.names)}: ${waitReason(wait, types)}`;
 }
 
 /** Why it is held back. */
-export function waitReason({ kind, for: awaited }: Wait): string {
+export function waitReason({ kind, for: awaited }: Wait, types: readonly TypeView[]): string {
   const others = awaited === undefined ? "" : `${awaited.type} ${some(awaited.names)}`;
   switch (kind) {
     case "make":
-      return `held back until ${others} is acknowledged`;
+      return `held back until ${others} is acknowledged${rejectedOf(awaited, types)}`;
     case "break":
-      return `stays until what takes the place of ${others} is acknowledged`;
+      return `stays until the change or removal of ${others} is acknowledged${rejectedOf(awaited, types)}`;
     case "linger":
       return `stays for a while, since connections drain${others === "" ? "" : ` from ${others}`}`;
     case "named":
       return "stays until the client asks for it no longer";
   }
+}
+
+/** What is awaited and was rejected holds the rest back until it is mended. */
+function rejectedOf(awaited: Wait["for"], types: readonly TypeView[]): string {
+  const resources = types.find(({ type }) => type === awaited?.type)?.resources ?? [];
+  const rejected = new Set(resources.filter(({ state }) => state === "rejected").map(({ name }) => name));
+  const names = awaited?.names.filter((name) => rejected.has(name)) ?? [];
+  return names.length === 0 ? "" : `; the client rejected ${some(names)}`;
 }
 
 function some(names: readonly string[]): string {
