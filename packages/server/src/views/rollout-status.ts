@@ -38,7 +38,7 @@ export interface RolloutStatus {
   /** How many resources it changes, and which: at most 100. */
   readonly changed: number;
   readonly resources: readonly { readonly type: string; readonly name: string }[];
-  /** Node ids with streams: `held` are those that have what was before. Of the others, `pending` have not acknowledged the change yet. */
+  /** Node ids with streams: `held` are those that have what was before. Of the others, `pending` have not acknowledged the change yet. Of one that is over: at its end. */
   readonly nodes: {
     readonly reached: number;
     readonly pending: number;

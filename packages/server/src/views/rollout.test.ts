@@ -191,7 +191,7 @@ for (const variant of ["sotw", "delta"] as const) {
         assert.deepEqual(rollout().waitsFor, [canary]);
         clock.advance(1);
         assert.equal(rollout().state, "halted");
-        assert.equal(rollout().reason, `node "${canary}" did not acknowledge it in 1000 ms`);
+        assert.equal(rollout().reason, `node "${canary}" did not acknowledge it in 1 s`);
         assert.deepEqual(rollout().nodes, { reached: 1, pending: 1, rejected: 0, held: 7 });
         fleet.of(canary).connect();
         assert.equal(rollout().resume(), true);

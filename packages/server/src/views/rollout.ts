@@ -205,7 +205,7 @@ export function createRollout(context: RolloutContext): RolloutMachine {
   }
 
   function timeoutReason(): string {
-    const waited = `in ${settings.timeoutMs} ms`;
+    const waited = `in ${duration(settings.timeoutMs)}`;
     const nodes = distinct(pending);
     if (nodes.size === 0) return `no node of step ${step + 1} acknowledged it ${waited}`;
     const [first] = nodes;
@@ -238,15 +238,16 @@ export function createRollout(context: RolloutContext): RolloutMachine {
     const reachedNodes = new Set<string>();
     for (const { node, way } of reached) if (way === "stream") reachedNodes.add(node.id);
     const pendingNodes = distinct(pending);
+    const held = state === "completed" ? 0 : all.size - reachedNodes.size;
     return {
       ...{ id, group, state, reason: state === "halted" ? reason : "", step: step + 1, steps: settings.steps },
       ...{ startedAt, since, changed: undo.size },
       resources: first(undo.values(), ({ type, key }) => ({ type: type.name, name: key })),
       nodes: {
-        reached: reachedNodes.size,
+        reached: all.size - held,
         pending: pendingNodes.size,
         rejected: rejections.size,
-        held: all.size - reachedNodes.size,
+        held,
       },
       waitsFor: first(pendingNodes, (node) => node),
       rejections: first(rejections.values(), ({ about: _, ...told }) => told),
@@ -345,6 +346,10 @@ function distinct(places: Iterable<Place>): Set<string> {
   const ids = new Set<string>();
   for (const { node } of places) ids.add(node.id);
   return ids;
+}
+
+function duration(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
 }
 
 function first<From, To>(from: Iterable<From>, shown: (each: From) => To): To[] {

@@ -163,10 +163,14 @@ describe("admin pages", () => {
     assert.deepEqual(await shown(), [{ group: "all", state: "halted", reason: "by hand" }]);
     assert.deepEqual(await post("rollouts/all/resume"), [200, "waiting"]);
     assert.deepEqual(await post("rollouts/all/promote"), [200, "completed"]);
-    assert.deepEqual(await post("rollouts/all/roll-back"), [409, "there is nothing that it applies to\n"]);
-    assert.deepEqual(await post("rollouts/none/promote"), [409, "there is nothing that it applies to\n"]);
-    assert.deepEqual(await post("rollouts/all/valueOf"), [404, "not found\n"]);
-    assert.deepEqual(await post("quarantines/lift"), [409, "there is nothing that it applies to\n"]);
+    const nothingToDo =
+      "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state\n";
+    assert.deepEqual(await post("rollouts/all/roll-back"), [409, nothingToDo]);
+    assert.deepEqual(await post("rollouts/none/promote"), [409, nothingToDo]);
+    const unknownAction =
+      "not found: POST to /api/v1/rollouts/<group>/promote, resume, roll-back or halt, or to /api/v1/quarantines/lift\n";
+    assert.deepEqual(await post("rollouts/all/valueOf"), [404, unknownAction]);
+    assert.deepEqual(await post("quarantines/lift"), [409, nothingToDo]);
     stream.cancel();
   });
 

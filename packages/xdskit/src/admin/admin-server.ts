@@ -105,11 +105,11 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
     // A page in somebody's browser may post to this machine, too, and every browser says so.
     if (headers.origin !== undefined) return { status: 403, body: "not from a browser\n" };
     const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
-    if (done === false) return { status: 409, body: "there is nothing that it applies to\n" };
+    if (done === false) return { status: 409, body: nothingToDo };
     if (done !== undefined) return json(done);
   }
   const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
-  if (page === undefined) return notFound;
+  if (page === undefined) return method === "POST" ? unknownAction : notFound;
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, headers: { allow: "GET, HEAD" }, body: "method not allowed\n" };
   }
@@ -129,6 +129,13 @@ function isLocalName(host = "localhost"): boolean {
 }
 
 const notFound: Answer = { status: 404, body: "not found\n" };
+
+const unknownAction: Answer = {
+  status: 404,
+  body: "not found: POST to /api/v1/rollouts/<group>/promote, resume, roll-back or halt, or to /api/v1/quarantines/lift\n",
+};
+
+const nothingToDo = "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state\n";
 
 function pageOfNode(encoded: string): Page | undefined {
   let id: string;

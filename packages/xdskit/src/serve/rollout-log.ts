@@ -17,7 +17,8 @@ const said: Readonly<Record<RolloutOutcome, string>> = {
 export function logRollout(log: Log, { outcome, rollout }: Extract<ServerEvent, { kind: "rollout" }>): void {
   const { id, group, step, steps, changed, nodes, reason } = rollout;
   const fields = { group, rollout: id, step: `${step}/${steps.length}`, changed, ...nodes };
-  if (outcome === "halted") log.warn({ ...fields, reason }, said[outcome]);
+  const ways = `publish a fix, or POST to /api/v1/rollouts/${encodeURIComponent(group)}/resume, promote or roll-back`;
+  if (outcome === "halted") log.warn({ ...fields, reason }, `${said[outcome]}: ${ways}`);
   else log.info(fields, said[outcome]);
 }
 
