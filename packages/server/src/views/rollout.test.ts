@@ -21,7 +21,7 @@ const judgeAs =
   (contents: ReadonlyMap<string, string>): Judgement => {
     const all = [...contents.values()];
     if (all.some((content) => content === "bad" || content === `only not ${id}`)) return "reject";
-    return all.includes("silent") ? "silent" : "accept";
+    return all.includes("silent") || all.includes(`silent ${id}`) ? "silent" : "accept";
   };
 
 interface Fleet extends Omit<Running, "client"> {
@@ -207,6 +207,18 @@ for (const variant of ["sotw", "delta"] as const) {
         await reaches("waiting", 1);
         assert.equal(rollout().promote(), true);
         await use("2", ids);
+      });
+    });
+
+    it("waits no longer for the last node of a step that is gone", async () => {
+      await withFleet(variant, { steps: [{ count: 2 }, { count: 4 }], soakMs: 0 }, async (fleet) => {
+        const { server, use, reaches, rollout } = fleet;
+        const content = `silent ${second}`;
+        server.config.update({ upsert: [cluster("a", content)] });
+        await use(content, [canary]);
+        await waitFor("one that is waited for", () => rollout().waitsFor.join() === second);
+        fleet.of(second).leave();
+        await reaches("completed", 2);
       });
     });
 

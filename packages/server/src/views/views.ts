@@ -130,8 +130,9 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
             progressed: () => view?.progressed(place),
             rejected: (...args) => view?.rejected(place, ...args),
             ends() {
-              view?.ends(place);
+              // First, or a rollout that goes on because of it would count on it.
               places.delete(place);
+              view?.ends(place);
             },
             leave() {
               if (places.delete(place)) view?.left(place);

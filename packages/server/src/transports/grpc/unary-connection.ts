@@ -1,3 +1,4 @@
+import { constants } from "node:http2";
 import type { ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import { statusCode } from "@xdskit/protocol";
 import type { Call, ConnectionHandler, Refusal } from "../../transport.js";
@@ -5,6 +6,9 @@ import { http2StreamOf } from "./http2-stream.js";
 import type { TwoParts } from "./message.js";
 import { peerOf } from "./peer.js";
 import { asDetails } from "./status.js";
+
+/** How long a client may take to read the response, in milliseconds. Until then it is kept, and counts: nobody may keep it for ever. */
+export const unreadMs = 60_000;
 
 /** Serves one unary call as a connection of one request and one response. */
 export function serveUnary(
@@ -15,13 +19,16 @@ export function serveUnary(
   let response: TwoParts | undefined;
   let ended = false;
   let closed = false;
+  let cutOff: NodeJS.Timeout | undefined;
   let handler: ConnectionHandler | undefined;
   const close = () => {
     if (closed) return;
     closed = true;
     ended = true;
+    clearTimeout(cutOff);
     handler?.closed();
   };
+  const cancel = () => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL);
   const connection: Call = {
     peer: peerOf(call),
     send(body, tail) {
@@ -31,6 +38,7 @@ export function serveUnary(
     end(code, message) {
       if (ended) return;
       ended = true;
+      if (handler !== undefined) cutOff = setTimeout(cancel, unreadMs).unref();
       if (code === statusCode.ok && response !== undefined) respond(null, response);
       else respond({ code: code === statusCode.ok ? statusCode.unavailable : code, details: asDetails(message) });
     },
