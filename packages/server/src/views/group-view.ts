@@ -131,6 +131,10 @@ export function createGroupView(context: GroupViewContext): GroupView {
     const rolloutContext: RolloutContext = {
       ...{ id: context.nextId(), group: context.group, clock: context.clock },
       places: () => places,
+      isKeptFrom(place) {
+        const newest = context.newest();
+        return newest !== undefined && quarantine.keeps(machine.undo, newest, place.order);
+      },
       spread,
       report: (outcome) => context.rolloutIs(outcome, machine),
     };

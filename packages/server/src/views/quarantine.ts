@@ -34,6 +34,8 @@ export interface Quarantine {
   settle(newest: Snapshot, undo: Overrides | undefined): readonly QuarantineEntry[];
   /** Lays it over what a place of that order is to have: the newest, but for what is in `overrides`. */
   lay(overrides: Overrides, newest: Snapshot, order: number): void;
+  /** Whether any of these resources, as the newest has it, is kept from a place of that order. */
+  keeps(resources: Overrides, newest: Snapshot, order: number): boolean;
   /** Equal for orders that it makes no difference between. */
   classOf(order: number): number;
   /** An order of each class but that of those for whom nothing is in quarantine. */
@@ -110,6 +112,13 @@ export function createQuarantine(): Quarantine {
         }
         if (seen.size > 0) overrides.set(id, { type: keyed.type, key: keyed.key, resource });
       }
+    },
+    keeps(resources, newest, order) {
+      for (const entry of entries.values()) {
+        if (entry.after >= order || !resources.has(idOf(entry))) continue;
+        if (resourceIn(newest, entry)?.version === entry.version) return true;
+      }
+      return false;
     },
     classOf: (order) => stepsNow().findLast((after) => after < order) ?? Number.NEGATIVE_INFINITY,
     get orders() {

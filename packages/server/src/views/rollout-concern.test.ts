@@ -14,7 +14,7 @@ it("remembers little of each rejection of a large change", () => {
   const places = Array.from({ length: 3 }, (_, order): Place => {
     return { node: testNode({ id: `n${order}` }), way: "stream", subscriber, order };
   });
-  const context = { id: 1, group: "all", clock: manualClock(), spread() {}, report() {} };
+  const context = { id: 1, group: "all", clock: manualClock(), isKeptFrom: () => false, spread() {}, report() {} };
   const rollout = createRollout({ ...context, places: () => places });
   const resources = Array.from({ length: 1_000 }, (_, index) => createResource(cluster(`c${index}`)));
   const changes = resources.map((after) => ({ type: after.type, key: after.key, before: undefined, after }));

@@ -238,6 +238,29 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
+    it("who is given the last good instead, after a rejection, has not acknowledged the change", async () => {
+      const settings = { steps: [{ count: 1 }, { percent: 50 }], soakMs: 0, haltAfter: 2, timeoutMs: 1_000 } as const;
+      const test = async ({ server, clock, of, use, reaches, rollout }: Fleet) => {
+        server.config.update({ upsert: [cluster("a", "bad")] });
+        await waitFor("a quarantine", () => server.quarantines().length > 0);
+        of(canary).connect();
+        await waitFor("the last good again", () => of(canary).held.get("a") === "1");
+        await waitFor("the canary in sync", () => server.node(canary)?.state === "synced");
+        assert.equal(rollout().state, "waiting");
+        clock.advance(1_000);
+        await reaches("halted", 1);
+        assert.equal(rollout().reason, "no node of step 1 acknowledged it in 1 s");
+        rollout().resume();
+        assert.equal(rollout().state, "waiting");
+        await use("1", ids);
+        assert.deepEqual(
+          server.nodes().filter(({ state }) => state !== "synced"),
+          [],
+        );
+      };
+      await withFleet(variant, settings, test, { onReject: "lastGood" });
+    });
+
     it("what comes on top begins anew, and nodes that were reached get it at once", async () => {
       const settings = { steps: [{ match: { cluster: "canary" } }, { percent: 50 }], soakMs: 1_000 };
       await withFleet(variant, settings, async ({ server, clock, use, reaches, clients, of }) => {

@@ -27,6 +27,8 @@ export interface RolloutContext {
   readonly clock: Clock;
   /** All streams and polls of the group. */
   places(): Iterable<Place>;
+  /** Whether a quarantine keeps some of the change from this one: what it acknowledges is not the change. */
+  isKeptFrom(place: Place): boolean;
   /** Some are to have another snapshot now. */
   spread(): void;
   report(outcome: RolloutOutcome): void;
@@ -134,7 +136,8 @@ export function createRollout(context: RolloutContext): RolloutMachine {
     switch (place.subscriber.standing?.()) {
       case "settled":
         pending.delete(place);
-        acknowledged.add(place);
+        if (context.isKeptFrom(place)) acknowledged.delete(place);
+        else acknowledged.add(place);
         break;
       case "rejected":
         pending.delete(place);
@@ -309,7 +312,7 @@ export function createRollout(context: RolloutContext): RolloutMachine {
       if (pending.delete(place)) goOn();
     },
     progressed(place) {
-      if (!pending.has(place) || !isUnderWay()) return;
+      if (!isUnderWay() || !reached.has(place) || acknowledged.has(place)) return;
       note(place);
       goOn();
     },
