@@ -22,9 +22,9 @@ export interface InUse {
   /** What it uses, by key, instead of what it rejected of that; nothing under a key: nothing. */
   readonly instead: ReadonlyMap<ResourceName, Resource | undefined>;
   /** Every set that it may be using now: what it acknowledged, what is on its way, what it rejected and may have taken in part. */
-  readonly used: readonly ResourceSet[];
+  readonly used: ReadonlySet<ResourceSet>;
   /** Sets of which the connections still drain that came by them. */
-  readonly draining: readonly ResourceSet[];
+  readonly draining: ReadonlySet<ResourceSet>;
   /**
    * The sets that it acknowledged or will, where it takes whatever there is of the type: what is not in all of them is new to it, and must be acknowledged before
    * it is named. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
@@ -104,10 +104,11 @@ export function stageOf(
       for (const set of [...used, ...draining]) {
         for (const { before, after } of changeBetween(set, current).differences.values()) {
           if (before === undefined) continue;
-          const use: Use = { cause: before, drains: draining.includes(set) };
+          const use: Use = { cause: before, drains: draining.has(set) };
           for (const reference of before.references) {
-            if (after !== undefined && isNamedBy(after, reference)) continue;
-            for (const resource of going.get(reference.type)?.named(reference) ?? []) {
+            const named = going.get(reference.type)?.named(reference) ?? [];
+            if (named.length === 0 || (after !== undefined && isNamedBy(after, reference))) continue;
+            for (const resource of named) {
               const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
               if (!alsoGoes) retain(resource, use);
               else listIn(mapIn(together, type), before.key).push(resource);

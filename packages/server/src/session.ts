@@ -183,7 +183,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         this.#room = false;
         this.#counter.behind += 1;
       }
-      this.#alarm?.set(this.#over ? undefined : this.#stream.deadline());
+      // Without room nothing can go on: what is due by then is seen to once there is.
+      this.#alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
     });
     this.#progress();
   }

@@ -66,10 +66,18 @@ export class Ordering {
     this.progressed(stream);
   }
 
-  /** A client acknowledged or rejected something on this stream: the others may go on. */
-  progressed(by: OrderedStream): void {
+  /**
+   * A client acknowledged or rejected something on this stream, of this type or of any: those of the others may go on that wait for it. No more of them are told, since
+   * a node may have a thousand streams.
+   */
+  progressed(by: OrderedStream, type?: ResourceType): void {
     if (this.#stages.size === 0) return;
-    for (const stream of this.#stages.keys()) if (stream !== by) stream.progressed();
+    for (const [stream, { awaited, waits }] of this.#stages) {
+      if (stream === by) continue;
+      // What lingers does so from when all that took its place is acknowledged, of whatever type.
+      const concerns = type === undefined || awaited.has(type.typeUrl) || waits.some(({ kind }) => kind === "linger");
+      if (concerns) stream.progressed();
+    }
   }
 
   /** A client answered, which may have brought it from what it may have been using before to something else. */
@@ -90,7 +98,8 @@ export class Ordering {
     }
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.#note(stream, wholeStage);
-    const patient = this.#patientUntil() > now;
+    // What names nothing needs nothing warm.
+    const patient = this.#patientUntil() > now && stream.subscribers.some((one) => isToName(one, wanted));
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patient };
     return this.#note(stream, sharedStage(stream, this.#subscribers(), wanted, circumstances));
@@ -248,6 +257,9 @@ const known = new WeakMap<Snapshot, Map<string, Stage>>();
 /** Places on the way to one snapshot that are remembered: more than that only clients make that answer in ever new orders. */
 const mostStages = 2_000;
 
+/** Characters of the longest key that is remembered: that of a place of a client with many streams, where hardly another is. */
+const longestKey = 4_000;
+
 interface Circumstances {
   readonly earlier: readonly Snapshot[];
   /** It waits for what warms what was acknowledged on other streams. */
@@ -263,7 +275,9 @@ function sharedStage(
   let key = patient ? "p" : "";
   for (const snapshot of earlier) key += `${numberOf(snapshot)},`;
   const mine = stream.subscribers;
-  for (const subscriber of all) key += keyOf(subscriber, mine.includes(subscriber));
+  const parts = new Set<string>();
+  for (const subscriber of all) parts.add(keyOf(subscriber, mine.includes(subscriber), patient));
+  for (const part of parts) key += part;
   let stages = known.get(wanted);
   if (stages === undefined) {
     stages = new Map();
@@ -273,7 +287,7 @@ function sharedStage(
   if (stage === undefined) {
     if (stages.size >= mostStages) stages.clear();
     stage = stageOf(usesOf(all, mine, patient), wanted, earlier);
-    stages.set(key, stage);
+    if (key.length <= longestKey) stages.set(key, stage);
   }
   return stage;
 }
@@ -290,17 +304,23 @@ function numberOf(snapshot: Snapshot): number {
   return number;
 }
 
+/** Something comes to the client that names something. */
+function isToName({ type, held }: Subscriber, wanted: Snapshot): boolean {
+  const current = wanted.of(type);
+  return held !== current && namesAny(changeBetween(held, current).upserted);
+}
+
 function isFirst({ held, lastSent }: Subscriber): boolean {
   return held.size === 0 && lastSent === undefined;
 }
 
-/** Numbers of sets tell types apart, too: no set is of two types. */
-function keyOf(subscriber: Subscriber, isMine: boolean): string {
+/** Numbers of sets tell types apart, too: no set is of two types. `patient`: it matters which names another stream has taken. */
+function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
   const { held, acked, owed, rejection, draining, subscription } = subscriber;
   const onWay = onTheirWay(subscriber);
   let key = isMine
     ? `${ResourceSets.id(held)}${isFirst(subscriber) ? "f" : ""}`
-    : `~${subscription.names.id}/${owed.id}/${ResourceSets.id(held)}`;
+    : `~${patient ? `${subscription.names.id}/${owed.id}` : ""}/${ResourceSets.id(held)}`;
   if (acked === undefined) key += "?";
   else if (acked !== held) key += `<${ResourceSets.id(acked)}`;
   for (const { set } of onWay) key += `>${ResourceSets.id(set)}`;
@@ -339,7 +359,7 @@ function usesOf(
     let use = uses.get(type.typeUrl);
     if (use === undefined) {
       use = {
-        ...{ type, held: undefined, used: [], draining: [], known: undefined, isEstablished: false },
+        ...{ type, held: undefined, used: new Set(), draining: new Set(), known: undefined, isEstablished: false },
         ...{ instead: subscriber.instead, isFirst: false, isTaken: undefined },
       };
       uses.set(type.typeUrl, use);
@@ -355,8 +375,9 @@ function usesOf(
           name,
         );
     }
-    use.used = [...use.used, ...usedBy(subscriber)];
-    use.draining = [...use.draining, ...draining.map(({ set }) => set)];
+    // A thousand streams of a node stand at a few sets.
+    use.used = new Set([...use.used, ...usedBy(subscriber)]);
+    use.draining = new Set([...use.draining, ...draining.map(({ set }) => set)]);
     if (subscription.wildcard && acked !== undefined)
       use.known = [sureOf(subscriber, acked), ...onTheirWay(subscriber).map(({ set }) => set)];
     use.isEstablished ||= acked !== undefined || lastSent !== undefined;

@@ -148,7 +148,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
-      const before = stage === wholeStage ? [] : this.#ordered.map(({ acked }) => acked);
+      const before = ordering === undefined ? [] : this.#ordered.map(({ acked }) => acked);
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
         const heldBack = stage.heldBack.get(asker.type.typeUrl);
@@ -157,8 +157,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         if (!response.isHeartbeat) this.#begun = snapshot;
         return response;
       }
-      if (stage === wholeStage || this.#ordered.every(({ acked }, index) => acked === before[index])) break;
-      ordering?.progressed(this);
+      const moved = ordering === undefined ? [] : this.#ordered.filter(({ acked }, index) => acked !== before[index]);
+      for (const { type } of moved) ordering?.progressed(this, type);
+      if (moved.length === 0 || stage === wholeStage) break;
     }
     this.#begun = undefined;
     return snapshot === this.#newest ? undefined : this.next();
@@ -290,13 +291,15 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   /** A further request of a type. */
   #hear(asker: Asker, request: Asked): StreamEffect[] {
-    const { acked, rejection } = asker;
+    const { acked, rejection, outstanding } = asker;
     const before = asker.type.drains ? usedBy(asker) : [];
     const effects = [...this.#rules.receive(asker, request, this.#surroundings, this.#now)];
     const ordering = this.#ordering;
-    if (ordering !== undefined && (asker.acked !== acked || asker.rejection !== rejection)) {
+    // What it acknowledged may be in no other set than what it had: a name that it asked for anew, say.
+    const isAnswer = asker.acked !== acked || asker.rejection !== rejection || asker.outstanding !== outstanding;
+    if (ordering !== undefined && isAnswer) {
       ordering.acknowledged(asker, before, this.#now);
-      ordering.progressed(this);
+      ordering.progressed(this, asker.type);
     }
     return effects;
   }

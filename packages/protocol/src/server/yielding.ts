@@ -1,7 +1,7 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { sharedBranch } from "../shared-branch.js";
 import { mostNamesOfWait, type Wait } from "../wait.js";
-import { BoundedCache } from "./bounded-cache.js";
 import type { OrderingTimes } from "./ordering.js";
 import type { Subscriber } from "./subscriber.js";
 
@@ -32,20 +32,7 @@ export function yieldTo(
     else kept.set(key, each.resource);
   }
   subscriber.yielding = yielding.size === 0 ? undefined : yielding;
-  return kept.size === 0 ? target : withKept(target, kept);
-}
-
-const known = new BoundedCache<ResourceSet>(1_000);
-
-/** The same set for all streams that keep the same. */
-function withKept(target: ResourceSet, kept: ReadonlyMap<ResourceName, Resource>): ResourceSet {
-  const key = `${ResourceSets.id(target)} ${Array.from(kept, ([name, { version }]) => `${name} ${version}`).join(" ")}`;
-  let set = known.get(key);
-  if (set === undefined) {
-    set = ResourceSets.branch(target, kept);
-    known.set(key, set, kept.size);
-  }
-  return set;
+  return kept.size === 0 ? target : sharedBranch(target, kept);
 }
 
 /** When the first of it is over, in milliseconds; `Infinity` for never. */

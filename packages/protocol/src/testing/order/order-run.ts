@@ -19,6 +19,8 @@ interface Line {
   readonly requests: OrderRequest[];
   readonly responses: { readonly type: string; readonly seen: SeenResponse; readonly count: number }[];
   isNew: boolean;
+  /** Something happened to the stream, or another of the same node let it go on. Only then a server asks it for responses. */
+  isAwake: boolean;
 }
 
 /**
@@ -59,8 +61,12 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     const stream = createStream({
       ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
       only: ads ? undefined : typeOf(own[0] ?? ""),
+      progressed: () => {
+        line.isAwake = true;
+      },
     });
-    return { stream, types: own, requests: [], responses: [], isNew: true };
+    const line: Line = { stream, types: own, requests: [], responses: [], isNew: true, isAwake: true };
+    return line;
   }
 
   function tell(): void {
@@ -68,8 +74,9 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
     for (const line of lines) if (!line.isNew) give(line);
   }
 
-  function give({ stream }: Line): void {
-    stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering: shared }, now);
+  function give(line: Line): void {
+    line.isAwake = true;
+    line.stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering: shared }, now);
   }
 
   /** Delivers a request as the client means it now. */
@@ -96,6 +103,7 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
       subscribe: added,
       unsubscribe: dropped,
     });
+    line.isAwake = true;
     line.stream.step({ kind: "request", bytes }, now);
     if (line.isNew) {
       line.isNew = false;
@@ -104,8 +112,10 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
   }
 
   function flow(): void {
-    for (let round = 0; round < 3; round++) {
+    while (lines.some(({ isAwake }) => isAwake)) {
       for (const line of lines) {
+        if (!line.isAwake) continue;
+        line.isAwake = false;
         for (let response = line.stream.next(now); response !== undefined; response = line.stream.next(now)) {
           const seen = decodeResponse(variant, response);
           const type = types.find((one) => urlOf(one, "v3") === seen.typeUrl) ?? "";
@@ -168,9 +178,11 @@ function run(seed: number, steps: number, without: ReadonlySet<number>, say: (li
 
   function pass(milliseconds: number): void {
     now += milliseconds;
-    for (const { stream } of lines) {
+    for (const line of lines) {
+      const { stream } = line;
       const due = stream.deadline();
       if (due === undefined || due > now) continue;
+      line.isAwake = true;
       for (const effect of stream.step({ kind: "time" }, now)) {
         if (effect.kind === "wait-ended")
           throw new Error(`a wait for ${effect.type.name} ended, though the client answers`);
