@@ -72,7 +72,7 @@ export function createGroupView(context: GroupViewContext): GroupView {
   const undo = () => (rollout?.isUnderWay ? rollout.undo : undefined);
 
   function view(reached: boolean, order: number, newest: Snapshot): Snapshot {
-    if (viewsOf !== newest) views.clear();
+    if (viewsOf !== newest) forgetViews();
     viewsOf = newest;
     const key = `${reached} ${quarantine.classOf(order)}`;
     let found = views.get(key);
@@ -84,8 +84,13 @@ export function createGroupView(context: GroupViewContext): GroupView {
     }
     return found;
   }
-  function spread(): void {
+  /** A snapshot that is held for long grows with what is published. */
+  function forgetViews(): void {
     views.clear();
+    viewsOf = undefined;
+  }
+  function spread(): void {
+    forgetViews();
     settle();
     context.spread();
   }
@@ -169,7 +174,7 @@ export function createGroupView(context: GroupViewContext): GroupView {
       }
     },
     changed(before, after, how) {
-      views.clear();
+      forgetViews();
       lastGood?.aged();
       const underWay = rollout?.isUnderWay ?? false;
       if (how === "at-once") {
@@ -212,7 +217,7 @@ export function createGroupView(context: GroupViewContext): GroupView {
     lift(entries) {
       const ended = quarantine.delete(entries);
       if (ended.length === 0) return false;
-      views.clear();
+      forgetViews();
       // Once for all that are lifted one after the other: telling the streams costs as many as there are.
       if (lifted.length === 0) queueMicrotask(tellLifted);
       for (const entry of ended) lifted.push(entry);

@@ -22,6 +22,15 @@ interface Acknowledged {
   proves: boolean;
 }
 
+/** What is looked at of a stream, and all that is kept of one that is gone: each set that is held grows with what is published. */
+interface Known extends Pick<TypeStatus, "acknowledged" | "subscription"> {
+  readonly rejects: boolean;
+}
+
+function knownOf({ acknowledged, subscription, rejected }: TypeStatus): Known {
+  return { acknowledged, subscription, rejects: rejected !== undefined };
+}
+
 /** A rejected content, and what was had last that nobody rejected; undefined: nothing. */
 export interface Suspect extends Keyed {
   readonly rejected: Resource;
@@ -58,13 +67,13 @@ const keptOfGone = 16;
 const lookedAt = 64;
 
 export function createLastGood(): LastGood {
-  const gone = new Map<ResourceType, readonly TypeStatus[]>();
+  const gone = new Map<ResourceType, readonly Known[]>();
   /** What was carried by rejected responses of which nothing was blamed: streams that are sent the same share it. */
   const seen = new WeakSet<readonly Resource[]>();
 
   function candidates(type: ResourceType, rejection: Rejection, from: Place, places: Iterable<Place>) {
     const bySet = new Map<ResourceSet, Acknowledged>();
-    const add = ({ acknowledged, subscription, rejected }: TypeStatus) => {
+    const add = ({ acknowledged, subscription, rejects }: Known) => {
       if (acknowledged === undefined) return;
       const { set, at = 0 } = acknowledged;
       let known = bySet.get(set);
@@ -75,11 +84,11 @@ export function createLastGood(): LastGood {
       known.at = Math.max(known.at, at);
       known.wildcard ||= subscription.wildcard;
       known.names.add(subscription.names);
-      known.proves ||= rejected === undefined;
+      known.proves ||= !rejects;
     };
     for (const place of places) {
       const status = place === from ? undefined : statusOf(place, type);
-      if (status !== undefined) add(status);
+      if (status !== undefined) add(knownOf(status));
     }
     for (const status of gone.get(type) ?? []) add(status);
     const found = [...bySet.values()].sort((a, b) => b.at - a.at).slice(0, lookedAt);
@@ -97,7 +106,7 @@ export function createLastGood(): LastGood {
         const others = (gone.get(type) ?? []).filter(({ subscription: { wildcard, names } }) => {
           return wildcard !== subscription.wildcard || names !== subscription.names;
         });
-        gone.set(type, [{ ...status, sent: undefined, wanted: undefined, waits: [] }, ...others].slice(0, keptOfGone));
+        gone.set(type, [knownOf(status), ...others].slice(0, keptOfGone));
       }
     },
     aged() {
