@@ -41,6 +41,22 @@ groups:
   ]);
 });
 
+test("within what may be off, or a list, the key that is wrong is named", () => {
+  const findings = findingsOf(`rollout: { steps: [{ percent: 10 }], soak: 30, halt_aftr: 1 }
+ordering: { named: 5 }
+load_reports: { clusters: sum }
+`);
+  const aDuration = 'expected a duration with its unit, such as "100ms", "30s" or "2m"';
+  assert.deepEqual(findings, [
+    `xdskit.yaml:1:44: rollout.soak: ${aDuration} [XDSKIT_SETTINGS_INVALID]`,
+    "xdskit.yaml:1:48: rollout.halt_aftr: there is no such setting [XDSKIT_SETTINGS_INVALID]",
+    `xdskit.yaml:2:20: ordering.named: ${aDuration} [XDSKIT_SETTINGS_INVALID]`,
+    'xdskit.yaml:3:27: load_reports.clusters: expected "all", or a list of names of clusters [XDSKIT_SETTINGS_INVALID]',
+  ]);
+  const [steps] = findingsOf("rollout: { steps: [{ percent: 0 }, { foo: 1 }] }");
+  assert.match(steps ?? "", /^xdskit.yaml:1:\d+: rollout\.steps\[0\]/);
+});
+
 test("unknown keys and wrong values are found all at once, each where it stands", () => {
   const findings = findingsOf(`groups:
   - name: edge

@@ -85,9 +85,20 @@ function eachKey(issue: z.core.$ZodIssue): readonly Problem[] {
       }));
     case "invalid_key":
       return [{ path: issue.path, atKey: true, message: issue.issues[0]?.message ?? issue.message }];
-    default:
-      return [{ path: issue.path, atKey: false, message: plain(issue.message) }];
+    case "invalid_union": {
+      const inside = issuesInside(issue);
+      if (inside === undefined) break;
+      return inside.flatMap((each) => eachKey({ ...each, path: [...issue.path, ...each.path] }));
+    }
   }
+  return [{ path: issue.path, atKey: false, message: plain(issue.message) }];
+}
+
+/** What is wrong within a value that is of one of the kinds that it may be of, such as an object where "off" may stand, too. */
+function issuesInside({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
+  const isInside = ({ path, code }: z.core.$ZodIssue) => path.length > 0 || code === "unrecognized_keys";
+  const [found, ...others] = errors.filter((issues) => issues.length > 0 && issues.every(isInside));
+  return others.length === 0 ? found : undefined;
 }
 
 function plain(message: string): string {
