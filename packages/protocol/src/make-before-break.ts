@@ -48,8 +48,8 @@ export interface Stage {
   /** By type, the removed resources that stay for now, by key. */
   readonly retained: ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
   /**
-   * By type, the names of what stays as it was, or out, for now. That is for those who have it: a client that asks for one of them anew is to wait. What was there
-   * before may name what it never had, and that there is nothing is not true yet.
+   * By type, the names of what is new or changed and stays as it was, or out, for now. That is for those who have it: a client that asks for one of them anew is to
+   * wait. What was there before may name what it never had, and that there is nothing is not true yet. What is retained it gets: it uses what names that, perhaps for long.
    */
   readonly heldBack: ReadonlyMap<TypeUrl, ReadonlySet<ResourceName>>;
   /** What is held back and why. */
@@ -141,7 +141,7 @@ export function stageOf(
   for (const [url, { type, held, instead }] of types) {
     if (held === undefined) continue;
     const changes = new Map<ResourceName, Resource | undefined>(retained.get(url));
-    const names = new Set(Array.from(retained.get(url)?.values() ?? [], calledName));
+    const names = new Set<ResourceName>();
     for (const [key, resource] of withheld.get(url) ?? []) {
       // What it may have taken all the same is not taken from it.
       changes.set(key, instead.get(key) ?? ResourceSets.get(held, key));

@@ -120,9 +120,12 @@ function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[]
   // Most of the time nothing is rejected, and what it brought need not be listed.
   const isRejecting = subscriber.instead.size > 0 || subscriber.rejection !== undefined;
   const keys = isRejecting ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
-  const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, keys, onTheirWay(subscriber));
+  const { instead } = subscriber;
   const accepted = subscriber.isWhole ? "everything" : keys;
   use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);
+  // What it asks for no more, or what has another content by now, may have been at fault as well.
+  const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
+  const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 

@@ -31,6 +31,9 @@ export function newIn({ isWhole, instead }: Holding, { carried, set }: Sent): re
 
 const knownInstead = new WeakMap<readonly Resource[], Map<string, Holding["instead"]>>();
 
+/** Ways to reject one response that are remembered: more than that only clients know that blame ever others. */
+const mostWays = 100;
+
 /** By key, what is used instead of what was rejected: the same map for all clients that rejected the same. */
 export function usedInstead(rejection: Rejection, sent: Sent, isWhole: boolean): Holding["instead"] {
   const { before, after, carried, blamed = [], usesRest } = rejection;
@@ -47,6 +50,7 @@ export function usedInstead(rejection: Rejection, sent: Sent, isWhole: boolean):
     // What it may not have used it may not have removed either.
     if (!usesRest) keys.push(...removedBy(sent, before, isWhole));
     instead = new Map(keys.map((key) => [key, before && ResourceSets.get(before, key)]));
+    if (known.size >= mostWays) known.clear();
     known.set(key, instead);
   }
   return instead;
