@@ -40,7 +40,7 @@ function open(variant: Variant, options: Partial<StreamOptions> = {}): Stream {
 
 function ask(
   stream: Stream,
-  fields: { readonly typeUrl: string; readonly resourceNames?: string[] },
+  fields: { readonly typeUrl: string; readonly resourceNames?: string[]; readonly errorDetail?: object },
 ): readonly StreamEffect[] {
   const bytes = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node, ...fields }));
   return stream.step({ kind: "request", bytes });
@@ -175,6 +175,29 @@ test("a client that is not read from keeps one set of differences alive, not eve
   }
   await assertCollected(between);
 });
+
+for (const error of [undefined, { code: 3, message: "no" }]) {
+  const manner = error === undefined ? "acknowledged" : "rejected";
+  test(`a client that ${manner} all and whom no change concerns keeps one set of differences alive`, async () => {
+    const stream = open("sotw");
+    ask(stream, { typeUrl: endpointUrl, resourceNames: ["a"] });
+    let snapshot = updateSnapshot(emptySnapshot(), { upsert: [endpoint("a"), endpoint("b")] });
+    give(stream, snapshot);
+    const { nonce, version } = take(stream);
+    const versionInfo = error === undefined ? version : "";
+    const answer = { typeUrl: endpointUrl, resourceNames: ["a"], responseNonce: nonce, versionInfo };
+    ask(stream, error === undefined ? answer : { ...answer, errorDetail: error });
+    const between: WeakRef<object>[] = [];
+    for (let round = 0; round < 20; round++) {
+      const resource = endpoint("b", `${round}`);
+      snapshot = updateSnapshot(snapshot, { upsert: [resource] });
+      if (round < 12) between.push(new WeakRef(resource));
+      give(stream, snapshot);
+      assert.equal(stream.next(), undefined);
+    }
+    await assertCollected(between);
+  });
+}
 
 test("a client that takes the first response of a pass and no more keeps one set of differences of each type alive, then gets the rest", async () => {
   const stream = open("sotw");

@@ -126,11 +126,18 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #take(snapshot: Snapshot): void {
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
-    for (const { held, acked, outstanding, type } of this.#ordered) {
+    for (const { held, acked, outstanding, lastSent, rejection, type } of this.#ordered) {
       const newest = this.#newest?.of(type);
-      for (const { set } of outstanding) if (set !== newest) ResourceSets.shorten(set);
-      if (held !== newest) ResourceSets.shorten(held);
-      if (acked !== newest && acked !== undefined) ResourceSets.shorten(acked);
+      const shorten = (set: ResourceSet | undefined) => {
+        if (set !== undefined && set !== newest) ResourceSets.shorten(set);
+      };
+      for (const { set } of outstanding) shorten(set);
+      shorten(held);
+      shorten(acked);
+      // So does one that is up to date, and whom no change concerned since.
+      shorten(lastSent?.set);
+      shorten(rejection?.before);
+      shorten(rejection?.after);
     }
     // Also of types that were not asked for: they are kept with the others.
     for (const set of this.#begun?.sets.values() ?? []) {
