@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resourceTypes } from "@xdskit/api";
+import { create } from "@bufbuild/protobuf";
+import { createResource, resourceTypes } from "@xdskit/api";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import { assertCollected } from "../testing/collected.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../testing/wire.js";
@@ -158,4 +161,26 @@ test("of a node with many streams an acknowledgement wakes those that wait for i
   node.woken.clear();
   node.request("cluster", { nonce: clusters.nonce });
   assert.ok(node.woken.has("endpoint e0"));
+});
+
+test("what a client was to have before keeps nothing of what came in between, of types that it does not ask for either", async () => {
+  const change = (snapshot: Snapshot, type: string, content: string) =>
+    updateSnapshot(snapshot, { upsert: [sampleResource(type, "a", content)], remove: [] });
+  let snapshot = change(change(emptySnapshot(), "cluster", "1"), "route", "first");
+  const node = createNode(["cluster"], snapshot);
+  boot(node, [["cluster", []]]);
+  for (const content of ["2", "3"]) {
+    snapshot = change(snapshot, "cluster", content);
+    node.publish(snapshot);
+    node.request("cluster", { nonce: node.take("cluster")?.nonce ?? "" });
+  }
+  const between: WeakRef<object>[] = [];
+  for (let round = 0; round < 20; round++) {
+    const route = createResource(create(RouteConfigurationSchema, { name: "a", virtualHosts: [{ name: `${round}` }] }));
+    snapshot = updateSnapshot(snapshot, { upsert: [route], remove: [] });
+    if (round < 16) between.push(new WeakRef(route));
+    node.publish(snapshot);
+    assert.equal(node.take("cluster"), undefined);
+  }
+  await assertCollected(between);
 });

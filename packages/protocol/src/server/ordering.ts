@@ -6,6 +6,7 @@ import type { Snapshot } from "../snapshot.js";
 import type { Wait } from "../wait.js";
 import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { onTheirWay, presume } from "./holding.js";
+import { numberOf, shortenSnapshot } from "./past-snapshots.js";
 import type { Subscriber } from "./subscriber.js";
 import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
 
@@ -142,6 +143,12 @@ export class Ordering {
     if (last === undefined || this.#isSame(wanted, last)) return;
     for (const known of this.#earlier) if (this.#isSame(known, last)) return;
     this.#earlier = [...this.#earlier.slice(1 - mostEarlier), last];
+  }
+
+  /** A newer snapshot is there: what is remembered of those before must not keep all that there was in between. */
+  shorten(newest: Snapshot): void {
+    for (const snapshot of this.#earlier) shortenSnapshot(snapshot, newest);
+    if (this.#wanted !== undefined) shortenSnapshot(this.#wanted, newest);
   }
 
   /** For what the client asks for. */
@@ -290,18 +297,6 @@ function sharedStage(
     if (key.length <= longestKey) stages.set(key, stage);
   }
   return stage;
-}
-
-const numbers = new WeakMap<Snapshot, number>();
-let lastNumber = 0;
-
-function numberOf(snapshot: Snapshot): number {
-  let number = numbers.get(snapshot);
-  if (number === undefined) {
-    number = ++lastNumber;
-    numbers.set(snapshot, number);
-  }
-  return number;
 }
 
 /** Something comes to the client that names something. */

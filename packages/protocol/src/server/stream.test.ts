@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createResource, type Resource, resourceTypes } from "@xdskit/api";
 import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
@@ -14,6 +12,7 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "../snapshot.js";
+import { assertCollected } from "../testing/collected.js";
 import type { OutgoingResponse, Stream, StreamEffect, StreamOptions, Variant } from "./contract.js";
 import { defaultStreamLimits } from "./limits.js";
 import { createStream } from "./stream.js";
@@ -147,18 +146,6 @@ test("a slow client gets one composed change, however many there were", () => {
     else assert.equal(sotwOf(response).resources.length, 1);
   }
 });
-
-/** Asserts that nothing holds these objects. V8 may find a stale pointer on the stack; what is really held stays however often it looks. */
-async function assertCollected(references: readonly WeakRef<object>[]): Promise<void> {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  const alive = () => references.filter((reference) => reference.deref() !== undefined);
-  for (let attempt = 0; attempt < 20 && alive().length > 0; attempt++) {
-    await new Promise((resolve) => setTimeout(resolve));
-    collect();
-  }
-  assert.deepEqual(alive(), []);
-}
 
 test("a client that is not read from keeps one set of differences alive, not every snapshot in between", async () => {
   const stream = open("sotw");

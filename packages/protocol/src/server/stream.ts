@@ -26,7 +26,7 @@ import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { sotw } from "./sotw.js";
 import { isSettled, statusOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
-import { holdAll, isUpToDate, newSubscriber, type Subscriber } from "./subscriber.js";
+import { holdAll, isUpToDate, newSubscriber, type Subscriber, setsOf } from "./subscriber.js";
 import { Told } from "./told.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
@@ -126,19 +126,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #take(snapshot: Snapshot): void {
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
-    for (const { held, acked, outstanding, lastSent, rejection, type } of this.#ordered) {
-      const newest = this.#newest?.of(type);
-      const shorten = (set: ResourceSet | undefined) => {
-        if (set !== undefined && set !== newest) ResourceSets.shorten(set);
-      };
-      for (const { set } of outstanding) shorten(set);
-      shorten(held);
-      shorten(acked);
-      // So does one that is up to date, and whom no change concerned since.
-      shorten(lastSent?.set);
-      shorten(rejection?.before);
-      shorten(rejection?.after);
+    for (const subscriber of this.#ordered) {
+      const newest = this.#newest?.of(subscriber.type);
+      for (const set of setsOf(subscriber)) if (set !== newest) ResourceSets.shorten(set);
     }
+    this.#ordering?.shorten(snapshot);
     // Also of types that were not asked for: they are kept with the others.
     for (const set of this.#begun?.sets.values() ?? []) {
       if (set !== this.#newest?.of(set.type)) ResourceSets.shorten(set);

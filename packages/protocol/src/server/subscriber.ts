@@ -109,6 +109,25 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
   };
 }
 
+/** Every set that is remembered of a client, perhaps for long; some twice. */
+export function* setsOf({
+  held,
+  acked,
+  outstanding,
+  lastSent,
+  rejection,
+  draining,
+}: Subscriber): Iterable<ResourceSet> {
+  yield held;
+  if (acked !== undefined) yield acked;
+  for (const { set } of outstanding) yield set;
+  // Of a client whom no change concerns it stays the same.
+  if (lastSent !== undefined) yield lastSent.set;
+  if (rejection !== undefined) yield rejection.after;
+  if (rejection?.before !== undefined) yield rejection.before;
+  for (const { set } of draining) yield set;
+}
+
 /** Nothing is to be sent as long as the snapshot has this very set. */
 export function isUpToDate(subscriber: Subscriber, current: ResourceSet): boolean {
   return subscriber.held === current && subscriber.owed.size === 0 && !subscriber.everything && !subscriber.mustAnswer;

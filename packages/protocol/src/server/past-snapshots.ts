@@ -1,0 +1,26 @@
+import { ResourceSets } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
+
+const numbers = new WeakMap<Snapshot, number>();
+let lastNumber = 0;
+
+/** A number that no other snapshot has, for keys of caches. */
+export function numberOf(snapshot: Snapshot): number {
+  let number = numbers.get(snapshot);
+  if (number === undefined) {
+    number = ++lastNumber;
+    numbers.set(snapshot, number);
+  }
+  return number;
+}
+
+/** The number of the snapshot with which one was shortened last: once is enough for all clients. */
+const shortened = new WeakMap<Snapshot, number>();
+
+/** Lets go of what there was between a snapshot that is still remembered and the newest. */
+export function shortenSnapshot(snapshot: Snapshot, newest: Snapshot): void {
+  const number = numberOf(newest);
+  if (snapshot === newest || shortened.get(snapshot) === number) return;
+  shortened.set(snapshot, number);
+  for (const set of snapshot.sets.values()) if (set !== newest.of(set.type)) ResourceSets.shorten(set);
+}
