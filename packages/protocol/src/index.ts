@@ -22,6 +22,7 @@ export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } f
 export { formatPlan, type PlanTextOptions } from "./plan-text.js";
 export { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
 export { BoundedCache } from "./server/bounded-cache.js";
+export type { Rejection } from "./server/client-use.js";
 export type {
   OutgoingResponse,
   StatusCode,
@@ -35,9 +36,9 @@ export type {
 } from "./server/contract.js";
 export { statusCode } from "./server/contract.js";
 export { foreignAuthority } from "./server/foreign-authorities.js";
-export type { Rejection } from "./server/holding.js";
 export { defaultStreamLimits } from "./server/limits.js";
-export { defaultOrderingTimes, Ordering, type OrderingTimes, type WaitEnded } from "./server/ordering.js";
+export { Ordering, type WaitEnded } from "./server/ordering.js";
+export { defaultOrderingTimes, type OrderingTimes } from "./server/ordering-times.js";
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { countDifferences, missingNames } from "./server/standing.js";

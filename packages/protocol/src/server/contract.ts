@@ -2,7 +2,7 @@ import type { ApiVersion, Nonce, ResourceName, ResourceType, ResourceTypes, Type
 import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
-import type { Rejection } from "./holding.js";
+import type { Rejection } from "./client-use.js";
 import type { Ordering, WaitEnded } from "./ordering.js";
 import type { ResourceErrorPolicy } from "./resource-errors.js";
 import type { TypeStatus } from "./status.js";

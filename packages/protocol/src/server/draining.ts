@@ -4,19 +4,8 @@ import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { covers } from "../subscription.js";
 import { onTheirWay } from "./holding.js";
-import type { OrderingTimes } from "./ordering.js";
-import type { Subscriber } from "./subscriber.js";
-
-/** Listeners that were replaced or removed, while connections are still served by them. */
-export interface Draining {
-  /** As they were, among others. */
-  readonly set: ResourceSet;
-  /** What those name that took their place. */
-  readonly successors: readonly Reference[];
-  /** When they were acknowledged, and from when on nothing uses the old ones any more; undefined until all that the new ones name is there. Milliseconds. */
-  readonly since: number;
-  until: number | undefined;
-}
+import type { OrderingTimes } from "./ordering-times.js";
+import { nothingDrains, type Subscriber } from "./subscriber.js";
 
 /** More at a time are not remembered: the oldest is taken for drained. */
 const mostDraining = 16;
@@ -57,11 +46,8 @@ export function drain(
     else if (now >= each.since + times.acknowledgement) each.until = each.since + times.acknowledgement + times.linger;
   }
   const left = subscriber.draining.filter(({ until }) => until === undefined || until > now);
-  subscriber.draining = left.length === 0 ? none : left;
+  subscriber.draining = left.length === 0 ? nothingDrains : left;
 }
-
-/** Of a client with which nothing drains; never added to. */
-export const none: readonly Draining[] = [];
 
 /** A listener is in use once what it names is, as far as the client takes that from here. */
 function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: Snapshot): boolean {

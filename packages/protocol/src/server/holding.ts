@@ -1,65 +1,9 @@
-import { type Nonce, type Resource, type ResourceName, redactErrorText, type Version } from "@xdskit/api";
-import type { ErrorDetail } from "../messages/requests.js";
+import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers } from "../subscription.js";
-import { blameOf } from "./blame.js";
-import type { StreamEffect } from "./contract.js";
-import { noteAnswer } from "./lifetimes.js";
-import { faultyIn, keysIn, newIn, toSayAgain, usedInstead } from "./rejected.js";
-import type { Sent, Subscriber } from "./subscriber.js";
-
-/** What a client said against a response (NACK). */
-export interface Rejection {
-  readonly version: Version;
-  readonly nonce: Nonce;
-  /** From `error_detail`; the message is cut to a bounded length. */
-  readonly code: number;
-  readonly message: string;
-  /** Milliseconds of the machine's time. */
-  readonly at: number;
-  /** Which of the resources that it carried are at fault, by name; undefined where the client does not say. */
-  readonly blamed: readonly ResourceName[] | undefined;
-  /** What else it carried the client uses all the same. Otherwise it may use some of it, all or nothing. */
-  readonly usesRest: boolean;
-  /** As of which the client used the type before, and what it was to be brought to. */
-  readonly before: ResourceSet | undefined;
-  readonly after: ResourceSet;
-  /** What was new to the client in the response. */
-  readonly carried: readonly Resource[];
-}
-
-/** What is known of what a client makes of the responses of one type. */
-export interface Holding {
-  /** Each response holds all that the client is to have, so that an acknowledgement is one of everything. */
-  isWhole: boolean;
-  /**
-   * What the client is known to use, of what it is subscribed to: what it acknowledged last, but for contents that it rejected. Undefined before it
-   * acknowledged anything.
-   */
-  acked: ResourceSet | undefined;
-  /** The response that was acknowledged last, and when; milliseconds of the machine's time. */
-  ackedLast: { readonly version: Version; readonly order: number; readonly at: number } | undefined;
-  /** Sent and not answered yet, oldest first. A silent client must not cost memory. */
-  outstanding: Sent[];
-  /** The last, for as long as something that it carried is to be had with that content. */
-  rejection: Rejection | undefined;
-  /** What the client uses, by key, in the place of contents and removals that it rejected and that are still to be had. */
-  instead: ReadonlyMap<ResourceName, Resource | undefined>;
-  /** The keys of those that it blamed. */
-  faulty: ReadonlySet<ResourceName>;
-}
-
-/** Of a client that was sent nothing. */
-export function newHolding(): Holding {
-  return {
-    ...{ isWhole: false, acked: undefined, ackedLast: undefined },
-    ...{ outstanding: none, rejection: undefined, instead: nothing, faulty: noKeys },
-  };
-}
-
-const none: Sent[] = [];
-const nothing: Holding["instead"] = new Map();
-const noKeys: ReadonlySet<ResourceName> = new Set();
+import { type Holding, noKeys, none, nothing, type Rejection, type Sent } from "./client-use.js";
+import { faultyIn, keysIn, toSayAgain, usedInstead } from "./rejected.js";
+import type { Subscriber } from "./subscriber.js";
 
 /** Beyond this the oldest are forgotten. */
 export const mostOutstanding = 32;
@@ -77,44 +21,8 @@ export function onTheirWay({ outstanding, ackedLast }: Holding): readonly Sent[]
   return outstanding.every(({ count }) => count > last) ? outstanding : outstanding.filter(({ count }) => count > last);
 }
 
-/** What a client says about a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21, 26). */
-export function answered(
-  subscriber: Subscriber,
-  sent: Sent,
-  error: ErrorDetail | undefined,
-  now: number,
-  superseded: "superseded" | "each",
-): StreamEffect {
-  const { type, outstanding } = subscriber;
-  const { nonce, version } = sent;
-  noteAnswer(subscriber, sent, error !== undefined);
-  // SotW: an answer is one to all before it, too.
-  const rest = outstanding.filter(({ count }) =>
-    superseded === "superseded" ? count > sent.count : count !== sent.count,
-  );
-  subscriber.outstanding = rest.length === 0 ? none : rest;
-  if (error === undefined) {
-    const before = superseded === "superseded" ? outstanding.filter(({ count }) => count < sent.count) : none;
-    acknowledge(subscriber, sent, before, now);
-    return { kind: "acknowledged", type, nonce, version };
-  }
-  const { code } = error;
-  const carried = newIn(subscriber, sent);
-  const blame = blameOf(error.message, carried);
-  // Logs, events and pages show it.
-  const message = redactErrorText(error.message);
-  const rejection: Rejection = {
-    ...{ version, nonce, code, message, at: now, blamed: blame?.names, usesRest: blame?.usesRest ?? false },
-    ...{ before: subscriber.acked, after: sent.set, carried },
-  };
-  if (!sent.isHeartbeat) reject(subscriber, sent, rejection);
-  // It says nothing about contents that it has not said before.
-  else settleSilently(subscriber);
-  return { kind: "rejected", type, nonce, version, code, message, rejection };
-}
-
 /** `before`: responses that it answers as well. */
-function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
+export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
   // Most of the time nothing is rejected, and what it brought need not be listed.
@@ -129,7 +37,7 @@ function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[]
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
-function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
+export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
   // An older response than one that was acknowledged: what the client uses is known from that.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   const { before, usesRest } = rejection;

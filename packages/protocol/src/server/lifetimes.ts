@@ -2,7 +2,8 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { askedAs } from "../variants.js";
-import type { Lifetimes, Sent, Subscriber } from "./subscriber.js";
+import type { Sent } from "./client-use.js";
+import type { Lifetimes, Subscriber } from "./subscriber.js";
 
 /** One content of one resource; versions have no spaces. */
 export function identityOf({ key, version }: Resource): string {

@@ -1,26 +1,16 @@
-import type { Resource, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
+import type { Resource, ResourceType, Version } from "@xdskit/api";
 import { changeBetween } from "../change.js";
-import { type InUse, type Stage, stageOf, wholeStage } from "../make-before-break.js";
-import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { type Stage, wholeStage } from "../make-before-break.js";
+import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Wait } from "../wait.js";
 import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { onTheirWay, presume } from "./holding.js";
-import { numberOf, shortenSnapshot } from "./past-snapshots.js";
+import { defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
+import { shortenSnapshot } from "./past-snapshots.js";
+import { isFirst, sharedStage, usedBy } from "./shared-stage.js";
 import type { Subscriber } from "./subscriber.js";
 import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
-
-/** How long an order waits, in milliseconds. */
-export interface OrderingTimes {
-  /** For a client to answer. Default 15,000. */
-  readonly acknowledgement: number;
-  /** For connections to drain after what replaces a listener is in use. Default 2,000. */
-  readonly linger: number;
-  /** For a client to stop asking for what is removed, after nothing that it uses names it. Default 5,000. */
-  readonly named: number;
-}
-
-export const defaultOrderingTimes: OrderingTimes = { acknowledgement: 15_000, linger: 2_000, named: 5_000 };
 
 /** A stream as the others of its order see it. */
 export interface OrderedStream {
@@ -103,7 +93,7 @@ export class Ordering {
     const patient = this.#patientUntil() > now && stream.subscribers.some((one) => isToName(one, wanted));
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patient };
-    return this.#note(stream, sharedStage(stream, this.#subscribers(), wanted, circumstances));
+    return this.#note(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
   }
 
   /**
@@ -258,133 +248,8 @@ function namesAny(resources: readonly Resource[]): boolean {
   return known;
 }
 
-/** By the snapshot that is wanted: streams at the same place have the same stage, worked out once. */
-const known = new WeakMap<Snapshot, Map<string, Stage>>();
-
-/** Places on the way to one snapshot that are remembered: more than that only clients make that answer in ever new orders. */
-const mostStages = 2_000;
-
-/** Characters of the longest key that is remembered: that of a place of a client with many streams, where hardly another is. */
-const longestKey = 4_000;
-
-interface Circumstances {
-  readonly earlier: readonly Snapshot[];
-  /** It waits for what warms what was acknowledged on other streams. */
-  readonly patient: boolean;
-}
-
-function sharedStage(
-  stream: OrderedStream,
-  all: readonly Subscriber[],
-  wanted: Snapshot,
-  { earlier, patient }: Circumstances,
-): Stage {
-  let key = patient ? "p" : "";
-  for (const snapshot of earlier) key += `${numberOf(snapshot)},`;
-  const mine = stream.subscribers;
-  const parts = new Set<string>();
-  for (const subscriber of all) parts.add(keyOf(subscriber, mine.includes(subscriber), patient));
-  for (const part of parts) key += part;
-  let stages = known.get(wanted);
-  if (stages === undefined) {
-    stages = new Map();
-    known.set(wanted, stages);
-  }
-  let stage = stages.get(key);
-  if (stage === undefined) {
-    if (stages.size >= mostStages) stages.clear();
-    stage = stageOf(usesOf(all, mine, patient), wanted, earlier);
-    if (key.length <= longestKey) stages.set(key, stage);
-  }
-  return stage;
-}
-
 /** Something comes to the client that names something. */
 function isToName({ type, held }: Subscriber, wanted: Snapshot): boolean {
   const current = wanted.of(type);
   return held !== current && namesAny(changeBetween(held, current).upserted);
-}
-
-function isFirst({ held, lastSent }: Subscriber): boolean {
-  return held.size === 0 && lastSent === undefined;
-}
-
-/** Numbers of sets tell types apart, too: no set is of two types. `patient`: it matters which names another stream has taken. */
-function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
-  const { held, acked, owed, rejection, draining, subscription } = subscriber;
-  const onWay = onTheirWay(subscriber);
-  let key = isMine
-    ? `${ResourceSets.id(held)}${isFirst(subscriber) ? "f" : ""}`
-    : `~${patient ? `${subscription.names.id}/${owed.id}` : ""}/${ResourceSets.id(held)}`;
-  if (acked === undefined) key += "?";
-  else if (acked !== held) key += `<${ResourceSets.id(acked)}`;
-  for (const { set } of onWay) key += `>${ResourceSets.id(set)}`;
-  if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
-  for (const { set } of draining) key += `_${ResourceSets.id(set)}`;
-  return `${key}${subscription.wildcard ? "*" : ""} `;
-}
-
-/** All that a client may be using of one type. */
-export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
-  const { acked, rejection } = subscriber;
-  const rejected = rejection?.usesRest === false ? rejection.after : undefined;
-  const sets = [acked, ...onTheirWay(subscriber).map(({ set }) => set), rejected];
-  return sets.filter((set) => set !== undefined);
-}
-
-/** What the client has for sure: of a response that it rejected it may have carried out the removals. */
-function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
-  const { rejection, instead } = subscriber;
-  if (rejection === undefined || rejection.usesRest) return acked;
-  const sentSince = onTheirWay(subscriber).flatMap(({ carried }) => carried.map(({ key }) => key));
-  const unsure = [...instead.keys(), ...sentSince].filter(
-    (key) => ResourceSets.get(rejection.after, key) === undefined,
-  );
-  return ResourceSets.branch(acked, new Map(unsure.map((key) => [key, undefined])));
-}
-
-function usesOf(
-  all: readonly Subscriber[],
-  mine: readonly Subscriber[],
-  patient: boolean,
-): ReadonlyMap<TypeUrl, InUse> {
-  const uses = new Map<TypeUrl, { -readonly [Key in keyof InUse]: InUse[Key] }>();
-  for (const subscriber of all) {
-    const { type, held, acked, lastSent, draining, subscription } = subscriber;
-    let use = uses.get(type.typeUrl);
-    if (use === undefined) {
-      use = {
-        ...{ type, held: undefined, used: new Set(), draining: new Set(), known: undefined, isEstablished: false },
-        ...{ instead: subscriber.instead, isFirst: false, isTaken: undefined },
-      };
-      uses.set(type.typeUrl, use);
-    }
-    if (mine.includes(subscriber)) {
-      use.held = held;
-      use.instead = subscriber.instead;
-      use.isFirst = isFirst(subscriber);
-    } else if (patient && use.isTaken === undefined && !subscription.wildcard) {
-      use.isTaken = (name) =>
-        isTaken(
-          all.filter((one) => one.type === type && !mine.includes(one)),
-          name,
-        );
-    }
-    // A thousand streams of a node stand at a few sets.
-    use.used = new Set([...use.used, ...usedBy(subscriber)]);
-    use.draining = new Set([...use.draining, ...draining.map(({ set }) => set)]);
-    if (subscription.wildcard && acked !== undefined)
-      use.known = [sureOf(subscriber, acked), ...onTheirWay(subscriber).map(({ set }) => set)];
-    use.isEstablished ||= acked !== undefined || lastSent !== undefined;
-  }
-  return uses;
-}
-
-function isTaken(others: readonly Subscriber[], name: ResourceName): boolean {
-  const askers = others.filter(({ subscription }) => subscription.names.has(name));
-  const hasTaken = (asker: Subscriber): boolean =>
-    !asker.owed.has(name) &&
-    (asker.acked?.named(name).length ?? 0) > 0 &&
-    onTheirWay(asker).every(({ carried }) => carried.every((resource) => resource.name !== name));
-  return askers.length > 0 && askers.every(hasTaken);
 }

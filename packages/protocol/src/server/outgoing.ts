@@ -1,9 +1,10 @@
 import { type ResponseHead, writeNonce } from "../messages/responses.js";
 import type { ResourceSet } from "../resource-set.js";
+import type { Sent } from "./client-use.js";
 import type { OutgoingResponse } from "./contract.js";
 import { typeUrlIn } from "./requested-type.js";
 import type { SharedResponse } from "./shared-responses.js";
-import type { Sent, Subscriber } from "./subscriber.js";
+import type { Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 
 /** The head of a response that brings a client to this set. */

@@ -1,15 +1,15 @@
 import { ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 
-const numbers = new WeakMap<Snapshot, number>();
+const numbers = new WeakMap<object, number>();
 let lastNumber = 0;
 
-/** A number that no other snapshot has, for keys of caches. */
-export function numberOf(snapshot: Snapshot): number {
-  let number = numbers.get(snapshot);
+/** A number that no other snapshot, or whatever it is, has: for keys of caches. */
+export function numberOf(thing: object): number {
+  let number = numbers.get(thing);
   if (number === undefined) {
     number = ++lastNumber;
-    numbers.set(snapshot, number);
+    numbers.set(thing, number);
   }
   return number;
 }

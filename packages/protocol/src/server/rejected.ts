@@ -2,8 +2,8 @@ import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import { changeBetween } from "../change.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers } from "../subscription.js";
-import type { Holding, Rejection } from "./holding.js";
-import type { Sent, Subscriber } from "./subscriber.js";
+import type { Holding, Rejection, Sent } from "./client-use.js";
+import type { Subscriber } from "./subscriber.js";
 
 /** The keys of all that a response brought, or took. */
 export function keysIn({ carried, removed }: Sent): ReadonlySet<ResourceName> {

@@ -5,13 +5,14 @@ import { writeSotwBody } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, ResourceSets } from "../resource-set.js";
 import { sameSubscription } from "../subscription.js";
+import { answered } from "./answers.js";
+import type { Sent } from "./client-use.js";
 import { type Content, find, lacking, type Need, subscribed } from "./content.js";
 import type { StreamEffect } from "./contract.js";
 import { demandOfSotw } from "./demand.js";
 import { errorsIn } from "./errors-in.js";
-import { answered } from "./holding.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
-import type { Sent, Subscriber } from "./subscriber.js";
+import type { Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
 /** State of the world: every request repeats the whole subscription, and nonces decide which requests count. */

@@ -2,7 +2,8 @@ import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import type { ResourceSet } from "../resource-set.js";
 import type { Subscription } from "../subscription.js";
 import type { Wait } from "../wait.js";
-import { mostOutstanding, onTheirWay, type Rejection } from "./holding.js";
+import type { Rejection } from "./client-use.js";
+import { mostOutstanding, onTheirWay } from "./holding.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */

@@ -1,34 +1,10 @@
-import type { ApiVersion, Nonce, Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { ApiVersion, Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { ResourceError } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
-import { type Draining, none as nothingDrains } from "./draining.js";
-import { type Holding, newHolding } from "./holding.js";
+import { type Holding, newHolding, type Sent } from "./client-use.js";
 import { noErrors } from "./resource-errors.js";
-import type { Yielding } from "./yielding.js";
-
-/** A response that was sent. */
-export interface Sent {
-  readonly nonce: Nonce;
-  readonly version: Version;
-  /** Counts the responses of the stream, over all types. */
-  readonly count: number;
-  /** The same, but that a heartbeat has the number of what it repeats. */
-  readonly order: number;
-  /** When; milliseconds of the machine's time. */
-  readonly at: number;
-  /** What it brings the client to, and what of that is new to it. */
-  readonly set: ResourceSet;
-  readonly carried: readonly Resource[];
-  /** The names that it said are gone: delta only. */
-  readonly removed: readonly ResourceName[];
-  /** What it held of what has a TTL, as `identityOf` names it; empty for a client that is not told TTLs. */
-  readonly perishable: NameSet;
-  readonly isHeartbeat: boolean;
-  /** A heartbeat without bodies. */
-  readonly isBare: boolean;
-}
 
 /** What is remembered of a client that is told TTLs, for one type of which something has one. */
 export interface Lifetimes {
@@ -41,6 +17,26 @@ export interface Lifetimes {
   /** A heartbeat without bodies was rejected: it gets them with bodies. */
   whole: boolean;
 }
+
+/** Listeners that were replaced or removed, while connections are still served by them. */
+export interface Draining {
+  /** As they were, among others. */
+  readonly set: ResourceSet;
+  /** What those name that took their place. */
+  readonly successors: readonly Reference[];
+  /** When they were acknowledged, and from when on nothing uses the old ones any more; undefined until all that the new ones name is there. Milliseconds. */
+  readonly since: number;
+  until: number | undefined;
+}
+
+/** Of a client with which nothing drains; never added to. */
+export const nothingDrains: readonly Draining[] = [];
+
+/**
+ * Removed resources that a client asks for by name, by key. Clients of gRPC go on to use a cluster after they acknowledged the routes that name another, until they
+ * have the other's endpoints; then they ask for the old one no longer (gRPC on the wire, 8).
+ */
+export type Yielding = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
 
 /**
  * What one client asked for and got of one type on one stream. It is a cursor, not a copy: the client holds everything that it is

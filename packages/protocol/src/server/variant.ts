@@ -3,10 +3,11 @@ import type { MostKept, Request } from "../messages/requests.js";
 import type { ResponseHead } from "../messages/responses.js";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
+import type { Sent } from "./client-use.js";
 import type { Content, Need } from "./content.js";
 import type { StreamEffect, Variant } from "./contract.js";
 import type { Demand } from "./demand.js";
-import type { Sent, Subscriber } from "./subscriber.js";
+import type { Subscriber } from "./subscriber.js";
 
 /** What a variant may ask about the stream around a subscriber. */
 export interface Surroundings {

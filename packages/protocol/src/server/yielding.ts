@@ -2,14 +2,8 @@ import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
 import { mostNamesOfWait, type Wait } from "../wait.js";
-import type { OrderingTimes } from "./ordering.js";
-import type { Subscriber } from "./subscriber.js";
-
-/**
- * Removed resources that a client asks for by name, by key. Clients of gRPC go on to use a cluster after they acknowledged the routes that name another, until they
- * have the other's endpoints; then they ask for the old one no longer (gRPC on the wire, 8).
- */
-export type Yielding = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
+import type { OrderingTimes } from "./ordering-times.js";
+import type { Subscriber, Yielding } from "./subscriber.js";
 
 /** The target with what the client still asks for, though nothing names it any more, for a while. */
 export function yieldTo(

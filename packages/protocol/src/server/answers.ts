@@ -1,0 +1,45 @@
+import { redactErrorText } from "@xdskit/api";
+import type { ErrorDetail } from "../messages/requests.js";
+import { blameOf } from "./blame.js";
+import { none, type Rejection, type Sent } from "./client-use.js";
+import type { StreamEffect } from "./contract.js";
+import { acknowledge, reject, settleSilently } from "./holding.js";
+import { noteAnswer } from "./lifetimes.js";
+import { newIn } from "./rejected.js";
+import type { Subscriber } from "./subscriber.js";
+
+/** What a client says about a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21, 26). */
+export function answered(
+  subscriber: Subscriber,
+  sent: Sent,
+  error: ErrorDetail | undefined,
+  now: number,
+  superseded: "superseded" | "each",
+): StreamEffect {
+  const { type, outstanding } = subscriber;
+  const { nonce, version } = sent;
+  noteAnswer(subscriber, sent, error !== undefined);
+  // SotW: an answer is one to all before it, too.
+  const rest = outstanding.filter(({ count }) =>
+    superseded === "superseded" ? count > sent.count : count !== sent.count,
+  );
+  subscriber.outstanding = rest.length === 0 ? none : rest;
+  if (error === undefined) {
+    const before = superseded === "superseded" ? outstanding.filter(({ count }) => count < sent.count) : none;
+    acknowledge(subscriber, sent, before, now);
+    return { kind: "acknowledged", type, nonce, version };
+  }
+  const { code } = error;
+  const carried = newIn(subscriber, sent);
+  const blame = blameOf(error.message, carried);
+  // Logs, events and pages show it.
+  const message = redactErrorText(error.message);
+  const rejection: Rejection = {
+    ...{ version, nonce, code, message, at: now, blamed: blame?.names, usesRest: blame?.usesRest ?? false },
+    ...{ before: subscriber.acked, after: sent.set, carried },
+  };
+  if (!sent.isHeartbeat) reject(subscriber, sent, rejection);
+  // It says nothing about contents that it has not said before.
+  else settleSilently(subscriber);
+  return { kind: "rejected", type, nonce, version, code, message, rejection };
+}

@@ -1,0 +1,11 @@
+/** How long an order waits, in milliseconds. */
+export interface OrderingTimes {
+  /** For a client to answer. Default 15,000. */
+  readonly acknowledgement: number;
+  /** For connections to drain after what replaces a listener is in use. Default 2,000. */
+  readonly linger: number;
+  /** For a client to stop asking for what is removed, after nothing that it uses names it. Default 5,000. */
+  readonly named: number;
+}
+
+export const defaultOrderingTimes: OrderingTimes = { acknowledgement: 15_000, linger: 2_000, named: 5_000 };
