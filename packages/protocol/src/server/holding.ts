@@ -100,7 +100,8 @@ function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet
       if (isSame && isAsked && !accepted.has(key)) still.set(key, used);
     }
   }
-  subscriber.instead = still.size === 0 ? nothing : still;
+  // The same map as long as it says the same: streams that wait for each other tell by it that nothing moved.
+  if (still.size < subscriber.instead.size) subscriber.instead = still.size === 0 ? nothing : still;
   subscriber.faulty = still.size === 0 ? noKeys : new Set([...subscriber.faulty].filter((key) => still.has(key)));
   if (still.size === 0) subscriber.rejection = undefined;
 }
