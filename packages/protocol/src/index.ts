@@ -1,5 +1,19 @@
 export { intervalOver } from "./beat.js";
 export { type Change, changeBetween, type Difference } from "./change.js";
+export type {
+  AbsenceReason,
+  BadResource,
+  CheckMessage,
+  ClientStream,
+  ClientStreamEffect,
+  ClientStreamEvent,
+  ClientStreamLimits,
+  ClientStreamOptions,
+  ClientTypeStatus,
+  OutgoingRequest,
+  ResourceUpdate,
+} from "./client/contract.js";
+export type { ReceivedResource } from "./client/received.js";
 export { createDanglingNames, type DanglingChange, type DanglingNames } from "./dangling-names.js";
 export { isLocator } from "./locator.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";

@@ -1,0 +1,10 @@
+/** Files in PEM form; read again for each connection, so that they may be rotated. */
+export interface TlsSettings {
+  /** Who is trusted. Default: what the system trusts. */
+  readonly caFile?: string | undefined;
+  /** Both, for mutual TLS. */
+  readonly certificateFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+  /** The name that the server's certificate must have, where it is not the address's. */
+  readonly serverName?: string | undefined;
+}

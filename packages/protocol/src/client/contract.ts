@@ -1,0 +1,175 @@
+import type { Message } from "@bufbuild/protobuf";
+import type {
+  ApiVersion,
+  Finding,
+  Nonce,
+  Registry,
+  ResourceName,
+  ResourceType,
+  ResourceTypes,
+  Version,
+} from "@xdskit/api";
+import type { ResourceError } from "../messages/responses.js";
+import type { StatusCode, Variant } from "../server/contract.js";
+import type { ReceivedResource } from "./received.js";
+
+/** What is wrong with one resource of a response, as far as it can be said; `name` is undefined where not even that could be read. */
+export interface BadResource {
+  readonly name: ResourceName | undefined;
+  /** At least one. Never holds the value of a secret. */
+  readonly findings: readonly Finding[];
+}
+
+/** Checks a message beyond what its bytes say: the rules in the protos, and those of whoever uses the client. Findings that are warnings reject nothing. */
+export type CheckMessage = (type: ResourceType, name: ResourceName, message: Message) => readonly Finding[];
+
+/** What one client takes from one server. What goes beyond is rejected, and what was there stays. */
+export interface ClientStreamLimits {
+  /** Resources in one response. */
+  readonly resourcesPerResponse: number;
+  /** Resources of one type that are held. */
+  readonly resourcesPerType: number;
+  /** Characters of an `error_detail`. */
+  readonly errorCharacters: number;
+}
+
+export interface ClientStreamOptions {
+  readonly variant: Variant;
+  readonly api: ApiVersion;
+  readonly types: ResourceTypes;
+  /** Where messages are looked up. Default: Envoy's own. */
+  readonly registry?: Registry | undefined;
+  /** The type of a per-type stream; undefined on ADS. */
+  readonly only: ResourceType | undefined;
+  /** The serialized `Node`: v2's and v3's have the same field numbers. */
+  readonly node: Uint8Array;
+  /** With the first request of a stream (rule 113), or with every one. */
+  readonly nodeOn: "first" | "every";
+  readonly check: CheckMessage;
+  readonly limits?: Partial<ClientStreamLimits> | undefined;
+  /** After so many milliseconds on an open stream without an answer a name that was asked for does not exist (rule 166). Default 15,000. */
+  readonly absentAfterMs?: number | undefined;
+  /**
+   * When what could be taken is acknowledged: `at-once`, or `when-told`, by an `answer` event for each `received` effect, in any order; answers go out in the order
+   * of the responses of a type. Default `at-once`. What cannot be taken is rejected at once in both.
+   */
+  readonly answers?: "at-once" | "when-told" | undefined;
+}
+
+/** What happens to the client's end. Nothing else does: no clock, no network, no random source is read. */
+export type ClientStreamEvent =
+  /** Somebody wants these from now on; `*` is the wildcard. Names asked for already are no new request. On a per-type stream only its type. */
+  | { readonly kind: "subscribe"; readonly type: ResourceType; readonly names: readonly ResourceName[] }
+  /** Nobody wants these any more: what was held of them alone is forgotten without a word. */
+  | { readonly kind: "unsubscribe"; readonly type: ResourceType; readonly names: readonly ResourceName[] }
+  /**
+   * The client has these from elsewhere (a cache on disk, another server), at versions that this server may know; an empty version is one that nobody knows. They are
+   * claimed on the next stream (rule 112), and told to be gone if the server says so.
+   */
+  | {
+      readonly kind: "hold";
+      readonly type: ResourceType;
+      readonly resources: readonly ReceivedResource[];
+      /** The set's version, for SotW; empty if it is not known. */
+      readonly version: Version;
+    }
+  /** Another server spoke meanwhile: of what is held no version is known any more. */
+  | { readonly kind: "forget-versions" }
+  /** A new stream is open: requests may be pulled. */
+  | { readonly kind: "opened" }
+  /** The stream is gone. What is held stays; timers of names that do not exist stop (rule 166). */
+  | { readonly kind: "closed" }
+  /** One response, as the server wrote it. */
+  | { readonly kind: "response"; readonly bytes: Uint8Array }
+  /** What is to be said to a response, by the number of its `received` effect. Without an error it is acknowledged. Ignored for a stream that is gone. */
+  | { readonly kind: "answer"; readonly response: number; readonly error?: string | undefined }
+  /** Time went by; `deadline` says when that matters. */
+  | { readonly kind: "time" };
+
+/** Why somebody who asked for a resource is told that there is none. */
+export type AbsenceReason =
+  /** No answer within `absentAfterMs` (rule 166). */
+  | "timer"
+  /** The server said so: `removed_resources`, an alias without a resource (rule 138), a full state without it (rule 64), an error NOT_FOUND. */
+  | "told";
+
+/** What became different for those who watch a type: all of one response, or of one moment. A name is in one of the lists, once. */
+export interface ResourceUpdate {
+  readonly type: ResourceType;
+  /** New, or with another content. What came again as it was is not in it, nor is a heartbeat. */
+  readonly upserted: readonly ReceivedResource[];
+  /** Was held and is gone: by the server's word, or because its TTL is over (rule 134). */
+  readonly removed: readonly { readonly name: ResourceName; readonly reason: "removed" | "ttl" }[];
+  /** Was asked for by this name and does not exist. Also where it was held: then it is in `removed`, and not here. */
+  readonly absent: readonly {
+    readonly name: ResourceName;
+    readonly reason: AbsenceReason;
+    readonly error: ResourceError | undefined;
+  }[];
+  /** The server cannot give it now; what is held stays good (`resource_errors` with other codes than NOT_FOUND and PERMISSION_DENIED). */
+  readonly failing: readonly ResourceError[];
+}
+
+/** What the owner of the client's end must do or may tell. */
+export type ClientStreamEffect =
+  /** A response was read; its number, for `answer`. Comes before its `update`, also where nothing became different. */
+  | {
+      readonly kind: "received";
+      readonly type: ResourceType;
+      readonly response: number;
+      readonly version: Version;
+      readonly nonce: Nonce;
+      /** It needs an `answer`: the machine was told to wait for one, and did not reject it by itself. */
+      readonly awaitsAnswer: boolean;
+    }
+  /** At most one for a type and event. */
+  | { readonly kind: "update"; readonly update: ResourceUpdate }
+  /** It is rejected, as a whole or in part; what is good of it was taken where the type allows that, and is in the update. */
+  | {
+      readonly kind: "rejected";
+      readonly type: ResourceType;
+      readonly response: number;
+      readonly version: Version;
+      readonly nonce: Nonce;
+      /** What goes into `error_detail`. */
+      readonly message: string;
+      readonly bad: readonly BadResource[];
+    }
+  /** A response that cannot be read, or of a type that this stream is not about: end the stream with this status and open another, later. */
+  | { readonly kind: "close"; readonly code: StatusCode; readonly message: string };
+
+/** One request, ready for the wire. */
+export interface OutgoingRequest {
+  readonly type: ResourceType;
+  readonly bytes: Uint8Array;
+  /** `ack` and `nack` may change names as well. */
+  readonly kind: "subscribe" | "ack" | "nack";
+}
+
+/** How far one type is, for people and CSDS. */
+export interface ClientTypeStatus {
+  readonly type: ResourceType;
+  readonly wildcard: boolean;
+  /** Asked for by name. */
+  readonly names: readonly ResourceName[];
+  /** The set's, of the last response that was taken. */
+  readonly version: Version | undefined;
+  readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
+  readonly states: (name: ResourceName) => "requested" | "held" | "absent" | "rejected";
+}
+
+/**
+ * The client's end of discovery: what is wanted of one server and what is held of it, which outlive streams. One machine for ADS, one a type for per-type streams;
+ * only `opened` and `closed` know of streams. Events in, effects out, requests pulled while a stream is open and has room.
+ */
+export interface ClientStream {
+  /** Never throws because of what a server sent. `now` is in milliseconds and never goes back. */
+  step(event: ClientStreamEvent, now: number): readonly ClientStreamEffect[];
+  /** The next request to send; undefined when there is none, or no stream. */
+  next(): OutgoingRequest | undefined;
+  /** When it wants a `time` event, if nothing happens before. */
+  deadline(): number | undefined;
+  /** Nobody wants anything: no stream need be open. */
+  readonly isIdle: boolean;
+  status(): readonly ClientTypeStatus[];
+}
