@@ -1,5 +1,27 @@
-import type { ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
-import type { BadResource, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import type { Registry, ResourceName, ResourceType, ResourceTypes, Version, XdskitError } from "@xdskit/api";
+import type { BadResource, CheckMessage, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import type { Backoff } from "../backoff.js";
+import type { ClientLimits } from "../client-options.js";
+import type { Clock } from "../clock.js";
+
+/** What all upstreams of one client share: its options, with every default filled in. */
+export interface UpstreamContext {
+  /** The serialized `Node`. */
+  readonly node: Uint8Array;
+  /** REST sends it with every poll, whatever this says. */
+  readonly nodeOn: "first" | "every";
+  readonly types: ResourceTypes;
+  /** Where messages are looked up; undefined: Envoy's own. */
+  readonly registry: Registry | undefined;
+  /** The rules of the protos, unless they are turned off, and those of the program. */
+  readonly check: CheckMessage;
+  readonly limits: ClientLimits;
+  readonly absentAfterMs: number;
+  readonly backoff: Backoff;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
 
 /** Where an upstream puts what it gets. Nothing of it throws. */
 export interface UpstreamSink {
