@@ -240,6 +240,24 @@ export const errorCodes = {
     cause: "The supplier is slow, or a client asks for very many names that no layer has.",
     mend: "Make the supplier faster, raise `concurrency` or `queue`, or find the client. The names are tried again by themselves.",
   },
+  XDSKIT_CREDENTIALS: {
+    meaning: "What a client is to show or to check of a management server cannot be used as it is set.",
+    cause:
+      "A certificate is named without its key, a token would be sent in plaintext to another machine, TLS is set for an http:// URL, or a header has a name or value that none may have.",
+    mend: "Correct the setting that the message names.",
+  },
+  XDSKIT_CREDENTIALS_FILE: {
+    meaning: "A file with a certificate, a private key or a token cannot be used.",
+    cause:
+      "It does not exist, its permissions forbid it, it is not in PEM form, the key needs a password, or certificate and key do not belong together.",
+    mend: "Mend the file that the message names. It is read again with the next attempt; certificates that were good before stay in use.",
+  },
+  XDSKIT_TLS_HANDSHAKE: {
+    meaning: "No TLS connection to a management server could be made.",
+    cause:
+      "The server's certificate is signed by somebody who is not trusted or is for another name, the server wants a certificate of the client, or it speaks no TLS.",
+    mend: "Set the authority's certificate (`caFile`), the name in the certificate (`serverName`), or the client's own (`certificateFile`, `keyFile`). It is tried again by itself.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;

@@ -1,6 +1,6 @@
 /** Files in PEM form; read again for each connection, so that they may be rotated. */
 export interface TlsSettings {
-  /** Who is trusted. Default: what the system trusts. */
+  /** Who is trusted. Default: whom Node.js trusts (its own list, and `NODE_EXTRA_CA_CERTS`). */
   readonly caFile?: string | undefined;
   /** Both, for mutual TLS. */
   readonly certificateFile?: string | undefined;

@@ -1,0 +1,31 @@
+import { isIPv4 } from "node:net";
+import { XdskitError } from "@xdskit/api";
+import type { GrpcServerSettings } from "../client-options.js";
+import { hostOf } from "./host-of.js";
+import { readCredentials } from "./tls-files.js";
+
+/** Headers to send, by lower-case name; the values may be secrets. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** The `authorization` header of a file with a token, read anew each time. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+export async function readToken(file: string): Promise<string> {
+  const token = (await readCredentials(file)).toString("utf8").trim();
+  // What a header may hold; a token has no spaces either (RFC 6750).
+  if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
+  const what = token === "" ? "is empty" : "holds no token: one line without spaces";
+  throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", what, { file });
+}
+
+/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a token would go over the network in plaintext. */
+export function refuseTokenInPlaintext({ address, tls, tokenFile }: GrpcServerSettings): void {
+  if (tokenFile === undefined || tls !== undefined || isLoopback(address)) return;
+  const message = `the token of ${tokenFile} would go to ${address} in plaintext`;
+  throw XdskitError.of("XDSKIT_CREDENTIALS", message, { field: "tokenFile" });
+}
+
+/** Whether what is sent to a target of gRPC stays on this machine. */
+function isLoopback(address: string): boolean {
+  if (/^unix(-abstract)?:/.test(address)) return true;
+  const host = hostOf(address);
+  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+}

@@ -1,0 +1,114 @@
+import type { Socket } from "node:net";
+import { isIP } from "node:net";
+import { type ConnectionOptions, checkServerIdentity, connect } from "node:tls";
+import { CallCredentials, ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
+import { XdskitError } from "@xdskit/api";
+import type { GrpcServerSettings } from "../client-options.js";
+import { readToken, refuseTokenInPlaintext } from "./call-headers.js";
+import { explainHandshake } from "./handshake-error.js";
+import { hostOf } from "./host-of.js";
+import { createTlsReader, type TlsFiles, type TlsReader } from "./tls-files.js";
+
+/** How a gRPC server is reached, and what each stream carries. */
+export interface GrpcCredentials {
+  /** Reads certificates anew for each connection. */
+  readonly channel: ChannelCredentials;
+  /** The headers of one stream, with the token as it is in its file now. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  metadata(): Promise<Metadata>;
+}
+
+/**
+ * What the settings of a server say about TLS, tokens and headers. Reads no file yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key,
+ * a token that would be sent in plaintext, and what is no header.
+ */
+export function credentialsOf(settings: GrpcServerSettings): GrpcCredentials {
+  refuseTokenInPlaintext(settings);
+  const { address, tls, headers, tokenFile } = settings;
+  const fixed = metadataOf(headers ?? {});
+  const name = tls?.serverName ?? hostOf(address);
+  return {
+    channel: tls === undefined ? credentials.createInsecure() : new FileCredentials(createTlsReader(tls), name),
+    async metadata() {
+      const metadata = fixed.clone();
+      if (tokenFile !== undefined) metadata.set("authorization", await readToken(tokenFile));
+      return metadata;
+    },
+  };
+}
+
+function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      // Names that end so carry bytes.
+      if (name.toLowerCase().endsWith("-bin")) metadata.add(name, Buffer.from(value, "base64"));
+      else metadata.add(name, value);
+    } catch {
+      const message = `${JSON.stringify(name)} is no header that gRPC can send, or has a value that none may have`;
+      throw XdskitError.of("XDSKIT_CREDENTIALS", message, { field: "headers" });
+    }
+  }
+  return metadata;
+}
+
+type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
+
+/** TLS by files. The library's own credentials take contents, once and for all. */
+class FileCredentials extends ChannelCredentials {
+  readonly #reader: TlsReader;
+  readonly #serverName: string;
+
+  constructor(reader: TlsReader, serverName: string) {
+    super();
+    this.#reader = reader;
+    this.#serverName = serverName;
+  }
+
+  _isSecure(): boolean {
+    return true;
+  }
+
+  _equals(other: ChannelCredentials): boolean {
+    return this === other;
+  }
+
+  _createSecureConnector(_target: unknown, _options: unknown, callCredentials?: CallCredentials): SecureConnector {
+    const reader = this.#reader;
+    const serverName = this.#serverName;
+    let files: TlsFiles | undefined;
+    return {
+      // Before each attempt to connect.
+      async waitForReady() {
+        files = await reader.read();
+      },
+      async connect(socket) {
+        files ??= await reader.read();
+        return { socket: await handshake(socket, files, serverName, reader), secure: true };
+      },
+      getCallCredentials: () => callCredentials ?? CallCredentials.createEmpty(),
+      destroy() {},
+    };
+  }
+}
+
+function handshake(socket: Socket, files: TlsFiles, serverName: string, reader: TlsReader): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const options: ConnectionOptions = {
+      socket,
+      secureContext: files.context,
+      ALPNProtocols: ["h2"],
+      // RFC 6066 knows names alone.
+      servername: isIP(serverName) === 0 ? serverName : "",
+      checkServerIdentity: (_, certificate) => checkServerIdentity(serverName, certificate),
+    };
+    const secure = connect(options, () => {
+      secure.off("close", closed);
+      resolve(secure);
+    });
+    const failed = (error: unknown) => reject(explainHandshake(error, serverName, reader.problem));
+    const closed = () => failed(new Error("the server closed the connection"));
+    secure.once("close", closed);
+    // Stays: an error of a socket that nobody listens to would end the process.
+    secure.on("error", failed);
+  });
+}

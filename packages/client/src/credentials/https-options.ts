@@ -1,0 +1,32 @@
+import { isIP } from "node:net";
+import { XdskitError } from "@xdskit/api";
+import type { RestServerSettings } from "../client-options.js";
+import { hostOf } from "./host-of.js";
+import { createTlsReader } from "./tls-files.js";
+
+/** What `https.request` is given besides the URL. An agent opens another connection where one of them differs. */
+export interface HttpsOptions {
+  readonly ca?: Buffer | undefined;
+  readonly cert?: Buffer | undefined;
+  readonly key?: Buffer | undefined;
+  readonly servername?: string | undefined;
+}
+
+/**
+ * The TLS of a REST server, read anew for each request. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, and for TLS settings with a
+ * plaintext URL; what it returns rejects with one (XDSKIT_CREDENTIALS_FILE).
+ */
+export function httpsOptionsOf({ url, tls }: RestServerSettings): () => Promise<HttpsOptions> {
+  if (tls === undefined) return async () => ({});
+  if (!/^https:/i.test(url)) {
+    throw XdskitError.of("XDSKIT_CREDENTIALS", `${new URL(url).origin} is plaintext, and has TLS settings`, {
+      field: "url",
+    });
+  }
+  const reader = createTlsReader(tls);
+  const name = tls.serverName ?? hostOf(new URL(url).host);
+  return async () => {
+    const { ca, certificate, key } = await reader.read();
+    return { ca, cert: certificate, key, servername: isIP(name) === 0 ? name : "" };
+  };
+}

@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { createSecureContext, type SecureContext } from "node:tls";
+import { XdskitError } from "@xdskit/api";
+import type { TlsSettings } from "../tls.js";
+
+/** What the files of `TlsSettings` hold, found to fit together. */
+export interface TlsFiles {
+  readonly ca: Buffer | undefined;
+  readonly certificate: Buffer | undefined;
+  readonly key: Buffer | undefined;
+  readonly context: SecureContext;
+}
+
+/** Reads certificates anew when asked, so that they may be rotated on disk. */
+export interface TlsReader {
+  /**
+   * The newest that fit together; the same object as before while no file has another content. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) only where
+   * nothing good was ever read: while a rotation is half done, what was there before stays in use.
+   */
+  read(): Promise<TlsFiles>;
+  /** What was wrong with the last reading. Never holds a file's content. */
+  readonly problem: XdskitError | undefined;
+}
+
+/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key. Reads nothing yet. */
+export function createTlsReader({ caFile, certificateFile, keyFile }: TlsSettings): TlsReader {
+  if ((certificateFile === undefined) !== (keyFile === undefined)) {
+    const [given, missing] = keyFile === undefined ? ["certificateFile", "keyFile"] : ["keyFile", "certificateFile"];
+    throw XdskitError.of("XDSKIT_CREDENTIALS", `${given} is given without ${missing}`, { field: `tls.${missing}` });
+  }
+  let last: TlsFiles | undefined;
+  let problem: XdskitError | undefined;
+
+  async function readNow(): Promise<TlsFiles> {
+    const [ca, certificate, key] = await Promise.all([caFile, certificateFile, keyFile].map(readIfNamed));
+    if (last !== undefined && same(last.ca, ca) && same(last.certificate, certificate) && same(last.key, key))
+      return last;
+    if (ca !== undefined) contextOf({ ca }, `holds no certificates that can be read`, caFile);
+    if (certificate !== undefined)
+      contextOf({ cert: certificate }, "holds no certificate that can be read", certificateFile);
+    if (key !== undefined) contextOf({ key }, "holds no private key that can be read without a password", keyFile);
+    const files = `${certificateFile}, ${keyFile}`;
+    const context = contextOf({ ca, cert: certificate, key }, "the certificate and the key do not fit together", files);
+    return { ca, certificate, key, context };
+  }
+
+  return {
+    async read() {
+      try {
+        last = await readNow();
+        problem = undefined;
+      } catch (error) {
+        if (!(error instanceof XdskitError)) throw error;
+        problem = error;
+        if (last === undefined) throw error;
+      }
+      return last;
+    },
+    get problem() {
+      return problem;
+    },
+  };
+}
+
+/** Reads a file of credentials; rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) that names it. */
+export async function readCredentials(file: string): Promise<Buffer> {
+  const fail = (why: string, cause?: unknown) => XdskitError.of("XDSKIT_CREDENTIALS_FILE", why, { file }, { cause });
+  const content = await readFile(file).catch((error: unknown) => {
+    throw fail(`cannot be read: ${reasonOf(error)}`, error);
+  });
+  if (content.length === 0) throw fail("is empty");
+  return content;
+}
+
+const readIfNamed = async (file: string | undefined) => (file === undefined ? undefined : readCredentials(file));
+
+const same = (one: Buffer | undefined, other: Buffer | undefined) =>
+  one === other || (one !== undefined && other !== undefined && one.equals(other));
+
+function reasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  const reasons: Partial<Record<string, string>> = {
+    ENOENT: "it does not exist",
+    EACCES: "permission denied",
+    EISDIR: "it is a folder",
+  };
+  return reasons[code ?? ""] ?? String(code ?? "it failed");
+}
+
+function contextOf(
+  options: { readonly ca?: Buffer | undefined; readonly cert?: Buffer | undefined; readonly key?: Buffer | undefined },
+  problem: string,
+  file: string | undefined,
+): SecureContext {
+  try {
+    return createSecureContext(options);
+  } catch (error) {
+    // OpenSSL's own words name its routines, and no content.
+    const { code } = error as NodeJS.ErrnoException;
+    throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", `${problem}${code === undefined ? "" : ` (${code})`}`, { file });
+  }
+}
