@@ -4,6 +4,7 @@ export type {
   AbsenceReason,
   BadResource,
   CheckMessage,
+  ClientRejection,
   ClientStream,
   ClientStreamEffect,
   ClientStreamEvent,

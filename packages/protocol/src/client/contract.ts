@@ -155,7 +155,22 @@ export interface ClientTypeStatus {
   /** The set's, of the last response that was taken. */
   readonly version: Version | undefined;
   readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
+  /** `rejected`: what came last of it was not taken; what was held before is in `resources` still. */
   readonly states: (name: ResourceName) => "requested" | "held" | "absent" | "rejected";
+  /** When what is held of a name came, in the milliseconds of `step`; undefined where nothing is held. */
+  readonly updatedAt: (name: ResourceName) => number | undefined;
+  /** What stands against a name: the last rejection of it, until something good of it came. Undefined as the name: of what could not even be named, until a response was good. */
+  readonly rejection: (name: ResourceName | undefined) => ClientRejection | undefined;
+}
+
+/** Why something was not taken. */
+export interface ClientRejection {
+  /** Of the response that brought it; of the resource itself where it has one (delta). */
+  readonly version: Version;
+  /** What was wrong with this resource. Never holds the value of a secret. */
+  readonly message: string;
+  /** In the milliseconds of `step`. */
+  readonly at: number;
 }
 
 /**
