@@ -6,7 +6,7 @@ import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
-import { listenForStop } from "../serve/signals.js";
+import { listenForStop } from "../serving/signals.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
 import { createPage, type Screen } from "./page.js";
 import { clientDetails, statusTable } from "./table.js";

@@ -1,0 +1,53 @@
+import type { XdskitError } from "@xdskit/api";
+import { type Addresses, listenError, type XdsServer } from "@xdskit/server";
+import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
+import { type AdminServer, type AdminState, startAdminServer } from "../admin/admin-server.js";
+import type { Terminal } from "../output/terminal.js";
+import { isAddressError, type Running } from "./run-serving.js";
+import type { ServingOptions } from "./serving-options.js";
+
+/** Where a command serves, with real ports. */
+export interface OpenListeners {
+  readonly grpc: Address;
+  readonly rest: Address | undefined;
+  readonly admin: Address;
+}
+
+/** Opens the admin port; rejects with an XdskitError that names the option. */
+export function openAdmin(address: Address, state: AdminState): Promise<AdminServer> {
+  return startAdminServer(address, state).catch((cause) => {
+    throw cannotListen("--admin", address, cause);
+  });
+}
+
+/**
+ * Opens the ports for clients and prints a line for each listener. Not before there is something to tell clients: what they find must be the whole. Undefined where
+ * the command is being stopped meanwhile.
+ */
+export async function openListeners(
+  running: Running,
+  server: XdsServer,
+  admin: AdminServer,
+  options: Pick<ServingOptions, "grpc" | "rest">,
+  terminal: Terminal,
+): Promise<OpenListeners | undefined> {
+  const grpc = await listen(server, "grpc", options.grpc);
+  const rest = options.rest && (await listen(server, "rest", options.rest));
+  if (running.readiness === "stopping") return undefined;
+  const listeners = { grpc, rest, admin: admin.address };
+  for (const [name, address] of Object.entries(listeners)) {
+    if (address !== undefined) terminal.out(`${name} listening on ${formatAddress(address)}\n`);
+  }
+  return listeners;
+}
+
+async function listen(server: XdsServer, transport: "grpc" | "rest", address: Address): Promise<Address> {
+  const listening: Addresses = await server.listen({ [transport]: formatAddress(address) }).catch((error) => {
+    throw isAddressError(error) ? cannotListen(`--${transport}`, address, error.cause) : error;
+  });
+  return parseAddress(listening[transport] ?? "") ?? address;
+}
+
+function cannotListen(option: string, address: Address, cause: unknown): XdskitError {
+  return listenError(`${formatAddress(address)} (${option})`, cause as Error);
+}

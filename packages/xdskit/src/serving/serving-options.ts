@@ -1,0 +1,15 @@
+import type { Address } from "@xdskit/server/address";
+import type { LogFormat, LogLevel } from "../output/log.js";
+
+/** What every command that serves was asked for. */
+export interface ServingOptions {
+  readonly grpc: Address;
+  /** Undefined: nowhere. */
+  readonly rest: Address | undefined;
+  /** Milliseconds; undefined: what the settings say. */
+  readonly restHold?: number;
+  readonly admin: Address;
+  readonly descriptors: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
