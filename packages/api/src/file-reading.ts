@@ -32,6 +32,8 @@ export interface FileReading {
   readonly places: boolean;
   readonly resources: PositionedResource[];
   readonly findings: Finding[];
+  /** The `version_info` of the response that was read last. */
+  version: string;
 }
 
 /** Something in a file: what it is, and where its fields stand. */

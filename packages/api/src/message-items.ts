@@ -4,7 +4,7 @@ import { schemaOf, typeNameOf } from "./any.js";
 import type { FieldStep } from "./field-path.js";
 import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
 import { unknownTypeMessage } from "./unknown-type.js";
-import { responseName, wrapperName, wrappingOf } from "./wrapping.js";
+import { responseName, versionOf, wrapperName, wrappingOf } from "./wrapping.js";
 
 /** Where the fields of a response's resource stand. */
 export type PlaceInResponse = (steps: readonly FieldStep[]) => ReturnType<Place["at"]>;
@@ -28,6 +28,7 @@ export function readBinary(reading: FileReading, bytes: Uint8Array): void {
 
 /** Takes the resources of a response. */
 export function readResponse(reading: FileReading, response: Message, at: PlaceInResponse): void {
+  reading.version = versionOf(response);
   for (const [index, any] of resourcesOf(response).entries()) readAny(reading, any, ["resources", index], at);
 }
 

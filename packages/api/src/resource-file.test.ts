@@ -48,6 +48,15 @@ suite("forms of a file", () => {
     const text = `---\n# nothing\n---\n"@type": ${cluster}\nname: a\n...\n---\n- "@type": ${cla}\n  cluster_name: a\n`;
     assert.deepEqual(read("a.yaml", text), ["4: cluster a", "8: endpoint a"]);
   });
+  test("the version of a DiscoveryResponse", () => {
+    const version = (path: string, text: string | Uint8Array) => readFile(path, text).version;
+    assert.equal(version("a.json", '{"version_info": "7", "resources": []}'), "7");
+    assert.equal(version("a.yaml", 'versionInfo: "7"\nresources: []\n'), "7");
+    assert.equal(version("a.pb_text", 'version_info: "7"'), "7");
+    assert.equal(version("a.pb", new Uint8Array([0x0a, 1, 0x37])), "7");
+    assert.equal(version("a.yaml", "resources: []\n"), "");
+    assert.equal(version("a.yaml", `"@type": ${cluster}\nname: web\n`), "");
+  });
   test("a DiscoveryResponse, with and without @type, version and type URL", () => {
     const item = `{"@type": "${cluster}", "name": "a"}`;
     assert.deepEqual(read("a.json", `{"version_info": "7",\n"resources": [\n${item}]}`), ["3: cluster a"]);

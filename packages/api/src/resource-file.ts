@@ -15,6 +15,8 @@ export interface ResourceFile {
   readonly resources: readonly PositionedResource[];
   /** At most 100, in the order of the file. */
   readonly findings: readonly Finding[];
+  /** The `version_info` of a `DiscoveryResponse`; empty where the file holds none, or does not say it. */
+  readonly version: string;
 }
 
 /** How a resource file is to be read. */
@@ -66,6 +68,7 @@ export function readResources(
     places: options.places ?? false,
     resources: [],
     findings: [],
+    version: "",
   };
   const form = resourceFileForm(file.path);
   if (form === undefined) {
@@ -82,5 +85,6 @@ export function readResources(
     else if (text.text.trim() !== "")
       readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text));
   }
-  return { resources: reading.resources, findings: reading.findings };
+  const { resources, findings, version } = reading;
+  return { resources, findings, version };
 }

@@ -9,7 +9,7 @@ import type { SourceDocument, SourceText } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
 import { v3NameOf } from "./v2/names.js";
 import { withV2Names } from "./v2-names-registry.js";
-import { responseName, type Wrapping, wrapperName, wrappingOf } from "./wrapping.js";
+import { responseName, versionOf, type Wrapping, wrapperName, wrappingOf } from "./wrapping.js";
 
 /** Reads what a YAML or JSON file holds: resources, lists of them, and discovery responses, one a document. */
 export function readSource(reading: FileReading, file: FileText, source: SourceText): void {
@@ -55,7 +55,8 @@ class SourceItems {
     const { resources, ...others } = withoutType(response);
     const schema = this.reading.registry.getMessage(responseName);
     const place = this.placeOf([], undefined);
-    if (schema !== undefined) this.readMessage(schema, others, place);
+    const head = schema === undefined ? undefined : this.readMessage(schema, others, place);
+    if (head !== undefined) this.reading.version = versionOf(head);
     const declared = others.type_url ?? others.typeUrl;
     if (resources === undefined || resources === null) return;
     if (!Array.isArray(resources)) {

@@ -5,6 +5,11 @@ import { type Constraints, constraintsOf } from "./variant.js";
 
 /** The form that Envoy reads from a file. */
 export const responseName = "envoy.service.discovery.v3.DiscoveryResponse";
+/** What a `DiscoveryResponse`, given as the message, says of its version. */
+export function versionOf(response: object): string {
+  return (response as { readonly versionInfo: string }).versionInfo;
+}
+
 /** The message that gives another a name, aliases, a TTL, or constraints. */
 export const wrapperName = "envoy.service.discovery.v3.Resource";
 

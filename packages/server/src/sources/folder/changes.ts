@@ -1,4 +1,4 @@
-import type { Turn } from "./links.js";
+import type { Turn } from "@xdskit/api/disk";
 
 /**
  * What is known to have changed on disk since it was last looked at. Only a hint that saves work: what a scan decides by is the

@@ -7,12 +7,12 @@ import {
   type ResourceFile,
   readResources,
 } from "@xdskit/api";
+import { readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../source.js";
 import { eachOf } from "./each-of.js";
 import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
 import { type Entry, type LayerChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
-import { readWholeFile } from "./read-file.js";
 import type { Scan } from "./scan.js";
 
 /** What is known of one file. */
@@ -201,7 +201,7 @@ export class FolderContents {
     } catch (error) {
       // Reading does not throw for bad content; if it does all the same, one file is no reason to fall over.
       const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
-      return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)] };
+      return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "" };
     }
   }
 

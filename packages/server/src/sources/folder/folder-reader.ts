@@ -1,11 +1,10 @@
 import { stat } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { inodeOf, linksUnchanged } from "@xdskit/api/disk";
 import { Changes } from "./changes.js";
 import type { FolderContents, Reading } from "./folder-contents.js";
 import { sameFindings } from "./folder-findings.js";
 import type { FolderWatcher } from "./folder-watcher.js";
-import { linksUnchanged } from "./links.js";
-import { inodeOf } from "./metadata.js";
 import { type Scan, type ScanOptions, scanFolder } from "./scan.js";
 
 /** How often a folder that moves while it is read is read again before that is reported. */

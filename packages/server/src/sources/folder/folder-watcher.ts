@@ -1,9 +1,8 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, extname, join } from "node:path";
+import { errnoOf, isAbsence, type Turn } from "@xdskit/api/disk";
 import { Changes } from "./changes.js";
 import { resourceFileExtensions } from "./folder-options.js";
-import type { Turn } from "./links.js";
-import { errnoOf, isAbsence } from "./metadata.js";
 
 interface Watched {
   readonly watcher: FSWatcher;

@@ -2,11 +2,23 @@ import type { BigIntStats, Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { Finding } from "@xdskit/api";
+import {
+  errnoOf,
+  errnoText,
+  type FollowedLink,
+  followPath,
+  identityOf,
+  inodeOf,
+  isAbsence,
+  isBelow,
+  kindOf,
+  type LinkCache,
+  problemText,
+  type Turn,
+} from "@xdskit/api/disk";
 import type { Changes } from "./changes.js";
 import { eachOf } from "./each-of.js";
 import { isWithin, type LayerFolder, resourceFileExtensions } from "./folder-options.js";
-import { type FollowedLink, followPath, type LinkCache, problemText, type Turn } from "./links.js";
-import { errnoOf, errnoText, identityOf, inodeOf, isAbsence, isBelow, kindOf } from "./metadata.js";
 
 /** A file with resources, as a scan found it. The same object as before where nothing changed. */
 export interface ScannedFile {

@@ -2,10 +2,20 @@ import type { BigIntStats } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding } from "@xdskit/api";
+import {
+  errnoOf,
+  errnoText,
+  type FollowedLink,
+  followPath,
+  identityOf,
+  inodeOf,
+  isAbsence,
+  type LinkCache,
+  problemText,
+} from "@xdskit/api/disk";
 import type { Changes } from "./changes.js";
 import type { FolderLimits } from "./folder-options.js";
 import type { FolderWatcher } from "./folder-watcher.js";
-import { type FollowedLink, followPath, type LinkCache, problemText } from "./links.js";
 import {
   type ListOptions,
   listFolder,
@@ -14,7 +24,6 @@ import {
   type ScannedFolder,
   unreadable,
 } from "./list-folder.js";
-import { errnoOf, errnoText, identityOf, inodeOf, isAbsence } from "./metadata.js";
 
 /** Which files there are, without their bytes. */
 export interface Scan {

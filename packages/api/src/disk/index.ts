@@ -1,0 +1,11 @@
+export {
+  type FollowedLink,
+  type FollowedPath,
+  followPath,
+  type LinkCache,
+  linksUnchanged,
+  problemText,
+  type Turn,
+} from "./links.js";
+export { errnoOf, errnoText, identityOf, inodeOf, isAbsence, isBelow, kindOf } from "./metadata.js";
+export { type FileBytes, readWholeFile } from "./read-file.js";
