@@ -258,6 +258,55 @@ export const errorCodes = {
       "The server's certificate is signed by somebody who is not trusted or is for another name, the server wants a certificate of the client, or it speaks no TLS.",
     mend: "Set the authority's certificate (`caFile`), the name in the certificate (`serverName`), or the client's own (`certificateFile`, `keyFile`). It is tried again by itself.",
   },
+  XDSKIT_CLIENT_OPTION: {
+    meaning:
+      "An option of `createClient`, or an argument of one of the client's methods, has a value that it cannot take.",
+    cause: "A server that is no address, a time that is negative, or a collection where a single name is needed.",
+    mend: "Correct what the message names; times are milliseconds.",
+  },
+  XDSKIT_CLIENT_CLOSED: {
+    meaning: "A client was used after it was closed.",
+    cause: "watch or get was called after close, or close came while get was waiting.",
+    mend: "Create another client.",
+  },
+  XDSKIT_CLIENT_TIMEOUT: {
+    meaning: "A resource did not come within the time that was given for it.",
+    cause:
+      "The server is slow or does not know the name yet, or the time is shorter than the 15 s after which a name does not exist.",
+    mend: "Look at what the server has, or wait longer.",
+  },
+  XDSKIT_UPSTREAM_AWAY: {
+    meaning: "A management server does not answer.",
+    cause:
+      "It is not running, its address is wrong, something between refuses the connection, or it ends streams at once.",
+    mend: "Look at the address and the reason in the message. It is tried again by itself, less and less often; what came before stays in use.",
+  },
+  XDSKIT_UPSTREAM_NONE: {
+    meaning: "A client has no server to ask for a name.",
+    cause: "The name is of an authority that is not configured, and there are no servers for all others.",
+    mend: "Add the authority, or servers, to the client's options or bootstrap.",
+  },
+  XDSKIT_RESOURCE_ABSENT: {
+    meaning: "A resource that was asked for does not exist, or exists no more.",
+    cause: "A typing error in the name, a server that serves this node something else, or it was removed.",
+    mend: "Look at what the server serves to this node. Whoever watches it hears when it comes.",
+  },
+  XDSKIT_RESOURCE_FAILING: {
+    meaning: "The management server says that it cannot give a resource now.",
+    cause: "Something behind the server is away; the message is the server's own.",
+    mend: "Look at the server. What came before stays in use.",
+  },
+  XDSKIT_UPDATE_REJECTED: {
+    meaning: "The client rejected what the management server sent, and told it so.",
+    cause:
+      "A resource breaks a validation rule of its proto file or a check of the program, or the response breaks the protocol.",
+    mend: "Correct what the message names at the server. What came before stays in use.",
+  },
+  XDSKIT_CHECK_FAILED: {
+    meaning: "A resource fails a check of the program's own.",
+    cause: "The message is the check's; if the check threw, it is what it threw.",
+    mend: "Correct the resource at the server, or the check.",
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;

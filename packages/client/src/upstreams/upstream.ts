@@ -25,13 +25,21 @@ export interface UpstreamContext {
 
 /** Where an upstream puts what it gets. Nothing of it throws. */
 export interface UpstreamSink {
+  /**
+   * An attempt to reach the server begins: a stream that is not up, a poll after one that failed. The last moment to tell the upstream what the client holds
+   * meanwhile: it may be called from inside.
+   */
+  attempting(): void;
   /** A stream, of one type or of all, is up; or the first answer of a poll came. */
   connected(type: ResourceType | undefined): void;
-  /** It ended, or could not be made. What comes next is another attempt, after a while. */
+  /** What was `connected` is not any more. What comes next is another attempt, after a while. */
   disconnected(type: ResourceType | undefined, error: { code: number; message: string } | undefined): void;
-  /** Something failed that ended no stream: a poll, the reading of a file (`nack`: its content was rejected). */
+  /**
+   * Without `nack` the server is away (A57, A71): an attempt ended without an answer, whether or not a stream was up; a poll failed; a file could not be read.
+   * After a stream that was answered comes `disconnected` alone. With `nack` the content of a file was rejected, and `rejected` is not called.
+   */
   failed(type: ResourceType | undefined, error: XdskitError, nack: boolean): void;
-  /** The server answered something (A57, A71): it is there. */
+  /** The server answered something (A57, A71): it is there. Before the `update` of the answer, and also where that brings none. */
   responded(type: ResourceType): void;
   /** One response. The upstream reads on once the promise settles; it never rejects. */
   update(update: ResourceUpdate): void | Promise<void>;
@@ -44,9 +52,10 @@ export interface UpstreamSink {
 export interface Upstream {
   /** The address, the URL, or what names the files. Without secrets. */
   readonly server: string;
+  /** `*` is the wildcard. The client asks for a name once, however many watch it. */
   subscribe(type: ResourceType, names: readonly ResourceName[]): void;
   unsubscribe(type: ResourceType, names: readonly ResourceName[]): void;
-  /** The client has these already: see the machine's event. Before the type is first subscribed to. */
+  /** The client has these already: see the machine's event. While nothing of the type is subscribed to. */
   hold(type: ResourceType, resources: readonly ReceivedResource[], version: Version): void;
   /** Another server spoke meanwhile. */
   forgetVersions(): void;

@@ -1,0 +1,22 @@
+import type { FilesSettings, GrpcServerSettings, RestServerSettings } from "../client-options.js";
+import { createFilesUpstream } from "./files/files-upstream.js";
+import { createGrpcUpstream } from "./grpc/grpc-upstream.js";
+import { createRestUpstream } from "./rest/rest-upstream.js";
+import type { Upstream, UpstreamContext, UpstreamSink } from "./upstream.js";
+
+/** A server's settings in full. */
+export type FullServerSettings = GrpcServerSettings | RestServerSettings | FilesSettings;
+
+/** Makes an upstream of settings. */
+export type CreateUpstream = (settings: FullServerSettings, context: UpstreamContext, sink: UpstreamSink) => Upstream;
+
+export const createUpstream: CreateUpstream = (settings, context, sink) => {
+  switch (settings.kind) {
+    case "grpc":
+      return createGrpcUpstream(settings, context, sink);
+    case "rest":
+      return createRestUpstream(settings, context, sink);
+    case "files":
+      return createFilesUpstream(settings, context, sink);
+  }
+};
