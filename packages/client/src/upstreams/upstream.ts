@@ -15,6 +15,8 @@ export interface UpstreamContext {
   readonly registry: Registry | undefined;
   /** The rules of the protos, unless they are turned off, and those of the program. */
   readonly check: CheckMessage;
+  /** Whether the rules of the protos are among them: files are checked by them as they are read, so that errors name lines. */
+  readonly validate: boolean;
   readonly limits: ClientLimits;
   readonly absentAfterMs: number;
   readonly backoff: Backoff;
