@@ -306,6 +306,11 @@ export const errorCodes = {
     meaning: "A resource fails a check of the program's own.",
     cause: "The message is the check's; if the check threw, it is what it threw.",
     mend: "Correct the resource at the server, or the check.",
+  XDSKIT_CONFIG_UNRESOLVED: {
+    meaning: "What a listener leads to was received, and cannot be resolved to routes, clusters and endpoints.",
+    cause:
+      "No virtual host serves the authority, aggregate clusters lead in a circle or too deep, or routes or endpoints do not come over xDS.",
+    mend: "Change the resource that the message names, or the authority that was asked for.",
   },
 } as const satisfies Record<string, ErrorCode>;
 

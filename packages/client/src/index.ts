@@ -11,6 +11,18 @@ export type {
   ServerSettings,
 } from "./client-options.js";
 export type { Clock } from "./clock.js";
+export type { ConfigIterator } from "./config/config-iterator.js";
+export { type ConfigSetting, iterateConfig, watchConfig } from "./config/watch-config.js";
+export type {
+  ClusterEndpoints,
+  ConfigCluster,
+  ConfigOptions,
+  ConfigProblem,
+  ConfigRoutes,
+  ConfigWatch,
+  ConfigWatcher,
+  XdsConfig,
+} from "./config/xds-config.js";
 export type { TlsSettings } from "./tls.js";
 export type {
   Collection,

@@ -1,0 +1,26 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { ResourceName, XdskitError } from "@xdskit/api";
+import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import type { ClusterLoadAssignment } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
+import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
+import type { ReceivedResource } from "@xdskit/protocol";
+
+/** The messages of which a configuration is made, by their type's name. */
+export interface LeafShapes {
+  readonly listener: Listener;
+  readonly route: RouteConfiguration;
+  readonly cluster: Cluster;
+  readonly endpoint: ClusterLoadAssignment;
+}
+
+export type LeafType = keyof LeafShapes;
+
+/** What is known of one resource. */
+export type LeafState<Shape extends Message = Message> =
+  | { readonly kind: "waiting" }
+  | { readonly kind: "here"; readonly resource: ReceivedResource<Shape> }
+  | { readonly kind: "error"; readonly error: XdskitError };
+
+/** Tells what is known of a resource, and that it is needed. */
+export type AskLeaf = <Type extends LeafType>(type: Type, name: ResourceName) => LeafState<LeafShapes[Type]>;

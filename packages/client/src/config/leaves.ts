@@ -1,0 +1,95 @@
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { isGlobName, type ResourceName, type XdskitError } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
+import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import type { ResourceWatcher, Watch, XdsClient } from "../xds-client.js";
+import type { LeafShapes, LeafState, LeafType } from "./leaf.js";
+import { unresolved } from "./problem.js";
+
+/** One resource that is watched for a configuration. */
+export interface Leaf<Type extends LeafType = LeafType> {
+  readonly type: Type;
+  readonly name: ResourceName;
+  readonly state: LeafState<LeafShapes[Type]>;
+  readonly ambient: XdskitError | undefined;
+}
+
+const schemas: { readonly [Type in LeafType]: GenMessage<LeafShapes[Type]> } = {
+  listener: ListenerSchema,
+  route: RouteConfigurationSchema,
+  cluster: ClusterSchema,
+  endpoint: ClusterLoadAssignmentSchema,
+};
+
+/** The resources of one configuration that are watched, each once. */
+export class Leaves {
+  private readonly client: Pick<XdsClient, "watch">;
+  private readonly changed: (leaf: Leaf) => Promise<void>;
+  private readonly leaves = new Map<string, { readonly leaf: Leaf; readonly watch: Watch | undefined }>();
+  private readonly troubled = new Set<Leaf>();
+
+  /** @param changed Called when anything about a leaf became different, perhaps within `of`; returns when it has been used. */
+  constructor(client: Pick<XdsClient, "watch">, changed: (leaf: Leaf) => Promise<void>) {
+    this.client = client;
+    this.changed = changed;
+  }
+
+  /** The leaf of a name; it is watched from now on. */
+  of<Type extends LeafType>(type: Type, name: ResourceName): Leaf<Type> {
+    const key = `${type} ${name}`;
+    const known = this.leaves.get(key);
+    if (known !== undefined) return known.leaf as Leaf<Type>;
+    const leaf = {
+      type,
+      name,
+      state: waiting as LeafState<LeafShapes[Type]>,
+      ambient: undefined as XdskitError | undefined,
+    };
+    // A star is a name like any other to a route, and all there are to a server.
+    if (isGlobName(name) || name === "*") {
+      leaf.state = { kind: "error", error: unresolved("a collection is no single resource", type, name) };
+      this.leaves.set(key, { leaf, watch: undefined });
+      return leaf;
+    }
+    let isOver = false;
+    const told = (state: LeafState<LeafShapes[Type]>, ambient: XdskitError | undefined) => {
+      if (isOver) return undefined;
+      leaf.state = state;
+      leaf.ambient = ambient;
+      if (ambient === undefined) this.troubled.delete(leaf);
+      else this.troubled.add(leaf);
+      return this.changed(leaf);
+    };
+    const watcher: ResourceWatcher<LeafShapes[Type]> = {
+      onChanged: (resource) => told({ kind: "here", resource }, undefined),
+      onError: (error) => told({ kind: "error", error }, undefined),
+      onAmbient: (error) => told(leaf.state, error),
+    };
+    const watch = this.client.watch(schemas[type], name, watcher);
+    const cancel = () => {
+      isOver = true;
+      watch.cancel();
+    };
+    this.leaves.set(key, { leaf, watch: { cancel } });
+    return leaf;
+  }
+
+  /** Ends the watches of all leaves but these. */
+  keep(isNeeded: (leaf: Leaf) => boolean): void {
+    for (const [key, { leaf, watch }] of this.leaves) {
+      if (isNeeded(leaf)) continue;
+      this.leaves.delete(key);
+      this.troubled.delete(leaf);
+      watch?.cancel();
+    }
+  }
+
+  /** Those of which something is wrong beside what is used. */
+  problems(): readonly { readonly leaf: Leaf; readonly error: XdskitError }[] {
+    return [...this.troubled].flatMap((leaf) => (leaf.ambient === undefined ? [] : [{ leaf, error: leaf.ambient }]));
+  }
+}
+
+const waiting = { kind: "waiting" } as const;

@@ -1,0 +1,46 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { Registry } from "@xdskit/api";
+import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
+import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
+import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
+import { type ClusterNeeds, clusterNeeds } from "./cluster-needs.js";
+import { type ListenerNeeds, listenerNeeds } from "./listener-needs.js";
+import { type RouteNeeds, routeNeeds } from "./route-needs.js";
+
+/** What messages lead to; each is looked into once. */
+export interface Needs {
+  ofListener(listener: Listener): ListenerNeeds;
+  /** Of one virtual host, or of all. */
+  ofRoutes(configuration: RouteConfiguration, only: VirtualHost | undefined): RouteNeeds;
+  ofCluster(cluster: Cluster): ClusterNeeds;
+}
+
+export function createNeeds(registry: Registry): Needs {
+  const ofListener = once((listener: Listener) => listenerNeeds(listener, registry));
+  const ofRoutes = once((configuration: RouteConfiguration) => ({
+    all: once((all: RouteConfiguration) => routeNeeds(all, undefined, registry)),
+    one: once((host: VirtualHost) => routeNeeds(configuration, host, registry)),
+  }));
+  const ofCluster = once((cluster: Cluster) => clusterNeeds(cluster, registry));
+  return {
+    ofListener,
+    ofRoutes: (configuration, only) => {
+      const { all, one } = ofRoutes(configuration);
+      return only === undefined ? all(configuration) : one(only);
+    },
+    ofCluster,
+  };
+}
+
+function once<Shape extends Message, Result>(look: (message: Shape) => Result): (message: Shape) => Result {
+  const known = new WeakMap<Shape, Result>();
+  return (message) => {
+    let result = known.get(message);
+    if (result === undefined) {
+      result = look(message);
+      known.set(message, result);
+    }
+    return result;
+  };
+}

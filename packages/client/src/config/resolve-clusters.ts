@@ -1,0 +1,85 @@
+import { canonicalName, type ResourceName } from "@xdskit/api";
+import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { aggregateDepth, leavesOf } from "./aggregate.js";
+import type { AskLeaf, LeafState } from "./leaf.js";
+import type { Needs } from "./needs.js";
+import { unresolved } from "./problem.js";
+import { kept } from "./same.js";
+import type { ClusterEndpoints, ConfigCluster } from "./xds-config.js";
+
+/** The clusters that are named, and those below aggregate clusters; undefined while something is not known yet. Asks for all that it needs in any case. */
+export function resolveClusters(
+  roots: Iterable<ResourceName>,
+  ask: AskLeaf,
+  needs: Needs,
+  before: ReadonlyMap<ResourceName, ConfigCluster> | undefined,
+): ReadonlyMap<ResourceName, ConfigCluster> | undefined {
+  const found = new Map<ResourceName, LeafState<Cluster>>();
+  let level: readonly ResourceName[] = [...new Set(roots)];
+  for (let depth = 0; depth < aggregateDepth && level.length > 0; depth += 1) {
+    const below = new Set<ResourceName>();
+    for (const name of level) {
+      const state = ask("cluster", name);
+      found.set(name, state);
+      for (const child of childrenOf(state, needs)) below.add(child);
+    }
+    level = [...below].filter((name) => !found.has(name));
+  }
+  const clusters = new Map<ResourceName, ConfigCluster>();
+  let isComplete = true;
+  for (const [name, state] of found) {
+    const cluster = clusterOf(name, state, found, ask, needs);
+    if (cluster === undefined) isComplete = false;
+    else clusters.set(name, kept(before?.get(name), cluster));
+  }
+  return isComplete ? clusters : undefined;
+}
+
+function clusterOf(
+  name: ResourceName,
+  state: LeafState<Cluster>,
+  found: ReadonlyMap<ResourceName, LeafState<Cluster>>,
+  ask: AskLeaf,
+  needs: Needs,
+): ConfigCluster | undefined {
+  if (state.kind === "waiting") return undefined;
+  if (state.kind === "error") return { kind: "error", name, resource: undefined, error: state.error };
+  const { resource } = state;
+  const need = needs.ofCluster(resource.message);
+  if (need.kind === "aggregate") {
+    const result = leavesOf(name, (below) => {
+      const other = found.get(below);
+      if (other === undefined) return undefined;
+      return other.kind === "here" && needs.ofCluster(other.resource.message).kind === "aggregate"
+        ? childrenOf(other, needs)
+        : "end";
+    });
+    if ("leaves" in result) return { kind: "aggregate", name, resource, leaves: result.leaves };
+    return { kind: "error", name, resource, error: unresolved(result.problem, "cluster", name) };
+  }
+  const endpoints = need.kind === "eds" ? assignmentOf(name, need, ask) : need.endpoints;
+  return endpoints && { kind: "cluster", name, resource, endpoints };
+}
+
+function childrenOf(state: LeafState<Cluster>, needs: Needs): readonly ResourceName[] {
+  if (state.kind !== "here") return [];
+  const need = needs.ofCluster(state.resource.message);
+  return need.kind === "aggregate" ? need.clusters.map(canonicalName) : [];
+}
+
+/** Rule 126: a cluster is of use once the load assignment that it names is known. */
+function assignmentOf(
+  cluster: ResourceName,
+  { name, problem }: { readonly name: ResourceName; readonly problem: string | undefined },
+  ask: AskLeaf,
+): ClusterEndpoints | undefined {
+  if (problem !== undefined) {
+    const error = unresolved(`its load assignment ${problem}`, "cluster", cluster, "eds_cluster_config.eds_config");
+    return { kind: "error", name, error };
+  }
+  const state = ask("endpoint", canonicalName(name));
+  if (state.kind === "waiting") return undefined;
+  return state.kind === "error"
+    ? { kind: "error", name, error: state.error }
+    : { kind: "assignment", resource: state.resource };
+}

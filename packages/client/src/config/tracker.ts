@@ -1,0 +1,188 @@
+import { type ResourceName, XdskitError } from "@xdskit/api";
+import type { XdsClient } from "../xds-client.js";
+import type { AskLeaf } from "./leaf.js";
+import { type Leaf, Leaves } from "./leaves.js";
+import type { Needs } from "./needs.js";
+import { type Outcome, resolve } from "./resolve.js";
+import type { ConfigProblem, ConfigWatch, ConfigWatcher, XdsConfig } from "./xds-config.js";
+
+/** What came of following the listener, and the leaves that it is made of. */
+interface Result {
+  readonly outcome: Outcome;
+  readonly leaves: ReadonlySet<Leaf>;
+}
+
+const nothing: Result = { outcome: { kind: "waiting" }, leaves: new Set() };
+
+export interface TrackerOptions {
+  readonly client: Pick<XdsClient, "watch">;
+  readonly listener: ResourceName;
+  readonly authority: string | undefined;
+  readonly watcher: ConfigWatcher;
+  readonly needs: Needs;
+  /** Takes what the watcher throws or rejects with. */
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Follows one listener. What is told is always complete; what was told is watched on until what replaces it is complete and was taken, so that going back costs
+ * nothing, and no server is told that something in use is not needed any more (make before break, at the client's end).
+ */
+export class Tracker implements ConfigWatch {
+  private readonly options: TrackerOptions;
+  private readonly leaves: Leaves;
+  /** How often each cluster is subscribed to. */
+  private readonly subscriptions = new Map<ResourceName, number>();
+  /** Complete or not. */
+  private newest = nothing;
+  /** Complete, and to be told when the watcher is free. */
+  private pending: Result | undefined;
+  /** What the watcher is busy with. */
+  private underWay: Result | undefined;
+  /** What the watcher took last. */
+  private taken = nothing;
+  private config: XdsConfig | undefined;
+  private problems: readonly ConfigProblem[] = [];
+  private round: Promise<void> | undefined;
+  private telling: Promise<void> | undefined;
+  private isOver = false;
+
+  /** Throws what the client's `watch` throws. */
+  constructor(options: TrackerOptions) {
+    this.options = options;
+    this.leaves = new Leaves(options.client, () => this.changed());
+    this.leaves.of("listener", options.listener);
+  }
+
+  subscribe(cluster: ResourceName): { cancel(): void } {
+    const change = (by: number) => {
+      const count = (this.subscriptions.get(cluster) ?? 0) + by;
+      if (count > 0) this.subscriptions.set(cluster, count);
+      else this.subscriptions.delete(cluster);
+      void this.changed();
+    };
+    change(1);
+    let isCancelled = false;
+    const cancel = () => {
+      if (!isCancelled) change(-1);
+      isCancelled = true;
+    };
+    return { cancel };
+  }
+
+  cancel(): void {
+    this.isOver = true;
+    this.pending = undefined;
+    this.leaves.keep(() => false);
+  }
+
+  /** What changes in one turn is one change. Settles when the watcher has taken what comes of it. */
+  private changed(): Promise<void> {
+    this.round ??= Promise.resolve().then(() => {
+      this.round = undefined;
+      if (this.isOver) return undefined;
+      this.look();
+      this.telling ??= this.tell().finally(() => {
+        this.telling = undefined;
+      });
+      return this.telling;
+    });
+    return this.round;
+  }
+
+  private look(): void {
+    const leaves = new Set<Leaf>();
+    const ask: AskLeaf = (type, name) => {
+      const leaf = this.leaves.of(type, name);
+      leaves.add(leaf);
+      return leaf.state;
+    };
+    this.newest = { outcome: this.resolve(ask), leaves };
+    if (this.newest.outcome.kind !== "waiting") this.putOff(this.newest);
+    this.drop();
+  }
+
+  /** Tells it when the watcher is free; what says the same as what was told last is not told again. */
+  private putOff(result: Result): void {
+    const last = this.underWay ?? this.taken;
+    this.pending = isSame(last.outcome, result.outcome) ? undefined : result;
+    if (this.pending !== undefined) return;
+    if (this.underWay === undefined) this.taken = result;
+    else this.underWay = result;
+  }
+
+  private resolve(ask: AskLeaf): Outcome {
+    const { listener, authority, needs } = this.options;
+    const question = { listener, authority, subscribed: this.subscriptions.keys() };
+    try {
+      return resolve(question, ask, needs, this.config);
+    } catch (error) {
+      // The client is closed, or does not know a type.
+      if (error instanceof XdskitError) return { kind: "error", error };
+      throw error;
+    }
+  }
+
+  /** Ends the watches that neither what is in use needs nor what is to come. What was on the way there and came to nothing is needed no more. */
+  private drop(): void {
+    const needed = [this.taken, this.underWay, this.pending, this.newest].map((result) => result?.leaves);
+    this.leaves.keep((leaf) => needed.some((leaves) => leaves?.has(leaf)));
+  }
+
+  private async tell(): Promise<void> {
+    while (!this.isOver) {
+      const call = this.nextCall();
+      if (call === undefined) return;
+      try {
+        await call();
+      } catch (error) {
+        this.options.failed(error);
+      }
+      if (this.underWay === undefined || this.isOver) continue;
+      this.taken = this.underWay;
+      this.underWay = undefined;
+      this.drop();
+    }
+  }
+
+  /** Takes the next thing to tell; undefined when there is none. */
+  private nextCall(): (() => void | PromiseLike<void>) | undefined {
+    const { watcher } = this.options;
+    const next = this.pending;
+    if (next !== undefined) {
+      this.pending = undefined;
+      this.underWay = next;
+      const { outcome } = next;
+      if (outcome.kind === "error") return () => watcher.onError?.(outcome.error);
+      if (outcome.kind === "waiting") return undefined;
+      const previous = this.config;
+      this.config = outcome.config;
+      return () => watcher.onChanged(outcome.config, previous);
+    }
+    const problems = this.leaves.problems().filter((problem) => this.taken.leaves.has(problem.leaf));
+    if (isSameProblems(this.problems, problems)) return undefined;
+    this.problems = problems.map(({ leaf, error }) => ({ type: leaf.type, name: leaf.name, error }));
+    return () => watcher.onAmbient?.(this.problems);
+  }
+}
+
+function isSame(a: Outcome, b: Outcome): boolean {
+  if (a.kind === "error" && b.kind === "error") return a.error.message === b.error.message;
+  if (a.kind !== "config" || b.kind !== "config") return false;
+  const [some, other] = [a.config, b.config];
+  return some.listener === other.listener && some.routes === other.routes && some.clusters === other.clusters;
+}
+
+function isSameProblems(
+  told: readonly ConfigProblem[],
+  problems: readonly { readonly leaf: Leaf; readonly error: XdskitError }[],
+): boolean {
+  const texts = (error: XdskitError) => error.message;
+  return (
+    told.length === problems.length &&
+    told.every(({ type, name, error }, index) => {
+      const other = problems[index];
+      return other?.leaf.type === type && other.leaf.name === name && texts(other.error) === texts(error);
+    })
+  );
+}
