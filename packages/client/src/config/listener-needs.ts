@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { createUnpack, isCollection, type Registry, type ResourceName, resourceTypes } from "@xdskit/api";
+import { createUnpack, type Registry, type ResourceName, resourceTypes } from "@xdskit/api";
 import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { FilterChain } from "@xdskit/api/envoy/config/listener/v3/listener_components";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
@@ -61,7 +61,7 @@ export function listenerNeeds(listener: Listener, registry: Registry): ListenerN
   const references = resourceTypes
     .find("listener")
     ?.references({ ...listener, apiListener: undefined } as Listener, withoutRoutes);
-  const clusters = (references ?? []).filter((named) => named.type === clusterUrl && !isCollection(named));
+  const clusters = (references ?? []).filter((named) => named.type === clusterUrl);
   return { routes, clusters: clusters.map(({ name }) => name) };
 }
 

@@ -1,4 +1,4 @@
-import { createUnpack, isCollection, type Registry, type ResourceName, resourceTypes } from "@xdskit/api";
+import { createUnpack, type Registry, type ResourceName, resourceTypes } from "@xdskit/api";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 
@@ -21,7 +21,7 @@ export function routeNeeds(
   const references = resourceTypes
     .find("route")
     ?.references({ ...configuration, virtualHosts: [...hosts] } as RouteConfiguration, createUnpack(registry));
-  const clusters = (references ?? []).filter((named) => named.type === clusterUrl && !isCollection(named));
+  const clusters = (references ?? []).filter((named) => named.type === clusterUrl);
   const plugins = new Set<string>();
   const clusterHeaders = new Set<string>();
   for (const { action } of hosts.flatMap(({ routes }) => routes)) {

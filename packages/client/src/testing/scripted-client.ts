@@ -1,0 +1,63 @@
+import type { Message } from "@bufbuild/protobuf";
+import { createResource, type ResourceName, type ResourceType, resourceTypes, XdskitError } from "@xdskit/api";
+import type { ReceivedResource } from "@xdskit/protocol";
+import type { ResourceWatcher, TypeOf, Watch, XdsClient } from "../xds-client.js";
+
+/** A client whose answers a test gives, one by one. */
+export interface ScriptedClient extends Pick<XdsClient, "watch"> {
+  /** `cluster web`, in order of names. One that is watched twice is there twice. */
+  readonly watched: readonly string[];
+  /** Tells all who watch it; the promises that they return. */
+  give(message: Message): Promise<void>;
+  fail(type: string, name: ResourceName, error?: XdskitError): Promise<void>;
+  ambient(type: string, name: ResourceName, error: XdskitError): Promise<void>;
+}
+
+interface Watched {
+  readonly key: string;
+  readonly watcher: ResourceWatcher;
+}
+
+/** @param told Is called when a watch begins (`+cluster web`) or ends (`-cluster web`). */
+export function createScriptedClient(told: (what: string) => void = () => {}): ScriptedClient {
+  const watches = new Set<Watched>();
+  const all = async (key: string, call: (watcher: ResourceWatcher) => unknown) => {
+    await Promise.all([...watches].filter((watch) => watch.key === key).map(({ watcher }) => call(watcher)));
+  };
+  const watch = (type: TypeOf<Message>, name: ResourceName, watcher: ResourceWatcher): Watch => {
+    const known = typeof type === "string" ? type : type.typeName;
+    const row = resourceTypes.find(known) ?? resourceTypes.find(`type.googleapis.com/${known}`);
+    const watched = { key: `${row?.name} ${name}`, watcher };
+    watches.add(watched);
+    told(`+${watched.key}`);
+    const cancel = () => {
+      if (watches.delete(watched)) told(`-${watched.key}`);
+    };
+    return { cancel };
+  };
+  return {
+    watch: watch as XdsClient["watch"],
+    get watched() {
+      return [...watches].map(({ key }) => key).sort();
+    },
+    give: (message) => {
+      const resource = receivedResource(message);
+      return all(`${resource.type.name} ${resource.name}`, (watcher) => watcher.onChanged(resource));
+    },
+    fail: (type, name, error = noSuch(type, name)) => all(`${type} ${name}`, (watcher) => watcher.onError?.(error)),
+    ambient: (type, name, error) => all(`${type} ${name}`, (watcher) => watcher.onAmbient?.(error)),
+  };
+}
+
+/** A message as if a server had sent it. */
+export function receivedResource<Shape extends Message>(message: Shape): ReceivedResource<Shape> {
+  const made = createResource(message);
+  const { name, version, aliases, ttl, body: value } = made;
+  const type: ResourceType = made.type;
+  return { type, name, version, aliases, ttl, message, typeUrl: type.typeUrl, value, resource: () => made };
+}
+
+/** What a watcher is told of a resource that does not exist. */
+export function noSuch(type: string, resource: ResourceName): XdskitError {
+  return XdskitError.of("XDSKIT_DANGLING_REFERENCE", "does not exist", { type, resource });
+}
