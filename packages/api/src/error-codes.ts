@@ -240,6 +240,12 @@ export const errorCodes = {
     cause: "The supplier is slow, or a client asks for very many names that no layer has.",
     mend: "Make the supplier faster, raise `concurrency` or `queue`, or find the client. The names are tried again by themselves.",
   },
+  XDSKIT_CONFIG_UNRESOLVED: {
+    meaning: "What a listener leads to was received, and cannot be resolved to routes, clusters and endpoints.",
+    cause:
+      "No virtual host serves the authority, aggregate clusters lead in a circle or too deep, or routes or endpoints do not come over xDS.",
+    mend: "Change the resource that the message names, or the authority that was asked for.",
+  },
   XDSKIT_CREDENTIALS: {
     meaning: "What a client is to show or to check of a management server cannot be used as it is set.",
     cause:
@@ -306,11 +312,6 @@ export const errorCodes = {
     meaning: "A resource fails a check of the program's own.",
     cause: "The message is the check's; if the check threw, it is what it threw.",
     mend: "Correct the resource at the server, or the check.",
-  XDSKIT_CONFIG_UNRESOLVED: {
-    meaning: "What a listener leads to was received, and cannot be resolved to routes, clusters and endpoints.",
-    cause:
-      "No virtual host serves the authority, aggregate clusters lead in a circle or too deep, or routes or endpoints do not come over xDS.",
-    mend: "Change the resource that the message names, or the authority that was asked for.",
   },
 } as const satisfies Record<string, ErrorCode>;
 
