@@ -40,3 +40,16 @@ test("equal changes of a set give one branch, whatever their order; others give 
   assert.equal(ResourceSets.get(without, a.key), undefined);
   assert.equal(sharedBranch(set, new Map([[a.key, undefined]])), without);
 });
+
+test("the same map gives its branch again, also when so many others came between that it was forgotten by its words", () => {
+  assert.ok(a !== undefined && b !== undefined);
+  const set = updateSnapshot(emptySnapshot(), { upsert: [a] }).of(type);
+  const changes = new Map([[b.key, b]]);
+  const branch = sharedBranch(set, changes);
+  for (let version = 2; version < 1_100; version++) {
+    sharedBranch(set, new Map([[b.key, plainResource(type, "b", `${version}`)]]));
+  }
+  assert.equal(sharedBranch(set, changes), branch);
+  const other = updateSnapshot(emptySnapshot(), { upsert: [a] }).of(type);
+  assert.notEqual(sharedBranch(other, changes), branch);
+});

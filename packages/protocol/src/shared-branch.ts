@@ -1,18 +1,29 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
-const known = new WeakMap<ResourceSet, Map<string, ResourceSet>>();
+type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
 
-/** Branches of one set that are remembered: more only of a set that clients leave in ever new ways. */
+const knownByMap = new WeakMap<Changes, WeakMap<ResourceSet, ResourceSet>>();
+const knownByWords = new WeakMap<ResourceSet, Map<string, ResourceSet>>();
+
+/** Branches of one set that are remembered by what they change: more only of a set that clients leave in ever new ways. */
 const mostBranches = 1_000;
 
 /**
  * The branch of a set with these changes: the same one whenever they are the same. What is compared by identity stays as it is then: a stage that is worked
- * out again is no other, and brings no stream to something new.
+ * out again is no other, and brings no stream to something new. The same map, which must not change, costs a lookup; another one that says the same costs its size.
  */
-export function sharedBranch(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
-  const branches = known.get(set) ?? new Map<string, ResourceSet>();
-  known.set(set, branches);
+export function sharedBranch(set: ResourceSet, changes: Changes): ResourceSet {
+  const branches = knownByMap.get(changes) ?? new WeakMap<ResourceSet, ResourceSet>();
+  knownByMap.set(changes, branches);
+  const branch = branches.get(set) ?? branchSaying(set, changes);
+  branches.set(set, branch);
+  return branch;
+}
+
+function branchSaying(set: ResourceSet, changes: Changes): ResourceSet {
+  const branches = knownByWords.get(set) ?? new Map<string, ResourceSet>();
+  knownByWords.set(set, branches);
   const words = Array.from(changes, ([key, resource]) => JSON.stringify([key, resource?.version ?? null]));
   const key = words.sort().join();
   let branch = branches.get(key);

@@ -1,5 +1,6 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { sharedBranch } from "../shared-branch.js";
 import { covers } from "../subscription.js";
 import { type Holding, noKeys, none, nothing, type Rejection, type Sent } from "./client-use.js";
 import { faultyIn, keysIn, toSayAgain, usedInstead } from "./rejected.js";
@@ -49,7 +50,8 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
   subscriber.faulty = faultyIn(rejection, subscriber);
   subscriber.rejection = rejection;
   subscriber.instead = subscriber.instead.size === 0 || subscriber.isWhole ? used : instead;
-  subscriber.acked = before === undefined && !usesRest ? undefined : reverted(sent.set, subscriber.instead);
+  // The same set for all clients that rejected the same.
+  subscriber.acked = before === undefined && !usesRest ? undefined : sharedBranch(sent.set, subscriber.instead);
 }
 
 /** What a client uses of a response that it rejected, by key. */
@@ -84,7 +86,7 @@ export function presume(subscriber: Subscriber, upTo: Sent): void {
 
 function use(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet<ResourceName> | "everything"): void {
   if (subscriber.instead.size > 0 || subscriber.rejection !== undefined) forgive(subscriber, set, accepted);
-  subscriber.acked = subscriber.instead.size === 0 ? set : reverted(set, subscriber.instead);
+  subscriber.acked = subscriber.instead.size === 0 ? set : sharedBranch(set, subscriber.instead);
 }
 
 /** What has another content now, or was accepted at last, is no longer rejected. */
@@ -104,21 +106,4 @@ function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet
   if (still.size < subscriber.instead.size) subscriber.instead = still.size === 0 ? nothing : still;
   subscriber.faulty = still.size === 0 ? noKeys : new Set([...subscriber.faulty].filter((key) => still.has(key)));
   if (still.size === 0) subscriber.rejection = undefined;
-}
-
-const known = new WeakMap<Holding["instead"], WeakMap<ResourceSet, ResourceSet>>();
-
-/** The set with what is used instead of what was rejected: the same one for all clients that rejected the same. */
-function reverted(set: ResourceSet, instead: Holding["instead"]): ResourceSet {
-  let sets = known.get(instead);
-  if (sets === undefined) {
-    sets = new WeakMap();
-    known.set(instead, sets);
-  }
-  let found = sets.get(set);
-  if (found === undefined) {
-    found = ResourceSets.branch(set, instead);
-    sets.set(set, found);
-  }
-  return found;
 }
