@@ -8,6 +8,7 @@ import {
   type TypeUrl,
 } from "@xdskit/api";
 import { changeBetween } from "./change.js";
+import { isNamedBy } from "./named-by.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 import { sharedBranch } from "./shared-branch.js";
 import type { Snapshot } from "./snapshot.js";
@@ -107,7 +108,7 @@ export function stageOf(
           const use: Use = { cause: before, drains: draining.has(set) };
           for (const reference of before.references) {
             const named = going.get(reference.type)?.named(reference) ?? [];
-            if (named.length === 0 || (after !== undefined && isNamedBy(after, reference))) continue;
+            if (named.length === 0 || isNamedBy(after, reference)) continue;
             for (const resource of named) {
               const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
               if (!alsoGoes) retain(resource, use);
@@ -189,10 +190,6 @@ function listIn<Key, Value>(map: Map<Key, Value[]>, key: Key): Value[] {
   const known = map.get(key) ?? [];
   map.set(key, known);
   return known;
-}
-
-function isNamedBy(resource: Resource, reference: Reference): boolean {
-  return resource.references.some(({ type, name }) => type === reference.type && name === reference.name);
 }
 
 /** What names something that goes, and may be in use. */

@@ -1,6 +1,7 @@
 import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
 import { changeBetween, type Difference } from "./change.js";
 import { type InUse, stageOf } from "./make-before-break.js";
+import { namesLess } from "./named-by.js";
 import type { ResourceSet } from "./resource-set.js";
 import type { Snapshot } from "./snapshot.js";
 import type { Wait } from "./wait.js";
@@ -113,11 +114,6 @@ class IdealSubscriber {
 
 function byKey(a: Difference, b: Difference): number {
   return a.key < b.key ? -1 : 1;
-}
-
-function namesLess(before: Resource, after: Resource | undefined): boolean {
-  const named = after?.references ?? [];
-  return before.references.some((one) => !named.some(({ type, name }) => type === one.type && name === one.name));
 }
 
 /** Of what was waited for before, that which let these changes go. */

@@ -1,5 +1,6 @@
 import type { Reference } from "@xdskit/api";
 import { changeBetween } from "../change.js";
+import { namesLess } from "../named-by.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { covers } from "../subscription.js";
@@ -18,11 +19,9 @@ export function noteDraining(subscriber: Subscriber, before: ResourceSet, now: n
   let dropped = false;
   for (const { before: old, after } of changeBetween(before, acked).differences.values()) {
     if (old === undefined || !covers(subscriber.subscription, old)) continue;
-    const named = after?.references ?? [];
-    const lost = old.references.some(({ type, name }) => !named.some((one) => one.type === type && one.name === name));
-    if (!lost) continue;
+    if (!namesLess(old, after)) continue;
     dropped = true;
-    successors.push(...named);
+    successors.push(...(after?.references ?? []));
   }
   if (!dropped) return;
   const draining = [...subscriber.draining, { set: before, successors, since: now, until: undefined }];
