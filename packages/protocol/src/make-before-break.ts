@@ -148,7 +148,7 @@ export function stageOf(
       changes.set(key, instead.get(key) ?? ResourceSets.get(held, key));
       names.add(calledName(resource));
     }
-    heldBack.set(url, names);
+    if (names.size > 0) heldBack.set(url, names);
     if (changes.size > 0) targets.set(url, sharedBranch(wanted.of(type), changes));
   }
   return { targets, retained, heldBack, waits: waits.list(), awaited };
@@ -218,12 +218,7 @@ function goingOf(
     const removed = removedFrom(before, wanted.of(type)).map((resource) => instead.get(resource.key) ?? resource);
     if (removed.length === 0) continue;
     const byName = new Map<ResourceName, Resource[]>();
-    for (const resource of removed) {
-      const name = calledName(resource);
-      const others = byName.get(name);
-      if (others === undefined) byName.set(name, [resource]);
-      else others.push(resource);
-    }
+    for (const resource of removed) listIn(byName, calledName(resource)).push(resource);
     const named = (reference: Reference) =>
       isCollection(reference)
         ? removed.filter((resource) => refersTo(reference, url, calledName(resource)))
