@@ -1,7 +1,6 @@
 import type { ApiVersion } from "@xdskit/api";
 import { intervalOver } from "../../beat.js";
 import type { Variant } from "../../server/contract.js";
-import type { PlaySeed } from "../play-seeds.js";
 import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
 import { createVersionLedger } from "../version-ledger.js";
@@ -44,17 +43,7 @@ interface Session {
  * Runs `steps` random steps from a seed: nodes come, ask, answer, fall silent, reconnect, while resources change; then everything comes to rest
  * and each client must hold exactly what it asked for. Steps in `without` are left out: that is how a failure is made smaller.
  */
-export const runModel: PlaySeed = (seed, steps, without = new Set()) => {
-  const story: string[] = [];
-  try {
-    run(seed, steps, without, (line) => story.push(line));
-    return { story, failure: undefined };
-  } catch (error) {
-    return { story, failure: error as Error };
-  }
-};
-
-function run(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
+export function runModel(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);
   const ledger = createVersionLedger();
   let random: Random = start;

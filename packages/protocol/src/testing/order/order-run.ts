@@ -1,6 +1,5 @@
 import { resourceTypes } from "@xdskit/api";
 import { createStream, defaultStreamLimits, Ordering, type Stream } from "../../index.js";
-import type { PlaySeed } from "../play-seeds.js";
 import { createRandom, type Random } from "../random.js";
 import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
@@ -27,17 +26,7 @@ interface Line {
  * A client is brought from one random configuration to the next, and the next, in `steps` steps: it answers late, rejects what is bad, and at every moment what it serves by
  * must be there. In the end it must have what there is.
  */
-export const runOrder: PlaySeed = (seed, steps, without = new Set()) => {
-  const story: string[] = [];
-  try {
-    run(seed, steps, without, (line) => story.push(line));
-    return { story, failure: undefined };
-  } catch (error) {
-    return { story, failure: error as Error };
-  }
-};
-
-function run(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
+export function runOrder(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);
   let random: Random = start;
   const variant = start.chance(0.5) ? "sotw" : "delta";
