@@ -5,3 +5,7 @@ import { playSeeds } from "./testing/play-seeds.js";
 test("at no moment a client serves by what names something that it was never sent, or that was taken from it", (context) => {
   playSeeds(context, runOrder, { usual: 2000, asked: process.env.ORDER_RUNS });
 });
+
+test("streams of one node do not wake each other without end while one holds what the client rejected", () => {
+  runOrder(1444, 60, new Set(), () => {});
+});
