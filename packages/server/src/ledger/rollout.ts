@@ -1,7 +1,7 @@
-import type { TypeUrl, Version } from "@xdskit/api";
+import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { NodeMatch } from "../node-match.js";
-import type { WaitReport } from "./node-status.js";
+import type { RejectionReport, WaitReport } from "./node-status.js";
 
 /**
  * Nodes by their ids, by what must hold of them as in the settings of groups, or by what a function says. Named ids are waited for whenever they come; else only
@@ -22,17 +22,10 @@ export interface ConfigRolloutDoneOptions extends ConfigRolloutOptions {
 }
 
 /** A node that rejected (NACK) something of a change. */
-export interface ConfigRolloutRejection {
+export interface ConfigRolloutRejection extends RejectionReport {
   readonly node: string;
   readonly type: string;
   readonly typeUrl: TypeUrl;
-  readonly version: Version;
-  /** gRPC status code and text of the client's `error_detail`, cut to a bounded length. */
-  readonly code: number;
-  readonly message: string;
-  /** The resources that it says are at fault, by name; undefined where it does not say. */
-  readonly blamed: readonly string[] | undefined;
-  readonly at: Date;
 }
 
 /** A node that did not acknowledge a change yet, and why not; of several reasons one. */

@@ -2,22 +2,12 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { xdskitEnds } from "../testing/command.js";
-import { clusterYaml, testFolder } from "../testing/folder.js";
-
-const routes = (cluster: string) => `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
-name: routes
-virtual_hosts:
-  - name: all
-    domains: ["*"]
-    routes:
-      - match: { prefix: / }
-        route: { cluster: ${cluster} }
-`;
+import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
 
 describe("xdskit plan", () => {
   test("prints the stages from one folder to another", async () => {
-    await using old = await testFolder({ "c.yaml": clusterYaml("a"), "r.yaml": routes("a") });
-    await using next = await testFolder({ "c.yaml": clusterYaml("b"), "r.yaml": routes("b") });
+    await using old = await testFolder({ "c.yaml": clusterYaml("a"), "r.yaml": routesYaml("a") });
+    await using next = await testFolder({ "c.yaml": clusterYaml("b"), "r.yaml": routesYaml("b") });
     const { status, out, err } = await xdskitEnds("plan", old.path, next.path);
     assert.deepEqual({ status, err }, { status: 0, err: "" });
     assert.equal(
@@ -38,8 +28,8 @@ describe("xdskit plan", () => {
   test("as JSON, with every name", async () => {
     const clusters = (names: readonly string[]) => names.map((name) => clusterYaml(name)).join("---\n");
     const names = Array.from({ length: 20 }, (_, index) => `c${10 + index}`);
-    await using old = await testFolder({ "r.yaml": routes("a"), "a.yaml": clusterYaml("a") });
-    await using next = await testFolder({ "r.yaml": routes("c10"), "c.yaml": clusters(names) });
+    await using old = await testFolder({ "r.yaml": routesYaml("a"), "a.yaml": clusterYaml("a") });
+    await using next = await testFolder({ "r.yaml": routesYaml("c10"), "c.yaml": clusters(names) });
     const { status, out } = await xdskitEnds("plan", old.path, next.path, "--json");
     assert.equal(status, 0);
     const route = { type: "route", names: ["routes"] };
@@ -99,7 +89,7 @@ describe("xdskit plan", () => {
   test("what is not valid in either folder is told, exit status 2; warnings of the new one are told beside the plan", async () => {
     await using good = await testFolder({ "c.yaml": clusterYaml("a") });
     await using bad = await testFolder({ "c.yaml": clusterYaml("a", "-1s"), "d.yaml": "name: [" });
-    await using dangling = await testFolder({ "r.yaml": routes("nowhere") });
+    await using dangling = await testFolder({ "r.yaml": routesYaml("nowhere") });
     for (const [old, next] of [
       [good.path, bad.path],
       [bad.path, good.path],

@@ -35,3 +35,16 @@ export async function testFolder(files: Readonly<Record<string, string>> = {}): 
 export function clusterYaml(name: string, connectTimeout = "1s"): string {
   return `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\nname: ${name}\nconnect_timeout: ${connectTimeout}\n`;
 }
+
+/** A route configuration `routes` as YAML, which leads everything to one cluster. */
+export function routesYaml(cluster: string): string {
+  return `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
+name: routes
+virtual_hosts:
+  - name: all
+    domains: ["*"]
+    routes:
+      - match: { prefix: / }
+        route: { cluster: ${cluster} }
+`;
+}

@@ -10,21 +10,11 @@ import {
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
 import { xdskitEnds } from "../testing/command.js";
-import { clusterYaml, testFolder } from "../testing/folder.js";
-
-const routes = (cluster: string) => `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
-name: routes
-virtual_hosts:
-  - name: all
-    domains: ["*"]
-    routes:
-      - match: { prefix: / }
-        route: { cluster: ${cluster} }
-`;
+import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
 
 describe("xdskit validate", () => {
   test("a good folder is exit status 0, with what each group gets", async () => {
-    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": routes("a") });
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "r.yaml": routesYaml("a") });
     const { status, out, err } = await xdskitEnds("validate", folder.path);
     assert.deepEqual({ status, err }, { status: 0, err: "" });
     assert.equal(out, `${folder.path} is valid: 2 files, 0 errors, 0 warnings\n  group all: 1 cluster, 1 route\n`);
@@ -53,7 +43,7 @@ describe("xdskit validate", () => {
   });
 
   test("what is named and not there is a warning, with --strict an error", async () => {
-    await using folder = await testFolder({ "r.yaml": routes("nowhere") });
+    await using folder = await testFolder({ "r.yaml": routesYaml("nowhere") });
     const lenient = await xdskitEnds("validate", folder.path);
     assert.equal(lenient.status, 0);
     assert.match(
@@ -71,7 +61,7 @@ describe("xdskit validate", () => {
   - { name: edge, match: { id: edge }, folders: [shared, edge] }
   - { name: rest, match: {}, folders: [shared] }
 `,
-      "shared/r.yaml": routes("only-edge"),
+      "shared/r.yaml": routesYaml("only-edge"),
       "edge/c.yaml": clusterYaml("only-edge"),
     });
     const { status, out } = await xdskitEnds("validate", folder.path, "--json");
