@@ -1,6 +1,6 @@
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, sep } from "node:path";
-import { errnoOf, errnoText, identityOf } from "./metadata.js";
+import { errnoOf, errnoText, identityOf, isBelow } from "./metadata.js";
 
 /** A symbolic link as it was when it was followed. */
 export interface FollowedLink {
@@ -23,7 +23,10 @@ export interface FollowedPath {
   /** Why it leads nowhere: `ENOENT`, `ELOOP`, `EACCES` … */
   readonly problem: string | undefined;
   readonly links: readonly FollowedLink[];
-  /** What must be watched to learn that the path leads elsewhere: each link's own place, and the last name's. */
+  /**
+   * What must be watched to learn that the path leads elsewhere: each link's own place, the last name's, and those of the folders that a link leads through which it is
+   * not in itself.
+   */
   readonly turns: readonly Turn[];
 }
 
@@ -48,6 +51,8 @@ export async function followPath(path: string, cache: LinkCache = new Map()): Pr
     turns,
   });
   let { root: current } = parse(path);
+  /** Where the link stands that is being followed. */
+  let place: string | undefined;
   let names = partsOf(path);
   while (names.length > 0) {
     const [name, ...rest] = names as [string, ...string[]];
@@ -64,13 +69,15 @@ export async function followPath(path: string, cache: LinkCache = new Map()): Pr
       turns.push({ directory: current, name });
       return result(undefined, errnoOf(error));
     }
-    if (link !== undefined || rest.length === 0) turns.push({ directory: current, name });
+    const isApart = place !== undefined && !isBelow(place, next);
+    if (link !== undefined || rest.length === 0 || isApart) turns.push({ directory: current, name });
     if (link === undefined) {
       current = next;
       continue;
     }
     links.push(link);
     if (links.length > maxLinks) return result(undefined, "ELOOP");
+    place = current;
     const { root } = parse(link.target);
     if (root !== "") current = root;
     names = [...partsOf(link.target), ...rest];

@@ -22,6 +22,8 @@ const passing = new Set(["EIO", "EMFILE", "ENFILE", "EBUSY", "EAGAIN", "ESTALE",
 /** Reads a whole file of at most so many bytes, and never waits for a pipe's other end. */
 export async function readWholeFile(path: string, maxBytes: number): Promise<FileBytes> {
   let file: FileHandle | undefined;
+  // As of before it is read: what is written later has the time of then.
+  const began = Date.now();
   try {
     file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const before = await file.stat({ bigint: true });
@@ -39,7 +41,7 @@ export async function readWholeFile(path: string, maxBytes: number): Promise<Fil
     }
     const identity = identityOf(before);
     if (identityOf(await file.stat({ bigint: true })) !== identity) return { kind: "moved" };
-    const doubtful = Math.abs(Date.now() - Number(before.mtimeNs / 1_000_000n)) < tickMs;
+    const doubtful = Math.abs(began - Number(before.mtimeNs / 1_000_000n)) < tickMs;
     return { kind: "read", bytes, identity, doubtful };
   } catch (error) {
     const code = errnoOf(error);

@@ -231,3 +231,39 @@ test("files and folders behind links are watched where they are", async (t) => {
   await sink.untilApplied(3);
   assert.deepEqual(sink.errors, []);
 });
+
+test("a link's file is gone when a folder on the way to it is moved", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("config/a.yaml", clusters(["a"]));
+  await folder.write("far/one/two/b.yaml", clusters(["b"]));
+  await folder.link("../far/one/two/b.yaml", "config/b.yaml");
+  const { sink } = await startedSource(t, { directory: folder.at("config") });
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  fs.renameSync(folder.at("far/one"), folder.at("far/other"));
+  await sink.until("an error", () => sink.errors.length === 1);
+  await folder.write("far/one/two/b.yaml", clusters(["b"], 2));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.errors, []);
+});
+
+test("a file that is only read through a link is watched whatever it is called, in a folder that is read too", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("config/first.yaml", clusters(["first"]));
+  await folder.write("config/.kept.yaml", clusters(["a"]));
+  await folder.write("config/text", clusters(["b"]));
+  await folder.link(".kept.yaml", "config/a.yaml");
+  await folder.link("text", "config/b.yaml");
+  await folder.link(".to-come.yaml", "config/c.yaml");
+  const { sink } = await startedSource(t, { directory: folder.at("config") });
+  assert.equal(sink.errors.length, 1);
+  await folder.write("config/.to-come.yaml", clusters(["c"]));
+  await sink.until("mended", () => sink.errors.length === 0 && sink.held().length === 4);
+  for (const [name, file] of [
+    ["a", ".kept.yaml"],
+    ["b", "text"],
+  ] as const) {
+    const before = sink.resource(`cluster ${name}`);
+    await folder.write(`config/${file}`, clusters([name], 2));
+    await sink.until(`${name} changed`, () => sink.resource(`cluster ${name}`)?.version !== before?.version);
+  }
+});

@@ -8,11 +8,22 @@ interface Watched {
   readonly watcher: FSWatcher;
   /** Which folder it is that is watched, for another one may have taken its path; undefined where only names in it matter. */
   readonly inode: string | undefined;
-  /** All names of a folder that is read; some names of one that a symbolic link stands in. */
-  names: Set<string> | "all";
+  /** What the scan before wanted, until this one is over: what it has yet to come to must not be missed meanwhile. */
+  before: Wanted;
+  now: Wanted;
   /** The last scan that wanted it. */
   round: number;
 }
+
+/** What matters in a folder. */
+interface Wanted {
+  /** It is read: all that can be a resource file, a folder or a link. */
+  isRead: boolean;
+  /** What leads elsewhere, or may: whatever it is called. */
+  readonly names: Set<string>;
+}
+
+const nothing: Wanted = { isRead: false, names: new Set() };
 
 /**
  * Watches folders, each by itself and never its files: one watch a folder is all that renames, writes, new files and swapped
@@ -57,23 +68,29 @@ export class FolderWatcher {
    * what happened in it is known.
    */
   watchFolder(directory: string, inode: string): boolean {
-    const before = this.#watched.get(directory);
-    const known = before !== undefined && before.inode === inode && before.names === "all";
-    if (before !== undefined && before.inode !== inode) this.#drop(directory);
+    const there = this.#watched.get(directory);
+    // What happened to names in it may not have been heard of yet.
+    if (there !== undefined && there.inode !== inode) this.#lose(directory);
     const watched = this.#want(directory, inode);
-    if (watched !== undefined) watched.names = "all";
-    return known;
+    if (watched !== undefined) watched.now.isRead = true;
+    return watched?.before.isRead === true;
   }
 
-  /** A name whose replacement matters, such as a symbolic link's. */
-  watchTurn({ directory, name }: Turn): void {
+  /** A name whose replacement matters, such as a symbolic link's. True: it is watched since before this scan, or cannot be. */
+  watchTurn({ directory, name }: Turn): boolean {
     const watched = this.#want(directory, undefined);
-    if (watched !== undefined && watched.names !== "all") watched.names.add(name);
+    if (watched === undefined) return true;
+    const known = watched.before.names.has(name) || watched.now.names.has(name);
+    watched.now.names.add(name);
+    return known;
   }
 
   /** To be called after a scan: lets go of what it did not want. */
   end(): void {
-    for (const [directory, { round }] of this.#watched) if (round !== this.#round) this.#drop(directory);
+    for (const [directory, watched] of this.#watched) {
+      if (watched.round !== this.#round) this.#drop(directory);
+      watched.before = nothing;
+    }
   }
 
   close(): void {
@@ -87,11 +104,12 @@ export class FolderWatcher {
     if (watched === undefined) {
       const watcher = this.#open(directory);
       if (watcher === undefined) return undefined;
-      watched = { watcher, inode, names: new Set(), round: this.#round };
+      watched = { watcher, inode, before: nothing, now: { isRead: false, names: new Set() }, round: this.#round };
       this.#watched.set(directory, watched);
     } else if (watched.round !== this.#round) {
       watched.round = this.#round;
-      watched.names = new Set();
+      watched.before = watched.now;
+      watched.now = { isRead: false, names: new Set() };
     }
     return watched;
   }
@@ -128,7 +146,7 @@ export class FolderWatcher {
     // A folder that is deleted or moved takes its watch along: the next scan watches whatever has its path then.
     if (event === "rename") this.#lose(join(directory, name));
     if (name === basename(directory)) this.#lose(directory);
-    else if (matters(watched.names, event, name)) this.#note(directory, name);
+    else if (matters(watched, event, name)) this.#note(directory, name);
   }
 
   #lose(directory: string): void {
@@ -144,8 +162,9 @@ export class FolderWatcher {
 }
 
 /** Whether an event can mean anything for the resources; so that a log file written in the folder does not keep it from settling. */
-function matters(names: Set<string> | "all", event: string, name: string): boolean {
-  if (names !== "all") return names.has(name);
+function matters({ before, now }: Watched, event: string, name: string): boolean {
+  if (before.names.has(name) || now.names.has(name)) return true;
+  if (!before.isRead && !now.isRead) return false;
   if (resourceFileExtensions.has(extname(name).toLowerCase())) return !name.startsWith(".");
   // Any other name may be a folder or a link (`..data` too) that comes or goes.
   return event === "rename";

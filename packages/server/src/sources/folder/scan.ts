@@ -12,6 +12,7 @@ import {
   isAbsence,
   type LinkCache,
   problemText,
+  type Turn,
 } from "@xdskit/api/disk";
 import type { Changes } from "./changes.js";
 import type { FolderLimits } from "./folder-options.js";
@@ -87,8 +88,7 @@ class Scanner {
 
   async run(): Promise<Scan> {
     const { directory, layers, limits, shown } = this.#options;
-    const root = await followPath(directory, this.#cache);
-    for (const turn of root.turns) this.#watcher.watchTurn(turn);
+    const root = await this.#watched(() => followPath(directory, this.#cache));
     this.#links.push(...root.links);
     if (root.realPath === undefined) return this.#absent(problemText(root));
     let stats: BigIntStats;
@@ -117,7 +117,7 @@ class Scanner {
     const trail = [...above, realPath];
     let folder: ScannedFolder;
     try {
-      folder = await this.#look(path, realPath, trail);
+      folder = await this.#watched((isFirst) => this.#look(path, realPath, trail, isFirst));
     } catch (error) {
       const errno = errnoOf(error);
       // It was there a moment ago: whoever takes it away is not done.
@@ -129,7 +129,6 @@ class Scanner {
     this.#links.push(...folder.links);
     this.#findings.push(...folder.findings);
     this.#moved ||= folder.moved;
-    for (const turn of folder.turns) this.#watcher.watchTurn(turn);
     for (const file of folder.files.values()) {
       this.#full = this.#files.size >= limits.files;
       if (this.#full) return;
@@ -138,8 +137,21 @@ class Scanner {
     for (const below of folder.folders) await this.#walk(pathBelow(path, below.name), below.realPath, trail);
   }
 
+  /** Follows links, and once more where they were not watched as they were followed: what happened before they were is not told. */
+  async #watched<Found extends { readonly turns: readonly Turn[] }>(
+    follow: (isFirst: boolean) => Promise<Found>,
+  ): Promise<Found> {
+    for (let isFirst = true; ; isFirst = false) {
+      const found = await follow(isFirst);
+      let known = true;
+      for (const turn of found.turns) if (!this.#watcher.watchTurn(turn)) known = false;
+      if (known || !isFirst) return found;
+      this.#cache.clear();
+    }
+  }
+
   /** One folder's own entries; what is known of it already where nothing happened. */
-  async #look(path: string, realPath: string, trail: readonly string[]): Promise<ScannedFolder> {
+  async #look(path: string, realPath: string, trail: readonly string[], isFirst: boolean): Promise<ScannedFolder> {
     const changes = this.#changes;
     const before = this.#before?.folders.get(path);
     const stats = await stat(realPath, { bigint: true });
@@ -147,7 +159,7 @@ class Scanner {
     // Watched before it is read, so that nothing that happens from here on is missed.
     const watched = this.#watcher.watchFolder(realPath, inode);
     const same = before !== undefined && before.realPath === realPath && before.inode === inode;
-    const trusted = same && watched && !changes.everything;
+    const trusted = isFirst && same && watched && !changes.everything;
     if (trusted && before.identity === identityOf(stats)) {
       const touched = changes.in(realPath) || before.turns.some((turn) => changes.has(turn));
       if (!touched) return before;
