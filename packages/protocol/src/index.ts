@@ -1,5 +1,6 @@
 export { intervalOver } from "./beat.js";
 export { type Change, changeBetween, type Difference } from "./change.js";
+export { createClientStream } from "./client/client-stream.js";
 export type {
   AbsenceReason,
   BadResource,
@@ -14,7 +15,8 @@ export type {
   OutgoingRequest,
   ResourceUpdate,
 } from "./client/contract.js";
-export type { ReceivedResource } from "./client/received.js";
+export { type ReceivedOptions, type ReceivedResource, receivedResource } from "./client/received.js";
+export { createStandardCheck } from "./client/standard-check.js";
 export { createDanglingNames, type DanglingChange, type DanglingNames } from "./dangling-names.js";
 export { isLocator } from "./locator.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";

@@ -63,8 +63,8 @@ export type ClientStreamEvent =
   /** Nobody wants these any more: what was held of them alone is forgotten without a word. */
   | { readonly kind: "unsubscribe"; readonly type: ResourceType; readonly names: readonly ResourceName[] }
   /**
-   * The client has these from elsewhere (a cache on disk, another server), at versions that this server may know; an empty version is one that nobody knows. They are
-   * claimed on the next stream (rule 112), and told to be gone if the server says so.
+   * All that the client has of the type, from elsewhere (a cache on disk, another server): it takes the place of what was held, without a word. At versions that this server may
+   * know; an empty version is one that nobody knows. What is wanted of it is claimed on the next stream (rule 112), and told to be gone if the server says so.
    */
   | {
       readonly kind: "hold";
@@ -73,7 +73,7 @@ export type ClientStreamEvent =
       /** The set's version, for SotW; empty if it is not known. */
       readonly version: Version;
     }
-  /** Another server spoke meanwhile: of what is held no version is known any more. */
+  /** Another server spoke meanwhile: of what is held no version is known any more. It is claimed nevertheless, with empty versions (delta). */
   | { readonly kind: "forget-versions" }
   /** A new stream is open: requests may be pulled. */
   | { readonly kind: "opened" }

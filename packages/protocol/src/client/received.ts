@@ -1,5 +1,17 @@
-import type { Message } from "@bufbuild/protobuf";
-import type { Resource, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
+import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import {
+  createResource,
+  envoyRegistry,
+  type Registry,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type ResourceTypes,
+  type TypeUrl,
+  typeUrlPrefix,
+  upgradeMessage,
+  type Version,
+} from "@xdskit/api";
 
 /** One resource as a server sent it, decoded once. Immutable, and shared by all that watch it. */
 export interface ReceivedResource<Shape extends Message = Message> {
@@ -18,4 +30,76 @@ export interface ReceivedResource<Shape extends Message = Message> {
   readonly value: Uint8Array;
   /** The same as a resource of a snapshot; made when first asked for. Throws what `createResource` throws. */
   resource(): Resource;
+}
+
+/** Where messages and types are looked up; Envoy's by default. */
+export interface ReceivedOptions {
+  readonly registry?: Registry | undefined;
+  readonly types?: ResourceTypes | undefined;
+}
+
+/** A resource of a snapshot as if it had been received: for what comes from files and caches on disk. Its message is read when first asked for. */
+export function receivedResource(
+  resource: Resource,
+  version: Version,
+  options: ReceivedOptions = {},
+): ReceivedResource {
+  const { type, name, aliases, ttl, body } = resource;
+  const parts = { type, name, version, aliases, ttl, typeUrl: type.typeUrl, value: body };
+  return new Received(parts, options, undefined, resource);
+}
+
+/** What a resource is made of, but for its message. */
+export type ReceivedParts = Omit<ReceivedResource, "message" | "resource">;
+
+/** A `ReceivedResource`; its message is read when first asked for, unless it was before. */
+export class Received implements ReceivedResource {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+  readonly version: Version;
+  readonly aliases: readonly ResourceName[];
+  readonly ttl: number | undefined;
+  readonly typeUrl: TypeUrl;
+  readonly value: Uint8Array;
+  readonly #options: ReceivedOptions;
+  #message: Message | undefined;
+  #resource: Resource | undefined;
+
+  constructor(parts: ReceivedParts, options: ReceivedOptions, message?: Message, resource?: Resource) {
+    this.type = parts.type;
+    this.name = parts.name;
+    this.version = parts.version;
+    this.aliases = parts.aliases;
+    this.ttl = parts.ttl;
+    this.typeUrl = parts.typeUrl;
+    this.value = parts.value;
+    this.#options = options;
+    this.#message = message;
+    this.#resource = resource;
+  }
+
+  get message(): Message {
+    this.#message ??= readBody(this.type, this.typeUrl, this.value, this.#options.registry ?? envoyRegistry());
+    return this.#message;
+  }
+
+  resource(): Resource {
+    const { name, aliases, ttl } = this;
+    this.#resource ??= createResource(this.message, { name, aliases, ttl, ...this.#options });
+    return this.#resource;
+  }
+}
+
+/** The v3 schema of a type's messages; undefined for a type that is not known. */
+export function schemaOfType(type: ResourceType, registry: Registry): DescMessage | undefined {
+  return registry.getMessage(type.typeUrl.slice(typeUrlPrefix.length)) ?? type.schema;
+}
+
+/** Reads a body of v2 or v3, in v2 also what is inside, as messages of v3. Throws an error for what is no such message. */
+export function readBody(type: ResourceType, typeUrl: TypeUrl, value: Uint8Array, registry: Registry): Message {
+  const schema = schemaOfType(type, registry);
+  if (schema === undefined) throw new Error(`messages of ${type.typeUrl} are not known`);
+  // Fields have the same numbers in v2 and v3; what `Any`s inside hold has other type URLs.
+  const message = fromBinary(schema, value);
+  return typeUrl === type.typeUrl ? message : upgradeMessage(message, registry);
 }

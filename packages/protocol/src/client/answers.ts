@@ -1,0 +1,53 @@
+import type { Nonce, Version } from "@xdskit/api";
+
+/** What is said to one response. */
+export interface Answer {
+  readonly response: number;
+  readonly nonce: Nonce;
+  /** The response's. */
+  readonly version: Version;
+  /** Undefined: it is acknowledged. */
+  readonly error: string | undefined;
+}
+
+interface Waiting {
+  readonly answer: Answer;
+  isReady: boolean;
+  error: string | undefined;
+}
+
+/** The answers to the responses of one type on one stream, in the order of the responses (rule 25). */
+export class Answers {
+  #queue: Waiting[] = [];
+
+  get size(): number {
+    return this.#queue.length;
+  }
+
+  get isReady(): boolean {
+    return this.#queue[0]?.isReady === true;
+  }
+
+  add(answer: Answer, isReady: boolean): void {
+    this.#queue.push({ answer, isReady, error: answer.error });
+  }
+
+  /** Somebody decided. False where nobody is waited for. */
+  decide(response: number, error: string | undefined): boolean {
+    const waiting = this.#queue.find(({ answer }) => answer.response === response);
+    if (waiting === undefined || waiting.isReady) return false;
+    waiting.isReady = true;
+    waiting.error = error;
+    return true;
+  }
+
+  take(): Answer | undefined {
+    if (!this.isReady) return undefined;
+    const first = this.#queue.shift();
+    return first === undefined ? undefined : { ...first.answer, error: first.error };
+  }
+
+  clear(): void {
+    this.#queue = [];
+  }
+}

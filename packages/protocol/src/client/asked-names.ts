@@ -1,0 +1,81 @@
+import type { ResourceName } from "@xdskit/api";
+
+/** What one request changes in what the server knows to be asked for. */
+export interface AskedChange {
+  readonly plus: ReadonlySet<ResourceName>;
+  readonly minus: ReadonlySet<ResourceName>;
+}
+
+/**
+ * What the server of one stream was told to be asked for, and what it is to be told, by name in canonical form. Names that nobody wanted for a moment are taken back
+ * and asked for anew, since what was held of them is gone and servers send it only to whom they think to lack it (rules 70, 87).
+ */
+export class AskedNames {
+  readonly #told = new Set<ResourceName>();
+  #plus = new Set<ResourceName>();
+  #minus = new Set<ResourceName>();
+  #again = new Set<ResourceName>();
+
+  /** What the last request said. */
+  get told(): ReadonlySet<ResourceName> {
+    return this.#told;
+  }
+
+  get isChanged(): boolean {
+    return this.#plus.size > 0 || this.#minus.size > 0 || this.#again.size > 0;
+  }
+
+  /** Whether this is wanted, told or not. */
+  wants(key: ResourceName): boolean {
+    return this.#plus.has(key) || (this.#told.has(key) && !this.#minus.has(key));
+  }
+
+  /** Whether the next request would leave nothing that is asked for. */
+  get leavesNothing(): boolean {
+    return this.#plus.size === 0 && this.#told.size === this.#minus.size + this.#again.size;
+  }
+
+  /** Whether only this is wanted, and was all the time. */
+  wantsOnly(key: ResourceName): boolean {
+    const { size } = this.#told;
+    return this.wants(key) && this.#again.size === 0 && this.#plus.size + size - this.#minus.size === 1;
+  }
+
+  /** A new stream: nobody was told anything. */
+  reset(wanted: Iterable<ResourceName>): void {
+    this.#told.clear();
+    this.#plus = new Set(wanted);
+    this.#minus = new Set();
+    this.#again = new Set();
+  }
+
+  add(key: ResourceName): void {
+    if (!this.#told.has(key)) this.#plus.add(key);
+    else if (this.#minus.delete(key)) this.#again.add(key);
+  }
+
+  delete(key: ResourceName): void {
+    this.#again.delete(key);
+    if (this.#told.has(key)) this.#minus.add(key);
+    else this.#plus.delete(key);
+  }
+
+  /** Asks for one anew that the server was told of. */
+  repeat(key: ResourceName): void {
+    if (this.#told.has(key) && !this.#minus.has(key)) this.#again.add(key);
+  }
+
+  /** What the next request says; then the server counts as told. `only`: nothing is added but this. */
+  take(only?: ResourceName): AskedChange {
+    const minus = this.#again.size === 0 ? this.#minus : new Set([...this.#minus, ...this.#again]);
+    const all = this.#plus;
+    const plus = only === undefined ? all : new Set([only]);
+    for (const key of minus) this.#told.delete(key);
+    for (const key of plus) this.#told.add(key);
+    const left = only === undefined ? [] : [...all].filter((key) => key !== only);
+    this.#plus = new Set([...left, ...this.#again]);
+    this.#minus = new Set();
+    this.#again = new Set();
+    return { plus, minus };
+  }
+}

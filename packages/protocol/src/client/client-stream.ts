@@ -1,0 +1,192 @@
+import { type ResourceType, redactErrorText, type TypeUrl } from "@xdskit/api";
+import { readDeltaResponse, readSotwResponse, type SentResponse } from "../messages/read-response.js";
+import { statusCode } from "../server/contract.js";
+import { ClientType } from "./client-type.js";
+import type {
+  ClientStream,
+  ClientStreamEffect,
+  ClientStreamEvent,
+  ClientStreamOptions,
+  ClientTypeStatus,
+  OutgoingRequest,
+} from "./contract.js";
+import { defaultClientLimits, type Limits } from "./limits.js";
+
+/** After so many milliseconds without an answer a name does not exist (rule 166). */
+const absentAfterMs = 15_000;
+
+/** The client's end of one server: see `ClientStream`. */
+export function createClientStream(options: ClientStreamOptions): ClientStream {
+  return new Machine(options);
+}
+
+class Machine implements ClientStream {
+  readonly #options: ClientStreamOptions;
+  readonly #limits: Limits;
+  readonly #types = new Map<TypeUrl, ClientType>();
+  /** Types that may have something to say. */
+  readonly #ready = new Set<ClientType>();
+  /** What responses are about that wait for an answer. */
+  #streams = 0;
+  #responses = 0;
+  /** The numbers of responses of streams that are gone are not above this. */
+  #before = 0;
+  #isOpen = false;
+  #isNodeSent = false;
+
+  constructor(options: ClientStreamOptions) {
+    this.#options = options;
+    const given = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
+    this.#limits = { ...defaultClientLimits, ...Object.fromEntries(given) };
+  }
+
+  step(event: ClientStreamEvent, now: number): readonly ClientStreamEffect[] {
+    switch (event.kind) {
+      case "subscribe":
+        return this.#changed(this.#of(event.type), (of) => of.subscribe(event.names, now));
+      case "unsubscribe":
+        return this.#changed(this.#of(event.type), (of) => of.unsubscribe(event.names));
+      case "hold":
+        return this.#changed(this.#of(event.type), (of) => of.hold(event.resources, event.version, now));
+      case "forget-versions":
+        for (const of of this.#types.values()) of.forgetVersions();
+        return none;
+      case "opened":
+        return this.#opened(now);
+      case "closed":
+        return this.#closed();
+      case "response":
+        return this.#isOpen ? this.#receive(event.bytes, now) : none;
+      case "answer":
+        this.#decide(event.response, event.error);
+        return none;
+      case "time":
+        return [...this.#types.values()].flatMap((of) => of.time(now));
+    }
+  }
+
+  next(): OutgoingRequest | undefined {
+    if (!this.#isOpen) return undefined;
+    for (const of of this.#ready) {
+      const { node, nodeOn } = this.#options;
+      const request = of.next(nodeOn === "every" || !this.#isNodeSent ? node : undefined);
+      if (!of.hasRequest) this.#ready.delete(of);
+      if (request === undefined) continue;
+      this.#isNodeSent = true;
+      return request;
+    }
+    return undefined;
+  }
+
+  deadline(): number | undefined {
+    let earliest: number | undefined;
+    for (const { deadline } of this.#types.values()) {
+      if (deadline !== undefined && (earliest === undefined || deadline < earliest)) earliest = deadline;
+    }
+    return earliest;
+  }
+
+  get isIdle(): boolean {
+    for (const { wanted } of this.#types.values()) if (wanted.size > 0) return false;
+    return true;
+  }
+
+  status(): readonly ClientTypeStatus[] {
+    return this.#inOrder().map((of) => of.status());
+  }
+
+  #inOrder(): readonly ClientType[] {
+    return [...this.#types.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
+  }
+
+  #of(type: ResourceType): ClientType {
+    let of = this.#types.get(type.typeUrl);
+    if (of === undefined) {
+      of = new ClientType(type, {
+        options: this.#options,
+        limits: this.#limits,
+        absentAfterMs: this.#options.absentAfterMs ?? absentAfterMs,
+        stream: () => this.#streams,
+        isOpen: () => this.#isOpen,
+      });
+      this.#types.set(type.typeUrl, of);
+    }
+    return of;
+  }
+
+  #changed(of: ClientType, change: (of: ClientType) => void): readonly ClientStreamEffect[] {
+    change(of);
+    if (of.isEmpty) this.#types.delete(of.type.typeUrl);
+    else if (of.hasRequest) this.#ready.add(of);
+    return none;
+  }
+
+  #opened(now: number): readonly ClientStreamEffect[] {
+    if (this.#isOpen) this.#closed();
+    this.#isOpen = true;
+    this.#streams++;
+    this.#isNodeSent = false;
+    // As Envoy does after a reconnect, and as what names comes before what it names.
+    for (const of of this.#inOrder()) {
+      of.opened(now);
+      if (of.hasRequest) this.#ready.add(of);
+    }
+    return none;
+  }
+
+  #closed(): readonly ClientStreamEffect[] {
+    if (!this.#isOpen) return none;
+    this.#isOpen = false;
+    this.#before = this.#responses;
+    this.#ready.clear();
+    for (const [url, of] of this.#types) {
+      of.closed();
+      if (of.isEmpty) this.#types.delete(url);
+    }
+    return none;
+  }
+
+  #receive(bytes: Uint8Array, now: number): readonly ClientStreamEffect[] {
+    const { variant } = this.#options;
+    const most = this.#limits.resourcesPerResponse;
+    let sent: SentResponse;
+    try {
+      sent = variant === "sotw" ? readSotwResponse(bytes, most) : readDeltaResponse(bytes, most);
+    } catch (error) {
+      const reason = redactErrorText(error instanceof Error ? error.message : String(error));
+      const message = `a response that is no ${variant === "sotw" ? "" : "Delta"}DiscoveryResponse: ${reason}`;
+      return this.#end({ kind: "close", code: statusCode.internal, message });
+    }
+    const of = this.#typeOf(sent.typeUrl);
+    const effects = of?.receive(sent, this.#responses + 1, now);
+    // Rule 165: nobody asked for this type on this stream.
+    if (of === undefined || effects === undefined) return none;
+    this.#responses++;
+    if (of.hasRequest) this.#ready.add(of);
+    const close = effects.find(({ kind }) => kind === "close");
+    if (close !== undefined) this.#closed();
+    return effects;
+  }
+
+  #end(effect: ClientStreamEffect): readonly ClientStreamEffect[] {
+    this.#closed();
+    return [effect];
+  }
+
+  #typeOf(typeUrl: TypeUrl): ClientType | undefined {
+    const { only, types } = this.#options;
+    // Whatever it says, it came on the stream of this type: it is for the type to reject it.
+    if (only !== undefined) return this.#types.get(only.typeUrl);
+    return this.#types.get(types.byTypeUrl(typeUrl)?.type.typeUrl ?? typeUrl);
+  }
+
+  #decide(response: number, error: string | undefined): void {
+    if (response <= this.#before) return;
+    for (const of of this.#types.values()) {
+      of.decide(response, error);
+      if (this.#isOpen && of.hasRequest) this.#ready.add(of);
+    }
+  }
+}
+
+const none: readonly ClientStreamEffect[] = [];

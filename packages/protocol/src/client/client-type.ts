@@ -1,0 +1,334 @@
+import { canonicalName, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import type { SentResponse } from "../messages/read-response.js";
+import { statusCode } from "../server/contract.js";
+import { Answers } from "./answers.js";
+import { type Asking, createAsking } from "./asking.js";
+import type {
+  BadResource,
+  ClientStreamEffect,
+  ClientStreamOptions,
+  ClientTypeStatus,
+  OutgoingRequest,
+} from "./contract.js";
+import { HeldResources } from "./held-resources.js";
+import type { Limits } from "./limits.js";
+import type { ReceivedResource } from "./received.js";
+import { badResource, rejectionText } from "./rejection.js";
+import { Rejections } from "./rejections.js";
+import { type BadPart, type NamedResponse, ResponseReading } from "./response-reading.js";
+import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./response-taking.js";
+import { UpdateDraft } from "./update-draft.js";
+import { WantedNames, wildcard } from "./wanted-names.js";
+
+/** What all types of one client share. */
+export interface ClientContext {
+  readonly options: ClientStreamOptions;
+  readonly limits: Limits;
+  readonly absentAfterMs: number;
+  /** Counts streams from 1; 0 where none was opened yet. */
+  readonly stream: () => number;
+  readonly isOpen: () => boolean;
+}
+
+/** All that a client knows of one type: what is wanted, what is held, what the server was told and is still to be told. */
+export class ClientType {
+  readonly type: ResourceType;
+  readonly wanted = new WantedNames();
+  readonly #context: ClientContext;
+  readonly #held = new HeldResources();
+  readonly #asking: Asking;
+  readonly #answers = new Answers();
+  readonly #reading: ResponseReading;
+  readonly #rejections = new Rejections();
+  /** Of the response that was accepted last; empty where nothing was, or the version is another server's. */
+  #version: Version = "";
+  /** What is held is what the server gave at that version: a reconnecting client may say that it has it (rule 37). */
+  #isWhole = true;
+  #nonce = "";
+  /** What the first request of this stream asked for: whatever the server sends, it knows of this. */
+  #first = new Set<ResourceName>();
+  /** SotW: names that were dropped and are wanted again, and how often they may be asked for anew. */
+  readonly #unsure = new Map<ResourceName, number>();
+  readonly #dropped = new Set<ResourceName>();
+
+  constructor(type: ResourceType, context: ClientContext) {
+    const { variant, api, registry } = context.options;
+    this.type = type;
+    this.#context = context;
+    this.#asking = createAsking(type, variant, api);
+    this.#reading = new ResponseReading(type, variant, registry);
+  }
+
+  /** Nobody wants anything of it, the server need be told nothing, and nothing is remembered. */
+  get isEmpty(): boolean {
+    return this.wanted.size === 0 && this.#held.size === 0 && !this.#context.isOpen();
+  }
+
+  get hasRequest(): boolean {
+    const { isAsked, names } = this.#asking;
+    return this.#answers.isReady || (names.isChanged && (isAsked || this.wanted.size > 0));
+  }
+
+  get deadline(): number | undefined {
+    const due = this.wanted.nextDue;
+    const expiry = this.#held.nextExpiry;
+    return due === undefined || expiry === undefined ? (due ?? expiry) : Math.min(due, expiry);
+  }
+
+  subscribe(names: readonly ResourceName[], now: number): void {
+    for (const name of names) {
+      const key = canonicalName(name);
+      const isHeld = this.#held.find(key) !== undefined;
+      if (!this.wanted.add(name, isHeld ? "held" : "requested")) continue;
+      // What came before was not all.
+      if (key === wildcard) this.#isWhole = false;
+      if (!this.#context.isOpen()) continue;
+      this.#asking.names.add(key);
+      this.wanted.wait(key, now + this.#context.absentAfterMs);
+      if (this.#dropped.delete(key)) this.#unsure.set(key, mostRepeats);
+    }
+  }
+
+  unsubscribe(names: readonly ResourceName[]): void {
+    for (const name of names) {
+      const key = canonicalName(name);
+      if (!this.wanted.delete(key)) continue;
+      this.#first.delete(key);
+      this.#rejections.delete(key);
+      if (this.#context.isOpen()) {
+        this.#asking.names.delete(key);
+        if (this.#context.options.variant === "sotw" && this.#asking.isAsked) this.#dropped.add(key);
+        if (this.#dropped.size > mostDropped) this.#dropped.delete(first(this.#dropped));
+        this.#unsure.delete(key);
+      }
+      this.#forget(key);
+    }
+  }
+
+  /** What was held because of this name alone goes without a word. */
+  #forget(key: ResourceName): void {
+    const found = this.#held.find(key);
+    // A collection or the wildcard: what else is wanted is looked for among all that is held.
+    const lost = found === undefined ? [...this.#held] : [found];
+    for (const { key: name, resource } of lost) {
+      if (this.wanted.covers(name, resource.aliases)) continue;
+      this.#held.delete(name);
+    }
+    if (this.#held.size === 0) this.#version = "";
+  }
+
+  hold(resources: readonly ReceivedResource[], version: Version, now: number): void {
+    this.#held.clear();
+    this.#version = version;
+    this.#isWhole = true;
+    for (const resource of resources) {
+      const key = canonicalName(resource.name);
+      this.#held.set(key, resource, resource.version, 0, now);
+      this.wanted.is(key, "held");
+      for (const alias of resource.aliases) this.wanted.is(canonicalName(alias), "held");
+    }
+  }
+
+  forgetVersions(): void {
+    this.#version = "";
+    for (const held of this.#held) held.claim = "";
+  }
+
+  opened(now: number): void {
+    this.#asking.opened(this.wanted.keys());
+    this.#reset();
+    for (const key of this.wanted.keys()) this.wanted.wait(key, now + this.#context.absentAfterMs);
+  }
+
+  closed(): void {
+    // Whether these are used nobody will say: the server is to send them again.
+    if (this.#answers.size > 0 && !this.#settle()) this.#isWhole = false;
+    this.#reset();
+    this.wanted.stopWaiting();
+  }
+
+  /** Takes what was decided but not sent for said; false where something was not decided. */
+  #settle(): boolean {
+    for (let answer = this.#answers.take(); answer !== undefined; answer = this.#answers.take()) {
+      if (answer.error === undefined) this.#version = answer.version;
+    }
+    return this.#answers.size === 0;
+  }
+
+  #reset(): void {
+    this.#answers.clear();
+    this.#nonce = "";
+    this.#first = new Set();
+    this.#unsure.clear();
+    this.#dropped.clear();
+  }
+
+  time(now: number): readonly ClientStreamEffect[] {
+    const draft = new UpdateDraft(this.type);
+    for (const { key, resource } of this.#held.takeExpired(now)) {
+      draft.remove(key, resource.name, "ttl");
+      // Who says to have this version would not get it back.
+      this.#isWhole = false;
+      for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
+    }
+    for (const key of this.wanted.takeDue(now)) {
+      this.wanted.is(key, "absent");
+      draft.absent(key, this.wanted.spelled(key), "timer");
+    }
+    return updated(draft);
+  }
+
+  /** Undefined where this type was not asked for on this stream: such a response is ignored, since an answer would be a request (rule 165). */
+  receive(sent: SentResponse, response: number, now: number): readonly ClientStreamEffect[] | undefined {
+    if (!this.#asking.isAsked) return undefined;
+    const { options, limits } = this.#context;
+    this.#nonce = sent.nonce;
+    const draft = new UpdateDraft(this.type);
+    const bad = this.#take(sent, draft, now);
+    const told = options.answers === "when-told" && bad.length === 0;
+    const head = { type: this.type, response, version: sent.version, nonce: sent.nonce };
+    const effects: ClientStreamEffect[] = [{ kind: "received", ...head, awaitsAnswer: told }];
+    const error = bad.length === 0 ? undefined : rejectionText(bad, limits.errorCharacters);
+    if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
+    this.#answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
+    if (error === undefined) this.#isWhole = true;
+    effects.push(...updated(draft));
+    if (this.#answers.size > mostAnswers) {
+      const message = `the server sent ${mostAnswers} responses of ${this.type.name} and read no answer to any`;
+      effects.push({ kind: "close", code: statusCode.resourceExhausted, message });
+    }
+    return effects;
+  }
+
+  #take(sent: SentResponse, draft: UpdateDraft, now: number): readonly BadPart[] {
+    const { options, limits, stream } = this.#context;
+    const { type, wanted } = this;
+    if (sent.count > limits.resourcesPerResponse) {
+      const most = `${sent.count} resources in one response, and ${limits.resourcesPerResponse} are taken`;
+      return [unnamed(badResource(type, undefined, "XDSKIT_UPDATE_REJECTED", most))];
+    }
+    const wrong = this.#wrongType(sent);
+    if (wrong !== undefined) return [unnamed(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong))];
+    const named = this.#reading.read(sent);
+    const { resourcesPerType } = limits;
+    const held = this.#held;
+    const taking = {
+      ...{ type, options, resourcesPerType, wanted, held, draft, sent, named, now },
+      ...{ rejections: this.#rejections, stream: stream() },
+    };
+    const bad = [...named.bad, ...takeResources(taking)];
+    noteRejections(taking, bad);
+    if (type.fullState && options.variant === "sotw" && !this.#isPartial(sent, named))
+      takeFullState(taking, this.#first);
+    takeRemovals(taking);
+    takeErrors(taking);
+    this.wanted.is(wildcard, "held");
+    if (bad.length > 0) this.#isWhole = false;
+    else this.#rejections.mended();
+    this.#repeatUnsure();
+    return bad;
+  }
+
+  #wrongType({ typeUrl }: SentResponse): string | undefined {
+    const { typeUrl: v3, v2TypeUrl: v2 } = this.type;
+    if (typeUrl === "" || typeUrl === v3 || typeUrl === v2) return undefined;
+    return `the response's type is ${typeUrl.slice(0, 200)}, and ${v3} was asked for`;
+  }
+
+  /** A response of which nothing can be concluded from what it lacks: heartbeats (rule 130), or what is in it cannot be known. */
+  #isPartial(sent: SentResponse, { resources, bad }: NamedResponse): boolean {
+    if (bad.some(({ name }) => name === undefined)) return true;
+    const isHeartbeat = resources.some(({ sent: { body, ttl } }) => body === undefined && ttl !== undefined);
+    return isHeartbeat && sent.version === this.#version;
+  }
+
+  /**
+   * The server may not have seen that a name was dropped: it ignores what crosses a response (rule 27), and sends nothing to whom it thinks to have it. So that is said
+   * once more with the answer, a few times at most.
+   */
+  #repeatUnsure(): void {
+    for (const [key, left] of this.#unsure) {
+      if (this.#held.find(key) !== undefined || left === 0) this.#unsure.delete(key);
+      else {
+        this.#unsure.set(key, left - 1);
+        this.#asking.names.repeat(key);
+      }
+    }
+  }
+
+  decide(response: number, error: string | undefined): void {
+    const { errorCharacters } = this.#context.limits;
+    this.#answers.decide(response, error === undefined ? undefined : error.slice(0, errorCharacters));
+  }
+
+  /** The next request of this type; `node` is sent with it, or undefined. */
+  next(node: Uint8Array | undefined): OutgoingRequest | undefined {
+    if (!this.hasRequest) return undefined;
+    const { variant, api } = this.#context.options;
+    const isFirst = !this.#asking.isAsked;
+    const answer = isFirst ? undefined : this.#answers.take();
+    if (answer !== undefined && answer.error === undefined) this.#version = answer.version;
+    if (isFirst) this.#first = new Set(this.wanted.keys());
+    // SotW says which response it saw last; delta only which one it answers (the comment of `response_nonce`).
+    const nonce = answer?.nonce ?? (variant === "sotw" ? this.#nonce : "");
+    const { typeUrl: v3, v2TypeUrl: v2 } = this.type;
+    const typeUrl = api === "v2" ? (v2 ?? v3) : v3;
+    const bytes = this.#asking.request({
+      head: { typeUrl, node, nonce, error: answer?.error },
+      version: isFirst && !this.#isWhole ? "" : this.#version,
+      spelled: (key) => this.wanted.spelled(key),
+      claims: () => this.#claims(),
+    });
+    return {
+      type: this.type,
+      bytes,
+      kind: answer === undefined ? "subscribe" : answer.error === undefined ? "ack" : "nack",
+    };
+  }
+
+  *#claims(): Iterable<readonly [name: ResourceName, version: Version]> {
+    for (const { key, resource, claim } of this.#held) {
+      if (this.wanted.covers(key, resource.aliases)) yield [resource.name, claim];
+    }
+  }
+
+  status(): ClientTypeStatus {
+    const { type, wanted } = this;
+    const held = this.#held;
+    return {
+      type,
+      wildcard: wanted.isWildcard,
+      names: [...wanted.keys()].filter((key) => key !== wildcard).map((key) => wanted.spelled(key)),
+      version: this.#version === "" ? undefined : this.#version,
+      resources: held.resources,
+      updatedAt: (name) => held.find(canonicalName(name))?.at,
+      rejection: (name) => this.#rejections.get(name === undefined ? undefined : canonicalName(name)),
+      states: (name) => {
+        const key = canonicalName(name);
+        if (this.#rejections.get(key) !== undefined) return "rejected";
+        return wanted.stateOf(key) ?? (held.find(key) === undefined ? "absent" : "held");
+      },
+    };
+  }
+}
+
+/** More answers than this wait for a server that does not read. */
+const mostAnswers = 1_000;
+/** How often a name is asked for anew because the server may not have seen that it was dropped. */
+const mostRepeats = 3;
+/** Names that were dropped on a stream; of those before it is taken that the server has seen it. */
+const mostDropped = 10_000;
+
+function first<Item>(items: Iterable<Item>): Item {
+  for (const item of items) return item;
+  throw new Error("there is none");
+}
+
+function unnamed(bad: BadResource): BadPart {
+  return { ...bad, index: undefined, version: "" };
+}
+
+function updated(draft: UpdateDraft): readonly ClientStreamEffect[] {
+  const update = draft.finish();
+  return update === undefined ? [] : [{ kind: "update", update }];
+}

@@ -1,0 +1,99 @@
+import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
+import { Expiries, type Expiring } from "./expiries.js";
+import type { ReceivedResource } from "./received.js";
+
+/** What is known of a resource that is held. */
+export interface Held extends Expiring {
+  readonly key: ResourceName;
+  resource: ReceivedResource;
+  /** The version that the server knows; empty for one that nobody knows. */
+  claim: Version;
+  /** The number of the stream that it came on last. */
+  stream: number;
+  /** When its content came. */
+  at: number;
+}
+
+/** The resources of one type that a client has, by name in canonical form, with their aliases and the ends of their lives. */
+export class HeldResources {
+  /** For all to read. */
+  readonly resources = new Map<ResourceName, ReceivedResource>();
+  readonly #held = new Map<ResourceName, Held>();
+  /** Alias → name. */
+  readonly #byAlias = new Map<ResourceName, ResourceName>();
+  readonly #expiries = new Expiries<Held>();
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  get(key: ResourceName): Held | undefined {
+    return this.#held.get(key);
+  }
+
+  /** By its name or an alias. */
+  find(key: ResourceName): Held | undefined {
+    const name = this.#byAlias.get(key);
+    return this.#held.get(key) ?? (name === undefined ? undefined : this.#held.get(name));
+  }
+
+  [Symbol.iterator](): Iterator<Held> {
+    return this.#held.values();
+  }
+
+  set(key: ResourceName, resource: ReceivedResource, claim: Version, stream: number, now: number): void {
+    const before = this.#held.get(key);
+    if (before !== undefined) this.#forgetAliases(before);
+    const held = before ?? { key, resource, claim, stream, at: now, expires: undefined };
+    if (held.resource.message !== resource.message) held.at = now;
+    held.resource = resource;
+    held.claim = claim;
+    held.stream = stream;
+    this.#held.set(key, held);
+    this.resources.set(key, resource);
+    for (const alias of resource.aliases) this.#byAlias.set(canonicalName(alias), key);
+    this.keepAlive(held, resource.ttl, now);
+  }
+
+  /** Its time begins anew (rule 134); without a TTL it lives for ever. */
+  keepAlive(held: Held, ttl: number | undefined, now: number): void {
+    if (ttl === undefined) {
+      this.#expiries.drop(held);
+      return;
+    }
+    held.expires = now + ttl;
+    this.#expiries.add(held);
+  }
+
+  delete(key: ResourceName): Held | undefined {
+    const held = this.#held.get(key);
+    if (held === undefined) return undefined;
+    this.#held.delete(key);
+    this.resources.delete(key);
+    this.#forgetAliases(held);
+    this.#expiries.drop(held);
+    return held;
+  }
+
+  clear(): void {
+    for (const key of [...this.#held.keys()]) this.delete(key);
+  }
+
+  get nextExpiry(): number | undefined {
+    return this.#expiries.next;
+  }
+
+  /** Takes away what lived long enough. */
+  takeExpired(now: number): readonly Held[] {
+    const expired = this.#expiries.take(now);
+    for (const { key } of expired) this.delete(key);
+    return expired;
+  }
+
+  #forgetAliases({ key, resource }: Held): void {
+    for (const alias of resource.aliases) {
+      const known = canonicalName(alias);
+      if (this.#byAlias.get(known) === key) this.#byAlias.delete(known);
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import type { ClientStreamLimits } from "./contract.js";
+
+/** All limits of a client. */
+export type Limits = ClientStreamLimits;
+
+/** Far above what real servers send; an Envoy's `error_detail` has 4,096 characters at most, and is read to there. */
+export const defaultClientLimits: Limits = {
+  resourcesPerResponse: 500_000,
+  resourcesPerType: 500_000,
+  errorCharacters: 2_000,
+};

@@ -1,0 +1,59 @@
+import { type Finding, type ResourceName, type ResourceType, redactErrorText, XdskitError } from "@xdskit/api";
+import type { BadResource } from "./contract.js";
+
+/** Why a resource is bad, as one finding. */
+export function badResource(
+  type: ResourceType,
+  name: ResourceName | undefined,
+  code: Finding["code"],
+  message: string,
+): BadResource {
+  return { name, findings: [{ code, severity: "error", message, type: type.name, resource: name }] };
+}
+
+/** What reading a message threw. */
+export function findingsOf(type: ResourceType, name: ResourceName | undefined, error: unknown): BadResource {
+  if (error instanceof XdskitError) return { name, findings: error.findings };
+  const reason = redactErrorText(error instanceof Error ? error.message : String(error));
+  return badResource(type, name, "XDSKIT_SYNTAX", `not a serialized ${type.typeUrl.replace(/^.*\//, "")}: ${reason}`);
+}
+
+/** So much of one reason is told, and so many reasons of one resource. */
+const longestReason = 500;
+const mostReasons = 5;
+const cut = "...(truncated)";
+
+/**
+ * What goes into `error_detail`: which resources, which fields, why, for the first few. In the form of gRPC's C++ client, which servers and people know, and which says that
+ * all else was taken (gRFC A46). Bounded, and without secrets.
+ */
+export function rejectionText(
+  bad: readonly (BadResource & { readonly index?: number | undefined })[],
+  most: number,
+): string {
+  const start = "xDS response validation errors: [";
+  let text = start;
+  for (const [place, { index, name, findings }] of bad.entries()) {
+    const which = `${index === undefined ? "" : `resource index ${index}: `}${name === undefined ? "" : `${name}: `}`;
+    const told = `${which}INVALID_ARGUMENT: ${reasonsOf(findings)}`;
+    const part = `${place === 0 ? "" : "; "}${told}`;
+    if (text.length + part.length + cut.length + 1 > most) {
+      // Of one that is too long at least the beginning.
+      const room = Math.max(0, most - text.length - cut.length);
+      return `${text}${place === 0 ? part.slice(0, room) : ""}${cut}`;
+    }
+    text += part;
+  }
+  return `${text}]`;
+}
+
+/** What is wrong with one resource, in one line without secrets. */
+export function reasonsOf(findings: readonly Finding[]): string {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const told = errors.slice(0, mostReasons).map(({ field, message, rule }) => {
+    const reason = `${field === undefined || field === "" ? "" : `${field}: `}${message}${rule === undefined ? "" : ` (${rule})`}`;
+    return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
+  });
+  const more = errors.length - told.length;
+  return redactErrorText(`${told.join(", ")}${more > 0 ? `, and ${more} more` : ""}`);
+}

@@ -1,0 +1,138 @@
+import {
+  canonicalName,
+  envoyRegistry,
+  type Registry,
+  type ResourceName,
+  type ResourceType,
+  type Version,
+} from "@xdskit/api";
+import {
+  readDeltaResource,
+  readSotwResource,
+  type SentResource,
+  type SentResponse,
+} from "../messages/read-response.js";
+import type { Variant } from "../server/contract.js";
+import type { BadResource } from "./contract.js";
+import { type NameField, nameFieldOf } from "./name-field.js";
+import { readBody } from "./received.js";
+import { badResource, findingsOf } from "./rejection.js";
+
+/** A resource of a response, of which the name is known and nothing else was looked at. */
+export interface NamedResource {
+  /** Its place in the response. */
+  readonly index: number;
+  readonly key: ResourceName;
+  readonly name: ResourceName;
+  readonly sent: SentResource;
+}
+
+/** Something that is wrong with a response. */
+export type BadPart = BadResource & {
+  /** The place in the response. */
+  readonly index: number | undefined;
+  /** The resource's own; empty where it has none. */
+  readonly version: Version;
+};
+
+/** A response by names. */
+export interface NamedResponse {
+  readonly resources: readonly NamedResource[];
+  readonly bad: readonly BadPart[];
+  /** All names that it says anything about, also wrong things. */
+  readonly mentioned: ReadonlySet<ResourceName>;
+}
+
+/** Finds the names of a response's resources, and what is wrong before anything is decoded. One for each type of a client. */
+export class ResponseReading {
+  readonly #type: ResourceType;
+  readonly #variant: Variant;
+  readonly #registry: Registry | undefined;
+  #nameField: NameField | undefined;
+
+  constructor(type: ResourceType, variant: Variant, registry: Registry | undefined) {
+    this.#type = type;
+    this.#variant = variant;
+    this.#registry = registry;
+  }
+
+  read(response: SentResponse): NamedResponse {
+    const { bytes } = response;
+    const byKey = new Map<ResourceName, NamedResource>();
+    const twice = new Set<ResourceName>();
+    const bad: BadPart[] = [];
+    const mentioned = new Set<ResourceName>();
+    for (const [index, span] of response.resources.entries()) {
+      try {
+        const sent = this.#variant === "sotw" ? readSotwResource(bytes, span) : readDeltaResource(bytes, span);
+        const wrong = this.#wrongType(response, sent);
+        if (sent.name !== undefined) mentioned.add(canonicalName(sent.name));
+        if (wrong !== undefined) {
+          bad.push({
+            ...badResource(this.#type, sent.name, "XDSKIT_TYPE_MISMATCH", wrong),
+            index,
+            version: sent.version,
+          });
+          continue;
+        }
+        const name = sent.name ?? this.#nameIn(bytes, sent);
+        if (name === undefined) {
+          bad.push({
+            ...badResource(this.#type, undefined, "XDSKIT_NAME_MISSING", "the resource has no name"),
+            index,
+            version: sent.version,
+          });
+          continue;
+        }
+        const key = canonicalName(name);
+        mentioned.add(key);
+        if (byKey.has(key)) twice.add(key);
+        else byKey.set(key, { index, key, name, sent });
+      } catch (error) {
+        bad.push({ ...findingsOf(this.#type, undefined, error), index, version: "" });
+      }
+    }
+    for (const removed of response.removed) {
+      const key = canonicalName(removed);
+      if (byKey.has(key)) twice.add(key);
+    }
+    // Rule 163: which one is meant nobody knows, so that neither is taken.
+    for (const key of twice) {
+      const first = byKey.get(key);
+      const { index, name } = first ?? { index: undefined, name: key };
+      const version = first?.sent.version ?? "";
+      byKey.delete(key);
+      bad.push({
+        ...badResource(this.#type, name, "XDSKIT_DUPLICATE_RESOURCE", "the response has it twice"),
+        index,
+        version,
+      });
+    }
+    return { resources: [...byKey.values()], bad, mentioned };
+  }
+
+  /** Rule 164. A response of a per-type stream may leave its type to the method. */
+  #wrongType(response: SentResponse, { body }: SentResource): string | undefined {
+    if (body === undefined) return undefined;
+    const { typeUrl, v2TypeUrl } = this.#type;
+    const isRight =
+      response.typeUrl === ""
+        ? body.typeUrl === typeUrl || body.typeUrl === v2TypeUrl
+        : body.typeUrl === response.typeUrl;
+    if (isRight) return undefined;
+    return `its type is ${shown(body.typeUrl)}, and the response's is ${shown(response.typeUrl || typeUrl)}`;
+  }
+
+  #nameIn(bytes: Uint8Array, { body }: SentResource): ResourceName | undefined {
+    if (body === undefined) return undefined;
+    this.#nameField ??= nameFieldOf(this.#type, this.#registry ?? envoyRegistry());
+    const found = this.#nameField(bytes, body.value);
+    if (found !== undefined) return found;
+    const value = bytes.subarray(body.value.start, body.value.end);
+    return this.#type.nameOf(readBody(this.#type, body.typeUrl, value, this.#registry ?? envoyRegistry()));
+  }
+}
+
+function shown(typeUrl: string): string {
+  return typeUrl === "" ? "empty" : typeUrl.slice(0, 200);
+}

@@ -1,0 +1,198 @@
+import { canonicalName, envoyRegistry, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import type { SentResponse } from "../messages/read-response.js";
+import type { ResourceError } from "../messages/responses.js";
+import { statusCode } from "../server/contract.js";
+import type { BadResource, ClientStreamOptions } from "./contract.js";
+import type { HeldResources } from "./held-resources.js";
+import { Received, type ReceivedParts, readBody } from "./received.js";
+import { badResource, findingsOf, reasonsOf } from "./rejection.js";
+import type { Rejections } from "./rejections.js";
+import type { BadPart, NamedResource, NamedResponse } from "./response-reading.js";
+import type { UpdateDraft } from "./update-draft.js";
+import { type WantedNames, wildcard } from "./wanted-names.js";
+
+/** What a response is taken into. */
+export interface Taking {
+  readonly type: ResourceType;
+  readonly options: ClientStreamOptions;
+  readonly resourcesPerType: number;
+  readonly wanted: WantedNames;
+  readonly held: HeldResources;
+  readonly rejections: Rejections;
+  readonly draft: UpdateDraft;
+  /** The number of the stream. */
+  readonly stream: number;
+  readonly now: number;
+}
+
+/** What all parts of one response share. */
+export interface TakenResponse extends Taking {
+  readonly sent: SentResponse;
+  readonly named: NamedResponse;
+}
+
+/** Takes what is good and wanted of the resources; returns what is bad. What did not change is neither copied nor decoded. */
+export function takeResources(taking: TakenResponse): readonly BadPart[] {
+  const { wanted, named } = taking;
+  const bad: BadPart[] = [];
+  for (const one of named.resources) {
+    // Rule 165.
+    if (!wanted.covers(one.key, one.sent.aliases)) continue;
+    const problem = one.sent.body === undefined ? takeBodyless(one, taking) : takeBody(one, taking);
+    if (problem !== undefined) bad.push({ ...problem, index: one.index, version: one.sent.version });
+  }
+  return bad;
+}
+
+/** Remembers what stands against the names that are asked for. */
+export function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): void {
+  const { wanted, rejections, now: at } = taking;
+  for (const { name, version, findings } of bad) {
+    const rejection = { version: version || taking.sent.version, message: reasonsOf(findings), at };
+    if (name === undefined) {
+      rejections.set(undefined, rejection);
+      continue;
+    }
+    const key = canonicalName(name);
+    if (!wanted.covers(key, [])) continue;
+    wanted.is(key, "rejected");
+    rejections.set(key, rejection);
+  }
+}
+
+/** A heartbeat (rules 130, 131, 134), or a name that could not be resolved (rule 138). */
+function takeBodyless({ key, sent }: NamedResource, taking: TakenResponse): undefined {
+  const { held } = taking;
+  if (sent.ttl === undefined) {
+    for (const name of new Set([key, ...sent.aliases.map(canonicalName)])) takeAbsence(name, taking);
+    return;
+  }
+  const found = held.get(key);
+  if (found !== undefined) held.keepAlive(found, sent.ttl, taking.now);
+}
+
+function takeBody(one: NamedResource, taking: TakenResponse): BadResource | undefined {
+  const { key, name, sent } = one;
+  const { type, options, held, draft, stream, now } = taking;
+  const { bytes } = taking.sent;
+  const { body, aliases, ttl } = sent;
+  if (body === undefined) return undefined;
+  const version = options.variant === "delta" ? sent.version : taking.sent.version;
+  const found = held.get(key);
+  const before = found?.resource;
+  const { start, end } = body.value;
+  const isSameBody =
+    before !== undefined && before.typeUrl === body.typeUrl && areEqual(before.value, bytes, start, end);
+  if (isSameBody && sameAliases(before.aliases, aliases) && before.ttl === ttl) {
+    const isKept = options.variant === "sotw" || before.version === version;
+    const again = isKept ? before : new Received(withVersion(before, version), options, before.message);
+    held.set(key, again, version, stream, now);
+    heard(one, taking);
+    return undefined;
+  }
+  if (before === undefined && held.size >= taking.resourcesPerType) {
+    const most = `more than ${taking.resourcesPerType} resources of this type are not taken`;
+    return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
+  }
+  // A copy: the response as a whole is not kept.
+  const value = isSameBody ? before.value : bytes.slice(start, end);
+  const parts = { type, name, version, aliases, ttl, typeUrl: body.typeUrl, value };
+  let received: Received;
+  try {
+    const message = isSameBody
+      ? before.message
+      : readBody(type, body.typeUrl, value, options.registry ?? envoyRegistry());
+    received = new Received(parts, options, message);
+    const findings = isSameBody ? [] : options.check(type, name, message);
+    if (findings.some(({ severity }) => severity === "error")) return { name, findings };
+  } catch (error) {
+    return findingsOf(type, name, error);
+  }
+  held.set(key, received, version, stream, now);
+  draft.upsert(key, received);
+  heard(one, taking);
+  return undefined;
+}
+
+function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts, version: Version): ReceivedParts {
+  return { type, name, version, aliases, ttl, typeUrl, value };
+}
+
+/** It is there: nobody waits for it any longer, whatever name it was asked for by. */
+function heard({ key, sent }: NamedResource, { wanted, rejections }: TakenResponse): void {
+  rejections.delete(key);
+  wanted.is(key, "held");
+  for (const alias of sent.aliases) wanted.is(canonicalName(alias), "held");
+}
+
+/** What was asked for and is not there, by the server's word. */
+export function takeAbsence(
+  key: ResourceName,
+  { wanted, held, draft, rejections }: Taking,
+  error?: ResourceError,
+): void {
+  rejections.delete(key);
+  const gone = held.get(key) === undefined ? undefined : held.delete(key);
+  if (gone !== undefined) {
+    draft.remove(key, gone.resource.name, "removed");
+    for (const alias of gone.resource.aliases) wanted.is(canonicalName(alias), "absent");
+  }
+  // What is known by an alias is there as long as the resource is.
+  if (held.find(key) !== undefined) return;
+  if (key !== wildcard && wanted.is(key, "absent") && gone === undefined)
+    draft.absent(key, wanted.spelled(key), "told", error);
+}
+
+/** Removals of a delta response; of what nobody asks for or has, or once more, they say nothing new. */
+export function takeRemovals(taking: TakenResponse): void {
+  const { sent, named } = taking;
+  const twice = new Set(named.bad.flatMap(({ name }) => (name === undefined ? [] : [canonicalName(name)])));
+  for (const name of sent.removed) {
+    const key = canonicalName(name);
+    if (!twice.has(key)) takeAbsence(key, taking);
+  }
+}
+
+/** What a server says about single resources that it does not send (xRFC TP3). */
+export function takeErrors(taking: TakenResponse): void {
+  const { sent, wanted, draft } = taking;
+  for (const error of sent.errors) {
+    const key = canonicalName(error.name);
+    if (!wanted.covers(key, [])) continue;
+    if (error.code === statusCode.notFound || error.code === statusCode.permissionDenied) {
+      takeAbsence(key, taking, error);
+    } else {
+      wanted.waitNoMore(key);
+      draft.failing(error);
+    }
+  }
+}
+
+/**
+ * Rules 62–64: what a full state lacks does not exist, as far as the server knew on this stream that it is asked for: `told` is what the first request asked for.
+ */
+export function takeFullState(taking: TakenResponse, told: ReadonlySet<ResourceName>): void {
+  const { sent, named, held, wanted, stream } = taking;
+  const missing = new Set<ResourceName>();
+  const erring = new Set(sent.errors.map(({ name }) => canonicalName(name)));
+  const isTold = (key: ResourceName) => told.has(wildcard) || told.has(key);
+  for (const { key, stream: last } of held) {
+    const isMentioned = named.mentioned.has(key) || erring.has(key);
+    if (!isMentioned && (last === stream || isTold(key))) missing.add(key);
+  }
+  for (const key of told) {
+    const isMentioned = named.mentioned.has(key) || erring.has(key);
+    if (!isMentioned && wanted.stateOf(key) === "requested") missing.add(key);
+  }
+  for (const key of missing) takeAbsence(key, taking);
+}
+
+function areEqual(value: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  if (value.length !== end - start) return false;
+  for (let index = 0; index < value.length; index++) if (value[index] !== bytes[start + index]) return false;
+  return true;
+}
+
+function sameAliases(a: readonly ResourceName[], b: readonly ResourceName[]): boolean {
+  return a.length === b.length && a.every((alias, index) => alias === b[index]);
+}

@@ -1,0 +1,48 @@
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { ResourceError } from "../messages/responses.js";
+import type { AbsenceReason, ResourceUpdate } from "./contract.js";
+import type { ReceivedResource } from "./received.js";
+
+/** What becomes different by one event. A name is in it once: the last thing that is said of it counts. */
+export class UpdateDraft {
+  readonly #type: ResourceType;
+  readonly #upserted = new Map<ResourceName, ReceivedResource>();
+  readonly #removed = new Map<ResourceName, ResourceUpdate["removed"][number]>();
+  readonly #absent = new Map<ResourceName, ResourceUpdate["absent"][number]>();
+  readonly #failing: ResourceError[] = [];
+
+  constructor(type: ResourceType) {
+    this.#type = type;
+  }
+
+  upsert(key: ResourceName, resource: ReceivedResource): void {
+    this.#absent.delete(key);
+    this.#upserted.set(key, resource);
+  }
+
+  remove(key: ResourceName, name: ResourceName, reason: "removed" | "ttl"): void {
+    this.#absent.delete(key);
+    this.#removed.set(key, { name, reason });
+  }
+
+  absent(key: ResourceName, name: ResourceName, reason: AbsenceReason, error?: ResourceError): void {
+    if (!this.#removed.has(key) && !this.#upserted.has(key)) this.#absent.set(key, { name, reason, error });
+  }
+
+  failing(error: ResourceError): void {
+    this.#failing.push(error);
+  }
+
+  /** Undefined where nothing became different. */
+  finish(): ResourceUpdate | undefined {
+    const size = this.#upserted.size + this.#removed.size + this.#absent.size + this.#failing.length;
+    if (size === 0) return undefined;
+    return {
+      type: this.#type,
+      upserted: [...this.#upserted.values()],
+      removed: [...this.#removed.values()],
+      absent: [...this.#absent.values()],
+      failing: this.#failing,
+    };
+  }
+}
