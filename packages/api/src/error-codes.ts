@@ -246,6 +246,12 @@ export const errorCodes = {
       "No virtual host serves the authority, aggregate clusters lead in a circle or too deep, or routes or endpoints do not come over xDS.",
     mend: "Change the resource that the message names, or the authority that was asked for.",
   },
+  XDSKIT_BOOTSTRAP: {
+    meaning: "A bootstrap, gRPC's or Envoy's, does not say what a client needs, or says what it cannot do.",
+    cause:
+      "A field is missing or of the wrong kind, a cluster that is named is not in static_resources, or it asks for credentials that are not supported (google_default, SDS).",
+    mend: "Correct the field that the message names. `xdskit bootstrap` prints bootstraps to start from.",
+  },
   XDSKIT_CREDENTIALS: {
     meaning: "What a client is to show or to check of a management server cannot be used as it is set.",
     cause:

@@ -1,4 +1,5 @@
 export { createUnpack, type Unpack, type UnpackedAny } from "./any.js";
+export { type PlacedDocument, readDocument } from "./document.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors.js";
 export type { PositionedResource } from "./file-reading.js";

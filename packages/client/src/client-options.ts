@@ -31,6 +31,10 @@ export interface GrpcServerSettings {
   readonly variant?: Variant | undefined;
   /** One stream for all types (ADS), or one a type. Default true. */
   readonly aggregated?: boolean | undefined;
+  /** What this server takes away stays in use: watchers hear of it by `onAmbient` (A53). Default false. */
+  readonly ignoreResourceDeletion?: boolean | undefined;
+  /** An update that is rejected takes away what was there before: watchers hear of it by `onError` (A88). Default false. */
+  readonly failOnDataErrors?: boolean | undefined;
   /** Default `v3`. */
   readonly api?: ApiVersion | undefined;
 }

@@ -1,0 +1,73 @@
+import { readFile } from "node:fs/promises";
+import { readDocument, XdskitError } from "@xdskit/api";
+import type { ClientOptions } from "../client-options.js";
+import { type DocumentPart, rootPart } from "./document-part.js";
+import { type EnvoySourceField, readEnvoyBootstrap } from "./envoy-bootstrap.js";
+import { type GrpcNames, readGrpcBootstrap } from "./grpc-bootstrap.js";
+
+/** Where a bootstrap is; one of `path` and `text`, or what the environment says. */
+export interface BootstrapSource {
+  /** A file with gRPC's bootstrap (JSON) or Envoy's (YAML or JSON). */
+  readonly path?: string | undefined;
+  /** The bootstrap itself. */
+  readonly text?: string | undefined;
+  /** Where `GRPC_XDS_BOOTSTRAP` (a file) and, if it is not set, `GRPC_XDS_BOOTSTRAP_CONFIG` (the JSON itself) are looked up. Default: the process's own. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Of Envoy's bootstrap: where resources are to be taken from, if its fields lead to different servers. */
+  readonly use?: EnvoySourceField | undefined;
+}
+
+/** Options for `createClient`, and what else a bootstrap says. */
+export interface BootstrapOptions extends ClientOptions {
+  readonly kind: "grpc" | "envoy";
+  /** Of gRPC's bootstrap: how it names listeners, and its certificates. */
+  readonly grpc?: GrpcNames | undefined;
+}
+
+/**
+ * Reads the bootstrap of a gRPC client (A27, A29, A36, A47, A65, A71, A97) or of an Envoy, whichever it is.
+ * Throws an XdskitError that names file, line and field: XDSKIT_FILE_UNREADABLE, XDSKIT_SYNTAX, XDSKIT_BOOTSTRAP, or XDSKIT_FIELD_INVALID and its like for a field
+ * of Envoy's. It never shows what stands in the file.
+ */
+export async function clientOptionsFromBootstrap(source: string | BootstrapSource = {}): Promise<BootstrapOptions> {
+  const { path, text, env = process.env, use } = typeof source === "string" ? { path: source } : source;
+  if (text !== undefined) return read(Buffer.from(text), path ?? "bootstrap", use);
+  const file = path ?? (env.GRPC_XDS_BOOTSTRAP || undefined);
+  if (file !== undefined) return read(await contentOf(file), file, use);
+  const inline = env.GRPC_XDS_BOOTSTRAP_CONFIG;
+  if (inline) return read(Buffer.from(inline), "GRPC_XDS_BOOTSTRAP_CONFIG", use);
+  const message =
+    "no bootstrap is named: set GRPC_XDS_BOOTSTRAP to a file, or GRPC_XDS_BOOTSTRAP_CONFIG to its content";
+  throw XdskitError.of("XDSKIT_BOOTSTRAP", message);
+}
+
+/** More than any bootstrap has. */
+const mostBytes = 16 * 1024 * 1024;
+
+async function contentOf(file: string): Promise<Uint8Array> {
+  const content = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    const message = `the bootstrap cannot be read: ${cause.code ?? "it failed"}`;
+    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", message, { file }, { cause });
+  });
+  if (content.length <= mostBytes) return content;
+  throw XdskitError.of("XDSKIT_FILE_UNREADABLE", "the bootstrap is larger than the limit of 16 MiB", { file });
+}
+
+function read(bytes: Uint8Array, file: string, use: EnvoySourceField | undefined): BootstrapOptions {
+  const isJson = /^\s*\{/.test(new TextDecoder().decode(bytes.subarray(0, 4096)));
+  const root = rootPart(readDocument(bytes, file, isJson && !/\.ya?ml$/i.test(file) ? "json" : "yaml"));
+  switch (kindOf(root)) {
+    case "grpc":
+      return { kind: "grpc", ...readGrpcBootstrap(root) };
+    case "envoy":
+      return { kind: "envoy", ...readEnvoyBootstrap(root, use) };
+    default:
+      throw root.error("is neither gRPC's bootstrap (xds_servers) nor Envoy's (dynamic_resources)");
+  }
+}
+
+function kindOf(root: DocumentPart): "grpc" | "envoy" | undefined {
+  const has = (field: string) => root.field(field).value !== undefined;
+  if (has("xds_servers") || has("authorities")) return "grpc";
+  return has("dynamic_resources") || has("static_resources") || has("config_sources") ? "envoy" : undefined;
+}
