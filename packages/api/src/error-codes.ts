@@ -245,6 +245,11 @@ export const errorCodes = {
     cause:
       "No virtual host serves the authority, aggregate clusters lead in a circle or too deep, or routes or endpoints do not come over xDS.",
     mend: "Change the resource that the message names, or the authority that was asked for.",
+  XDSKIT_TO_FILES: {
+    meaning: "What is served cannot be written to the folder of --to-files.",
+    cause:
+      "The folder holds files of somebody else, its permissions forbid it, or the group to be written is not named or not there.",
+    mend: "Name an empty folder, or one that xdskit wrote before; name the group by --to-files-group.",
   },
   XDSKIT_BOOTSTRAP: {
     meaning: "A bootstrap, gRPC's or Envoy's, does not say what a client needs, or says what it cannot do.",

@@ -8,6 +8,7 @@ export { typeUrlPrefix } from "./identifiers.js";
 export { type JsonText, parseJsonText } from "./json-text.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";
 export { redactErrorText, redactJson } from "./redact/secret-text.js";
+export { createFromPaths, type PathOf } from "./references/from-paths.js";
 export { isCollection, refersTo } from "./references/refers-to.js";
 export { createRegistry, envoyRegistry, type Registry, type RegistryOptions } from "./registry.js";
 export {

@@ -8,7 +8,8 @@ import { formatName } from "../xdstp.js";
 /** Notes a reference: of a type, by its v3 type URL, to a name, and the way to the field that says so. An empty name is none. */
 export type Refer = (type: Reference["type"], name: unknown, ...steps: readonly FieldStep[]) => void;
 
-const url = {
+/** The v3 type URLs of what is named. */
+export const url = {
   route: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
   scopedRoute: "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration",
   virtualHost: "type.googleapis.com/envoy.config.route.v3.VirtualHost",
@@ -32,7 +33,7 @@ export type ReferenceRule = (message: Fields, refer: Refer) => void;
  * Whether something comes over xDS. A path means a file on the client's machine; no source at all means the bootstrap, or nothing.
  * Any server counts as this one: which server an `api_config_source` means cannot be known here.
  */
-function isDynamic(configSource: unknown): boolean {
+export function isDynamic(configSource: unknown): boolean {
   if (!isFields(configSource)) return false;
   const specifier = configSource.configSourceSpecifier;
   return isFields(specifier) && specifier.case !== "path" && specifier.case !== "pathConfigSource";

@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { addressOption, collect, optionalAddressOption, readDuration, readDurationWithUnit } from "./arguments.js";
+import { toFilesGroupOption, toFilesOption, toFilesPathOption, toFilesSettings } from "./to-files-options.js";
 
 interface Options {
   readonly grpc: Address;
@@ -13,6 +14,9 @@ interface Options {
   readonly settle?: number;
   readonly allowEmpty?: boolean;
   readonly descriptors?: readonly string[];
+  readonly toFiles?: string;
+  readonly toFilesGroup?: string;
+  readonly toFilesPath?: string;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -29,6 +33,7 @@ Examples:
                                                         on free ports, beside another server
   $ xdskit serve ./config --settings fleet.yaml         with groups and limits (docs/settings.md)
   $ xdskit serve ./config --descriptors my-filter.binpb with messages of your own extension
+  $ xdskit serve ./config --to-files ./envoy            and write files that an Envoy follows (docs/relay.md)
   $ curl http://127.0.0.1:19000/api/v1/sources          what is wrong with the files, if anything
 `;
 
@@ -48,6 +53,9 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve yet")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .addOption(toFilesOption())
+    .addOption(toFilesGroupOption())
+    .addOption(toFilesPathOption())
     .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
     .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
     .addHelpText("after", details)
@@ -56,6 +64,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
       const { runServe } = await import("../serve/run-serve.js");
       const { allowEmpty = false, descriptors = [] } = options;
       const rest = options.rest === "off" ? undefined : options.rest;
-      exit(await runServe({ ...options, rest, directory, allowEmpty, descriptors }, terminal));
+      const toFiles = toFilesSettings(options);
+      exit(await runServe({ ...options, rest, directory, allowEmpty, descriptors, toFiles }, terminal));
     });
 }

@@ -11,6 +11,7 @@ import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
 import { folderSettings, groupNames, layersOf, serverOptions, whereServed } from "../settings/server-settings.js";
+import { startToFiles } from "../to-files/to-files.js";
 import { version } from "../version.js";
 import { createDanglingCheck } from "./dangling-check.js";
 import { createSourceLog, logFinding } from "./source-log.js";
@@ -92,6 +93,12 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   await server.addSource(source);
   // Before that, nodes are told nothing, and no group has a snapshot.
   checkNames();
+  if (options.toFiles !== undefined) {
+    const groups = groupNames(settings);
+    const files = await startToFiles({ ...options.toFiles, ...{ server, groups, registry, log } });
+    running.closers.push(files.close);
+    await files.settled();
+  }
   const open = await openListeners(running, server, admin, options, terminal);
   if (open === undefined) return;
   const groups = server.stats().groups.map(({ name }) => ({ name, snapshot: server.snapshotOf(name) }));

@@ -1,5 +1,6 @@
 import type { Address } from "@xdskit/server/address";
 import type { LogFormat, LogLevel } from "../output/log.js";
+import type { ToFilesSettings } from "../to-files/to-files.js";
 
 /** What every command that serves was asked for. */
 export interface ServingOptions {
@@ -9,6 +10,8 @@ export interface ServingOptions {
   /** Milliseconds; undefined: what the settings say. */
   readonly restHold?: number;
   readonly admin: Address;
+  /** Undefined: no files are written. */
+  readonly toFiles: ToFilesSettings | undefined;
   readonly descriptors: readonly string[];
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;

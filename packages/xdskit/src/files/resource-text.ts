@@ -1,0 +1,27 @@
+import type { ResourceName, Version } from "@xdskit/api";
+
+/** What a wrapper (`envoy.service.discovery.v3.Resource`) says of the resource in it. */
+export interface Wrapper {
+  readonly name: ResourceName;
+  readonly version?: Version | undefined;
+  readonly aliases?: readonly ResourceName[] | undefined;
+  /** Milliseconds. */
+  readonly ttl?: number | undefined;
+}
+
+/** A resource in its wrapper, as JSON. `bare` is the resource's own. */
+export function wrapped({ name, version, aliases = [], ttl }: Wrapper, bare: string): string {
+  const head = {
+    "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+    name,
+    ...(version === undefined || version === "" ? {} : { version }),
+    ...(aliases.length === 0 ? {} : { aliases }),
+    ...(ttl === undefined ? {} : { ttl: `${ttl / 1_000}s` }),
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"resource":${bare}}`;
+}
+
+/** A `DiscoveryResponse` as JSON, a resource a line. */
+export function responseText(version: Version, resources: Iterable<string>): string {
+  return `{"versionInfo":${JSON.stringify(version)},"resources":[\n${[...resources].join(",\n")}\n]}\n`;
+}

@@ -1,0 +1,76 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type ResourceType, type ResourceTypes, XdskitError } from "@xdskit/api";
+import { type FileMode, replaceFile } from "../files/replace-file.js";
+import { hasOwnFiles, typeFile } from "./file-names.js";
+
+/** There may be private keys in any of them. A client that runs as another user reads them by its group. */
+const mode: FileMode = { file: 0o640, folder: 0o750, durable: false };
+
+/** Says that the files of a folder are ours to replace and to remove. */
+const marker = ".xdskit-to-files";
+
+/** The folder that is written. Paths are relative to it. */
+export interface FilesFolder {
+  /** What is there. */
+  has(path: string): boolean;
+  /** All that is there, of resources. */
+  readonly paths: Iterable<string>;
+  write(path: string, text: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** Undefined where there is none. */
+  read(path: string): Promise<Uint8Array | undefined>;
+}
+
+/** Takes over a folder. Rejects with an XdskitError where it holds something that is not ours, or cannot be written. */
+export async function openFilesFolder(directory: string, types: ResourceTypes): Promise<FilesFolder> {
+  const paths = new Set<string>();
+  try {
+    const found = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
+      if (error.code === "ENOENT") return [];
+      throw error;
+    });
+    if (found.length > 0 && !found.includes(marker)) {
+      throw XdskitError.of("XDSKIT_TO_FILES", "the folder holds files of somebody else: name one that is empty", {
+        file: directory,
+      });
+    }
+    await replaceFile(join(directory, marker), "written by xdskit: files here are replaced and removed\n", mode);
+    for (const type of types) {
+      if (found.includes(typeFile(type))) paths.add(typeFile(type));
+      if (hasOwnFiles(type)) for (const path of await resourceFiles(directory, type)) paths.add(path);
+    }
+  } catch (error) {
+    if (error instanceof XdskitError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw XdskitError.of(
+      "XDSKIT_TO_FILES",
+      `the folder cannot be written: ${code ?? message}`,
+      { file: directory },
+      { cause: error },
+    );
+  }
+  return {
+    has: (path) => paths.has(path),
+    paths,
+    async write(path, text) {
+      await replaceFile(join(directory, path), text, mode);
+      paths.add(path);
+    },
+    async remove(path) {
+      await rm(join(directory, path), { force: true });
+      paths.delete(path);
+    },
+    read: (path) => (paths.has(path) ? readFile(join(directory, path)) : Promise.resolve(undefined)),
+  };
+}
+
+async function resourceFiles(directory: string, type: ResourceType): Promise<readonly string[]> {
+  try {
+    const names = await readdir(join(directory, type.name));
+    return names.filter((name) => /^[^.].*\.json$/.test(name)).map((name) => `${type.name}/${name}`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}

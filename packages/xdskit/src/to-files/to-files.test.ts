@@ -1,0 +1,190 @@
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Resource, readResources, resourceTypes } from "@xdskit/api";
+import { createServer, type XdsServer } from "@xdskit/server";
+import { createLog } from "../output/log.js";
+import { eventually } from "../testing/command.js";
+import { hasOwnFiles, inOrderOfFiles, resourceFile } from "./file-names.js";
+import { startToFiles, type ToFiles } from "./to-files.js";
+
+const url = (name: string): string => `type.googleapis.com/envoy.${name}`;
+const ads = { ads: {}, resourceApiVersion: "V3" };
+
+const cluster = (name: string, connectTimeout = "1s") => ({
+  "@type": url("config.cluster.v3.Cluster"),
+  ...{ name, type: "EDS", connectTimeout, edsClusterConfig: { edsConfig: ads } },
+});
+const endpoints = (clusterName: string) => ({ "@type": url("config.endpoint.v3.ClusterLoadAssignment"), clusterName });
+const route = (name: string, to: string) => ({
+  "@type": url("config.route.v3.RouteConfiguration"),
+  name,
+  virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix: "" }, route: { cluster: to } }] }],
+});
+
+function resources(...texts: readonly object[]): readonly Resource[] {
+  const bytes = Buffer.from(JSON.stringify({ resources: texts }));
+  const { resources: read, findings } = readResources({ path: "a.json", bytes });
+  assert.deepEqual(findings, []);
+  return read.map(({ resource }) => resource);
+}
+
+interface Written {
+  readonly directory: string;
+  readonly server: XdsServer;
+  readonly errors: readonly string[];
+  start(lingerMs?: number): Promise<ToFiles>;
+  /** The resources in a file, as JSON. */
+  read(file: string): Promise<readonly Record<string, unknown>[]>;
+  names(file: string): Promise<readonly unknown[]>;
+}
+
+async function withFolder(run: (written: Written) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "xdskit-files-"));
+  const server = createServer();
+  const errors: string[] = [];
+  const log = createLog({ out: () => {}, err: (text) => errors.push(text) }, { level: "warn", format: "pretty" });
+  const started: ToFiles[] = [];
+  const read: Written["read"] = async (file) =>
+    JSON.parse(await readFile(join(directory, "out", file), "utf8")).resources as Record<string, unknown>[];
+  try {
+    await run({
+      ...{ directory, server, errors, read },
+      names: async (file) => (await read(file)).map(({ name, clusterName }) => name ?? clusterName),
+      async start(lingerMs = 300) {
+        const settings = { directory: join(directory, "out"), group: undefined, path: "/envoy/" };
+        const files = await startToFiles({ ...settings, server, groups: ["all"], registry: undefined, log, lingerMs });
+        started.push(files);
+        await files.settled();
+        return files;
+      },
+    });
+  } finally {
+    for (const files of started) await files.close();
+    await server.close({ timeoutMs: 100 });
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+test("what is named is written before what names it; what takes connections comes last", () => {
+  const order = inOrderOfFiles(resourceTypes).map(({ name }) => name);
+  const before = (a: string, b: string) => assert.ok(order.indexOf(a) < order.indexOf(b), `${a} before ${b}: ${order}`);
+  for (const [a, b] of [
+    ["secret", "cluster"],
+    ["endpoint", "cluster"],
+    ["cluster", "route"],
+    ["extension-config", "listener"],
+    ["route", "scoped-route"],
+    ["scoped-route", "listener"],
+  ] as const) {
+    before(a, b);
+  }
+  assert.equal(order.length, resourceTypes.all.length);
+  assert.deepEqual(
+    resourceTypes.all.filter(hasOwnFiles).map(({ name }) => name),
+    ["runtime", "secret", "endpoint", "extension-config", "route"],
+  );
+});
+
+test("every name has a file of its own that no file system takes amiss", () => {
+  const type = resourceTypes.find("endpoint")!;
+  const names = [
+    "a",
+    ".",
+    "..",
+    "a/b",
+    "a%2Fb",
+    "x".repeat(1_000),
+    `${"x".repeat(1_000)}y`,
+    "ü*'()!~",
+    "xdstp://a/b?c=d",
+  ];
+  const files = names.map((name) => resourceFile(type, name));
+  assert.equal(new Set(files).size, names.length);
+  for (const file of files) assert.match(file, /^endpoint\/[A-Za-z0-9_%-][A-Za-z0-9_.%~-]{0,200}\.json$/);
+});
+
+test("a file a type, and one for each resource of which a client reads one a file", () =>
+  withFolder(async ({ server, start, read, names, directory }) => {
+    server.config.set(resources(cluster("a"), cluster("b"), endpoints("a"), route("r", "a")));
+    await start();
+    assert.deepEqual(await names("cluster.json"), ["a", "b"]);
+    const [a] = await read("cluster.json");
+    const edsConfig = { pathConfigSource: { path: "/envoy/endpoint/a.json" }, resourceApiVersion: "V3" };
+    assert.deepEqual(a?.edsClusterConfig, { edsConfig });
+    assert.deepEqual(await names("endpoint/a.json"), ["a"]);
+    // A client rejects a cluster whose file is not there.
+    assert.deepEqual(await names("endpoint/b.json"), []);
+    assert.deepEqual(await names("route/r.json"), ["r"]);
+    assert.deepEqual(await names("route.json"), ["r"]);
+    assert.deepEqual(await names("listener.json"), []);
+    const { versionInfo } = JSON.parse(await readFile(join(directory, "out/cluster.json"), "utf8"));
+    assert.equal(versionInfo, server.snapshotOf("all")?.of(resourceTypes.find("cluster")!).version);
+    const drafts = (await readdir(join(directory, "out"))).filter((name) => name.endsWith(".tmp"));
+    assert.deepEqual(drafts, []);
+  }));
+
+test("what goes stays until what names it has gone for a while", () =>
+  withFolder(async ({ server, start, names }) => {
+    server.config.set(resources(cluster("a"), endpoints("a"), route("r", "a")));
+    const files = await start(1_000);
+    server.config.set(resources(cluster("b"), endpoints("b"), route("r", "b")));
+    await files.settled();
+    assert.deepEqual(await names("cluster.json"), ["b", "a"]);
+    assert.deepEqual(await names("endpoint/a.json"), ["a"]);
+    await eventually(
+      () => names("cluster.json"),
+      (found) => found.join() === "b",
+    );
+    await eventually(
+      () => names("endpoint/a.json").catch(() => "gone" as const),
+      (found) => found === "gone",
+    );
+    assert.deepEqual(await names("endpoint/b.json"), ["b"]);
+  }));
+
+test("a later run goes on where an earlier one ended", () =>
+  withFolder(async ({ server, start, names }) => {
+    server.config.set(resources(cluster("a"), endpoints("a")));
+    const earlier = await start();
+    await earlier.close();
+    server.config.set(resources(cluster("b"), endpoints("b")));
+    await start(1_000);
+    assert.deepEqual(await names("cluster.json"), ["b", "a"]);
+    await eventually(
+      () => names("cluster.json"),
+      (found) => found.join() === "b",
+    );
+    await eventually(
+      () => names("endpoint/a.json").catch(() => "gone" as const),
+      (found) => found === "gone",
+    );
+  }));
+
+test("somebody else's folder is left alone, and an unknown group refused", () =>
+  withFolder(async ({ directory, server }) => {
+    await writeFile(join(directory, "mine.txt"), "");
+    const log = createLog({ out: () => {}, err: () => {} }, { level: "silent", format: "pretty" });
+    const settings = { directory, group: undefined, path: undefined, server, registry: undefined, log };
+    await assert.rejects(startToFiles({ ...settings, groups: ["all"] }), /files of somebody else/);
+    await assert.rejects(startToFiles({ ...settings, groups: ["a", "b"] }), /--to-files-group: a, b/);
+    await assert.rejects(startToFiles({ ...settings, group: "c", groups: ["a"] }), /no group "c"/);
+  }));
+
+test("what could not be written is tried again", { skip: process.getuid?.() === 0 }, () =>
+  withFolder(async ({ directory, server, start, names, errors }) => {
+    server.config.set(resources(cluster("a")));
+    const files = await start();
+    await chmod(join(directory, "out"), 0o500);
+    server.config.set(resources(cluster("b"), cluster("a")));
+    await files.settled();
+    assert.match(errors.join(""), /cannot be written/);
+    await chmod(join(directory, "out"), 0o700);
+    await eventually(
+      () => names("cluster.json"),
+      (found) => found.length === 2,
+    );
+  }),
+);
