@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { get, startTraffic } from "./harness/traffic.js";
+import { eventually } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+test("an Envoy that reads files follows what is served", { timeout: 300_000 }, async (t) => {
+  const path = peer("envoy", t);
+  if (path === undefined) return;
+  const scene = await createScene(t);
+  // Resources say "ads", as for any other client.
+  const source = configSource("ads-delta");
+  const red = await startHttpBackend(scene, "red");
+  const green = await startHttpBackend(scene, "green");
+  const port = await freePort();
+  const ingress = (serverName?: string): ResourceText =>
+    httpListener({ name: "ingress", port, routeName: "routes", source, serverName });
+  const files = (name: string, backend: number, serverName?: string): Files => ({
+    "all.json": [
+      cluster({ name, source }),
+      // Its load assignment is not there.
+      cluster({ name: "empty", source }),
+      loadAssignment(name, [backend]),
+      routeConfiguration("routes", name),
+      ingress(serverName),
+    ],
+  });
+  const folder = await createConfigFolder(scene.directory, files("a", red.port));
+  const out = join(scene.directory, "out");
+  const { process: server } = await serve(scene, folder.path, { args: ["--to-files", out] });
+  const fromFile = (file: string) => ({
+    path_config_source: { path: join(out, file) },
+    resource_api_version: "V3",
+  });
+  const bootstrap = {
+    static_resources: {},
+    dynamic_resources: { cds_config: fromFile("cluster.json"), lds_config: fromFile("listener.json") },
+  };
+  const { admin } = await startEnvoy(scene, { path, server: "127.0.0.1:1", variant: "ads-delta", bootstrap });
+  const traffic = startTraffic(scene, port);
+  const answersFrom = (name: string): Promise<unknown> => {
+    const seen = traffic.ok();
+    return eventually(`answers from ${name}`, () => {
+      const last = traffic.lastBackends(Math.min(10, traffic.ok() - seen));
+      return last.length === 10 && last.every((backend) => backend === name);
+    });
+  };
+  const rejected = async (): Promise<number> =>
+    (await admin.stat("cluster_manager.cds.update_rejected")) +
+    (await admin.stat("listener_manager.lds.update_rejected"));
+
+  const booted = await scene.step("boots and serves traffic", async () => {
+    await answersFrom("red");
+    assert.deepEqual([...(await admin.activeClusters()).keys()].sort(), ["a", "empty"]);
+    assert.equal(await admin.stat("cluster_manager.warming_clusters"), 0);
+  });
+  if (!booted) return;
+
+  await scene.step("takes a changed endpoint and a changed listener", async () => {
+    await folder.swap(files("a", green.port));
+    await answersFrom("green");
+    await folder.swap(files("a", red.port, "changed"));
+    await answersFrom("red");
+    await eventually("the changed listener's answers", async () => (await get(port)).server === "changed");
+  });
+
+  await scene.step("takes a route to a new cluster while the old one goes, again and again", async () => {
+    const before = traffic.failures().length;
+    for (let round = 0; round < 5; round += 1) {
+      await folder.swap(files(`green-${round}`, green.port));
+      await answersFrom("green");
+      await folder.swap(files(`red-${round}`, red.port));
+      await answersFrom("red");
+    }
+    await eventually(
+      "the old clusters being gone",
+      async () => [...(await admin.activeClusters()).keys()].sort().join() === "empty,red-4",
+    );
+    await answersFrom("red");
+    assert.deepEqual(traffic.failures().slice(before), []);
+    assert.equal(await rejected(), 0);
+  });
+
+  await scene.step("goes on when the server is stopped", async () => {
+    const before = traffic.failures().length;
+    await server.stop("SIGTERM");
+    await answersFrom("red");
+    assert.deepEqual(traffic.failures().slice(before), []);
+  });
+  await traffic.stop();
+});
