@@ -245,6 +245,7 @@ export const errorCodes = {
     cause:
       "No virtual host serves the authority, aggregate clusters lead in a circle or too deep, or routes or endpoints do not come over xDS.",
     mend: "Change the resource that the message names, or the authority that was asked for.",
+  },
   XDSKIT_TO_FILES: {
     meaning: "What is served cannot be written to the folder of --to-files.",
     cause:
