@@ -71,7 +71,10 @@ export function createFromPaths(
     const [next, ...rest] = below;
     if (next !== undefined) return withField(message, field, put(field.message, value, [next, ...rest], path));
     if (!isDynamic(value)) return message;
-    const specifier = { case: "pathConfigSource", value: create(pathSource as DescMessage, { path } as Record<string, unknown>) };
+    const specifier = {
+      case: "pathConfigSource",
+      value: create(pathSource as DescMessage, { path } as Record<string, unknown>),
+    };
     return withField(message, field, { ...value, configSourceSpecifier: specifier, resourceApiVersion: versionThree });
   }
 
