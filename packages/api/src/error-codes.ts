@@ -325,6 +325,23 @@ export const errorCodes = {
     cause: "The message is the check's; if the check threw, it is what it threw.",
     mend: "Correct the resource at the server, or the check.",
   },
+  XDSKIT_CLIENT_LIMIT: {
+    meaning: "What a management server or a file gives goes beyond a limit of the client.",
+    cause: "More bytes in one response, or more resources of one type, than `limits` allows.",
+    mend: "Raise the limit that the message names, or ask for fewer names. What was there before stays in use.",
+  },
+  XDSKIT_POLL_FAILED: {
+    meaning: "A poll of a REST server brought no answer that could be used.",
+    cause:
+      "The server cannot be reached, does not answer in time, answers with another status than 200 and 304, or with something that is no DiscoveryResponse in JSON.",
+    mend: "Look at the status and at what the server says in the message. What was there before stays in use; it is polled again by itself.",
+  },
+  XDSKIT_POLL_UNSUPPORTED: {
+    meaning: "A type of resources was asked for that does not exist over REST.",
+    cause:
+      "VHDS and LEDS are incremental only, a list collection is asked for on ADS only, and some types are not in v2.",
+    mend: 'Ask for it over gRPC (`variant: "delta"`).',
+  },
 } as const satisfies Record<string, ErrorCode>;
 
 export type XdskitErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,94 @@
+import {
+  canonicalName,
+  type Finding,
+  type PositionedResource,
+  type Registry,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type ResourceTypes,
+  readResources,
+  type Version,
+  XdskitError,
+} from "@xdskit/api";
+import type { CheckMessage } from "@xdskit/protocol";
+import type { ClientLimits } from "../../client-options.js";
+import { fileResource, type ReceivedFromFile } from "./file-resource.js";
+
+/** The whole state of one type, as one file has it. */
+export interface FileContent {
+  /** The file's `version_info`. */
+  readonly version: Version;
+  /** By name in canonical form. */
+  readonly resources: ReadonlyMap<ResourceName, ReceivedFromFile>;
+}
+
+export interface ReadContentOptions {
+  readonly type: ResourceType;
+  readonly types: ResourceTypes;
+  readonly registry: Registry | undefined;
+  readonly validate: boolean;
+  readonly check: CheckMessage;
+  readonly limits: Pick<ClientLimits, "resourcesPerResponse" | "resourcesPerType">;
+}
+
+/**
+ * Reads a file's bytes. What is equal to what was there before is the same object as before, and not checked again.
+ * Throws an XdskitError with all that is wrong: a file is taken whole or not at all (rules 154, 156).
+ */
+export function readContent(
+  file: { readonly path: string; readonly bytes: Uint8Array },
+  before: FileContent | undefined,
+  options: ReadContentOptions,
+): FileContent {
+  const { type, types, registry, validate, limits } = options;
+  const read = readResources(file, { types, registry, validate });
+  refuse(read.findings.filter(({ severity }) => severity === "error"));
+  const most = Math.min(limits.resourcesPerResponse, limits.resourcesPerType);
+  if (read.resources.length > most) {
+    const message = `it holds ${read.resources.length} resources, and at most ${most} are taken`;
+    refuse([{ code: "XDSKIT_CLIENT_LIMIT", severity: "error", message, file: file.path, type: type.name }]);
+  }
+  const findings: Finding[] = [];
+  const resources = new Map<ResourceName, ReceivedFromFile>();
+  const places = new Map<ResourceName, PositionedResource["where"]>();
+  for (const { resource, where } of read.resources) {
+    if (findings.length >= findingLimit) break;
+    const name = canonicalName(resource.name);
+    if (resource.type.typeUrl !== type.typeUrl) {
+      const message = `the file is one of ${type.name} resources, and this is of type ${resource.type.name}`;
+      findings.push({ code: "XDSKIT_TYPE_MISMATCH", severity: "error", message, ...where });
+    } else if (places.has(name)) {
+      const { line } = places.get(name) ?? {};
+      const message = `there is another of this name${line === undefined ? "" : ` in line ${line}`}`;
+      findings.push({ code: "XDSKIT_DUPLICATE_RESOURCE", severity: "error", message, ...where });
+    } else {
+      places.set(name, where);
+      const known = before?.resources.get(name);
+      if (known !== undefined && sameContent(known, resource)) {
+        resources.set(name, known);
+        continue;
+      }
+      const received = fileResource(resource, read.version, registry);
+      for (const finding of options.check(type, resource.name, received.message)) {
+        if (finding.severity === "error") findings.push({ ...finding, ...where, field: finding.field ?? where.field });
+      }
+      resources.set(name, received);
+    }
+  }
+  refuse(findings);
+  return { version: read.version, resources };
+}
+
+/** Content decides, and not the version that the file says. */
+function sameContent(known: ReceivedFromFile, resource: Resource): boolean {
+  return known.resource().version === resource.version && known.name === resource.name;
+}
+
+/** As many as are worth reading. */
+const findingLimit = 100;
+
+function refuse(findings: readonly Finding[]): void {
+  const [first, ...more] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...more.slice(0, findingLimit - 1)]);
+}

@@ -1,0 +1,211 @@
+import { canonicalName, isGlobName, type ResourceName, type ResourceType } from "@xdskit/api";
+import {
+  type ClientRejection,
+  type ClientTypeStatus,
+  NameSet,
+  type ReceivedResource,
+  type ResourceUpdate,
+} from "@xdskit/protocol";
+import type { FileContent } from "./file-content.js";
+
+type Removal = ResourceUpdate["removed"][number];
+
+/**
+ * What is wanted of one type and what is held of it, between its file and those who watch. A file is the whole state of its type, whatever the type: what it lacks
+ * does not exist, and that is known at once. Reads no clock: `now` is in milliseconds and never goes back.
+ */
+export class FileSubscription {
+  readonly #type: ResourceType;
+  #wildcard = false;
+  /** As it was asked for, by canonical form. */
+  readonly #asked = new Map<ResourceName, ResourceName>();
+  #names = NameSet.empty;
+  #content: FileContent | undefined;
+  /** What those who watch have, by canonical form. */
+  readonly #held = new Map<ResourceName, ReceivedResource>();
+  readonly #updatedAt = new Map<ResourceName, number>();
+  /** Asked for, not there, and said so. */
+  readonly #absent = new Set<ResourceName>();
+  /** When the time to live of what is held is over. */
+  readonly #expiries = new Map<ResourceName, number>();
+  /** Whose time to live is over; the file has to come anew. */
+  readonly #expired = new Set<ResourceName>();
+  #rejection: ClientRejection | undefined;
+
+  constructor(type: ResourceType) {
+    this.#type = type;
+  }
+
+  get isIdle(): boolean {
+    return !this.#wildcard && this.#asked.size === 0;
+  }
+
+  /** The last good one. */
+  get content(): FileContent | undefined {
+    return this.#content;
+  }
+
+  /** What the file has of these comes with the next `bring`. */
+  subscribe(names: readonly ResourceName[]): void {
+    const added: ResourceName[] = [];
+    for (const name of names) {
+      const key = canonicalName(name);
+      if (name === "*") this.#wildcard = true;
+      else if (!this.#asked.has(key)) {
+        this.#asked.set(key, name);
+        added.push(key);
+      }
+    }
+    this.#names = this.#names.with(added);
+  }
+
+  /** What was held of these alone is forgotten without a word. */
+  unsubscribe(names: readonly ResourceName[]): void {
+    const keys = names.map(canonicalName);
+    if (names.includes("*")) this.#wildcard = false;
+    for (const key of keys) {
+      this.#asked.delete(key);
+      this.#absent.delete(key);
+    }
+    this.#names = this.#names.without(keys);
+    for (const [key, resource] of this.#held) if (!this.#isWanted(key, resource)) this.#forget(key);
+  }
+
+  /** Those who watch have these from elsewhere. */
+  hold(resources: readonly ReceivedResource[], now: number): void {
+    for (const resource of resources) this.#hold(canonicalName(resource.name), resource, now);
+  }
+
+  /** A good file. Every time to live begins anew. */
+  take(content: FileContent, now: number): ResourceUpdate | undefined {
+    this.#content = content;
+    this.#rejection = undefined;
+    this.#expired.clear();
+    for (const [key, { ttl }] of content.resources) {
+      if (ttl !== undefined && this.#held.has(key)) this.#expiries.set(key, now + ttl);
+    }
+    return this.bring(now);
+  }
+
+  /** Nobody wants anything, and the file is read no more: what it holds is not known. */
+  forgetContent(): void {
+    this.#content = undefined;
+    this.#rejection = undefined;
+    this.#expired.clear();
+  }
+
+  /** A bad file. What is held stays (rule 154). */
+  reject(message: string, now: number): void {
+    this.#rejection = { version: this.#content?.version ?? "", message, at: now };
+  }
+
+  /** When a time to live is over next. */
+  deadline(): number | undefined {
+    let first: number | undefined;
+    for (const expiry of this.#expiries.values()) if (first === undefined || expiry < first) first = expiry;
+    return first;
+  }
+
+  /** Rule 134: what has lived its time is gone. */
+  expire(now: number): ResourceUpdate | undefined {
+    const removed: Removal[] = [];
+    for (const [key, expiry] of this.#expiries) {
+      if (expiry > now) continue;
+      removed.push({ name: this.#held.get(key)?.name ?? key, reason: "ttl" });
+      this.#forget(key);
+      this.#expired.add(key);
+      if (this.#asked.has(key)) this.#absent.add(key);
+    }
+    return this.#update([], removed, []);
+  }
+
+  status(): ClientTypeStatus {
+    return {
+      type: this.#type,
+      wildcard: this.#wildcard,
+      names: [...this.#asked.values()],
+      version: this.#content?.version,
+      resources: new Map(this.#held),
+      states: (name) => {
+        const key = canonicalName(name);
+        if (this.#absent.has(key)) return "absent";
+        if (this.#held.has(key)) return "held";
+        return this.#rejection === undefined ? "requested" : "rejected";
+      },
+      updatedAt: (name) => this.#updatedAt.get(canonicalName(name)),
+      rejection: (name) => (name === undefined ? this.#rejection : undefined),
+    };
+  }
+
+  /** What is to be told so that those who watch have what the file has. */
+  bring(now: number): ResourceUpdate | undefined {
+    const content = this.#content;
+    if (content === undefined) return undefined;
+    const upserted: ReceivedResource[] = [];
+    const found = new Set<ResourceName>();
+    for (const [key, resource] of content.resources) {
+      if (this.#expired.has(key) || !this.#isWanted(key, resource)) continue;
+      found.add(key);
+      for (const alias of resource.aliases) found.add(canonicalName(alias));
+      const before = this.#held.get(key);
+      if (before === resource) continue;
+      this.#hold(key, resource, now);
+      if (before === undefined || !isSame(before, resource)) upserted.push(resource);
+    }
+    const removed: Removal[] = [];
+    for (const [key, { name }] of this.#held) {
+      if (found.has(key)) continue;
+      removed.push({ name, reason: "removed" });
+      this.#forget(key);
+      if (this.#asked.has(key)) this.#absent.add(key);
+    }
+    const absent: ResourceUpdate["absent"][number][] = [];
+    for (const [key, name] of this.#asked) {
+      if (found.has(key)) this.#absent.delete(key);
+      else if (!this.#absent.has(key) && !isGlobName(key)) {
+        this.#absent.add(key);
+        absent.push({ name, reason: "told", error: undefined });
+      }
+    }
+    return this.#update(upserted, removed, absent);
+  }
+
+  #isWanted(key: ResourceName, { aliases }: ReceivedResource): boolean {
+    if (this.#wildcard || this.#names.has(key) || this.#names.hasCollectionOf(key)) return true;
+    return aliases.some((alias) => this.#names.has(canonicalName(alias)));
+  }
+
+  #hold(key: ResourceName, resource: ReceivedResource, now: number): void {
+    this.#held.set(key, resource);
+    this.#updatedAt.set(key, now);
+    if (resource.ttl === undefined) this.#expiries.delete(key);
+    else this.#expiries.set(key, now + resource.ttl);
+  }
+
+  #forget(key: ResourceName): void {
+    this.#held.delete(key);
+    this.#updatedAt.delete(key);
+    this.#expiries.delete(key);
+  }
+
+  #update(
+    upserted: readonly ReceivedResource[],
+    removed: readonly Removal[],
+    absent: ResourceUpdate["absent"],
+  ): ResourceUpdate | undefined {
+    if (upserted.length === 0 && removed.length === 0 && absent.length === 0) return undefined;
+    return { type: this.#type, upserted, removed, absent, failing: [] };
+  }
+}
+
+/** Of the same content, wherever it came from. */
+function isSame(before: ReceivedResource, after: ReceivedResource): boolean {
+  if (Buffer.compare(before.value, after.value) !== 0) {
+    try {
+      return before.resource().version === after.resource().version;
+    } catch {
+      return false;
+    }
+  }
+  return before.aliases.join() === after.aliases.join() && before.ttl === after.ttl;
+}
