@@ -2,6 +2,7 @@ export type { Backoff } from "./backoff.js";
 export { type BootstrapOptions, type BootstrapSource, clientOptionsFromBootstrap } from "./bootstrap/bootstrap.js";
 export type { EnvoySourceField } from "./bootstrap/envoy-bootstrap.js";
 export type { GrpcNames } from "./bootstrap/grpc-bootstrap.js";
+export { type Backoff, defaultBackoff } from "./backoff.js";
 export type { ClientEvent, ClientListener } from "./client-event.js";
 export type {
   ClientLimits,
@@ -13,6 +14,7 @@ export type {
   RestServerSettings,
   ServerSettings,
 } from "./client-options.js";
+export { createClient } from "./create-client.js";
 export type { Clock } from "./clock.js";
 export type { ConfigIterator } from "./config/config-iterator.js";
 export { type ConfigSetting, iterateConfig, watchConfig } from "./config/watch-config.js";

@@ -1,0 +1,166 @@
+import { type Message, toBinary } from "@bufbuild/protobuf";
+import {
+  authorityOf,
+  canonicalName,
+  isGlobName,
+  nameProblem,
+  type ResourceName,
+  type ResourceType,
+  resourceTypes,
+  typeUrlPrefix,
+  XdskitError,
+} from "@xdskit/api";
+import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import type { ReceivedResource } from "@xdskit/protocol";
+import { defaultBackoff } from "./backoff.js";
+import { clientChecks } from "./client-checks.js";
+import { createClientEvents } from "./client-events.js";
+import { defaultClientLimits } from "./client-limits.js";
+import { clientNode } from "./client-node.js";
+import type { ClientOptions } from "./client-options.js";
+import { systemClock } from "./clock.js";
+import { getResource } from "./get-resource.js";
+import { checkOptions } from "./option-checks.js";
+import { createOrigins } from "./origin/origins.js";
+import { type CreateUpstream, createUpstream } from "./upstreams/create-upstream.js";
+import type { UpstreamContext } from "./upstreams/upstream.js";
+import { mergeCollections } from "./watchers/collection-change.js";
+import type { Watcher } from "./watchers/delivery.js";
+import { createWatchIterator } from "./watchers/watch-iterator.js";
+import type { Collection, GetOptions, TypeOf, Watch, XdsClient } from "./xds-client.js";
+
+/** Makes a client. It connects when something is first watched. Throws an XdskitError if an option is wrong. */
+export function createClient(options: ClientOptions): XdsClient {
+  return createClientWith(options, createUpstream);
+}
+
+/** The same over upstreams of another make, for tests. */
+export function createClientWith(options: ClientOptions, create: CreateUpstream): XdsClient {
+  checkOptions(options);
+  const { registry, types = resourceTypes, clock = systemClock, random = Math.random } = options;
+  const limits = { ...defaultClientLimits, ...options.limits };
+  const events = createClientEvents();
+  const context: UpstreamContext = {
+    ...{ types, registry, limits, clock, random },
+    node: toBinary(NodeSchema, clientNode(options.node)),
+    nodeOn: options.nodeOn ?? "first",
+    check: clientChecks(options, types, registry),
+    absentAfterMs: options.absentAfterMs ?? 15_000,
+    backoff: { ...defaultBackoff, ...options.backoff },
+  };
+  const origins = createOrigins(options, create, context, events.emit);
+  /** What ends each watch that is under way. */
+  const watches = new Set<() => void>();
+  const waiting = new Set<(error: XdskitError) => void>();
+  let alive: NodeJS.Timeout | undefined;
+  let closing: Promise<void> | undefined;
+
+  function typeOf(type: TypeOf<Message>): ResourceType {
+    if (closing !== undefined) throw closedError();
+    const found =
+      typeof type === "string" ? types.find(type) : types.byTypeUrl(`${typeUrlPrefix}${type.typeName}`)?.type;
+    if (found !== undefined) return found;
+    const name = typeof type === "string" ? type : type.typeName;
+    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `${JSON.stringify(name)} is no type of resources`);
+  }
+
+  /** Counts a watch: the process lives as long as there is one, whether or not a connection is open. */
+  function counted(watch: Watch, end: () => void): Watch {
+    alive ??= setInterval(() => {}, 2 ** 30);
+    const stop = () => {
+      watch.cancel();
+      watches.delete(ended);
+      if (watches.size === 0) {
+        clearInterval(alive);
+        alive = undefined;
+      }
+    };
+    const ended = () => {
+      stop();
+      end();
+    };
+    watches.add(ended);
+    return { cancel: stop };
+  }
+
+  function watchOne(type: ResourceType, written: ResourceName, watcher: Watcher<ReceivedResource>): Watch {
+    const name = canonicalName(written);
+    if (name === "*" || isGlobName(name)) {
+      const message = `${name} is a collection: watch it with watchCollection`;
+      throw XdskitError.of("XDSKIT_CLIENT_OPTION", message, { type: type.name });
+    }
+    const problem = nameProblem(name, type.typeUrl, ...(type.namedBelow ?? []));
+    const where = { type: type.name, resource: name };
+    if (problem !== undefined) return origins.nobody(watcher, XdskitError.of("XDSKIT_NAME_XDSTP", problem, where));
+    return origins.of(authorityOf(name), where, watcher, (origin) => origin.watch(type, name, watcher));
+  }
+
+  function watchAll(type: ResourceType, written: ResourceName, watcher: Watcher<Collection>): Watch {
+    const name = canonicalName(written);
+    if (name !== "*" && !isGlobName(name)) {
+      const message = `${name} is no collection, which is * or ends with /*`;
+      throw XdskitError.of("XDSKIT_CLIENT_OPTION", message, { type: type.name });
+    }
+    const where = { type: type.name, resource: name };
+    return origins.of(authorityOf(name), where, watcher, (origin) => origin.watchCollection(type, name, watcher));
+  }
+
+  /** A watch with a watcher, or as an iterator. */
+  function start<Value>(
+    watchWith: (watcher: Watcher<Value>) => Watch,
+    watcher: Watcher<Value> | undefined,
+    merge: (earlier: Value, later: Value) => Value,
+  ): Watch {
+    if (watcher !== undefined) return counted(watchWith(watcher), () => {});
+    const iterator = createWatchIterator<Value>((own) => counted(watchWith(own), () => iterator.end()), merge);
+    return iterator;
+  }
+
+  const watch = (
+    type: TypeOf<Message>,
+    name: ResourceName,
+    watcher?: Watcher<ReceivedResource> & Watcher<Collection>,
+  ): Watch => {
+    const found = typeOf(type);
+    if (name === "*") return start<Collection>((own) => watchAll(found, name, own), watcher, mergeCollections);
+    return start<ReceivedResource>((own) => watchOne(found, name, own), watcher, newest);
+  };
+  const get = async (type: TypeOf<Message>, name: ResourceName, getOptions: GetOptions = {}) => {
+    const found = typeOf(type);
+    const onClose = (reject: (error: XdskitError) => void) => {
+      waiting.add(reject);
+      return () => void waiting.delete(reject);
+    };
+    return getResource(
+      (watcher) => start((own) => watchOne(found, name, own), watcher, newest),
+      getOptions,
+      clock,
+      onClose,
+    );
+  };
+
+  return {
+    // A message has the shape of its type's schema: that is what a response is checked for.
+    watch: watch as XdsClient["watch"],
+    watchCollection: (type, name, watcher) =>
+      start((own) => watchAll(typeOf(type), name, own), watcher as Watcher<Collection>, mergeCollections),
+    get: get as XdsClient["get"],
+    on: events.on,
+    status: origins.status,
+    close() {
+      closing ??= Promise.resolve().then(async () => {
+        for (const reject of [...waiting]) reject(closedError());
+        const closed = origins.close();
+        for (const end of [...watches]) end();
+        await closed;
+      });
+      return closing;
+    },
+  };
+}
+
+const newest = <Value>(_: Value, later: Value) => later;
+
+function closedError(): XdskitError {
+  return XdskitError.of("XDSKIT_CLIENT_CLOSED", "the client is closed");
+}

@@ -1,0 +1,25 @@
+import { XdskitError } from "@xdskit/api";
+import type { ClientOptions } from "./client-options.js";
+
+/** Looks at what types alone do not keep right: times, counts and words. Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names the option. */
+export function checkOptions({ backoff, limits, absentAfterMs, nodeOn }: ClientOptions): void {
+  if (nodeOn !== undefined && nodeOn !== "first" && nodeOn !== "every")
+    throw wrong("nodeOn", '"first" or "every"', nodeOn);
+  if (absentAfterMs !== undefined && !(absentAfterMs > 0)) {
+    throw wrong("absentAfterMs", "milliseconds above 0", absentAfterMs);
+  }
+  for (const [option, value] of Object.entries(limits ?? {})) {
+    if (value !== undefined && !(value > 0)) throw wrong(`limits.${option}`, "a number above 0", value);
+  }
+  const { firstMs, factor, mostMs, jitter } = backoff ?? {};
+  // Of 0 milliseconds a server that is away would be asked without a pause.
+  if (firstMs !== undefined && !(firstMs > 0)) throw wrong("backoff.firstMs", "milliseconds above 0", firstMs);
+  if (mostMs !== undefined && !(mostMs > 0)) throw wrong("backoff.mostMs", "milliseconds above 0", mostMs);
+  if (factor !== undefined && !(factor >= 1)) throw wrong("backoff.factor", "a number from 1 up", factor);
+  if (jitter !== undefined && !(jitter >= 0 && jitter <= 1)) throw wrong("backoff.jitter", "from 0 to 1", jitter);
+}
+
+function wrong(option: string, wanted: string, value: unknown): XdskitError {
+  const message = `${option} is ${JSON.stringify(value) ?? String(value)}, and has to be ${wanted}`;
+  return XdskitError.of("XDSKIT_CLIENT_OPTION", message, { field: option });
+}

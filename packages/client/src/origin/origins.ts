@@ -1,0 +1,94 @@
+import { authorityOf, type ResourceName, XdskitError } from "@xdskit/api";
+import type { ReceivedResource } from "@xdskit/protocol";
+import type { ClientEvent } from "../client-event.js";
+import type { ClientOptions, ServerSettings } from "../client-options.js";
+import { fullSettings, keyOfServers } from "../server-settings.js";
+import type { CreateUpstream } from "../upstreams/create-upstream.js";
+import type { UpstreamContext } from "../upstreams/upstream.js";
+import type { Watcher } from "../watchers/delivery.js";
+import type { ServerStatus, Watch } from "../xds-client.js";
+import { createOrigin, type Origin, watchNothing } from "./origin.js";
+
+/** Whom names are asked of, by their authority (A47). */
+export interface Origins {
+  /** Watches at the origin of an authority; who watches what nobody can be asked for is told so. */
+  of(
+    authority: string | undefined,
+    where: { readonly type: string; readonly resource: ResourceName },
+    watcher: Pick<Watcher<never>, "onError">,
+    watch: (origin: Origin) => Watch,
+  ): Watch;
+  /** A watch that fails for a reason of its own. */
+  nobody(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch;
+  status(): readonly ServerStatus[];
+  close(): Promise<void>;
+}
+
+/** Makes the origins of a client: one for each list of servers that differs. Throws an XdskitError for wrong settings. */
+export function createOrigins(
+  options: ClientOptions,
+  create: CreateUpstream,
+  context: UpstreamContext,
+  emit: (event: () => ClientEvent) => void,
+): Origins {
+  const all = new Map<string, Origin>();
+  const { acknowledge } = options;
+
+  function originOf(servers: readonly ServerSettings[]): Origin {
+    const settings = servers.map(fullSettings);
+    const key = keyOfServers(settings);
+    const known = all.get(key);
+    if (known !== undefined) return known;
+    const origin = createOrigin({
+      ...{ clock: context.clock, watcherMs: context.limits.watcherMs, emit },
+      servers: settings.length,
+      make(place, sink) {
+        const server = settings[place];
+        if (server === undefined) throw new RangeError(`there is no server ${place}`);
+        return create(server, context, sink);
+      },
+      acknowledge: acknowledge && (async (update, server) => acknowledge(update, server)),
+    });
+    all.set(key, origin);
+    return origin;
+  }
+
+  const usual = options.servers === undefined || options.servers.length === 0 ? undefined : originOf(options.servers);
+  const byAuthority = new Map<string, Origin | undefined>();
+  for (const [authority, own] of Object.entries(options.authorities ?? {})) {
+    // An authority without servers of its own is asked of the usual ones (A47).
+    const servers = own?.servers ?? [];
+    byAuthority.set(authority, servers.length === 0 ? usual : originOf(servers));
+  }
+  const forAuthority = (authority: string | undefined) =>
+    authority !== undefined && byAuthority.has(authority) ? byAuthority.get(authority) : usual;
+
+  for (const { type, resources, version } of options.held ?? []) {
+    const shares = new Map<Origin, ReceivedResource[]>();
+    if (usual !== undefined && resources.length === 0) shares.set(usual, []);
+    for (const resource of resources) {
+      const origin = forAuthority(authorityOf(resource.name));
+      if (origin === undefined) continue;
+      const share = shares.get(origin) ?? [];
+      share.push(resource);
+      shares.set(origin, share);
+    }
+    const found = context.types.find(type.typeUrl) ?? type;
+    for (const [origin, share] of shares) origin.hold(found, { resources: share, version });
+  }
+
+  return {
+    of(authority, where, watcher, watch) {
+      const origin = forAuthority(authority);
+      if (origin !== undefined) return watch(origin);
+      const whose =
+        authority === undefined ? "names without an authority" : `the authority ${JSON.stringify(authority)}`;
+      return watchNothing(watcher, XdskitError.of("XDSKIT_UPSTREAM_NONE", `there are no servers for ${whose}`, where));
+    },
+    nobody: watchNothing,
+    status: () => Array.from(all.values(), (origin) => origin.status()).flat(),
+    async close() {
+      await Promise.all(Array.from(all.values(), (origin) => origin.close()));
+    },
+  };
+}

@@ -1,0 +1,245 @@
+import { canonicalName, globOf, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
+import type { BadResource, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import { absentError, failingError, rejectedError } from "../client-errors.js";
+import type { Delivery } from "../watchers/delivery.js";
+import type { Collection } from "../xds-client.js";
+import { createEntry, type Entry } from "./entry.js";
+
+/** A delivery to whoever watches, whatever it watches. */
+export type AnyDelivery = Pick<Delivery<never>, "busy" | "giveUp">;
+
+/** All of one type that is there, and those who watch it. Names are canonical. */
+export interface TypeCache {
+  readonly type: ResourceType;
+  readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
+  /** What is asked for: the names and collections that are watched. */
+  readonly wanted: readonly ResourceName[];
+  /** Something is watched of which nothing is known. Costs what is watched. */
+  readonly isLacking: boolean;
+  /** Rises with each change of what is there. */
+  readonly revision: number;
+  /** `isNew`: nobody watched it before. */
+  single(name: ResourceName): { readonly entry: Entry<ReceivedResource>; readonly isNew: boolean };
+  collection(name: ResourceName): { readonly entry: Entry<Collection>; readonly isNew: boolean };
+  /** Nobody watches this any more: what is there for its sake alone is dropped. */
+  drop(entry: Entry<ReceivedResource> | Entry<Collection>): void;
+  /** Takes in what a program kept. No watcher is told: there is none yet. */
+  hold(resources: readonly ReceivedResource[]): void;
+  /** Takes in an update whole, and then tells the watchers; returns those that were told. */
+  apply(update: ResourceUpdate): readonly AnyDelivery[];
+  /** A response is taken in whole: collections that nothing came for are empty. */
+  responded(): readonly AnyDelivery[];
+  /** Something is wrong with all of the type. */
+  trouble(error: XdskitError, isAnswer: boolean): void;
+  rejected(message: string, bad: readonly BadResource[]): void;
+  /** What differs between what is there and what another server gave. */
+  differences(status: ClientTypeStatus): ResourceUpdate | undefined;
+}
+
+interface CollectionChange {
+  readonly upserted: ReceivedResource[];
+  readonly removed: ResourceName[];
+}
+
+export function createTypeCache(type: ResourceType): TypeCache {
+  const resources = new Map<ResourceName, ReceivedResource>();
+  const singles = new Map<ResourceName, Entry<ReceivedResource>>();
+  const collections = new Map<ResourceName, Entry<Collection>>();
+  /** By name or alias: what the watchers of single names have. */
+  const given = new Map<ResourceName, ReceivedResource>();
+  /** The members of each collection that is watched and was answered. */
+  const members = new Map<ResourceName, Map<ResourceName, ReceivedResource>>();
+  let held = false;
+  let revision = 0;
+
+  const collectionsOf = (name: ResourceName) => {
+    const glob = collections.size === 0 ? undefined : globOf(name);
+    return [collections.get("*"), glob === undefined ? undefined : collections.get(glob)].filter(isThere);
+  };
+  const everyEntry = () => [...singles.values(), ...collections.values()];
+  const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);
+  const isMember = (collection: ResourceName, name: ResourceName) => collection === "*" || globOf(name) === collection;
+
+  /** Names for whose watchers it is gone. */
+  function remove(name: ResourceName): readonly ResourceName[] {
+    const resource = resources.get(name);
+    resources.delete(name);
+    const names = resource === undefined ? [name] : [...new Set([name, ...namesOf(resource)])];
+    for (const each of names) given.delete(each);
+    return names;
+  }
+
+  function tellCollections(changes: ReadonlyMap<Entry<Collection>, CollectionChange>, told: AnyDelivery[]): void {
+    for (const [entry, change] of changes) {
+      let content = members.get(entry.name);
+      if (content === undefined) {
+        content = entry.name === "*" ? resources : membersOf(entry.name);
+        members.set(entry.name, content);
+      } else if (content !== resources) {
+        for (const resource of change.upserted) content.set(canonicalName(resource.name), resource);
+        for (const name of change.removed) content.delete(name);
+      }
+      entry.changed({ resources: content, ...change });
+      told.push(...entry.deliveries);
+    }
+  }
+  const membersOf = (glob: ResourceName) => new Map([...resources].filter(([name]) => isMember(glob, name)));
+
+  return {
+    type,
+    resources,
+    get wanted() {
+      return [...singles.keys(), ...collections.keys()];
+    },
+    get isLacking() {
+      return everyEntry().some(({ isAnswered }) => !isAnswered);
+    },
+    get revision() {
+      return revision;
+    },
+    single(name) {
+      const known = singles.get(name);
+      if (known !== undefined) return { entry: known, isNew: false };
+      const resource = resources.get(name);
+      if (resource !== undefined) given.set(name, resource);
+      const entry = createEntry(name, () => given.get(name));
+      singles.set(name, entry);
+      return { entry, isNew: true };
+    },
+    collection(name) {
+      const known = collections.get(name);
+      if (known !== undefined) return { entry: known, isNew: false };
+      // What was kept from an earlier run is all that there was; what others ask for by name is a part.
+      if (held) members.set(name, name === "*" ? resources : membersOf(name));
+      const entry = createEntry<Collection>(name, () => {
+        const content = members.get(name);
+        return content && { resources: content, upserted: [...content.values()], removed: [] };
+      });
+      collections.set(name, entry);
+      return { entry, isNew: true };
+    },
+    drop(entry) {
+      const { name } = entry;
+      const isSingle = singles.get(name) === entry;
+      if (isSingle) {
+        singles.delete(name);
+      } else {
+        collections.delete(name);
+        members.delete(name);
+      }
+      const isWanted = (resource: ReceivedResource) =>
+        collectionsOf(canonicalName(resource.name)).length > 0 || namesOf(resource).some((each) => singles.has(each));
+      const found = isSingle ? [given.get(name)].filter(isThere) : [...resources.values()];
+      if (isSingle) given.delete(name);
+      for (const resource of found) {
+        if (isWanted(resource)) continue;
+        remove(canonicalName(resource.name));
+        revision += 1;
+      }
+      if (resources.size === 0) held = false;
+    },
+    hold(kept) {
+      held = true;
+      for (const resource of kept) resources.set(canonicalName(resource.name), resource);
+      revision += 1;
+    },
+    apply({ upserted, removed, absent, failing }) {
+      const told: AnyDelivery[] = [];
+      const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
+      const gone = new Map<Entry<ReceivedResource>, XdskitError>();
+      const changes = new Map<Entry<Collection>, CollectionChange>();
+      const changeOf = (entry: Entry<Collection>) => {
+        const change = changes.get(entry) ?? { upserted: [], removed: [] };
+        changes.set(entry, change);
+        return change;
+      };
+      revision += 1;
+      for (const resource of upserted) {
+        const canonical = canonicalName(resource.name);
+        resources.set(canonical, resource);
+        for (const name of namesOf(resource)) {
+          const entry = singles.get(name);
+          if (entry === undefined) continue;
+          given.set(name, resource);
+          changed.set(entry, resource);
+        }
+        for (const entry of collectionsOf(canonical)) changeOf(entry).upserted.push(resource);
+      }
+      for (const { name: written, reason, ...more } of [...removed, ...absent]) {
+        const name = canonicalName(written);
+        const wasThere = resources.has(name);
+        for (const each of remove(name)) {
+          const entry = singles.get(each);
+          const error = "error" in more ? more.error : undefined;
+          if (entry !== undefined) gone.set(entry, absentError(type, each, reason, error));
+        }
+        if (wasThere) for (const entry of collectionsOf(name)) changeOf(entry).removed.push(name);
+        const collection = collections.get(name);
+        if (collection === undefined || members.has(name)) continue;
+        // The server says that there is nothing: that is what the collection is.
+        if (reason === "told") changeOf(collection);
+        else collection.trouble(absentError(type, name, reason), true);
+      }
+      for (const [entry, resource] of changed) {
+        entry.changed(resource);
+        told.push(...entry.deliveries);
+      }
+      for (const [entry, error] of gone) {
+        entry.gone(error);
+        told.push(...entry.deliveries);
+      }
+      tellCollections(changes, told);
+      for (const error of failing) {
+        const name = canonicalName(error.name);
+        const entry = singles.get(name) ?? collections.get(name);
+        entry?.trouble(failingError(type, error), true);
+        told.push(...(entry?.deliveries ?? []));
+      }
+      return told;
+    },
+    responded() {
+      const told: AnyDelivery[] = [];
+      const unanswered = [...collections.values()].filter(({ name }) => !members.has(name));
+      tellCollections(new Map(unanswered.map((entry) => [entry, { upserted: [], removed: [] }])), told);
+      return told;
+    },
+    trouble(error, isAnswer) {
+      for (const entry of everyEntry()) entry.trouble(error, isAnswer);
+    },
+    rejected(message, bad) {
+      if (bad.length === 0) this.trouble(rejectedError(type, message, undefined), true);
+      for (const each of bad) {
+        const error = rejectedError(type, message, each);
+        const name = each.name === undefined ? undefined : canonicalName(each.name);
+        // Of whom it was is not known: those hear it who wait for all of the type.
+        const entries = name === undefined ? collections.values() : [singles.get(name), ...collectionsOf(name)];
+        for (const entry of entries) entry?.trouble(error, true);
+      }
+    },
+    differences({ resources: theirs, names, states }) {
+      const upserted = [...theirs.values()].filter((resource) => {
+        const mine = resources.get(canonicalName(resource.name));
+        return mine !== resource && (mine === undefined || !sameContent(mine, resource));
+      });
+      const askedFor = new Set(names.map(canonicalName));
+      const there = new Set(Array.from(theirs.values(), ({ name }) => canonicalName(name)));
+      const lost = [...resources.values()].filter((resource) => {
+        if (there.has(canonicalName(resource.name))) return false;
+        const own = namesOf(resource).filter((name) => askedFor.has(name));
+        // What is asked for by name is answered by name: until then what there was stays.
+        return own.length === 0 || own.some((name) => states(name) === "absent");
+      });
+      if (upserted.length === 0 && lost.length === 0) return undefined;
+      const removed = lost.map(({ name }) => ({ name, reason: "removed" as const }));
+      return { type, upserted, removed, absent: [], failing: [] };
+    },
+  };
+}
+
+function sameContent(a: ReceivedResource, b: ReceivedResource): boolean {
+  return a.typeUrl === b.typeUrl && Buffer.compare(a.value, b.value) === 0;
+}
+
+function isThere<Value>(value: Value | undefined): value is Value {
+  return value !== undefined;
+}

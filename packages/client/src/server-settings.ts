@@ -1,0 +1,39 @@
+import { XdskitError } from "@xdskit/api";
+import type { ServerSettings } from "./client-options.js";
+import type { FullServerSettings } from "./upstreams/create-upstream.js";
+
+/** The settings of a server in full. Throws an XdskitError (XDSKIT_CLIENT_OPTION) for what is none. */
+export function fullSettings(server: ServerSettings): FullServerSettings {
+  if (typeof server === "string") {
+    if (/^https?:\/\//i.test(server)) return fullSettings({ kind: "rest", url: server });
+    return fullSettings({ kind: "grpc", address: server });
+  }
+  switch (server.kind) {
+    case "grpc":
+      if (!/\S/.test(server.address)) throw wrong("a server over gRPC needs an address: HOST:PORT");
+      return server;
+    case "rest":
+      if (!URL.canParse(server.url)) throw wrong(`${JSON.stringify(server.url)} is no URL of a REST server`);
+      return server;
+    case "files":
+      if (server.files.length === 0) throw wrong("a server of files needs at least one file");
+      return server;
+    default: {
+      const { kind }: { kind?: unknown } = server;
+      throw wrong(`servers are of kind grpc, rest or files, and not ${JSON.stringify(kind)}`);
+    }
+  }
+}
+
+/** Equal for equal lists: authorities with the same servers share them (A47). */
+export function keyOfServers(servers: readonly FullServerSettings[]): string {
+  return JSON.stringify(servers, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+function wrong(message: string): XdskitError {
+  return XdskitError.of("XDSKIT_CLIENT_OPTION", message, { field: "servers" });
+}

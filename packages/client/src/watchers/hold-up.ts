@@ -1,0 +1,30 @@
+import type { Clock } from "../clock.js";
+import type { Delivery } from "./delivery.js";
+
+/**
+ * Resolves once all watchers are done with what they were given, at the latest after so many milliseconds; undefined where they are done. `late` hears of those that
+ * are not done then.
+ */
+export function holdUp<Given extends Pick<Delivery<never>, "busy" | "giveUp">>(
+  deliveries: readonly Given[],
+  clock: Clock,
+  milliseconds: number,
+  late: (delivery: Given) => void,
+): Promise<void> | undefined {
+  const busy = deliveries.flatMap(({ busy }) => (busy === undefined ? [] : [busy]));
+  if (busy.length === 0) return undefined;
+  return new Promise((resolve) => {
+    const stop = clock.after(milliseconds, () => {
+      for (const delivery of deliveries) {
+        if (delivery.busy === undefined) continue;
+        delivery.giveUp();
+        late(delivery);
+      }
+      resolve();
+    });
+    void Promise.all(busy).then(() => {
+      stop();
+      resolve();
+    });
+  });
+}
