@@ -45,6 +45,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     node: toBinary(NodeSchema, clientNode(options.node)),
     nodeOn: options.nodeOn ?? "first",
     check: clientChecks(options, types, registry),
+    validate: options.validate ?? true,
     absentAfterMs: options.absentAfterMs ?? 15_000,
     backoff: { ...defaultBackoff, ...options.backoff },
   };

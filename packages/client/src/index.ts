@@ -14,7 +14,6 @@ export type {
   RestServerSettings,
   ServerSettings,
 } from "./client-options.js";
-export { createClient } from "./create-client.js";
 export type { Clock } from "./clock.js";
 export type { ConfigIterator } from "./config/config-iterator.js";
 export { type ConfigSetting, iterateConfig, watchConfig } from "./config/watch-config.js";
@@ -28,6 +27,7 @@ export type {
   ConfigWatcher,
   XdsConfig,
 } from "./config/xds-config.js";
+export { createClient } from "./create-client.js";
 export type { TlsSettings } from "./tls.js";
 export type {
   Collection,

@@ -18,7 +18,7 @@ export interface ServersOwner {
   /** Something of the type, or of any, is asked for and nothing is known of it. */
   isLacking(type: ResourceType | undefined): boolean;
   responded(type: ResourceType): void;
-  update(update: ResourceUpdate, server: string): void | Promise<void>;
+  update(update: ResourceUpdate, server: string): Promise<void> | undefined;
   rejected(type: ResourceType, message: string, bad: readonly BadResource[]): void;
   /** There is no server to turn to; or a file was rejected, which is an answer. */
   trouble(type: ResourceType | undefined, error: XdskitError, isAnswer: boolean): void;
@@ -126,7 +126,7 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
           if (member.place === active) owner.responded(type);
         }),
       update(update) {
-        let taken: void | Promise<void> = undefined;
+        let taken: Promise<void> | undefined;
         when((member) => {
           if (member.place === active) taken = owner.update(update, server());
         });

@@ -1,12 +1,17 @@
-import { XdskitError } from "@xdskit/api";
 import type { GrpcServerSettings } from "../../client-options.js";
+import { credentialsOf } from "../../credentials/grpc-credentials.js";
 import type { Upstream, UpstreamContext, UpstreamSink } from "../upstream.js";
+import { createGrpcTransport } from "./grpc-transport.js";
+import { createStreamUpstream } from "./stream-upstream.js";
 
-/** Discovery over gRPC. */
+/** Discovery over gRPC. Throws an XdskitError for TLS settings or headers that cannot be. */
 export function createGrpcUpstream(
   settings: GrpcServerSettings,
-  _context: UpstreamContext,
-  _sink: UpstreamSink,
+  context: UpstreamContext,
+  sink: UpstreamSink,
 ): Upstream {
-  throw XdskitError.of("XDSKIT_CLIENT_OPTION", `${settings.address}: there is no gRPC yet`);
+  const { address, variant = "delta", api = "v3", aggregated = true } = settings;
+  const credentials = credentialsOf(settings);
+  const transport = createGrpcTransport({ address, credentials, responseBytes: context.limits.responseBytes });
+  return createStreamUpstream({ server: address, variant, api, aggregated, transport }, context, sink);
 }

@@ -1,0 +1,143 @@
+import {
+  Channel,
+  type ChannelInterface,
+  type ChannelOptions,
+  connectivityState,
+  type Metadata,
+  status,
+} from "@grpc/grpc-js";
+import type { GrpcCredentials } from "../../credentials/grpc-credentials.js";
+import { version } from "../../version.js";
+import { type DiscoveryMethod, pathOf } from "./methods.js";
+import type { OpenStream, StreamHandler, StreamTransport } from "./stream-transport.js";
+
+type Call = ReturnType<ChannelInterface["createCall"]>;
+
+/** How long one attempt to connect may take: gRPC's own. */
+const connectMs = 20_000;
+
+export interface GrpcTransportOptions {
+  /** A target of gRPC. */
+  readonly address: string;
+  readonly credentials: GrpcCredentials;
+  /** The largest response. */
+  readonly responseBytes: number;
+}
+
+/**
+ * One channel to a server, which is made anew for an attempt when the one before is not connected: so how long is waited between attempts is said by the client and
+ * not by the channel, and certificates and names are looked up again. Bytes in, bytes out.
+ */
+export function createGrpcTransport({ address, credentials, responseBytes }: GrpcTransportOptions): StreamTransport {
+  const options: ChannelOptions = {
+    "grpc.max_receive_message_length": responseBytes,
+    "grpc.max_send_message_length": -1,
+    "grpc.primary_user_agent": `xdskit/${version}`,
+    "grpc.use_local_subchannel_pool": 1,
+    "grpc.enable_retries": 0,
+    "grpc.enable_channelz": 0,
+    "grpc.service_config_disable_resolution": 1,
+    // Less than what a Go server allows by default ends the connection (too_many_pings).
+    "grpc.keepalive_time_ms": 300_000,
+    "grpc.keepalive_timeout_ms": 20_000,
+  };
+  let channel: ChannelInterface | undefined;
+  /** The attempt to connect that is under way, for all streams that wait for it. */
+  let trying: Promise<ChannelInterface> | undefined;
+  let closed = false;
+
+  function connect(): Promise<ChannelInterface> {
+    if (trying !== undefined) return trying;
+    if (channel !== undefined && channel.getConnectivityState(false) === connectivityState.READY) {
+      return Promise.resolve(channel);
+    }
+    // Streams that are still open on it go on to their end.
+    channel?.close();
+    const made = new Channel(address, credentials.channel, options);
+    channel = made;
+    trying = tried(made).finally(() => {
+      trying = undefined;
+    });
+    return trying;
+  }
+
+  return {
+    open(method, handler) {
+      return openStream({ method, handler, metadata: credentials.metadata, connect });
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      channel?.close();
+    },
+  };
+}
+
+/** Resolves once a channel is connected, or failed to. */
+function tried(channel: ChannelInterface): Promise<ChannelInterface> {
+  const end = Date.now() + connectMs;
+  return new Promise((resolve, reject) => {
+    const look = (late?: Error) => {
+      const now = channel.getConnectivityState(true);
+      if (late !== undefined) reject(new Error(`no connection within ${connectMs} ms`));
+      else if (now === connectivityState.IDLE || now === connectivityState.CONNECTING) {
+        channel.watchConnectivityState(now, end, look);
+      } else resolve(channel);
+    };
+    look();
+  });
+}
+
+interface Opening {
+  readonly method: DiscoveryMethod;
+  readonly handler: StreamHandler;
+  metadata(): Promise<Metadata>;
+  connect(): Promise<ChannelInterface>;
+}
+
+function openStream({ method, handler, metadata, connect }: Opening): OpenStream {
+  let call: Call | undefined;
+  let ended = false;
+  const end = (code: number, message: string) => {
+    if (ended) return;
+    ended = true;
+    handler.ended(code, message);
+  };
+
+  async function start(): Promise<void> {
+    const path = pathOf(method);
+    if (path === undefined) return end(status.UNIMPLEMENTED, "there is no such method");
+    const headers = await metadata();
+    if (ended) return;
+    const channel = await connect();
+    if (ended) return;
+    const isUp = channel.getConnectivityState(false) === connectivityState.READY;
+    // A channel that is not connected says by the call's status why.
+    call = channel.createCall(path, isUp ? Number.POSITIVE_INFINITY : Date.now() + connectMs, null, null, null);
+    call.start(headers, {
+      onReceiveMetadata() {},
+      onReceiveMessage(message: Uint8Array) {
+        if (!ended) handler.received(message);
+      },
+      onReceiveStatus: ({ code, details }) => end(code, details),
+    });
+    if (isUp && !ended) handler.opened();
+  }
+
+  start().catch((error: unknown) => {
+    // No attempt was made: credentials that cannot be read, or no answer from the network.
+    end(status.UNAVAILABLE, error instanceof Error ? error.message : String(error));
+  });
+  return {
+    send(bytes, sent) {
+      const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      call?.sendMessageWithContext({ callback: () => sent() }, message);
+    },
+    read: () => call?.startRead(),
+    finish: () => call?.halfClose(),
+    cancel(code, message) {
+      if (call === undefined) queueMicrotask(() => end(code, message));
+      else call.cancelWithStatus(code, message);
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { DiscoveryMethod } from "./methods.js";
+
+/** What happens on a stream. After `ended` nothing does. */
+export interface StreamHandler {
+  /** The connection is there, and the method is called: time runs for what is asked for (rule 166). */
+  opened(): void;
+  /** One response, after `read`. */
+  received(bytes: Uint8Array): void;
+  /** How it ended, whoever ended it; also where it never opened. Codes are gRPC's. Never before `open` returned. */
+  ended(code: number, message: string): void;
+}
+
+/** One stream. */
+export interface OpenStream {
+  /** Sends a request; `sent` is called when there is room for another. */
+  send(bytes: Uint8Array, sent: () => void): void;
+  /** Asks for one more response: nothing is read before. */
+  read(): void;
+  /** Half-closes: the server ends the stream with OK. */
+  finish(): void;
+  /** Ends it at once. */
+  cancel(code: number, message: string): void;
+}
+
+/** What opens streams to one server. */
+export interface StreamTransport {
+  open(method: DiscoveryMethod, handler: StreamHandler): OpenStream;
+  /** Gives back the connection, once its streams have ended. */
+  close(): void;
+}
