@@ -1,8 +1,7 @@
-export type { Backoff } from "./backoff.js";
+export { type Backoff, defaultBackoff } from "./backoff.js";
 export { type BootstrapOptions, type BootstrapSource, clientOptionsFromBootstrap } from "./bootstrap/bootstrap.js";
 export type { EnvoySourceField } from "./bootstrap/envoy-bootstrap.js";
 export type { GrpcNames } from "./bootstrap/grpc-bootstrap.js";
-export { type Backoff, defaultBackoff } from "./backoff.js";
 export type { ClientEvent, ClientListener } from "./client-event.js";
 export type {
   ClientLimits,

@@ -77,9 +77,12 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     else if ((phase === "waiting" || phase === "connecting") && machine.isIdle) giveUp();
     else if (phase === "idle" && !machine.isIdle) {
       const wait = notBefore - clock.now();
-      if (wait <= 0) return attempt();
-      phase = "waiting";
-      timer(wait, attempt);
+      if (wait > 0) {
+        phase = "waiting";
+        timer(wait, attempt);
+      } else {
+        attempt();
+      }
     }
   }
 
