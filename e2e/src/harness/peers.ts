@@ -14,7 +14,8 @@ export type PeerName =
   | "go-grpc-client"
   | "go-grpc-server"
   | "go-grpc-csds"
-  | "go-grpc-v2-client";
+  | "go-grpc-v2-client"
+  | "go-control-plane-server";
 
 /**
  * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is missing the test is skipped with a message
