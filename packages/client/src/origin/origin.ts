@@ -37,7 +37,7 @@ export function createOrigin(options: OriginOptions): Origin {
   const caches = new Map<ResourceType, TypeCache>();
   const heldVersions = new Map<ResourceType, Version>();
   /** Types that were answered in this turn. */
-  const answered = new Set<ResourceType>();
+  const answered = new Map<ResourceType, () => void>();
   /** The type of each delivery, for events. */
   const watchedType = new WeakMap<AnyDelivery, ResourceType>();
   let closed = false;
@@ -75,11 +75,13 @@ export function createOrigin(options: OriginOptions): Origin {
     },
     isLacking: (type) => of(type).some(({ isLacking }) => isLacking),
     responded(type) {
-      answered.add(type);
+      const taken = caches.get(type)?.responded();
+      if (taken === undefined) return;
+      answered.set(type, taken);
       if (answered.size > 1) return;
       // After the update and the rejection of the same answer, if there are any.
       queueMicrotask(() => {
-        for (const each of answered) caches.get(each)?.responded();
+        for (const done of answered.values()) done();
         answered.clear();
       });
     },

@@ -27,8 +27,8 @@ export interface TypeCache {
   hold(resources: readonly ReceivedResource[]): void;
   /** Takes in an update whole, and then tells the watchers; returns those that were told. */
   apply(update: ResourceUpdate): readonly AnyDelivery[];
-  /** A response is taken in whole: collections that nothing came for are empty. */
-  responded(): readonly AnyDelivery[];
+  /** The server answers: what it returns is called once the answer is taken in, and says of collections that nothing came for that they are empty. */
+  responded(): () => void;
   /** Something is wrong with all of the type. */
   trouble(error: XdskitError, isAnswer: boolean): void;
   rejected(message: string, bad: readonly BadResource[]): void;
@@ -198,23 +198,26 @@ export function createTypeCache(type: ResourceType): TypeCache {
       return told;
     },
     responded() {
-      const told: AnyDelivery[] = [];
-      const unanswered = [...collections.values()].filter(({ name }) => !members.has(name));
-      tellCollections(new Map(unanswered.map((entry) => [entry, { upserted: [], removed: [] }])), told);
-      return told;
+      const asked = [...collections.values()].filter(({ name }) => !members.has(name));
+      return () => {
+        const empty = asked.filter((entry) => collections.get(entry.name) === entry && !members.has(entry.name));
+        tellCollections(new Map(empty.map((entry) => [entry, { upserted: [], removed: [] }])), []);
+      };
     },
     trouble(error, isAnswer) {
       for (const entry of everyEntry()) entry.trouble(error, isAnswer);
     },
     rejected(message, bad) {
       if (bad.length === 0) this.trouble(rejectedError(type, message, undefined), true);
+      const whole = rejectedError(type, message, bad.length === 1 ? bad[0] : undefined);
+      const told = new Set<Entry<Collection>>();
       for (const each of bad) {
-        const error = rejectedError(type, message, each);
         const name = each.name === undefined ? undefined : canonicalName(each.name);
+        if (name !== undefined) singles.get(name)?.trouble(rejectedError(type, message, each), true);
         // Of whom it was is not known: those hear it who wait for all of the type.
-        const entries = name === undefined ? collections.values() : [singles.get(name), ...collectionsOf(name)];
-        for (const entry of entries) entry?.trouble(error, true);
+        for (const entry of name === undefined ? collections.values() : collectionsOf(name)) told.add(entry);
       }
+      for (const entry of told) entry.trouble(whole, true);
     },
     differences({ resources: theirs, names, states }) {
       const upserted = [...theirs.values()].filter((resource) => {

@@ -47,6 +47,7 @@ export interface UpstreamSink {
   update(update: ResourceUpdate): void | Promise<void>;
   /** When a response that could be taken is acknowledged; undefined: at once. Rejects with the reason to reject it. */
   readonly acknowledge: ((update: ResourceUpdate) => Promise<void>) | undefined;
+  /** Something of a response was rejected. After the `update` of the same response. */
   rejected(type: ResourceType, version: Version, message: string, bad: readonly BadResource[]): void;
 }
 

@@ -183,7 +183,8 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     let unanswered: number | undefined;
     let update: ResourceUpdate | undefined;
     let type: ResourceType | undefined;
-    for (const effect of effects) {
+    const inOrder = [...effects].sort((a, b) => Number(a.kind === "rejected") - Number(b.kind === "rejected"));
+    for (const effect of inOrder) {
       switch (effect.kind) {
         case "received":
           answered = true;
