@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type Case, describeMode, type Mode, parseTranscript } from "./testing/transcript.js";
+import { type Case, describeMode, parseTranscript } from "./testing/transcript.js";
+import { compareCase } from "./testing/transcript-compare.js";
 import { missingTags } from "./testing/transcript-coverage.js";
 import { rewriteTranscript } from "./testing/transcript-rewrite.js";
-import { type Ran, runCase } from "./testing/transcript-run.js";
+import { runCase } from "./testing/transcript-run.js";
 import { missingTypes } from "./testing/type-coverage.js";
 
 const folder = fileURLToPath(new URL("../transcripts/", import.meta.url));
@@ -31,7 +32,7 @@ for (const file of files.sort()) {
 for (const one of cases) {
   for (const mode of one.modes) {
     const tags = one.tags.map(({ list, number }) => `${list} ${number}`).join(", ");
-    test(`${tags}: ${one.title} [${describeMode(mode)}]`, () => compare(one, mode, runCase(one, mode)));
+    test(`${tags}: ${one.title} [${describeMode(mode)}]`, () => compareCase(one, mode, runCase(one, mode)));
   }
 }
 
@@ -42,33 +43,3 @@ test("every rule that concerns the server has a transcript", () => {
 test("every type has a transcript on ADS and on its own service, in each variant and API version that it has", () => {
   assert.deepEqual(missingTypes(cases), []);
 });
-
-function compare(one: Case, mode: Mode, ran: readonly Ran[]): void {
-  const failed = ran.find(({ step, got }) => (got ?? []).join("\n") !== wanted(step, mode).join("\n"));
-  if (failed === undefined) return;
-  const { step, got } = failed;
-  const steps = one.steps.slice(
-    0,
-    one.steps.findIndex(({ number }) => number === step.number),
-  );
-  const story = steps.flatMap(({ text, expected }) => [`  ${text}`, ...expected.map((line) => `      ${line.text}`)]);
-  const show = (lines: readonly string[]) => lines.map((line) => `      ${line}`).join("\n") || "      (nothing)";
-  assert.fail(
-    [
-      `${one.file}:${step.number} [${describeMode(mode)}] ${one.text}`,
-      ...story,
-      `> ${step.text}`,
-      "    expected:",
-      show(wanted(step, mode)),
-      "    got:",
-      show(got ?? []),
-    ].join("\n"),
-  );
-}
-
-function wanted(step: Case["steps"][number], mode: Mode): readonly string[] {
-  return step.expected.map(({ text }) => {
-    const line = mode.type === undefined ? text : text.replaceAll("TYPE", mode.type);
-    return line.replace(/\s+/g, " ");
-  });
-}

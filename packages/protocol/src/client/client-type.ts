@@ -1,4 +1,4 @@
-import { canonicalName, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import { canonicalName, isGlobName, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
 import type { SentResponse } from "../messages/read-response.js";
 import { statusCode } from "../server/contract.js";
 import { Answers } from "./answers.js";
@@ -85,7 +85,7 @@ export class ClientType {
       if (!this.#context.isOpen()) continue;
       this.#asking.names.add(key);
       this.wanted.wait(key, now + this.#context.absentAfterMs);
-      if (this.#dropped.delete(key)) this.#unsure.set(key, mostRepeats);
+      if (this.#dropped.delete(key)) this.#unsure.set(key, isCollectionName(key) ? repeatsOfAll : mostRepeats);
     }
   }
 
@@ -114,7 +114,7 @@ export class ClientType {
       if (this.wanted.covers(name, resource.aliases)) continue;
       this.#held.delete(name);
     }
-    if (this.#held.size === 0) this.#version = "";
+    if (this.#held.size === 0) this.#isWhole = false;
   }
 
   hold(resources: readonly ReceivedResource[], version: Version, now: number): void {
@@ -216,15 +216,15 @@ export class ClientType {
       ...{ type, options, resourcesPerType, wanted, held, draft, sent, named, now },
       ...{ rejections: this.#rejections, stream: stream() },
     };
-    const bad = [...named.bad, ...takeResources(taking)];
-    noteRejections(taking, bad);
     if (type.fullState && options.variant === "sotw" && !this.#isPartial(sent, named))
       takeFullState(taking, this.#first);
+    const bad = [...named.bad, ...takeResources(taking)];
+    noteRejections(taking, bad);
     takeRemovals(taking);
     takeErrors(taking);
     this.wanted.is(wildcard, "held");
-    if (bad.length > 0) this.#isWhole = false;
-    else this.#rejections.mended();
+    if (bad.length === 0) this.#rejections.mended();
+    else if (!draft.isEmpty) this.#isWhole = false;
     this.#repeatUnsure();
     return bad;
   }
@@ -248,7 +248,8 @@ export class ClientType {
    */
   #repeatUnsure(): void {
     for (const [key, left] of this.#unsure) {
-      if (this.#held.find(key) !== undefined || left === 0) this.#unsure.delete(key);
+      const isThere = this.#held.find(key) !== undefined || (key === wildcard && this.type.fullState);
+      if (isThere || left === 0) this.#unsure.delete(key);
       else {
         this.#unsure.set(key, left - 1);
         this.#asking.names.repeat(key);
@@ -316,12 +317,18 @@ export class ClientType {
 const mostAnswers = 1_000;
 /** How often a name is asked for anew because the server may not have seen that it was dropped. */
 const mostRepeats = 3;
+/** Whether a collection came nobody can see. */
+const repeatsOfAll = 1;
 /** Names that were dropped on a stream; of those before it is taken that the server has seen it. */
 const mostDropped = 10_000;
 
 function first<Item>(items: Iterable<Item>): Item {
   for (const item of items) return item;
   throw new Error("there is none");
+}
+
+function isCollectionName(key: ResourceName): boolean {
+  return key === wildcard || isGlobName(key);
 }
 
 function unnamed(bad: BadResource): BadPart {

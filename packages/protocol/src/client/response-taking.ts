@@ -119,23 +119,22 @@ function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts
 }
 
 /** It is there: nobody waits for it any longer, whatever name it was asked for by. */
-function heard({ key, sent }: NamedResource, { wanted, rejections }: TakenResponse): void {
+function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: TakenResponse): void {
   rejections.delete(key);
-  wanted.is(key, "held");
-  for (const alias of sent.aliases) wanted.is(canonicalName(alias), "held");
+  for (const name of [key, ...sent.aliases.map(canonicalName)]) {
+    wanted.is(name, "held");
+    draft.there(name);
+  }
 }
 
 /** What was asked for and is not there, by the server's word. */
-export function takeAbsence(
-  key: ResourceName,
-  { wanted, held, draft, rejections }: Taking,
-  error?: ResourceError,
-): void {
+export function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
+  const { wanted, held, draft, rejections } = taking;
   rejections.delete(key);
   const gone = held.get(key) === undefined ? undefined : held.delete(key);
   if (gone !== undefined) {
     draft.remove(key, gone.resource.name, "removed");
-    for (const alias of gone.resource.aliases) wanted.is(canonicalName(alias), "absent");
+    for (const alias of gone.resource.aliases) takeAbsence(canonicalName(alias), taking, error);
   }
   // What is known by an alias is there as long as the resource is.
   if (held.find(key) !== undefined) return;

@@ -29,14 +29,22 @@ export class UpdateDraft {
     if (!this.#removed.has(key) && !this.#upserted.has(key)) this.#absent.set(key, { name, reason, error });
   }
 
+  /** It is there after all. */
+  there(key: ResourceName): void {
+    this.#absent.delete(key);
+  }
+
   failing(error: ResourceError): void {
     this.#failing.push(error);
   }
 
+  get isEmpty(): boolean {
+    return this.#upserted.size + this.#removed.size + this.#absent.size + this.#failing.length === 0;
+  }
+
   /** Undefined where nothing became different. */
   finish(): ResourceUpdate | undefined {
-    const size = this.#upserted.size + this.#removed.size + this.#absent.size + this.#failing.length;
-    if (size === 0) return undefined;
+    if (this.isEmpty) return undefined;
     return {
       type: this.#type,
       upserted: [...this.#upserted.values()],

@@ -38,6 +38,15 @@ const elsewhere: { readonly [L in List]: { readonly [number: number]: string } }
   naming: {},
 };
 
+/** The rules that transcripts of a client's end are held to. */
+const clientRules = [25, 26, 37, 112, 116, 134, 163, 164, 165, 166, 167];
+
+/** The rules of a client's end that no transcript shows. */
+export function missingClientRules(seen: readonly Tag[]): readonly string[] {
+  const covered = new Set(seen.filter(({ list }) => list === "rule").map(({ number }) => number));
+  return clientRules.filter((number) => !covered.has(number)).map((number) => `rule ${number} has no transcript`);
+}
+
 /** How many points each list of the rule book has, those that no transcript is held to included. */
 export const listSizes: { readonly [L in List]: number } = {
   rule: 167,

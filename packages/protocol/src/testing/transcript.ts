@@ -27,7 +27,7 @@ export interface Mode {
 }
 
 /** Details that are only printed where a case is about them. */
-export type Detail = "versions" | "identified" | "subscribed" | "demanded";
+export type Detail = "versions" | "identified" | "subscribed" | "demanded" | "received" | "node";
 
 /** One case of a transcript file. */
 export interface Case extends Line {
@@ -44,7 +44,9 @@ export interface Case extends Line {
 }
 
 const heading = /^# ((?:(?:rule|choice|interop|envoy|grpc|naming) \d+(?:, )?)+): (.+)$/;
-const output = /^(?:∅|[a-z]*[<!] )/u;
+/** What goes out of a server's stream: responses and effects; of a client's end: requests and effects. */
+const outputs = { server: /^(?:∅|[a-z]*[<!] )/u, client: /^(?:∅|[>!] )/u } as const;
+export type End = keyof typeof outputs;
 
 /** A mode in words: `sotw ads`, `delta per-type v2`, `sotw ads endpoint`. */
 export function describeMode({ variant, ads, api, type }: Mode): string {
@@ -53,8 +55,9 @@ export function describeMode({ variant, ads, api, type }: Mode): string {
     .join(" ");
 }
 
-/** Reads a transcript file. Throws an error that names the line for anything that it does not understand. */
-export function parseTranscript(file: string, text: string): readonly Case[] {
+/** Reads a transcript file, of a server's stream or of a client's end. Throws an error that names the line for anything that it does not understand. */
+export function parseTranscript(file: string, text: string, end: End = "server"): readonly Case[] {
+  const output = outputs[end];
   const cases: Case[] = [];
   let draft: Draft | undefined;
   const finish = () => {
@@ -66,7 +69,7 @@ export function parseTranscript(file: string, text: string): readonly Case[] {
     const head = heading.exec(line.text);
     if (head !== null) {
       finish();
-      draft = new Draft(file, line, head[1] ?? "", head[2] ?? "");
+      draft = new Draft(file, output, line, head[1] ?? "", head[2] ?? "");
     } else if (/^# (?:rule|choice|interop|envoy|grpc|naming)s? \d/.test(line.text)) {
       throw new Error(`${file}:${line.number}: this looks like a heading but is none: ${line.text}`);
     } else if (line.text !== "" && !line.text.startsWith("#")) {
@@ -80,6 +83,7 @@ export function parseTranscript(file: string, text: string): readonly Case[] {
 
 class Draft {
   readonly #file: string;
+  readonly #output: RegExp;
   readonly #line: Line;
   readonly #tags: readonly Tag[];
   readonly #title: string;
@@ -90,8 +94,9 @@ class Draft {
   #ordered = false;
   readonly #steps: { readonly line: Line; readonly expected: Line[] }[] = [];
 
-  constructor(file: string, line: Line, tags: string, title: string) {
+  constructor(file: string, output: RegExp, line: Line, tags: string, title: string) {
     this.#file = file;
+    this.#output = output;
     this.#line = line;
     this.#tags = tags.split(", ").map((tag) => {
       const [list, number] = tag.split(" ");
@@ -111,7 +116,7 @@ class Draft {
     else if (word === "demand") this.#demand = rest;
     else if (line.text === "ordered") this.#ordered = true;
     else if (word === "show") for (const detail of rest) this.#show.add(detail as Detail);
-    else if (output.test(line.text)) {
+    else if (this.#output.test(line.text)) {
       const step = this.#steps.at(-1);
       if (step === undefined) throw new Error(`${this.#file}:${line.number}: an answer before the first step`);
       step.expected.push(line);

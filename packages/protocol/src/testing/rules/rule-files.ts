@@ -16,9 +16,16 @@ export function readParts(): readonly Part[] {
   return textsIn(ruleFolder).flatMap(([name, text]) => parseRules(name, text));
 }
 
-/** The cases of all transcripts. */
+/** The cases of all transcripts of a server's stream. */
 export function readCases(): readonly Case[] {
   return textsIn(transcriptFolder).flatMap(([name, text]) => parseTranscript(name, text));
+}
+
+/** The cases of all transcripts of a client's end. */
+export function readClientCases(): readonly Case[] {
+  return textsIn(`${transcriptFolder}client/`).flatMap(([name, text]) =>
+    parseTranscript(`client/${name}`, text, "client"),
+  );
 }
 
 function textsIn(folder: string): readonly (readonly [name: string, text: string])[] {

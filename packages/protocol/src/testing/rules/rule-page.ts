@@ -25,14 +25,14 @@ What xdskit promises about the xDS protocol, where that is in the code, and whic
 Comments in the code and the headings of [transcripts](../packages/protocol/transcripts) use the same numbers (\`rule 60\`, \`choice 4\`, \`envoy 8\`). A transcript is a small play: what a client sends, and all that must go out;
 they run on both variants, aggregated and per type, as far as the column "on" says. Every row names code that exists and a test that exists, or this page's own test fails.
 
-**on**: SotW and delta streams, or \`both\`; \`ADS\` or \`per type\` where it is about one of them only. \`client\`: what a client does, which comes with the client package.
+**on**: SotW and delta streams, or \`both\`; \`ADS\` or \`per type\` where it is about one of them only. \`client\`: what a client does; its transcripts are [in a folder of their own](../packages/protocol/transcripts/client).
 Where xdskit deliberately does something else, the row says **differs**, and why; [all of them](#where-xdskit-differs) stand at the end.
 `;
 
 /** docs/protocol.md, as it should be. */
-export function rulePage(parts: readonly Part[], cases: readonly Case[]): string {
+export function rulePage(parts: readonly Part[], cases: readonly Case[], clientCases: readonly Case[]): string {
   const tables = parts.map(({ title, introduction, points }) => {
-    const rows = points.map((point) => row(point, cases));
+    const rows = points.map((point) => row(point, point.subject.kind === "client" ? clientCases : cases));
     const words = introduction === "" ? "" : `${introduction}\n\n`;
     return `## ${title}\n\n${words}| | what it says | on | code | shown by |\n|--|--|--|--|--|\n${rows.join("\n")}\n`;
   });
@@ -51,7 +51,7 @@ ${differing.map((point) => `- **${label(point)}** ${point.says}: ${point.differs
 
 ${[...groupedByReason(missing)].map(([reason, labels]) => `- ${reason}: ${labels.join(", ")}`).join("\n") || "Nothing."}
 - the client package: ${points
-    .filter(({ subject }) => subject.kind === "client")
+    .filter(({ subject, places }) => subject.kind === "client" && places.length === 0)
     .map(label)
     .join(", ")}
 `;
@@ -87,13 +87,15 @@ function subjectName(subject: Subject): string {
   return `${variants} ${ads}`.trim();
 }
 
+/** Those that show a point. */
+export function casesOf({ list, number }: Point, cases: readonly Case[]): readonly Case[] {
+  return cases.filter(({ tags }) => tags.some((tag) => tag.list === list && tag.number === number));
+}
+
 /** The first case of each file: a case more does not change the page. */
-function transcriptsOf({ list, number }: Point, cases: readonly Case[]): readonly string[] {
+function transcriptsOf(point: Point, cases: readonly Case[]): readonly string[] {
   const first = new Map<string, Case>();
-  for (const one of cases) {
-    if (first.has(one.file) || !one.tags.some((tag) => tag.list === list && tag.number === number)) continue;
-    first.set(one.file, one);
-  }
+  for (const one of casesOf(point, cases)) if (!first.has(one.file)) first.set(one.file, one);
   return [...first.values()].map(({ file, title }) => `[${file}](../${transcriptFolder}${file}): ${title}`);
 }
 
