@@ -40,9 +40,10 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   const { registry, types = resourceTypes, clock = systemClock, random = Math.random } = options;
   const limits = { ...defaultClientLimits, ...options.limits };
   const events = createClientEvents();
+  const node = clientNode(options.node);
   const context: UpstreamContext = {
     ...{ types, registry, limits, clock, random },
-    node: toBinary(NodeSchema, clientNode(options.node)),
+    node: toBinary(NodeSchema, node),
     nodeOn: options.nodeOn ?? "first",
     check: clientChecks(options, types, registry),
     validate: options.validate ?? true,
@@ -147,6 +148,8 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
       start((own) => watchAll(typeOf(type), name, own), watcher as Watcher<Collection>, mergeCollections),
     get: get as XdsClient["get"],
     on: events.on,
+    node,
+    now: () => clock.now(),
     status: origins.status,
     close() {
       closing ??= Promise.resolve().then(async () => {

@@ -27,6 +27,8 @@ export type {
   XdsConfig,
 } from "./config/xds-config.js";
 export { createClient } from "./create-client.js";
+export { type ServedStatus, serveStatus } from "./status/serve-status.js";
+export { createStatusService, type StatusOptions, type StatusService } from "./status/status-service.js";
 export type { TlsSettings } from "./tls.js";
 export type {
   Collection,

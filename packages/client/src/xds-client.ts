@@ -1,6 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
 import type { ResourceName, XdskitError } from "@xdskit/api";
+import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import type { ClientTypeStatus, ReceivedResource } from "@xdskit/protocol";
 import type { ClientListener } from "./client-event.js";
 
@@ -87,6 +88,10 @@ export interface XdsClient {
   ): Promise<ReceivedResource<Shape>>;
   /** Calls a function at every event, in the order in which they happen; returns what stops it. */
   on(listener: ClientListener): () => void;
+  /** Who the client says it is, as servers are told. */
+  readonly node: Node;
+  /** The present moment, in the milliseconds that `status` counts in: those of the client's clock. */
+  now(): number;
   /** What is asked for and held, by server. Costs the types; the resources in it are the client's own maps. */
   status(): readonly ServerStatus[];
   /** Ends all watches and streams. Resolves when all is closed. A second call waits for the first. */

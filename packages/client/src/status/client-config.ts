@@ -1,0 +1,103 @@
+import { create, type JsonObject, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { canonicalName, type RedactedBody, type ResourceName, redactErrorText, redactJson } from "@xdskit/api";
+import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
+import { type Node, NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import { type ClientConfig_GenericXdsConfigSchema, ClientConfigSchema } from "@xdskit/api/envoy/service/status/v3/csds";
+import type { ClientRejection, ClientTypeStatus, ReceivedResource } from "@xdskit/protocol";
+import type { XdsClient } from "../xds-client.js";
+
+/** One resource as the client has it. */
+export type StatusEntry = MessageInitShape<typeof ClientConfig_GenericXdsConfigSchema>;
+
+/** Hides secrets in contents; undefined: contents are left out. */
+export type Contents = RedactedBody | undefined;
+
+/**
+ * A serialized `ClientConfig` in parts, which are one message when they are put together. Between two parts others may get their turn: each type is looked at as it is when
+ * its turn comes.
+ */
+export function* clientConfigParts(client: XdsClient, contents: Contents): Generator<Uint8Array> {
+  yield toBinary(ClientConfigSchema, create(ClientConfigSchema, { node: withoutSecrets(client.node) }));
+  // Reading and writing a content costs more than naming it.
+  const most = contents === undefined ? 200 : 8;
+  let entries: StatusEntry[] = [];
+  for (const entry of statusEntries(client, contents)) {
+    entries.push(entry);
+    if (entries.length < most) continue;
+    yield partOf(entries);
+    entries = [];
+  }
+  yield partOf(entries);
+}
+
+const partOf = (genericXdsConfigs: StatusEntry[]) =>
+  toBinary(ClientConfigSchema, create(ClientConfigSchema, { genericXdsConfigs }));
+
+function withoutSecrets(node: Node): Node {
+  return create(NodeSchema, { ...node, metadata: redactJson(node.metadata) as JsonObject | undefined });
+}
+
+/** What the client asks for and has: an entry for each name. Of servers that another one stands in for nothing is told. */
+function* statusEntries(client: XdsClient, contents: Contents): Generator<StatusEntry> {
+  for (const { active, types } of client.status()) {
+    if (!active) continue;
+    for (const type of types)
+      yield* typeEntries(type, contents, (at) => timestampFromMs(Math.round(Date.now() + at - client.now())));
+  }
+}
+
+function* typeEntries(
+  status: ClientTypeStatus,
+  contents: Contents,
+  dateOf: (at: number) => ReturnType<typeof timestampFromMs>,
+): Generator<StatusEntry> {
+  const { typeUrl } = status.type;
+  const told = new Set<ResourceName>();
+  const errorOf = (rejection: ClientRejection | undefined): StatusEntry["errorState"] =>
+    rejection && {
+      details: redactErrorText(rejection.message),
+      versionInfo: rejection.version,
+      lastUpdateAttempt: dateOf(rejection.at),
+    };
+  for (const resource of status.resources.values()) {
+    const { name, version } = resource;
+    const at = status.updatedAt(name);
+    const rejection = status.rejection(name);
+    for (const each of [name, ...resource.aliases]) told.add(canonicalName(each));
+    yield {
+      ...{ typeUrl, name, versionInfo: version, lastUpdated: at === undefined ? undefined : dateOf(at) },
+      xdsConfig: contents && contentOf(resource, contents),
+      clientStatus: rejection === undefined ? ClientResourceStatus.ACKED : ClientResourceStatus.NACKED,
+      errorState: errorOf(rejection),
+    };
+  }
+  for (const name of status.names) {
+    if (told.has(canonicalName(name))) continue;
+    const rejection = status.rejection(name);
+    const clientStatus = clientStatuses[status.states(name)];
+    yield { typeUrl, name, clientStatus, errorState: errorOf(rejection) };
+  }
+  const unnamed = status.rejection(undefined);
+  if (unnamed !== undefined) {
+    yield { typeUrl, clientStatus: ClientResourceStatus.NACKED, errorState: errorOf(unnamed) };
+  }
+}
+
+/** Of names that nothing is there for. */
+const clientStatuses = {
+  requested: ClientResourceStatus.REQUESTED,
+  absent: ClientResourceStatus.DOES_NOT_EXIST,
+  rejected: ClientResourceStatus.NACKED,
+  // It has it by another name.
+  held: ClientResourceStatus.ACKED,
+} as const;
+
+function contentOf(received: ReceivedResource, redacted: RedactedBody): StatusEntry["xdsConfig"] {
+  try {
+    return { typeUrl: received.type.typeUrl, value: redacted(received.resource()) };
+  } catch {
+    // What cannot be read cannot be freed of secrets either.
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { XdskitError } from "@xdskit/api";
+import type { XdsClient } from "../xds-client.js";
+import { createStatusService, type StatusOptions } from "./status-service.js";
+
+/** A port at which programs such as `xdskit status` look into this one. */
+export interface ServedStatus {
+  /** `HOST:PORT`, with the port that was picked. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves client status (CSDS) over gRPC, in plaintext and to everybody who can connect: listen on loopback, or put the service on a server of your own with
+ * `createStatusService`. `address` is `HOST:PORT`, port 0 picks a free one. Rejects with an XdskitError (XDSKIT_ADDRESS_UNAVAILABLE).
+ */
+export async function serveStatus(
+  clients: XdsClient | readonly XdsClient[],
+  address: string,
+  options: StatusOptions = {},
+): Promise<ServedStatus> {
+  const server = new Server({ "grpc.max_send_message_length": -1 });
+  const { definition, implementation } = createStatusService(clients, options);
+  server.addService(definition, implementation);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(XdskitError.of("XDSKIT_ADDRESS_UNAVAILABLE", `${address}: ${error.message}`, {}, { cause: error }));
+    });
+  });
+  return {
+    address: address.replace(/:\d+$/, `:${port}`),
+    close: async () => server.forceShutdown(),
+  };
+}
