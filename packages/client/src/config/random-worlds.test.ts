@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Message } from "@bufbuild/protobuf";
 import { XdskitError } from "@xdskit/api";
+import type { ReceivedResource } from "@xdskit/protocol";
 import {
   configText,
   messageOf,
@@ -51,9 +52,16 @@ async function play(seed: number, story: string[]): Promise<void> {
   /** What watchers were told, for as long as they watch. */
   const known = new Map<string, Piece | "absent">();
   const ambient = new Map<string, string>();
+  const received = new Map<Piece, ReceivedResource>();
   const watchers = new Map<string, ResourceWatcher>();
   const subscriptions: { readonly name: string; cancel(): void }[] = [];
   let tag = 0;
+  if (random(4) === 0) {
+    world.set("listener l", { kind: "listener", tag, routes: ["r0"], tcp: undefined });
+    world.set("route r0", { kind: "route", tag, all: ["c0", `c${random(20)}`], own: undefined });
+    const chain = worldNames.cluster.map((_, index) => ["cluster", `c${index}`, `c${index + 1}`] as const);
+    for (const [type, name, next] of chain) world.set(`${type} ${name}`, { kind: "aggregate", tag, below: [next] });
+  }
   /** The last that was whole; it is to be told next. */
   let whole: Resolved | undefined;
   let told: Resolved | undefined;
@@ -77,7 +85,11 @@ async function play(seed: number, story: string[]): Promise<void> {
     ambient.delete(key);
     story.push(`tell ${key} ${JSON.stringify(piece)}`);
     if (piece === undefined) void watcher?.onError?.(noSuch(type, name));
-    else void watcher?.onChanged(receivedResource(messageOf(key, piece)));
+    else {
+      const resource = received.get(piece) ?? receivedResource(messageOf(key, piece));
+      received.set(piece, resource);
+      void watcher?.onChanged(resource);
+    }
   };
   const watch = (type: TypeOf<Message>, name: string, watcher: ResourceWatcher): Watch => {
     const short = {
@@ -108,6 +120,7 @@ async function play(seed: number, story: string[]): Promise<void> {
     story.push(`told ${text}`);
     // Nothing was told to leaves since the configuration was looked at, unless the watcher was busy meanwhile.
     assert.equal(text, whole?.text);
+    assert.ok(text === "error" || text !== told?.text, "the same twice");
     told = whole;
     if (isSlow && random(2) === 0) {
       await new Promise<void>((resolve) => {
