@@ -16,6 +16,11 @@ export interface Leaf<Type extends LeafType = LeafType> {
   readonly ambient: XdskitError | undefined;
 }
 
+interface Watched {
+  readonly leaf: Leaf;
+  readonly watch: Watch | undefined;
+}
+
 const schemas: { readonly [Type in LeafType]: GenMessage<LeafShapes[Type]> } = {
   listener: ListenerSchema,
   route: RouteConfigurationSchema,
@@ -26,20 +31,21 @@ const schemas: { readonly [Type in LeafType]: GenMessage<LeafShapes[Type]> } = {
 /** The resources of one configuration that are watched, each once. */
 export class Leaves {
   private readonly client: Pick<XdsClient, "watch">;
-  private readonly changed: (leaf: Leaf) => Promise<void>;
-  private readonly leaves = new Map<string, { readonly leaf: Leaf; readonly watch: Watch | undefined }>();
+  private readonly changed: (leaf: Leaf, what: "state" | "ambient") => Promise<void>;
+  private readonly leaves: { readonly [Type in LeafType]: Map<ResourceName, Watched> } = {
+    ...{ listener: new Map(), route: new Map(), cluster: new Map(), endpoint: new Map() },
+  };
   private readonly troubled = new Set<Leaf>();
 
   /** @param changed Called when anything about a leaf became different, perhaps within `of`; returns when it has been used. */
-  constructor(client: Pick<XdsClient, "watch">, changed: (leaf: Leaf) => Promise<void>) {
+  constructor(client: Pick<XdsClient, "watch">, changed: (leaf: Leaf, what: "state" | "ambient") => Promise<void>) {
     this.client = client;
     this.changed = changed;
   }
 
   /** The leaf of a name; it is watched from now on. */
   of<Type extends LeafType>(type: Type, name: ResourceName): Leaf<Type> {
-    const key = `${type} ${name}`;
-    const known = this.leaves.get(key);
+    const known = this.leaves[type].get(name);
     if (known !== undefined) return known.leaf as Leaf<Type>;
     const leaf = {
       type,
@@ -50,17 +56,18 @@ export class Leaves {
     // A star is a name like any other to a route, and all there are to a server.
     if (isGlobName(name) || name === "*") {
       leaf.state = { kind: "error", error: unresolved("a collection is no single resource", type, name) };
-      this.leaves.set(key, { leaf, watch: undefined });
+      this.leaves[type].set(name, { leaf, watch: undefined });
       return leaf;
     }
     let isOver = false;
     const told = (state: LeafState<LeafShapes[Type]>, ambient: XdskitError | undefined) => {
       if (isOver) return undefined;
+      const what = state === leaf.state ? "ambient" : "state";
       leaf.state = state;
       leaf.ambient = ambient;
       if (ambient === undefined) this.troubled.delete(leaf);
       else this.troubled.add(leaf);
-      return this.changed(leaf);
+      return this.changed(leaf, what);
     };
     const watcher: ResourceWatcher<LeafShapes[Type]> = {
       onChanged: (resource) => told({ kind: "here", resource }, undefined),
@@ -72,15 +79,15 @@ export class Leaves {
       isOver = true;
       watch.cancel();
     };
-    this.leaves.set(key, { leaf, watch: { cancel } });
+    this.leaves[type].set(name, { leaf, watch: { cancel } });
     return leaf;
   }
 
   /** Ends the watches of all leaves but these. */
   keep(isNeeded: (leaf: Leaf) => boolean): void {
-    for (const [key, { leaf, watch }] of this.leaves) {
+    for (const { leaf, watch } of Object.values(this.leaves).flatMap((watched) => [...watched.values()])) {
       if (isNeeded(leaf)) continue;
-      this.leaves.delete(key);
+      this.leaves[leaf.type].delete(leaf.name);
       this.troubled.delete(leaf);
       watch?.cancel();
     }

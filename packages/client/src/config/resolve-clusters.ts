@@ -61,6 +61,35 @@ function clusterOf(
   return endpoints && { kind: "cluster", name, resource, endpoints };
 }
 
+/** The load assignment that a cluster asks for; undefined where it asks for none. */
+export function assignmentName({ kind, resource }: ConfigCluster, needs: Needs): ResourceName | undefined {
+  const need = kind === "cluster" ? needs.ofCluster(resource.message) : undefined;
+  return need?.kind === "eds" && need.problem === undefined ? canonicalName(need.name) : undefined;
+}
+
+/** The same clusters after load assignments became different that these ask for; undefined while one is not known. */
+export function withAssignments(
+  before: ReadonlyMap<ResourceName, ConfigCluster>,
+  names: Iterable<ResourceName>,
+  ask: AskLeaf,
+  needs: Needs,
+): ReadonlyMap<ResourceName, ConfigCluster> | undefined {
+  const changed = new Map<ResourceName, ConfigCluster>();
+  for (const name of names) {
+    const cluster = before.get(name);
+    const need = cluster?.kind === "cluster" ? needs.ofCluster(cluster.resource.message) : undefined;
+    if (cluster?.kind !== "cluster" || need?.kind !== "eds") continue;
+    const endpoints = assignmentOf(name, need, ask);
+    if (endpoints === undefined) return undefined;
+    const after = kept<ConfigCluster>(cluster, { ...cluster, endpoints });
+    if (after !== cluster) changed.set(name, after);
+  }
+  if (changed.size === 0) return before;
+  const clusters = new Map(before);
+  for (const [name, cluster] of changed) clusters.set(name, cluster);
+  return clusters;
+}
+
 function childrenOf(state: LeafState<Cluster>, needs: Needs): readonly ResourceName[] {
   if (state.kind !== "here") return [];
   const need = needs.ofCluster(state.resource.message);

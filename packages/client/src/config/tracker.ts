@@ -4,12 +4,15 @@ import type { AskLeaf } from "./leaf.js";
 import { type Leaf, Leaves } from "./leaves.js";
 import type { Needs } from "./needs.js";
 import { type Outcome, resolve } from "./resolve.js";
+import { assignmentName, withAssignments } from "./resolve-clusters.js";
 import type { ConfigProblem, ConfigWatch, ConfigWatcher, XdsConfig } from "./xds-config.js";
 
 /** What came of following the listener, and the leaves that it is made of. */
 interface Result {
   readonly outcome: Outcome;
   readonly leaves: ReadonlySet<Leaf>;
+  /** The clusters that ask for each load assignment; made when first needed. */
+  askers?: ReadonlyMap<ResourceName, readonly ResourceName[]>;
 }
 
 const nothing: Result = { outcome: { kind: "waiting" }, leaves: new Set() };
@@ -43,6 +46,8 @@ export class Tracker implements ConfigWatch {
   private taken = nothing;
   private config: XdsConfig | undefined;
   private problems: readonly ConfigProblem[] = [];
+  /** What became different since the listener was followed last; undefined where that is more than leaves. */
+  private changes: Set<Leaf> | undefined;
   private round: Promise<void> | undefined;
   private telling: Promise<void> | undefined;
   private isOver = false;
@@ -50,7 +55,10 @@ export class Tracker implements ConfigWatch {
   /** Throws what the client's `watch` throws. */
   constructor(options: TrackerOptions) {
     this.options = options;
-    this.leaves = new Leaves(options.client, () => this.changed());
+    this.leaves = new Leaves(options.client, (leaf, what) => {
+      if (what === "state") this.changes?.add(leaf);
+      return this.changed();
+    });
     this.leaves.of("listener", options.listener);
   }
 
@@ -59,6 +67,7 @@ export class Tracker implements ConfigWatch {
       const count = (this.subscriptions.get(cluster) ?? 0) + by;
       if (count > 0) this.subscriptions.set(cluster, count);
       else this.subscriptions.delete(cluster);
+      this.changes = undefined;
       void this.changed();
     };
     change(1);
@@ -91,6 +100,15 @@ export class Tracker implements ConfigWatch {
   }
 
   private look(): void {
+    const changes = this.changes;
+    this.changes = new Set();
+    if (changes?.size === 0) return;
+    const outcome = changes === undefined ? undefined : this.withAssignments(changes);
+    if (outcome !== undefined) {
+      this.newest = { ...this.newest, outcome };
+      this.putOff(this.newest);
+      return;
+    }
     const leaves = new Set<Leaf>();
     const ask: AskLeaf = (type, name) => {
       const leaf = this.leaves.of(type, name);
@@ -100,6 +118,18 @@ export class Tracker implements ConfigWatch {
     this.newest = { outcome: this.resolve(ask), leaves };
     if (this.newest.outcome.kind !== "waiting") this.putOff(this.newest);
     this.drop();
+  }
+
+  /** The short way: where nothing but load assignments changed, the rest is as it was. */
+  private withAssignments(changes: ReadonlySet<Leaf>): Outcome | undefined {
+    const { outcome } = this.newest;
+    if (outcome.kind !== "config" || [...changes].some(({ type }) => type !== "endpoint")) return undefined;
+    const { needs } = this.options;
+    this.newest.askers ??= askersOf(outcome.config, needs);
+    const askers = [...changes].flatMap(({ name }) => this.newest.askers?.get(name) ?? []);
+    const ask: AskLeaf = (type, name) => this.leaves.of(type, name).state;
+    const clusters = withAssignments(outcome.config.clusters, askers, ask, needs);
+    return clusters && { kind: "config", config: { ...outcome.config, clusters } };
   }
 
   /** Tells it when the watcher is free; what says the same as what was told last is not told again. */
@@ -164,6 +194,18 @@ export class Tracker implements ConfigWatch {
     this.problems = problems.map(({ leaf, error }) => ({ type: leaf.type, name: leaf.name, error }));
     return () => watcher.onAmbient?.(this.problems);
   }
+}
+
+function askersOf(config: XdsConfig, needs: Needs): ReadonlyMap<ResourceName, readonly ResourceName[]> {
+  const askers = new Map<ResourceName, ResourceName[]>();
+  for (const cluster of config.clusters.values()) {
+    const name = assignmentName(cluster, needs);
+    if (name === undefined) continue;
+    const others = askers.get(name);
+    if (others === undefined) askers.set(name, [cluster.name]);
+    else others.push(cluster.name);
+  }
+  return askers;
 }
 
 function isSame(a: Outcome, b: Outcome): boolean {

@@ -283,7 +283,7 @@ describe("watching a configuration", () => {
 
   it("takes no collection for a listener, and asks for no cluster that is one", async () => {
     const { client, calls } = watching("app");
-    assert.throws(() => watchConfig(client, "*", { onChanged: () => {} }), /XDSKIT_CONFIG_UNRESOLVED/);
+    assert.throws(() => watchConfig(client, "*", { onChanged: () => {} }), /XDSKIT_CLIENT_OPTION/);
     await client.give(apiListener("app", routes("inline", "*")));
     assert.deepEqual([client.watched, calls], [["listener app"], ["inline; *: error"]]);
   });

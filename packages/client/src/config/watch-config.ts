@@ -1,8 +1,7 @@
-import { canonicalName, envoyRegistry, isGlobName, type Registry, type ResourceName } from "@xdskit/api";
+import { canonicalName, envoyRegistry, isGlobName, type Registry, type ResourceName, XdskitError } from "@xdskit/api";
 import type { XdsClient } from "../xds-client.js";
 import { type ConfigIterator, createConfigIterator } from "./config-iterator.js";
 import { createNeeds } from "./needs.js";
-import { unresolved } from "./problem.js";
 import { Tracker } from "./tracker.js";
 import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "./xds-config.js";
 
@@ -26,7 +25,7 @@ export function watchConfig(
   setting?: ConfigSetting,
 ): ConfigWatch {
   if (listener === "*" || isGlobName(listener))
-    throw unresolved("a configuration is that of one listener", "listener", listener);
+    throw XdskitError.of("XDSKIT_CLIENT_OPTION", "a configuration is that of one listener", { resource: listener });
   return new Tracker({
     client,
     listener: canonicalName(listener),

@@ -13,32 +13,28 @@ export interface ScriptedClient extends Pick<XdsClient, "watch"> {
   ambient(type: string, name: ResourceName, error: XdskitError): Promise<void>;
 }
 
-interface Watched {
-  readonly key: string;
-  readonly watcher: ResourceWatcher;
-}
-
 /** @param told Is called when a watch begins (`+cluster web`) or ends (`-cluster web`). */
 export function createScriptedClient(told: (what: string) => void = () => {}): ScriptedClient {
-  const watches = new Set<Watched>();
+  const watchers = new Map<string, Set<ResourceWatcher>>();
   const all = async (key: string, call: (watcher: ResourceWatcher) => unknown) => {
-    await Promise.all([...watches].filter((watch) => watch.key === key).map(({ watcher }) => call(watcher)));
+    await Promise.all([...(watchers.get(key) ?? [])].map(call));
   };
   const watch = (type: TypeOf<Message>, name: ResourceName, watcher: ResourceWatcher): Watch => {
     const known = typeof type === "string" ? type : type.typeName;
     const row = resourceTypes.find(known) ?? resourceTypes.find(`type.googleapis.com/${known}`);
-    const watched = { key: `${row?.name} ${name}`, watcher };
-    watches.add(watched);
-    told(`+${watched.key}`);
+    const key = `${row?.name} ${name}`;
+    const all = watchers.get(key) ?? new Set();
+    watchers.set(key, all.add(watcher));
+    told(`+${key}`);
     const cancel = () => {
-      if (watches.delete(watched)) told(`-${watched.key}`);
+      if (all.delete(watcher)) told(`-${key}`);
     };
     return { cancel };
   };
   return {
     watch: watch as XdsClient["watch"],
     get watched() {
-      return [...watches].map(({ key }) => key).sort();
+      return [...watchers].flatMap(([key, all]) => [...all].map(() => key)).sort();
     },
     give: (message) => {
       const resource = receivedResource(message);
