@@ -11,6 +11,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { ReceivedResource } from "@xdskit/protocol";
 import { defaultBackoff } from "./backoff.js";
 import { clientChecks } from "./client-checks.js";
@@ -19,6 +20,7 @@ import { defaultClientLimits } from "./client-limits.js";
 import { clientNode } from "./client-node.js";
 import type { ClientOptions } from "./client-options.js";
 import { systemClock } from "./clock.js";
+import { createWatchConfig } from "./config/watch-config.js";
 import { getResource } from "./get-resource.js";
 import { checkOptions } from "./option-checks.js";
 import { createOrigins } from "./origin/origins.js";
@@ -141,9 +143,19 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     );
   };
 
+  // A message has the shape of its type's schema: that is what a response is checked for.
+  const listenerType = types.byTypeUrl(`${typeUrlPrefix}${ListenerSchema.typeName}`)?.type;
+  const typed = { watch: watch as XdsClient["watch"] };
+  const watchConfig = createWatchConfig({
+    ...{ client: typed, registry, counted },
+    failed: (error) => {
+      if (listenerType !== undefined) events.emit(() => ({ kind: "watcher-failed", type: listenerType, error }));
+    },
+  });
+
   return {
-    // A message has the shape of its type's schema: that is what a response is checked for.
-    watch: watch as XdsClient["watch"],
+    ...typed,
+    watchConfig,
     watchCollection: (type, name, watcher) =>
       start((own) => watchAll(typeOf(type), name, own), watcher as Watcher<Collection>, mergeCollections),
     get: get as XdsClient["get"],

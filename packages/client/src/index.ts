@@ -15,7 +15,6 @@ export type {
 } from "./client-options.js";
 export type { Clock } from "./clock.js";
 export type { ConfigIterator } from "./config/config-iterator.js";
-export { type ConfigSetting, iterateConfig, watchConfig } from "./config/watch-config.js";
 export type {
   ClusterEndpoints,
   ConfigCluster,

@@ -4,6 +4,8 @@ import type { ResourceName, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/api/envoy/config/core/v3/base";
 import type { ClientTypeStatus, ReceivedResource } from "@xdskit/protocol";
 import type { ClientListener } from "./client-event.js";
+import type { ConfigIterator } from "./config/config-iterator.js";
+import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "./config/xds-config.js";
 
 /** A type of resources, as people write it (`cluster`, `cds`, a type URL), or as the message's schema, which types the resources. */
 export type TypeOf<Shape extends Message> = GenMessage<Shape> | string;
@@ -86,6 +88,13 @@ export interface XdsClient {
     name: ResourceName,
     options?: GetOptions,
   ): Promise<ReceivedResource<Shape>>;
+  /**
+   * Watches a listener with all that it leads to: its routes, their clusters, their endpoints, as gRPC does (A74). Nothing is told before each part is known, be it
+   * that it cannot be had; then each change is told once it is complete.
+   */
+  watchConfig(listener: ResourceName, watcher: ConfigWatcher, options?: ConfigOptions): ConfigWatch;
+  /** The same as an iterator. */
+  watchConfig(listener: ResourceName, options?: ConfigOptions): ConfigIterator;
   /** Calls a function at every event, in the order in which they happen; returns what stops it. */
   on(listener: ClientListener): () => void;
   /** Who the client says it is, as servers are told. */

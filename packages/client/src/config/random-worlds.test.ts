@@ -15,7 +15,7 @@ import {
 import { randomFrom } from "../testing/random.js";
 import { noSuch, receivedResource } from "../testing/scripted-client.js";
 import type { ResourceWatcher, TypeOf, Watch, XdsClient } from "../xds-client.js";
-import { watchConfig } from "./watch-config.js";
+import { createWatchConfig } from "./watch-config.js";
 
 const { SEED, RUNS, STEPS } = process.env;
 const steps = Number(STEPS ?? 60);
@@ -131,8 +131,8 @@ async function play(seed: number, story: string[]): Promise<void> {
   };
   const onChanged = (config: Parameters<typeof configText>[0]) => isTold(configText(config));
   const failures: unknown[] = [];
-  const watching = watchConfig(
-    { watch: watch as XdsClient["watch"] },
+  const client = { watch: watch as XdsClient["watch"] };
+  const watching = createWatchConfig({ client, failed: (error) => failures.push(error) })(
     "l",
     {
       onChanged,
@@ -145,7 +145,6 @@ async function play(seed: number, story: string[]): Promise<void> {
       },
     },
     { authority },
-    { failed: (error) => failures.push(error) },
   );
 
   const step = async (change: () => void) => {

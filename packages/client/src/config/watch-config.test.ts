@@ -17,8 +17,8 @@ import {
   socketListener,
   tcpChain,
 } from "../testing/config-messages.js";
-import { createScriptedClient, noSuch } from "../testing/scripted-client.js";
-import { iterateConfig, watchConfig } from "./watch-config.js";
+import { createScriptedClient, noSuch, type ScriptedClient } from "../testing/scripted-client.js";
+import { createWatchConfig } from "./watch-config.js";
 import type { ConfigOptions, XdsConfig } from "./xds-config.js";
 
 describe("watching a configuration", () => {
@@ -225,7 +225,7 @@ describe("watching a configuration", () => {
     const client = createScriptedClient();
     const calls: string[] = [];
     let release = () => {};
-    watchConfig(client, "app", {
+    configOf(client)("app", {
       onChanged: (config) => {
         calls.push(text(config));
         return new Promise<void>((resolve) => {
@@ -258,7 +258,7 @@ describe("watching a configuration", () => {
       calls.push(text(config));
       throw new Error("mine");
     };
-    watchConfig(client, "app", { onChanged }, {}, { failed: (error) => failures.push(error) });
+    configOf(client, failures)("app", { onChanged });
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 1));
     await client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 2));
@@ -267,7 +267,7 @@ describe("watching a configuration", () => {
 
   it("is an iterator too, which gives the newest", async () => {
     const client = createScriptedClient();
-    const iterator = iterateConfig(client, "app");
+    const iterator = configOf(client)("app");
     await client.give(apiListener("app", routes("inline", "a")));
     await client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 1));
     await client.give(inlineCluster("a", Cluster_DiscoveryType.STATIC, 2));
@@ -283,7 +283,7 @@ describe("watching a configuration", () => {
 
   it("takes no collection for a listener, and asks for no cluster that is one", async () => {
     const { client, calls } = watching("app");
-    assert.throws(() => watchConfig(client, "*", { onChanged: () => {} }), /XDSKIT_CLIENT_OPTION/);
+    assert.throws(() => configOf(client)("*", { onChanged: () => {} }), /XDSKIT_CLIENT_OPTION/);
     await client.give(apiListener("app", routes("inline", "*")));
     assert.deepEqual([client.watched, calls], [["listener app"], ["inline; *: error"]]);
   });
@@ -294,12 +294,15 @@ async function turns(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
+function configOf(client: ScriptedClient, failures: unknown[] = []) {
+  return createWatchConfig({ client, failed: (error) => failures.push(error) });
+}
+
 function watching(name: string, options?: ConfigOptions, log: string[] = []) {
   const client = createScriptedClient((what) => log.push(what));
   const calls: string[] = [];
   const configs: XdsConfig[] = [];
-  const watch = watchConfig(
-    client,
+  const watch = configOf(client)(
     name,
     {
       onChanged: (config, previous) => {

@@ -1,47 +1,42 @@
 import { canonicalName, envoyRegistry, isGlobName, type Registry, type ResourceName, XdskitError } from "@xdskit/api";
-import type { XdsClient } from "../xds-client.js";
-import { type ConfigIterator, createConfigIterator } from "./config-iterator.js";
+import type { Watch, XdsClient } from "../xds-client.js";
+import { createConfigIterator } from "./config-iterator.js";
 import { createNeeds } from "./needs.js";
 import { Tracker } from "./tracker.js";
 import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "./xds-config.js";
 
-/** What `watchConfig` needs to know beside what is asked of it. */
-export interface ConfigSetting {
+/** What configurations are watched with. */
+export interface ConfigTools {
+  readonly client: Pick<XdsClient, "watch">;
   /** Where filters and cluster types are looked up. Default: Envoy's own. */
   readonly registry?: Registry | undefined;
-  /** Takes what a watcher throws or rejects with. Default: nothing is done about it. */
-  readonly failed?: ((error: unknown) => void) | undefined;
+  /** Takes what a watcher throws or rejects with. */
+  readonly failed: (error: unknown) => void;
+  /** Makes a watch one that ends with the client; `end` is called then. Default: nothing ends it. */
+  readonly counted?: (<Kind extends Watch>(watch: Kind, end: () => void) => Watch) | undefined;
 }
 
-/**
- * Watches a listener with all that it leads to: listener → routes → clusters → endpoints, as gRPC's A74 does. Nothing is told before each part is known, be it
- * that it cannot be had. Throws an XdskitError for a collection, and what the client's `watch` throws.
- */
-export function watchConfig(
-  client: Pick<XdsClient, "watch">,
-  listener: ResourceName,
-  watcher: ConfigWatcher,
-  options?: ConfigOptions,
-  setting?: ConfigSetting,
-): ConfigWatch {
-  if (listener === "*" || isGlobName(listener))
-    throw XdskitError.of("XDSKIT_CLIENT_OPTION", "a configuration is that of one listener", { resource: listener });
-  return new Tracker({
-    client,
-    listener: canonicalName(listener),
-    authority: options?.authority,
-    watcher,
-    needs: createNeeds(setting?.registry ?? envoyRegistry()),
-    failed: setting?.failed ?? (() => {}),
-  });
-}
+/** The client's `watchConfig`, over its `watch`. */
+export function createWatchConfig({ client, registry, failed, counted }: ConfigTools): XdsClient["watchConfig"] {
+  const needs = createNeeds(registry ?? envoyRegistry());
 
-/** The same as an iterator. */
-export function iterateConfig(
-  client: Pick<XdsClient, "watch">,
-  listener: ResourceName,
-  options?: ConfigOptions,
-  setting?: ConfigSetting,
-): ConfigIterator {
-  return createConfigIterator((watcher) => watchConfig(client, listener, watcher, options, setting));
+  function start(listener: ResourceName, watcher: ConfigWatcher, options: ConfigOptions, end: () => void): ConfigWatch {
+    if (listener === "*" || isGlobName(listener)) {
+      const message = "a configuration is that of one listener";
+      throw XdskitError.of("XDSKIT_CLIENT_OPTION", message, { type: "listener", resource: listener });
+    }
+    const { authority } = options;
+    const tracker = new Tracker({ client, listener: canonicalName(listener), authority, watcher, needs, failed });
+    const watch = counted?.(tracker, end) ?? tracker;
+    return { cancel: () => watch.cancel(), subscribe: (cluster) => tracker.subscribe(cluster) };
+  }
+  function watchConfig(
+    listener: ResourceName,
+    watcherOrOptions: ConfigWatcher | ConfigOptions = {},
+    options: ConfigOptions = {},
+  ): ConfigWatch {
+    if ("onChanged" in watcherOrOptions) return start(listener, watcherOrOptions, options, () => {});
+    return createConfigIterator((watcher, end) => start(listener, watcher, watcherOrOptions, end));
+  }
+  return watchConfig as XdsClient["watchConfig"];
 }
