@@ -6,6 +6,8 @@ export type { PositionedResource } from "./file-reading.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identifiers.js";
 export { typeUrlPrefix } from "./identifiers.js";
 export { type JsonText, parseJsonText } from "./json-text.js";
+export { type TypesAndMessages, typesByUrl } from "./opaque-types.js";
+export { type ReadableJsonOptions, readableJson } from "./readable-json.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";
 export { redactErrorText, redactJson } from "./redact/secret-text.js";
 export { createFromPaths, type PathOf } from "./references/from-paths.js";

@@ -133,7 +133,7 @@ export function writeAny(any: Any, registry: Registry): string {
 }
 
 /** The same value with `"@type"` before the fields that it explains. */
-function typeFirst(json: JsonValue): JsonValue {
+export function typeFirst(json: JsonValue): JsonValue {
   if (Array.isArray(json)) return json.map(typeFirst);
   if (typeof json !== "object" || json === null) return json;
   const { "@type": type } = json;
