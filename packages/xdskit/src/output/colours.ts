@@ -1,0 +1,22 @@
+/** What is coloured on a terminal. */
+export type Colour = "added" | "removed" | "quiet" | "strong";
+
+/** Puts a text in a colour, or leaves it as it is. */
+export type Paint = (colour: Colour, text: string) => string;
+
+const codes: { readonly [C in Colour]: readonly [number, number] } = {
+  added: [32, 39],
+  removed: [31, 39],
+  quiet: [2, 22],
+  strong: [1, 22],
+};
+
+/** Colours for a terminal; none where `NO_COLOR` is set (https://no-color.org), or the terminal is dumb. */
+export function createPaint(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Paint {
+  const isPlain = !isTerminal || (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
+  if (isPlain) return (_, text) => text;
+  return (colour, text) => {
+    const [on, off] = codes[colour];
+    return `\u001b[${on}m${text}\u001b[${off}m`;
+  };
+}

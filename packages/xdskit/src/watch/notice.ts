@@ -1,0 +1,40 @@
+import type { ResourceType } from "@xdskit/api";
+import type { WatchEvent } from "./watch-event.js";
+
+/** An event in words, on one line. */
+export function noticeOf(event: WatchEvent): string {
+  switch (event.kind) {
+    case "connected":
+      return `connected to ${event.server}${about(event.type)}`;
+    case "disconnected":
+      return `${event.server} ended the stream${about(event.type)}${event.error === undefined ? "" : `: ${event.error}`}`;
+    case "upsert":
+      return `${event.resource.type.name} ${JSON.stringify(event.resource.name)}`;
+    case "delete":
+      return `${event.type.name} ${JSON.stringify(event.name)} is gone${event.ttl ? ": its TTL is over" : ""}`;
+    case "not_found":
+      return `${event.type.name} ${JSON.stringify(event.name)} does not exist${why(event)}`;
+    case "error":
+      return errorNotice(event);
+    case "switched":
+      return `${event.to} answers instead of ${event.from}`;
+  }
+}
+
+function about(type: ResourceType | undefined): string {
+  return type === undefined ? "" : ` (${type.name})`;
+}
+
+function why({ reason, message }: Extract<WatchEvent, { kind: "not_found" }>): string {
+  if (message !== undefined && message !== "") return `: ${message}`;
+  return reason === "timer" ? ": the server did not answer in time" : "";
+}
+
+function errorNotice({ code, message, server, type, name, nack }: Extract<WatchEvent, { kind: "error" }>): string {
+  const where = server === undefined ? "" : `${server}: `;
+  const what = type === undefined ? "" : `${type.name}${name === undefined ? "" : ` ${JSON.stringify(name)}`} `;
+  // Errors of ours say their code.
+  const text = code.startsWith("XDSKIT_") && message.includes(code) ? message : `${message} [${code}]`;
+  if (nack) return `${where}${what}rejected: ${text}`;
+  return `${where}${what === "" ? "" : `${what.trimEnd()}: `}${text}`;
+}

@@ -1,0 +1,59 @@
+import { type ReadableJsonOptions, readableJson, type Registry, XdskitError } from "@xdskit/api";
+import type { ReceivedResource } from "@xdskit/protocol";
+import { stringify } from "yaml";
+
+/** JSON of a resource, and what is wrong where it cannot be written whole. */
+export interface ShownResource {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly problem: string | undefined;
+}
+
+/** How resources are shown: without secrets, if not asked otherwise. */
+export interface ResourceView {
+  /** Proto3 JSON, with its `"@type"`. */
+  json(resource: ReceivedResource): ShownResource;
+  /** A document as `xdskit serve` reads it: wrapped where it has a TTL, aliases, or a name that its message does not carry. */
+  yaml(resource: ReceivedResource): string;
+}
+
+const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
+
+/** `registry`: with the messages of one's own. */
+export function createResourceView(registry: Registry, secrets: boolean): ResourceView {
+  const shown = (resource: ReceivedResource, fieldNames: ReadableJsonOptions["fieldNames"]): ShownResource => {
+    try {
+      return { json: readableJson(resource.message, { registry, secrets, fieldNames }), problem: undefined };
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      return { json: { "@type": resource.type.typeUrl }, problem: error.message };
+    }
+  };
+  return {
+    json: (resource) => shown(resource, "json"),
+    yaml: (resource) => {
+      const { json, problem } = shown(resource, "proto");
+      const document = isBare(resource) ? json : wrapped(resource, json);
+      const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false, compat: "yaml-1.1" });
+      return problem === undefined ? text : `# its content cannot be shown: ${problem.replaceAll("\n", " ")}\n${text}`;
+    },
+  };
+}
+
+function isBare({ type, name, aliases, ttl, message }: ReceivedResource): boolean {
+  return aliases.length === 0 && ttl === undefined && type.nameOf(message) === name;
+}
+
+function wrapped({ name, aliases, ttl }: ReceivedResource, resource: ShownResource["json"]) {
+  return {
+    "@type": wrapperUrl,
+    name,
+    ...(aliases.length > 0 ? { aliases } : {}),
+    ...(ttl === undefined ? {} : { ttl: durationText(ttl) }),
+    resource,
+  };
+}
+
+/** Milliseconds as protobuf's JSON has a duration: `1.5s`. */
+export function durationText(milliseconds: number): string {
+  return `${milliseconds / 1000}s`;
+}

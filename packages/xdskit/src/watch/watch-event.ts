@@ -1,0 +1,122 @@
+import { redactErrorText, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import type { ClientEvent } from "@xdskit/client";
+import type { BadResource, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import { grpcStatusName } from "../output/grpc-status.js";
+
+/** What `watch` and `get` show: the rows of docs/watch.md. */
+export type WatchEvent =
+  | { readonly kind: "connected"; readonly server: string; readonly type: ResourceType | undefined }
+  | {
+      readonly kind: "disconnected";
+      readonly server: string;
+      readonly type: ResourceType | undefined;
+      /** Undefined where the server ended it in good order. */
+      readonly error: string | undefined;
+    }
+  | { readonly kind: "upsert"; readonly resource: ReceivedResource }
+  | { readonly kind: "delete"; readonly type: ResourceType; readonly name: ResourceName; readonly ttl: boolean }
+  | {
+      readonly kind: "not_found";
+      readonly type: ResourceType;
+      readonly name: ResourceName;
+      /** No answer within 15 s, or the server said so. */
+      readonly reason: "timer" | "told";
+      /** What the server said of it. */
+      readonly message: string | undefined;
+    }
+  | ErrorEvent
+  | { readonly kind: "switched"; readonly from: string; readonly to: string };
+
+export interface ErrorEvent {
+  readonly kind: "error";
+  readonly message: string;
+  /** `XDSKIT_…`, or the name of a gRPC status. */
+  readonly code: string;
+  readonly server: string | undefined;
+  readonly type: ResourceType | undefined;
+  /** The one resource that it is about. */
+  readonly name: ResourceName | undefined;
+  /** What the server sent was rejected. */
+  readonly nack: boolean;
+  /** Of what was rejected. */
+  readonly version: Version | undefined;
+}
+
+/** Turns what happens in a client into what is shown. One for each client: it knows which streams are up. */
+export function createWatchEvents(options: { readonly secrets: boolean }): (event: ClientEvent) => readonly WatchEvent[] {
+  const up = new Set<string>();
+  const clean = options.secrets ? (text: string) => text : redactErrorText;
+  return (event) => {
+    switch (event.kind) {
+      case "connected":
+        up.add(streamOf(event.server, event.type));
+        return [{ kind: "connected", server: event.server, type: event.type }];
+      case "disconnected": {
+        const { server, type } = event;
+        const error = event.error && { ...event.error, message: clean(event.error.message) };
+        const events: WatchEvent[] = [];
+        // An attempt that came to nothing ends no stream.
+        if (up.delete(streamOf(server, type)))
+          events.push({ kind: "disconnected", server, type, error: error?.message });
+        if (error !== undefined) {
+          const code = grpcStatusName(error.code);
+          events.push({ ...noError, code, message: error.message, server, type });
+        }
+        return events;
+      }
+      case "failed": {
+        const { server, type, error, nack } = event;
+        return [{ ...noError, code: error.code, message: clean(error.message), server, type, name: nameIn(error), nack }];
+      }
+      case "updated":
+        return eventsOf(event.update, event.server, clean);
+      case "rejected": {
+        const { server, type, version, bad } = event;
+        const code = bad[0]?.findings[0]?.code ?? "INVALID_ARGUMENT";
+        const name = onlyName(bad);
+        return [{ ...noError, code, message: clean(event.message), server, type, name, nack: true, version }];
+      }
+      case "switched":
+        return [{ kind: "switched", from: event.from, to: event.to }];
+      case "watcher-failed":
+        return [];
+    }
+  };
+}
+
+const noError = {
+  kind: "error",
+  server: undefined,
+  type: undefined,
+  name: undefined,
+  nack: false,
+  version: undefined,
+} as const;
+
+const streamOf = (server: string, type: ResourceType | undefined) => `${server}\n${type?.typeUrl ?? ""}`;
+
+function eventsOf(
+  { type, upserted, removed, absent, failing }: ResourceUpdate,
+  server: string,
+  clean: (text: string) => string,
+): readonly WatchEvent[] {
+  return [
+    ...removed.map(({ name, reason }) => ({ kind: "delete", type, name, ttl: reason === "ttl" }) as const),
+    ...upserted.map((resource) => ({ kind: "upsert", resource }) as const),
+    ...absent.map(({ name, reason, error }) => {
+      return { kind: "not_found", type, name, reason, message: error && clean(error.message) } as const;
+    }),
+    ...failing.map(({ name, code, message }) => {
+      return { ...noError, code: grpcStatusName(code), message: clean(message), server, type, name };
+    }),
+  ];
+}
+
+/** The name of what is bad, if it is one. */
+function onlyName(bad: readonly BadResource[]): ResourceName | undefined {
+  return bad.length === 1 ? bad[0]?.name : undefined;
+}
+
+function nameIn(error: { readonly findings: readonly { readonly resource?: string | undefined }[] }): string | undefined {
+  return error.findings.length === 1 ? error.findings[0]?.resource : undefined;
+}

@@ -1,0 +1,151 @@
+import type { ResourceType } from "@xdskit/api";
+import type { ReceivedResource } from "@xdskit/protocol";
+import type { Paint } from "../output/colours.js";
+import { printable } from "../output/printable.js";
+import type { Terminal } from "../output/terminal.js";
+import { changeText } from "./change-text.js";
+import { eventRecord } from "./event-record.js";
+import { noticeOf } from "./notice.js";
+import { durationText, type ResourceView } from "./resource-view.js";
+import type { WatchEvent } from "./watch-event.js";
+
+export const outputFormats = ["yaml", "json", "jsonl", "name", "wide"] as const;
+/** `yaml`: documents. `jsonl`, `json`: events, one a line or indented. `name`, `wide`: one line a resource. */
+export type OutputFormat = (typeof outputFormats)[number];
+
+/** Where events are shown. */
+export interface WatchOutput {
+  show(event: WatchEvent): void;
+}
+
+export interface WatchOutputOptions {
+  readonly format: OutputFormat;
+  readonly command: "watch" | "get";
+  readonly view: ResourceView;
+  /** What changes is shown as a difference: for people on a terminal. */
+  readonly differences: boolean;
+  readonly paint: Paint;
+}
+
+/** Standard output holds what was asked for; in the formats for people all else is said on standard error. */
+export function createWatchOutput(terminal: Terminal, options: WatchOutputOptions): WatchOutput {
+  const { format, view } = options;
+  switch (format) {
+    case "jsonl":
+    case "json": {
+      const indent = format === "json" ? 2 : undefined;
+      return {
+        show: (event) => terminal.out(`${JSON.stringify(eventRecord(event, view, new Date()), undefined, indent)}\n`),
+      };
+    }
+    case "yaml":
+      return withNotices(terminal, options, documents(terminal, options));
+    case "name":
+      return withNotices(terminal, options, lines(terminal, options, nameLine));
+    case "wide":
+      return withNotices(terminal, options, lines(terminal, options, wideLine));
+  }
+}
+
+type ContentEvent = Extract<WatchEvent, { readonly kind: "upsert" | "delete" | "not_found" }>;
+
+/** What is not content goes to standard error; `get` says only what is wrong. */
+function withNotices(
+  terminal: Terminal,
+  { command }: WatchOutputOptions,
+  content: (event: ContentEvent) => void,
+): WatchOutput {
+  const say = (event: WatchEvent) => terminal.err(`xdskit ${command}: ${printable(noticeOf(event))}\n`);
+  return {
+    show: (event) => {
+      switch (event.kind) {
+        case "upsert":
+        case "delete":
+          return content(event);
+        case "not_found":
+          return command === "get" ? say(event) : content(event);
+        case "error":
+          return say(event);
+        case "connected":
+        case "disconnected":
+        case "switched":
+          if (command === "watch") say(event);
+      }
+    },
+  };
+}
+
+function documents(terminal: Terminal, options: WatchOutputOptions): (event: ContentEvent) => void {
+  const { command, view, paint, differences } = options;
+  // On a terminal: what was shown last of each.
+  const shown = new Map<string, ReceivedResource>();
+  const head = (text: string) => {
+    const time = command === "watch" ? `${new Date().toTimeString().slice(0, 8)} ` : "";
+    return `${paint("strong", `# ${time}${printable(text)}`)}\n`;
+  };
+  return (event) => {
+    if (event.kind !== "upsert") {
+      shown.delete(keyOf(event));
+      terminal.out(head(noticeOf(event)));
+      return;
+    }
+    const { resource } = event;
+    const before = differences ? shown.get(keyOf(resource)) : undefined;
+    if (differences) shown.set(keyOf(resource), resource);
+    const text = `${resource.type.name} ${JSON.stringify(resource.name)} version ${JSON.stringify(resource.version)}`;
+    if (before === undefined) terminal.out(`---\n${head(text)}${safe(view.yaml(resource), differences)}`);
+    else {
+      const change = changeText(view.yaml(before), view.yaml(resource), paint);
+      terminal.out(`${head(text)}${change === "" ? "  (in what is not shown)\n" : change}`);
+    }
+  };
+}
+
+/** A file holds exactly what was sent; on a terminal it must not move the cursor. */
+function safe(yaml: string, forPeople: boolean): string {
+  return forPeople ? yaml.split("\n").map(printable).join("\n") : yaml;
+}
+
+function keyOf({ type, name }: { readonly type: ResourceType; readonly name: string }): string {
+  return `${type.typeUrl}\n${name}`;
+}
+
+/** `+` is new or changed, `-` is gone, `?` does not exist. */
+const signs = { upsert: "+", delete: "-", not_found: "?" } as const;
+
+function lines(
+  terminal: Terminal,
+  { command }: WatchOutputOptions,
+  line: (event: ContentEvent) => string,
+): (event: ContentEvent) => void {
+  const signed = command === "watch";
+  let isFirst = line === wideLine;
+  return (event) => {
+    if (isFirst) terminal.out(`${signed ? "  " : ""}${columns("TYPE", "NAME", "VERSION", "BYTES", "TTL", "ALIASES")}\n`);
+    isFirst = false;
+    const sign = signed ? signs[event.kind] : "";
+    terminal.out(`${sign}${signed && line === wideLine ? " " : ""}${line(event)}\n`);
+  };
+}
+
+function nameLine(event: ContentEvent): string {
+  const { type, name } = event.kind === "upsert" ? event.resource : event;
+  return printable(`${type.name}/${name}`);
+}
+
+function wideLine(event: ContentEvent): string {
+  if (event.kind === "delete") return columns(event.type.name, event.name, event.ttl ? "its TTL is over" : "");
+  if (event.kind === "not_found") return columns(event.type.name, event.name, event.message ?? "does not exist");
+  const { type, name, version, value, ttl, aliases } = event.resource;
+  const alive = ttl === undefined ? "-" : durationText(ttl);
+  return columns(type.name, name, version, String(value.byteLength), alive, aliases.join(",") || "-");
+}
+
+const widths = [16, 32, 20, 7, 6];
+
+function columns(...cells: readonly string[]): string {
+  return cells
+    .map((cell, index) => printable(cell).padEnd(widths[index] ?? 0))
+    .join("  ")
+    .trimEnd();
+}
