@@ -1,9 +1,11 @@
 import { Command, CommanderError } from "commander";
 import { bootstrapCommand } from "./commands/bootstrap.js";
+import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
 import { serveCommand } from "./commands/serve.js";
 import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
+import { watchCommand } from "./commands/watch.js";
 import { exitStatus } from "./exit-status.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
 import { version } from "./version.js";
@@ -14,6 +16,8 @@ Examples:
   $ xdskit validate ./config               check them without serving
   $ xdskit plan ./config ./config.new      show in which stages a change reaches clients
   $ xdskit status                          show what each client has, and what it rejected
+  $ xdskit get --type cluster              print what a server gives
+  $ xdskit watch --type endpoint web       and every change of it
   $ xdskit bootstrap > envoy.yaml          print the bootstrap with which an Envoy finds this server
 
 Every command explains itself: xdskit COMMAND --help
@@ -33,6 +37,8 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     .addCommand(validateCommand(terminal, exit))
     .addCommand(planCommand(terminal, exit))
     .addCommand(statusCommand(terminal, exit))
+    .addCommand(getCommand(terminal, exit))
+    .addCommand(watchCommand(terminal, exit))
     .addCommand(bootstrapCommand(terminal));
   for (const command of [program, ...program.commands]) {
     command

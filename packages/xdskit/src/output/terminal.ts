@@ -2,13 +2,42 @@
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** Resolves once there is room for more on standard output, or nobody reads it any more. Undefined where there always is. */
+  readonly drained?: (() => Promise<void>) | undefined;
+  /** Resolves once all of standard output is written, or nobody reads it any more. */
+  readonly flushed?: (() => Promise<void>) | undefined;
+  /** Resolves when nobody reads standard output any more. */
+  readonly closed?: Promise<void> | undefined;
 }
 
 /** The terminal of this process. A reader that went away (`xdskit … | head`) ends nothing: what it no longer reads is dropped. */
 export function processTerminal(): Terminal {
-  process.stdout.on("error", dropBrokenPipe);
-  process.stderr.on("error", dropBrokenPipe);
-  return { out: (text) => void process.stdout.write(text), err: (text) => void process.stderr.write(text) };
+  const { stdout, stderr } = process;
+  let gone = false;
+  const closed = new Promise<void>((resolve) => {
+    stdout.on("error", (error: NodeJS.ErrnoException) => {
+      dropBrokenPipe(error);
+      gone = true;
+      resolve();
+    });
+  });
+  stderr.on("error", dropBrokenPipe);
+  const drained = () =>
+    new Promise<void>((resolve) => {
+      stdout.once("drain", resolve);
+      closed.then(resolve, resolve);
+    });
+  const flushed = () =>
+    new Promise<void>((resolve) => {
+      stdout.write("", () => resolve());
+    });
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    drained: () => (gone || !stdout.writableNeedDrain ? Promise.resolve() : drained()),
+    flushed: () => (gone ? Promise.resolve() : flushed()),
+    closed,
+  };
 }
 
 function dropBrokenPipe(error: NodeJS.ErrnoException): void {

@@ -23,7 +23,13 @@ export function eventRecord(event: WatchEvent, view: ResourceView, now: Date): R
       };
     }
     case "delete":
-      return { event: event.kind, time, ...typed(event.type), name: event.name, ...(event.ttl ? { reason: "ttl" } : {}) };
+      return {
+        event: event.kind,
+        time,
+        ...typed(event.type),
+        name: event.name,
+        ...(event.ttl ? { reason: "ttl" } : {}),
+      };
     case "not_found": {
       const { kind, type, name, reason, message } = event;
       return { event: kind, time, ...typed(type), name, reason, message };

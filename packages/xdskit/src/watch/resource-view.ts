@@ -1,4 +1,4 @@
-import { type ReadableJsonOptions, readableJson, type Registry, XdskitError } from "@xdskit/api";
+import { type ReadableJsonOptions, type Registry, readableJson, XdskitError } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import { stringify } from "yaml";
 

@@ -1,4 +1,4 @@
-import { redactErrorText, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import { type ResourceName, type ResourceType, redactErrorText, type Version } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
 import type { BadResource, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import { grpcStatusName } from "../output/grpc-status.js";
@@ -43,7 +43,9 @@ export interface ErrorEvent {
 }
 
 /** Turns what happens in a client into what is shown. One for each client: it knows which streams are up. */
-export function createWatchEvents(options: { readonly secrets: boolean }): (event: ClientEvent) => readonly WatchEvent[] {
+export function createWatchEvents(options: {
+  readonly secrets: boolean;
+}): (event: ClientEvent) => readonly WatchEvent[] {
   const up = new Set<string>();
   const clean = options.secrets ? (text: string) => text : redactErrorText;
   return (event) => {
@@ -66,7 +68,9 @@ export function createWatchEvents(options: { readonly secrets: boolean }): (even
       }
       case "failed": {
         const { server, type, error, nack } = event;
-        return [{ ...noError, code: error.code, message: clean(error.message), server, type, name: nameIn(error), nack }];
+        return [
+          { ...noError, code: error.code, message: clean(error.message), server, type, name: nameIn(error), nack },
+        ];
       }
       case "updated":
         return eventsOf(event.update, event.server, clean);
@@ -117,6 +121,8 @@ function onlyName(bad: readonly BadResource[]): ResourceName | undefined {
   return bad.length === 1 ? bad[0]?.name : undefined;
 }
 
-function nameIn(error: { readonly findings: readonly { readonly resource?: string | undefined }[] }): string | undefined {
+function nameIn(error: {
+  readonly findings: readonly { readonly resource?: string | undefined }[];
+}): string | undefined {
   return error.findings.length === 1 ? error.findings[0]?.resource : undefined;
 }

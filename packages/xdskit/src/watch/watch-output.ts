@@ -6,12 +6,9 @@ import type { Terminal } from "../output/terminal.js";
 import { changeText } from "./change-text.js";
 import { eventRecord } from "./event-record.js";
 import { noticeOf } from "./notice.js";
+import type { OutputFormat } from "./output-format.js";
 import { durationText, type ResourceView } from "./resource-view.js";
 import type { WatchEvent } from "./watch-event.js";
-
-export const outputFormats = ["yaml", "json", "jsonl", "name", "wide"] as const;
-/** `yaml`: documents. `jsonl`, `json`: events, one a line or indented. `name`, `wide`: one line a resource. */
-export type OutputFormat = (typeof outputFormats)[number];
 
 /** Where events are shown. */
 export interface WatchOutput {
@@ -121,7 +118,8 @@ function lines(
   const signed = command === "watch";
   let isFirst = line === wideLine;
   return (event) => {
-    if (isFirst) terminal.out(`${signed ? "  " : ""}${columns("TYPE", "NAME", "VERSION", "BYTES", "TTL", "ALIASES")}\n`);
+    if (isFirst)
+      terminal.out(`${signed ? "  " : ""}${columns("TYPE", "NAME", "VERSION", "BYTES", "TTL", "ALIASES")}\n`);
     isFirst = false;
     const sign = signed ? signs[event.kind] : "";
     terminal.out(`${sign}${signed && line === wideLine ? " " : ""}${line(event)}\n`);

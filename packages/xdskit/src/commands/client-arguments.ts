@@ -1,0 +1,143 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type OutputFormat, outputFormats } from "../watch/output-format.js";
+import type { WatchOptions } from "../watch/watch-options.js";
+import { collect, readDuration, readDurationWithUnit } from "./arguments.js";
+
+/** What commander reads of the options that `watch` and `get` share. */
+export interface ClientArguments {
+  readonly server?: readonly string[];
+  readonly variant?: "sotw" | "delta";
+  readonly ads?: true;
+  readonly api?: "v2" | "v3";
+  readonly type: string;
+  readonly also?: readonly string[];
+  readonly rest?: readonly string[];
+  readonly refreshDelay?: number;
+  readonly path?: string;
+  readonly watchedDirectory?: string;
+  readonly bootstrap?: string;
+  readonly nodeId?: string;
+  readonly nodeCluster?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly tls?: true;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsServerName?: string;
+  readonly tokenFile?: string;
+  readonly descriptors?: readonly string[];
+  readonly output: OutputFormat;
+  readonly showSecrets?: true;
+  readonly timeout?: number;
+}
+
+/** Adds the options by which a management server is asked. */
+export function addClientOptions(command: Command): Command {
+  return command
+    .argument("[name...]", "what to ask for (default: *, all of the type)")
+    .requiredOption("--type <type>", "cluster, endpoint, listener, route … (also cds, …), or a type URL")
+    .option(
+      "--server <host:port>",
+      "a management server; more of them are fallbacks, in order (default: 127.0.0.1:18000)",
+      collect,
+    )
+    .addOption(
+      new Option("--variant <variant>", "state of the world, or incremental (default: delta)").choices([
+        "sotw",
+        "delta",
+      ]),
+    )
+    .option("--ads", "one aggregated stream, instead of the service of the type")
+    .option(
+      "--also <type=name,…>",
+      "a further type on the aggregated stream (implies --ads); without names: all; may be repeated",
+      collect,
+    )
+    .addOption(new Option("--api <version>", "the version of the protocol (default: v3)").choices(["v2", "v3"]))
+    .option("--rest <url>", "poll a server over REST-JSON, such as http://127.0.0.1:18001; may be repeated", collect)
+    .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration)
+    .option("--path <file>", "follow a file, as Envoy does (path_config_source)")
+    .option("--watched-directory <dir>", "read the file again when something is moved into this folder")
+    .option("--bootstrap <file>", "servers and node of a bootstrap: gRPC's JSON, or Envoy's YAML or JSON")
+    .option("--node-id <id>", "the node's id (default: xdskit)")
+    .option("--node-cluster <name>", "the node's cluster")
+    .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
+    .option("--tls", "TLS, trusting whom Node.js trusts")
+    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
+    .option("--tls-cert <file>", "the client's certificate (PEM)")
+    .option("--tls-key <file>", "its key (PEM)")
+    .option("--tls-server-name <name>", "the name that the server's certificate must have")
+    .option("--token-file <file>", "a token, sent as authorization: Bearer …; read anew for each stream")
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .addOption(
+      new Option("-o, --output <format>", "documents; events (json, jsonl); a line each (name, wide)")
+        .choices(outputFormats)
+        .default("yaml"),
+    )
+    .option("--show-secrets", "show keys, tokens and passwords as they are");
+}
+
+/** An option of a time, with its unit. */
+export function timeoutOption(description: string): Option {
+  return new Option("--timeout <duration>", description).argParser(readDurationWithUnit);
+}
+
+/** `key=value`; a value in braces or brackets is JSON. */
+function readMetadata(text: string, before: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Expected KEY=VALUE, such as stage=prod.");
+  const value = text.slice(equals + 1);
+  return Object.fromEntries([...Object.entries(before), [text.slice(0, equals), valueOf(value)]]);
+}
+
+function valueOf(text: string): unknown {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError("A value that begins with { or [ must be JSON.");
+  }
+}
+
+/** What cannot be said at the same time; the usage error that says so. */
+const conflicts: readonly (readonly [keyof ClientArguments, keyof ClientArguments])[] = [
+  ["rest", "server"],
+  ["rest", "ads"],
+  ["path", "server"],
+  ["path", "rest"],
+  ["path", "ads"],
+  ["path", "also"],
+  ["path", "variant"],
+  ["path", "tls"],
+  ["path", "tlsCa"],
+  ["path", "tokenFile"],
+  ["bootstrap", "server"],
+  ["bootstrap", "rest"],
+  ["bootstrap", "path"],
+  ["bootstrap", "variant"],
+  ["bootstrap", "ads"],
+  ["bootstrap", "api"],
+  ["bootstrap", "tls"],
+  ["bootstrap", "tlsCa"],
+  ["bootstrap", "tlsCert"],
+  ["bootstrap", "tokenFile"],
+];
+
+/** Turns what was read into what is wanted; ends with a usage error for what cannot be. */
+export function watchOptions(
+  command: Command,
+  names: readonly string[],
+  { timeout, ...read }: ClientArguments,
+  kind: WatchOptions["command"],
+): WatchOptions {
+  const error = (text: string): never => command.error(`error: ${text}`);
+  const option = (key: string) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  for (const [one, other] of conflicts) {
+    if (read[one] !== undefined && read[other] !== undefined) error(`${option(one)} and ${option(other)} exclude each other`);
+  }
+  if (read.rest !== undefined && read.variant === "delta") error("REST is state of the world: leave --variant delta out");
+  if (read.rest === undefined && read.refreshDelay !== undefined) error("--refresh-delay is for --rest");
+  if (read.path === undefined && read.watchedDirectory !== undefined) error("--watched-directory is for --path");
+  if ((read.tlsCert === undefined) !== (read.tlsKey === undefined)) error("--tls-cert and --tls-key need each other");
+  return { ...read, command: kind, names, timeoutMs: timeout };
+}

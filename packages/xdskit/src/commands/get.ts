@@ -1,0 +1,34 @@
+import { Command } from "commander";
+import type { Terminal } from "../output/terminal.js";
+import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "./client-arguments.js";
+
+const details = `
+Prints until every NAME is answered, without names until the first response. What it prints as YAML can be served again.
+Docs: docs/watch.md
+
+Exit status: 0 when all was found, 1 when a name does not exist, was rejected, or nobody answered, 2 when the usage is wrong.
+
+Examples:
+  $ xdskit get --type cluster                                  every cluster that 127.0.0.1:18000 has
+  $ xdskit get --type route main --server xds.example.org:443 --tls --token-file token
+  $ xdskit get --type cluster --node-id edge-1 --metadata stage=prod --output wide
+                                                               what the server has for such a node
+  $ xdskit get --type listener --bootstrap envoy.yaml > listeners.yaml
+                                                               what an Envoy with this bootstrap gets
+  $ xdskit get --type cluster web --output jsonl | jq 'select(.event == "upsert").resource'
+`;
+
+/** `xdskit get`: what a management server gives, once. */
+export function getCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return addClientOptions(new Command("get"))
+    .summary("print what a management server gives")
+    .description("Asks any management server as an Envoy would, and prints what it gives.")
+    .addOption(timeoutOption("give up after this time (default: 30s)"))
+    .addHelpText("after", details)
+    .action(async (names: readonly string[], options: ClientArguments, command: Command) => {
+      const asked = watchOptions(command, names, options, "get");
+      // Loaded only now: other commands start faster without gRPC and the messages.
+      const { runGet } = await import("../get/run-get.js");
+      exit(await runGet(asked, terminal));
+    });
+}

@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import type { Terminal } from "../output/terminal.js";
+import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "./client-arguments.js";
+
+interface Options extends ClientArguments {
+  readonly stdin?: true;
+}
+
+const details = `
+Resources go to standard output, all else to standard error; with --output jsonl and json every event is on standard output. On a
+terminal a change is shown as a difference. With --stdin the lines "+NAME" and "-NAME" ask for a name, and no more. Docs: docs/watch.md
+
+Exit status: 0 after SIGTERM, SIGINT or --timeout, 2 when the usage is wrong.
+
+Examples:
+  $ xdskit watch --type cluster                                every cluster that 127.0.0.1:18000 has, and its changes
+  $ xdskit watch --type endpoint web api --variant sotw        two load assignments, by the state of the world
+  $ xdskit watch --ads --type listener --also route=main --also cluster --node-id edge-1
+                                                               what a node gets, on one aggregated stream
+  $ xdskit watch --type cluster --server a:18000 --server b:18000 --output jsonl | jq -c '[.event, .name]'
+                                                               a fallback, and events for a program
+  $ xdskit watch --rest http://127.0.0.1:18001 --refresh-delay 500ms --type route main
+  $ xdskit watch --path /etc/envoy/cds.yaml --type cluster     a file, as Envoy follows it
+`;
+
+/** `xdskit watch`: what a management server gives, and how it changes. */
+export function watchCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return addClientOptions(new Command("watch"))
+    .summary("show what a management server gives, and every change of it")
+    .description("Asks any management server as an Envoy would, and shows what comes, changes and goes, until it is stopped.")
+    .option("--stdin", "follow standard input: +NAME asks for a name of the type, -NAME no more")
+    .addOption(timeoutOption("stop after this time (default: never)"))
+    .addHelpText("after", details)
+    .action(async (names: readonly string[], { stdin, ...options }: Options, command: Command) => {
+      const asked = watchOptions(command, names, options, "watch");
+      // Loaded only now: other commands start faster without gRPC and the messages.
+      const { runWatch } = await import("../watch/run-watch.js");
+      exit(await runWatch({ ...asked, stdin }, terminal));
+    });
+}

@@ -1,0 +1,82 @@
+import { XdskitError } from "@xdskit/api";
+import { exitStatus } from "../exit-status.js";
+import { reportFailure } from "../output/failure.js";
+import type { Terminal } from "../output/terminal.js";
+import { listenForStop } from "../serving/signals.js";
+import { type ClientSession, openSession } from "../watch/client-session.js";
+import { readClientSettings } from "../watch/client-settings.js";
+import { closed, stopMs } from "../watch/run-watch.js";
+import type { WatchOptions } from "../watch/watch-options.js";
+import { type Answers, followAnswers } from "./answers.js";
+
+/** How long answers are waited for, in milliseconds: longer than a client takes to decide that a name does not exist. */
+export const usualTimeoutMs = 30_000;
+
+/** Prints what a server has, until all is answered; resolves to the exit status: 0, 1 where something was not found or nobody answered, 2 wrong usage. */
+export async function runGet(options: WatchOptions, terminal: Terminal): Promise<number> {
+  const signals = listenForStop();
+  let session: ClientSession | undefined;
+  // A reader who is slow gets all the same; who asked to stop does not wait for it.
+  let patience: number | undefined;
+  try {
+    const settings = await readClientSettings(options);
+    const answers = followAnswers(settings.wanted);
+    const opened = openSession(settings, options, terminal, {
+      answered: (type, name, error) => {
+        if (error === undefined) answers.answered(type, name, true);
+        // It is tried again, until the time is over.
+        else if (error.code !== "XDSKIT_UPSTREAM_AWAY") answers.answered(type, name, false);
+      },
+      event: (event) => {
+        if (event.kind === "error" && event.nack && event.type !== undefined) answers.incomplete(event.type);
+      },
+    });
+    session = opened;
+    for (const { type, names } of settings.wanted) for (const name of names) opened.subscribe(type, name);
+    const end = await endOf(answers, signals.stop, terminal.closed, options.timeoutMs ?? usualTimeoutMs);
+    if (end === "stopped") patience = stopMs;
+    if (end === "late") reportFailure(terminal, "get", lateMessage(answers, options.timeoutMs ?? usualTimeoutMs));
+    return end === "found" || end === "stopped" ? exitStatus.ok : exitStatus.failed;
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    reportFailure(terminal, "get", error);
+    return exitStatus.usage;
+  } finally {
+    await closed(session, terminal, signals.stop, patience);
+    signals.release();
+  }
+}
+
+type End = "found" | "missing" | "late" | "stopped";
+
+async function endOf(
+  answers: Answers,
+  stop: Promise<unknown>,
+  gone: Promise<unknown> | undefined,
+  timeoutMs: number,
+): Promise<End> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<End>((resolve) => {
+    timer = setTimeout(() => resolve("late"), timeoutMs);
+  });
+  const stopped = (): End => "stopped";
+  try {
+    return await Promise.race<End>([
+      answers.all.then((found) => (found ? "found" : "missing")),
+      late,
+      stop.then(stopped),
+      ...(gone === undefined ? [] : [gone.then(stopped)]),
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Names that are listed where nobody answered. */
+const mostNames = 10;
+
+function lateMessage(answers: Answers, timeoutMs: number): string {
+  const open = answers.open();
+  const more = open.length > mostNames ? ` and ${open.length - mostNames} more` : "";
+  return `no answer within ${timeoutMs / 1000} s about ${open.slice(0, mostNames).join(", ")}${more}`;
+}

@@ -1,0 +1,81 @@
+import { isGlobName, type ResourceType, type XdskitError } from "@xdskit/api";
+import { type ClientEvent, createClient, type Watch } from "@xdskit/client";
+import { createPaint } from "../output/colours.js";
+import type { Terminal } from "../output/terminal.js";
+import type { ClientSettings } from "./client-settings.js";
+import { createResourceView } from "./resource-view.js";
+import { createWatchEvents, type WatchEvent } from "./watch-event.js";
+import type { WatchOptions } from "./watch-options.js";
+import { createWatchOutput } from "./watch-output.js";
+
+/** A client whose events are shown. */
+export interface ClientSession {
+  /** Asks for a name; false where it was asked for already. */
+  subscribe(type: ResourceType, name: string): boolean;
+  /** False where it was not asked for. */
+  unsubscribe(type: ResourceType, name: string): boolean;
+  close(): Promise<void>;
+}
+
+/** What else hears of what happens. */
+export interface SessionListener {
+  /** After it is shown. */
+  event?(event: WatchEvent): void;
+  /** What was asked for came (a wildcard: be it with nothing), or there is none to use. */
+  answered?(type: ResourceType, name: string, error: XdskitError | undefined): void;
+}
+
+/** Connects, with the first subscription. Everything is shown in the order in which it happens; a reader who is slow holds up reading from the servers. */
+export function openSession(
+  { client: clientOptions, registry }: ClientSettings,
+  options: WatchOptions,
+  terminal: Terminal,
+  listener: SessionListener = {},
+): ClientSession {
+  const { showSecrets: secrets = false, command } = options;
+  const isTerminal = process.stdout.isTTY === true;
+  const output = createWatchOutput(terminal, {
+    format: options.output,
+    command,
+    view: createResourceView(registry, secrets),
+    differences: isTerminal && command === "watch",
+    paint: createPaint(isTerminal, process.env),
+  });
+  const client = createClient(clientOptions);
+  const eventsOf = createWatchEvents({ secrets });
+  client.on((happened: ClientEvent) => {
+    for (const event of eventsOf(happened)) {
+      output.show(event);
+      listener.event?.(event);
+    }
+  });
+  const watches = new Map<string, Watch>();
+  const room = () => terminal.drained?.();
+  const start = (type: ResourceType, name: string): Watch => {
+    // All is shown by the events: watchers only hold up reading.
+    const told = (error?: XdskitError) => {
+      listener.answered?.(type, name, error);
+      return room();
+    };
+    const watcher = { onChanged: () => told(), onError: told, onAmbient: room };
+    return name === "*" || isGlobName(name)
+      ? client.watchCollection(type.typeUrl, name, watcher)
+      : client.watch(type.typeUrl, name, watcher);
+  };
+  return {
+    subscribe: (type, name) => {
+      const key = `${type.typeUrl}\n${name}`;
+      if (watches.has(key)) return false;
+      watches.set(key, start(type, name));
+      return true;
+    },
+    unsubscribe: (type, name) => {
+      const key = `${type.typeUrl}\n${name}`;
+      const watch = watches.get(key);
+      watches.delete(key);
+      watch?.cancel();
+      return watch !== undefined;
+    },
+    close: () => client.close(),
+  };
+}

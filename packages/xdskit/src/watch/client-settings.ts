@@ -1,0 +1,86 @@
+import { type ResourceType, XdskitError } from "@xdskit/api";
+import type { ClientOptions, NodeSettings, ServerSettings, TlsSettings } from "@xdskit/client";
+import { registryWith } from "../descriptors.js";
+import { type AllWanted, readWanted } from "./wanted.js";
+import type { WatchOptions } from "./watch-options.js";
+
+/** Who is asked, as whom, and for what. */
+export interface ClientSettings extends AllWanted {
+  readonly client: ClientOptions;
+}
+
+/** Reads the options, and the files that they name. Throws an XdskitError for what cannot be asked for. */
+export async function readClientSettings(options: WatchOptions): Promise<ClientSettings> {
+  const all = readWanted(options, await registryWith(options.descriptors ?? []));
+  const { types, registry, wanted } = all;
+  const base: Partial<ClientOptions> =
+    options.bootstrap === undefined
+      ? { servers: serversOf(options, wanted.map(({ type }) => type)) }
+      : await fromBootstrap(options.bootstrap);
+  return { ...all, client: { ...base, types, registry, node: nodeOf(options, base.node) } };
+}
+
+async function fromBootstrap(_file: string): Promise<Partial<ClientOptions>> {
+  throw new Error("not yet");
+}
+
+function nodeOf({ nodeId, nodeCluster, metadata }: WatchOptions, base: ClientOptions["node"] | undefined) {
+  if (base !== undefined && "$typeName" in base) return base;
+  const node: NodeSettings = {
+    ...{ id: "xdskit", ...base },
+    ...(nodeId === undefined ? {} : { id: nodeId }),
+    ...(nodeCluster === undefined ? {} : { cluster: nodeCluster }),
+    ...(metadata === undefined ? {} : { metadata: { ...base?.metadata, ...metadata } }),
+  };
+  return node;
+}
+
+const usualServer = "127.0.0.1:18000";
+
+function serversOf(options: WatchOptions, types: readonly ResourceType[]): readonly ServerSettings[] {
+  const { path, watchedDirectory, rest, refreshDelay, api = "v3", tokenFile } = options;
+  for (const type of types) mustBeAskable(type, options);
+  if (path !== undefined) {
+    return [{ kind: "files", files: types.map(({ typeUrl: type }) => ({ type, path, watchedDirectory })) }];
+  }
+  const tls = tlsOf(options);
+  if (rest !== undefined) {
+    if (tokenFile !== undefined) throw wrong("--token-file is for gRPC");
+    return rest.map((url) => ({ kind: "rest", url, tls, api, refreshDelayMs: refreshDelay }));
+  }
+  const { server = [usualServer], variant = "delta" } = options;
+  const aggregated = isAggregated(options);
+  return server.map((address) => ({ kind: "grpc", address, tls, tokenFile, variant, aggregated, api }));
+}
+
+function isAggregated({ ads = false, also = [] }: WatchOptions): boolean {
+  return ads || also.length > 0;
+}
+
+/** That there is a way to ask for a type as it was wished. */
+function mustBeAskable(type: ResourceType, options: WatchOptions): void {
+  const { path, rest, api = "v3", variant = "delta" } = options;
+  if (path !== undefined) return;
+  if (api === "v2" && type.v2TypeUrl === undefined) throw wrong(`v2 has no ${type.name}`);
+  if (rest !== undefined) {
+    if (type.restPath === undefined) throw wrong(`there is no REST method for ${type.name}`);
+    return;
+  }
+  if (isAggregated(options)) return;
+  const service = type.services[api];
+  if (service === undefined) throw wrong(`${type.name} has no service of its own: add --ads`);
+  const method = variant === "delta" ? service.delta : service.stream;
+  if (method !== undefined) return;
+  const other = variant === "delta" ? "sotw" : "delta";
+  throw wrong(`the service of ${type.name} has no method for ${variant}: add --ads, or take --variant ${other}`);
+}
+
+function tlsOf({ tls, tlsCa, tlsCert, tlsKey, tlsServerName }: WatchOptions): TlsSettings | undefined {
+  const wished = [tlsCa, tlsCert, tlsKey, tlsServerName].some((value) => value !== undefined);
+  if (!tls && !wished) return undefined;
+  return { caFile: tlsCa, certificateFile: tlsCert, keyFile: tlsKey, serverName: tlsServerName };
+}
+
+function wrong(message: string): XdskitError {
+  return XdskitError.of("XDSKIT_CLIENT_OPTION", message);
+}

@@ -1,0 +1,100 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { XdskitError } from "@xdskit/api";
+import { exitStatus } from "../exit-status.js";
+import { reportFailure } from "../output/failure.js";
+import { printable } from "../output/printable.js";
+import type { Terminal } from "../output/terminal.js";
+import { listenForStop } from "../serving/signals.js";
+import { type ClientSession, openSession } from "./client-session.js";
+import { readClientSettings } from "./client-settings.js";
+import { followNames } from "./stdin-names.js";
+import type { WatchOptions } from "./watch-options.js";
+
+/** What the contract gives a stop at most is 5 s. */
+export const stopMs = 4_000;
+
+/** Shows what a server gives until a signal comes, the time is over, or nobody reads it any more; resolves to the exit status. */
+export async function runWatch(options: WatchOptions, terminal: Terminal): Promise<number> {
+  const signals = listenForStop();
+  let session: ClientSession | undefined;
+  let stopNames = () => {};
+  try {
+    const settings = await readClientSettings(options);
+    const opened = openSession(settings, options, terminal);
+    session = opened;
+    for (const { type, names } of settings.wanted) for (const name of names) opened.subscribe(type, name);
+    const [{ type }] = settings.wanted;
+    if (options.stdin) stopNames = namesFrom(process.stdin, opened, type, terminal);
+    await endOf([signals.stop, terminal.closed], options.timeoutMs);
+    return exitStatus.ok;
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    reportFailure(terminal, "watch", error);
+    return exitStatus.usage;
+  } finally {
+    stopNames();
+    await closed(session, terminal, signals.stop, stopMs);
+    signals.release();
+  }
+}
+
+/** Resolves with the first of what ends a command, or once the time is over. */
+export async function endOf(
+  ends: readonly (Promise<unknown> | undefined)[],
+  timeoutMs: number | undefined,
+): Promise<void> {
+  const settled = new AbortController();
+  // It keeps the process alive: with a server that is away, and standard input at its end, nothing else may.
+  const time = delay(timeoutMs ?? longest, undefined, { signal: settled.signal }).catch(() => {});
+  const forever = timeoutMs === undefined ? [] : [time];
+  await Promise.race([...ends.filter((end) => end !== undefined), ...forever]);
+  settled.abort();
+}
+
+/** Of a timer. */
+const longest = 2 ** 31 - 1;
+
+/**
+ * Ends the streams in good order, and lets what is on its way to standard output get there; for so many milliseconds after the command was asked to stop, or, if
+ * it was, from now on.
+ */
+export async function closed(
+  session: ClientSession | undefined,
+  terminal: Terminal,
+  stop: Promise<unknown>,
+  ms: number | undefined,
+): Promise<void> {
+  const done = Promise.allSettled([session?.close()]).then(() => terminal.flushed?.());
+  const waited = new AbortController();
+  const { signal } = waited;
+  const patience = () => delay(stopMs, undefined, { signal }).catch(() => {});
+  await Promise.race([done, ms === undefined ? stop.then(patience) : delay(ms, undefined, { signal }).catch(() => {})]);
+  waited.abort();
+}
+
+function namesFrom(
+  input: NodeJS.ReadStream,
+  session: ClientSession,
+  type: Parameters<ClientSession["subscribe"]>[0],
+  terminal: Terminal,
+): () => void {
+  const say = (text: string) => terminal.err(`xdskit watch: ${printable(text)}\n`);
+  const attempt = (change: () => void) => {
+    try {
+      change();
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      reportFailure(terminal, "watch", error);
+    }
+  };
+  return followNames(input, {
+    subscribe: (name) =>
+      attempt(() => {
+        if (!session.subscribe(type, name)) say(`${type.name} ${JSON.stringify(name)} is asked for already`);
+      }),
+    unsubscribe: (name) => {
+      if (!session.unsubscribe(type, name)) say(`${type.name} ${JSON.stringify(name)} was not asked for`);
+    },
+    unknown: (line) => say(`expected +NAME or -NAME on standard input: ${JSON.stringify(line.slice(0, 100))}`),
+  });
+}

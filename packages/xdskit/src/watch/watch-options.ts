@@ -1,0 +1,37 @@
+import type { OutputFormat } from "./output-format.js";
+
+/** What `watch` or `get` was asked for. */
+export interface WatchOptions {
+  readonly command: "watch" | "get";
+  /** As people type it. */
+  readonly type: string;
+  /** None of them is the wildcard. */
+  readonly names: readonly string[];
+  /** `TYPE=NAME,…` each. */
+  readonly also?: readonly string[] | undefined;
+  readonly server?: readonly string[] | undefined;
+  readonly variant?: "sotw" | "delta" | undefined;
+  readonly ads?: boolean | undefined;
+  readonly api?: "v2" | "v3" | undefined;
+  readonly rest?: readonly string[] | undefined;
+  /** Milliseconds. */
+  readonly refreshDelay?: number | undefined;
+  readonly path?: string | undefined;
+  readonly watchedDirectory?: string | undefined;
+  readonly bootstrap?: string | undefined;
+  readonly nodeId?: string | undefined;
+  readonly nodeCluster?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly tls?: boolean | undefined;
+  readonly tlsCa?: string | undefined;
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly tlsServerName?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly descriptors?: readonly string[] | undefined;
+  readonly output: OutputFormat;
+  readonly showSecrets?: boolean | undefined;
+  readonly timeoutMs: number | undefined;
+  /** Names come and go by standard input. */
+  readonly stdin?: boolean | undefined;
+}
