@@ -87,10 +87,10 @@ function readMetadata(text: string, before: Readonly<Record<string, unknown>> = 
   const equals = text.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("Expected KEY=VALUE, such as stage=prod.");
   const value = text.slice(equals + 1);
-  return Object.fromEntries([...Object.entries(before), [text.slice(0, equals), valueOf(value)]]);
+  return Object.fromEntries([...Object.entries(before), [text.slice(0, equals), metadataValue(value)]]);
 }
 
-function valueOf(text: string): unknown {
+function metadataValue(text: string): unknown {
   if (!/^[[{]/.test(text)) return text;
   try {
     return JSON.parse(text);
@@ -127,17 +127,20 @@ const conflicts: readonly (readonly [keyof ClientArguments, keyof ClientArgument
 export function watchOptions(
   command: Command,
   names: readonly string[],
-  { timeout, ...read }: ClientArguments,
+  read: ClientArguments,
   kind: WatchOptions["command"],
 ): WatchOptions {
   const error = (text: string): never => command.error(`error: ${text}`);
   const option = (key: string) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   for (const [one, other] of conflicts) {
-    if (read[one] !== undefined && read[other] !== undefined) error(`${option(one)} and ${option(other)} exclude each other`);
+    if (read[one] !== undefined && read[other] !== undefined)
+      error(`${option(one)} and ${option(other)} exclude each other`);
   }
-  if (read.rest !== undefined && read.variant === "delta") error("REST is state of the world: leave --variant delta out");
+  if (read.rest !== undefined && read.variant === "delta")
+    error("REST is state of the world: leave --variant delta out");
   if (read.rest === undefined && read.refreshDelay !== undefined) error("--refresh-delay is for --rest");
   if (read.path === undefined && read.watchedDirectory !== undefined) error("--watched-directory is for --path");
   if ((read.tlsCert === undefined) !== (read.tlsKey === undefined)) error("--tls-cert and --tls-key need each other");
-  return { ...read, command: kind, names, timeoutMs: timeout };
+  const { timeout, ...rest } = read;
+  return { ...rest, command: kind, names, timeoutMs: timeout };
 }

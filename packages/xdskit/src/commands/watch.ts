@@ -27,7 +27,9 @@ Examples:
 export function watchCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addClientOptions(new Command("watch"))
     .summary("show what a management server gives, and every change of it")
-    .description("Asks any management server as an Envoy would, and shows what comes, changes and goes, until it is stopped.")
+    .description(
+      "Asks any management server as an Envoy would, and shows what comes, changes and goes, until it is stopped.",
+    )
     .option("--stdin", "follow standard input: +NAME asks for a name of the type, -NAME no more")
     .addOption(timeoutOption("stop after this time (default: never)"))
     .addHelpText("after", details)

@@ -15,7 +15,12 @@ export async function readClientSettings(options: WatchOptions): Promise<ClientS
   const { types, registry, wanted } = all;
   const base: Partial<ClientOptions> =
     options.bootstrap === undefined
-      ? { servers: serversOf(options, wanted.map(({ type }) => type)) }
+      ? {
+          servers: serversOf(
+            options,
+            wanted.map(({ type }) => type),
+          ),
+        }
       : await fromBootstrap(options.bootstrap);
   return { ...all, client: { ...base, types, registry, node: nodeOf(options, base.node) } };
 }

@@ -47,8 +47,12 @@ export function createWatchEvents(options: {
   readonly secrets: boolean;
 }): (event: ClientEvent) => readonly WatchEvent[] {
   const up = new Set<string>();
+  /** The stream whose end was told just now, as an error: that the attempt failed with it is no other one. */
+  let ended: string | undefined;
   const clean = options.secrets ? (text: string) => text : redactErrorText;
   return (event) => {
+    const before = ended;
+    ended = undefined;
     switch (event.kind) {
       case "connected":
         up.add(streamOf(event.server, event.type));
@@ -61,6 +65,7 @@ export function createWatchEvents(options: {
         if (up.delete(streamOf(server, type)))
           events.push({ kind: "disconnected", server, type, error: error?.message });
         if (error !== undefined) {
+          ended = streamOf(server, type);
           const code = grpcStatusName(error.code);
           events.push({ ...noError, code, message: error.message, server, type });
         }
@@ -68,6 +73,7 @@ export function createWatchEvents(options: {
       }
       case "failed": {
         const { server, type, error, nack } = event;
+        if (!nack && before === streamOf(server, type)) return [];
         return [
           { ...noError, code: error.code, message: clean(error.message), server, type, name: nameIn(error), nack },
         ];

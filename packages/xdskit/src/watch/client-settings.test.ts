@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { readClientSettings } from "./client-settings.js";
+import type { WatchOptions } from "./watch-options.js";
+
+const usual: WatchOptions = { command: "watch", type: "cluster", names: [], output: "yaml", timeoutMs: undefined };
+const read = (options: Partial<WatchOptions>) => readClientSettings({ ...usual, ...options });
+
+async function asked(options: Partial<WatchOptions>) {
+  const { wanted } = await read(options);
+  return wanted.map(({ type, names }) => [type.name, ...names]);
+}
+
+describe("what is asked for", () => {
+  it("all of a type without names; a name is a name, also *", async () => {
+    assert.deepEqual(await asked({}), [["cluster", "*"]]);
+    assert.deepEqual(await asked({ type: "eds", names: ["a", "*", "a"] }), [["endpoint", "a", "*"]]);
+  });
+
+  it("further types, all of them or names; those of one type together", async () => {
+    const also = ["endpoint=a,b", "endpoint=c", "lds", "route=", "rds=*", "type.googleapis.com/own.Thing=x=1"];
+    assert.deepEqual(await asked({ names: ["web"], also: [...also, "cluster=api"] }), [
+      ["cluster", "web", "api"],
+      ["endpoint", "a", "b", "c"],
+      ["listener", "*"],
+      ["route", "*"],
+      ["type.googleapis.com/own.Thing", "x=1"],
+    ]);
+  });
+
+  it("no type that is not known by its name", async () => {
+    await assert.rejects(read({ type: "clutser" }), { code: "XDSKIT_TYPE_NAME_UNKNOWN" });
+    await assert.rejects(read({ also: ["=a"] }), { code: "XDSKIT_TYPE_NAME_UNKNOWN" });
+  });
+});
+
+describe("who is asked", () => {
+  it("this machine's server, by the type's own incremental service", async () => {
+    const { client } = await read({});
+    const tls = { tls: undefined, tokenFile: undefined };
+    const server = { kind: "grpc", address: "127.0.0.1:18000", variant: "delta", aggregated: false, api: "v3" };
+    assert.deepEqual(client.servers, [{ ...server, ...tls }]);
+    assert.deepEqual(client.node, { id: "xdskit" });
+  });
+
+  it("several servers in order, on ADS where more than one type is wanted, as a node", async () => {
+    const { client } = await read({
+      ...{ server: ["a:1", "b:2"], also: ["lds"], variant: "sotw", tlsServerName: "xds", tokenFile: "t" },
+      ...{ nodeId: "n", nodeCluster: "c", metadata: { stage: "prod" } },
+    });
+    const tls = { caFile: undefined, certificateFile: undefined, keyFile: undefined, serverName: "xds" };
+    const both = { kind: "grpc", variant: "sotw", aggregated: true, api: "v3", tls, tokenFile: "t" };
+    assert.deepEqual(client.servers, [
+      { ...both, address: "a:1" },
+      { ...both, address: "b:2" },
+    ]);
+    assert.deepEqual(client.node, { id: "n", cluster: "c", metadata: { stage: "prod" } });
+  });
+
+  it("polls, and files", async () => {
+    const polled = await read({ rest: ["http://a"], refreshDelay: 500, api: "v2" });
+    const rest = { kind: "rest", url: "http://a", tls: undefined, api: "v2", refreshDelayMs: 500 };
+    assert.deepEqual(polled.client.servers, [rest]);
+    const followed = await read({ path: "cds.yaml", watchedDirectory: "dir" });
+    const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+    const files = [{ type, path: "cds.yaml", watchedDirectory: "dir" }];
+    assert.deepEqual(followed.client.servers, [{ kind: "files", files }]);
+  });
+
+  it("nobody, where there is no such service", async () => {
+    const refused: readonly (readonly [Partial<WatchOptions>, RegExp])[] = [
+      [{ type: "virtual-host", variant: "sotw" }, /has no method for sotw: add --ads, or take --variant delta/],
+      [{ type: "type.googleapis.com/own.Thing" }, /has no service of its own: add --ads/],
+      [{ type: "locality-endpoint", api: "v2", ads: true }, /v2 has no locality-endpoint/],
+      [{ type: "virtual-host", rest: ["http://a"] }, /there is no REST method for virtual-host/],
+    ];
+    for (const [options, message] of refused) await assert.rejects(read(options), message);
+    await read({ type: "type.googleapis.com/own.Thing", ads: true });
+    await read({ type: "virtual-host" });
+  });
+});
