@@ -9,10 +9,12 @@ import {
   defaultServerLimits,
 } from "@xdskit/server";
 import { bootstrapCommand } from "./commands/bootstrap.js";
+import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
 import { serveCommand } from "./commands/serve.js";
 import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
+import { watchCommand } from "./commands/watch.js";
 import { readSettings } from "./settings/read-settings.js";
 import { settingsSchema } from "./settings/schema.js";
 import { folderSettings, serverOptions } from "./settings/server-settings.js";
@@ -22,7 +24,7 @@ const terminal = { out: () => {}, err: () => {} };
 const exit = () => {};
 
 test("each command's page has every option, and none that is not there", () => {
-  const commands = [serveCommand, validateCommand, planCommand, statusCommand].map((command) =>
+  const commands = [serveCommand, validateCommand, planCommand, statusCommand, watchCommand].map((command) =>
     command(terminal, exit),
   );
   for (const command of [...commands, bootstrapCommand(terminal)]) {
@@ -31,6 +33,16 @@ test("each command's page has every option, and none that is not there", () => {
     for (const option of options) assert.ok(text.includes(`\`${option}`) || text.includes(` ${option} `), option);
     for (const [, option] of text.matchAll(/^\| `(--[a-z-]+)/gm)) assert.ok(options.includes(option ?? ""), option);
   }
+});
+
+test("xdskit get has no option that its page, that of watch, lacks", () => {
+  const options = (command: { readonly options: readonly { readonly long?: string }[] }) =>
+    command.options.map(({ long }) => long);
+  const ofWatch = options(watchCommand(terminal, exit));
+  assert.deepEqual(
+    options(getCommand(terminal, exit)).filter((option) => !ofWatch.includes(option)),
+    [],
+  );
 });
 
 test("the example of docs/settings.md is valid, and has every setting", () => {

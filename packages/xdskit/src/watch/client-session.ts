@@ -41,19 +41,22 @@ export function openSession(
     differences: isTerminal && command === "watch",
     paint: createPaint(isTerminal, process.env),
   });
-  const client = createClient(clientOptions);
+  // However slow the reader is, nothing piles up.
+  const client = createClient({ ...clientOptions, limits: { watcherMs: longest } });
   const eventsOf = createWatchEvents({ secrets });
+  const show = (event: WatchEvent) => {
+    output.show(event);
+    listener.event?.(event);
+  };
   client.on((happened: ClientEvent) => {
-    for (const event of eventsOf(happened)) {
-      output.show(event);
-      listener.event?.(event);
-    }
+    for (const event of eventsOf(happened)) show(event);
   });
   const watches = new Map<string, Watch>();
   const room = () => terminal.drained?.();
   const start = (type: ResourceType, name: string): Watch => {
-    // All is shown by the events: watchers only hold up reading.
+    // What servers say is shown by the events: watchers only hold up reading.
     const told = (error?: XdskitError) => {
+      if (error !== undefined && nobodysAnswer.has(error.code)) show(ownError(error, type, name));
       listener.answered?.(type, name, error);
       return room();
     };
@@ -78,4 +81,14 @@ export function openSession(
     },
     close: () => client.close(),
   };
+}
+
+/** Of a timer, in milliseconds. */
+const longest = 2 ** 31 - 1;
+
+/** Why nobody is asked for a name at all: of that there is no event. */
+const nobodysAnswer: ReadonlySet<string> = new Set(["XDSKIT_NAME_XDSTP", "XDSKIT_UPSTREAM_NONE"]);
+
+function ownError({ code, message }: XdskitError, type: ResourceType, name: string): WatchEvent {
+  return { kind: "error", code, message, type, name, server: undefined, nack: false, version: undefined };
 }

@@ -1,0 +1,68 @@
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { main } from "../main.js";
+
+/** An event as `--output jsonl` prints it. */
+export interface PrintedEvent {
+  readonly event: string;
+  readonly type?: string;
+  readonly name?: string;
+  readonly [field: string]: unknown;
+}
+
+/** A command that runs in this process. */
+export interface InProcess extends AsyncDisposable {
+  readonly out: () => string;
+  readonly err: () => string;
+  /** Standard output as JSON lines. */
+  readonly events: () => readonly PrintedEvent[];
+  /** The first event that passes, behind the first so many; within a bounded time. */
+  seen(passes: (event: PrintedEvent) => boolean, behind?: number): Promise<PrintedEvent>;
+  /** As if nobody read its output any more; resolves to the exit status. */
+  stop(): Promise<number>;
+  /** Resolves to the exit status once it ends by itself. */
+  readonly status: Promise<number>;
+}
+
+const patienceMs = 30_000;
+
+/** Runs a command in this process. `drained` is asked whether there is room on standard output. */
+export function inProcess(args: readonly string[], drained?: () => Promise<void>): InProcess {
+  const text = { out: "", err: "" };
+  let close: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  const write = (where: "out" | "err") => (more: string) => {
+    text[where] += more;
+  };
+  const status = main(args, { out: write("out"), err: write("err"), closed, drained });
+  const events = () =>
+    text.out
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as PrintedEvent);
+  const stop = () => {
+    close();
+    return status;
+  };
+  return {
+    out: () => text.out,
+    err: () => text.err,
+    events,
+    status,
+    stop,
+    async seen(passes, behind = 0) {
+      const deadline = Date.now() + patienceMs;
+      for (;;) {
+        const found = events().slice(behind).find(passes);
+        if (found !== undefined) return found;
+        if (Date.now() > deadline) throw new Error(`waited in vain for ${passes}\n${text.out}\n${text.err}`);
+        await delay(10);
+        await turn();
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+    },
+  };
+}
