@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { main } from "../main.js";
 
 /** An event as `--output jsonl` prints it. */

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { NodeSettings } from "@xdskit/client";
+import { grpcBootstrap } from "../bootstrap/grpc.js";
+import { testFolder } from "../testing/folder.js";
 import { readClientSettings } from "./client-settings.js";
 import type { WatchOptions } from "./watch-options.js";
 
@@ -65,6 +68,19 @@ describe("who is asked", () => {
     const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
     const files = [{ type, path: "cds.yaml", watchedDirectory: "dir" }];
     assert.deepEqual(followed.client.servers, [{ kind: "files", files }]);
+  });
+
+  it("whom a bootstrap names, as its node if nothing else is said", async () => {
+    await using folder = await testFolder();
+    const nodeOptions = { nodeId: "n", nodeCluster: "c" };
+    const server = { host: "127.0.0.1", port: 7 };
+    const bootstrap = await folder.write("grpc.json", grpcBootstrap({ server, ...nodeOptions }));
+    const { client } = await read({ bootstrap, nodeId: "other" });
+    const [first] = client.servers ?? [];
+    assert.equal(typeof first === "object" && first.kind === "grpc" && first.address, "127.0.0.1:7");
+    const { id, cluster } = client.node as NodeSettings;
+    assert.deepEqual([id, cluster], ["other", "c"]);
+    await assert.rejects(read({ bootstrap: `${folder.path}/none` }), { code: "XDSKIT_FILE_UNREADABLE" });
   });
 
   it("nobody, where there is no such service", async () => {

@@ -1,5 +1,12 @@
 import { type ResourceType, XdskitError } from "@xdskit/api";
-import type { ClientOptions, NodeSettings, ServerSettings, TlsSettings } from "@xdskit/client";
+import {
+  type BootstrapOptions,
+  type ClientOptions,
+  clientOptionsFromBootstrap,
+  type NodeSettings,
+  type ServerSettings,
+  type TlsSettings,
+} from "@xdskit/client";
 import { registryWith } from "../descriptors.js";
 import { type AllWanted, readWanted } from "./wanted.js";
 import type { WatchOptions } from "./watch-options.js";
@@ -21,12 +28,22 @@ export async function readClientSettings(options: WatchOptions): Promise<ClientS
             wanted.map(({ type }) => type),
           ),
         }
-      : await fromBootstrap(options.bootstrap);
+      : await fromBootstrap(options.bootstrap, wanted[0].type);
   return { ...all, client: { ...base, types, registry, node: nodeOf(options, base.node) } };
 }
 
-async function fromBootstrap(_file: string): Promise<Partial<ClientOptions>> {
-  throw new Error("not yet");
+/** Envoy's may lead to different servers: then that of the type counts. */
+async function fromBootstrap(path: string, type: ResourceType): Promise<Partial<ClientOptions>> {
+  try {
+    return withoutKind(await clientOptionsFromBootstrap({ path }));
+  } catch (error) {
+    const use = type.name === "listener" ? "lds_config" : type.name === "cluster" ? "cds_config" : "ads_config";
+    return withoutKind(await clientOptionsFromBootstrap({ path, use }).catch(() => Promise.reject(error)));
+  }
+}
+
+function withoutKind({ kind: _, grpc: __, ...options }: BootstrapOptions): ClientOptions {
+  return options;
 }
 
 function nodeOf({ nodeId, nodeCluster, metadata }: WatchOptions, base: ClientOptions["node"] | undefined) {
