@@ -29,7 +29,9 @@ const wrong: readonly (readonly [string, RegExp])[] = [
   ["--type cds --bootstrap x --server 127.0.0.1:1", /--bootstrap and --server exclude each other/],
   ["--type cds --tls-cert x", /--tls-cert and --tls-key need each other/],
   ["--type cds --bootstrap /nowhere/at/all", /XDSKIT_FILE_UNREADABLE/],
-  ["--type cds --server nowhere", /nowhere/],
+  ["--type cds --server nowhere", /"nowhere" is not HOST:PORT/],
+  ["--type cds --rest nowhere", /nowhere/],
+  ["--type cds --tls-ca /nowhere/at/all", /./],
   ["--type vhds --variant sotw", /--variant delta/],
 ];
 

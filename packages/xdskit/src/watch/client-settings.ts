@@ -1,3 +1,4 @@
+import { access, constants } from "node:fs/promises";
 import { type ResourceType, XdskitError } from "@xdskit/api";
 import {
   type BootstrapOptions,
@@ -7,6 +8,7 @@ import {
   type ServerSettings,
   type TlsSettings,
 } from "@xdskit/client";
+import { parseAddress } from "@xdskit/server/address";
 import { registryWith } from "../descriptors.js";
 import { type AllWanted, readWanted } from "./wanted.js";
 import type { WatchOptions } from "./watch-options.js";
@@ -18,6 +20,7 @@ export interface ClientSettings extends AllWanted {
 
 /** Reads the options, and the files that they name. Throws an XdskitError for what cannot be asked for. */
 export async function readClientSettings(options: WatchOptions): Promise<ClientSettings> {
+  for (const file of [options.tlsCa, options.tlsCert, options.tlsKey, options.tokenFile]) await mustBeReadable(file);
   const all = readWanted(options, await registryWith(options.descriptors ?? []));
   const { types, registry, wanted } = all;
   const base: Partial<ClientOptions> =
@@ -30,6 +33,18 @@ export async function readClientSettings(options: WatchOptions): Promise<ClientS
         }
       : await fromBootstrap(options.bootstrap, wanted[0].type);
   return { ...all, client: { ...base, types, registry, node: nodeOf(options, base.node) } };
+}
+
+/** Files of credentials are read for each connection; that one is missing from the start is a typing error. */
+async function mustBeReadable(file: string | undefined): Promise<void> {
+  if (file === undefined) return;
+  try {
+    await access(file, constants.R_OK);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "there is no such file" : code;
+    throw XdskitError.of("XDSKIT_FILE_UNREADABLE", `it cannot be read: ${reason}`, { file }, { cause });
+  }
 }
 
 /** Envoy's may lead to different servers: then that of the type counts. */
@@ -72,6 +87,12 @@ function serversOf(options: WatchOptions, types: readonly ResourceType[]): reado
   }
   const { server = [usualServer], variant = "delta" } = options;
   const aggregated = isAggregated(options);
+  for (const address of server) {
+    if (parseAddress(address) !== undefined || /^(?:dns|ipv4|ipv6|unix|unix-abstract):./.test(address)) continue;
+    throw wrong(
+      `${JSON.stringify(address)} is not HOST:PORT, such as 127.0.0.1:18000, nor a target such as unix:/run/xds.sock`,
+    );
+  }
   return server.map((address) => ({ kind: "grpc", address, tls, tokenFile, variant, aggregated, api }));
 }
 

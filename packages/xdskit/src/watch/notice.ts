@@ -31,10 +31,12 @@ function why({ reason, message }: Extract<WatchEvent, { kind: "not_found" }>): s
 }
 
 function errorNotice({ code, message, server, type, name, nack }: Extract<WatchEvent, { kind: "error" }>): string {
-  const where = server === undefined ? "" : `${server}: `;
+  // Some errors say by themselves whom they are about.
+  const where = server === undefined || message.startsWith(`${server}: `) ? "" : `${server}: `;
   const what = type === undefined ? "" : `${type.name}${name === undefined ? "" : ` ${JSON.stringify(name)}`} `;
   // Errors of ours say their code.
   const text = code.startsWith("XDSKIT_") && message.includes(code) ? message : `${message} [${code}]`;
   if (nack) return `${where}${what}rejected: ${text}`;
+  if (where === "" && server !== undefined) return text;
   return `${where}${what === "" ? "" : `${what.trimEnd()}: `}${text}`;
 }
