@@ -47,12 +47,14 @@ describe("who is asked", () => {
   });
 
   it("several servers in order, on ADS where more than one type is wanted, as a node", async () => {
+    await using folder = await testFolder({ token: "secret" });
+    const tokenFile = `${folder.path}/token`;
     const { client } = await read({
-      ...{ server: ["a:1", "b:2"], also: ["lds"], variant: "sotw", tlsServerName: "xds", tokenFile: "t" },
+      ...{ server: ["a:1", "b:2"], also: ["lds"], variant: "sotw", tlsServerName: "xds", tokenFile },
       ...{ nodeId: "n", nodeCluster: "c", metadata: { stage: "prod" } },
     });
     const tls = { caFile: undefined, certificateFile: undefined, keyFile: undefined, serverName: "xds" };
-    const both = { kind: "grpc", variant: "sotw", aggregated: true, api: "v3", tls, tokenFile: "t" };
+    const both = { kind: "grpc", variant: "sotw", aggregated: true, api: "v3", tls, tokenFile };
     assert.deepEqual(client.servers, [
       { ...both, address: "a:1" },
       { ...both, address: "b:2" },
