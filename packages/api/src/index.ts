@@ -5,6 +5,12 @@ export { describe, type Finding, type Where, XdskitError } from "./errors.js";
 export type { PositionedResource } from "./file-reading.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identifiers.js";
 export { typeUrlPrefix } from "./identifiers.js";
+export {
+  type ReadJsonResponseOptions,
+  type ReadResponseJson,
+  readJsonResponse,
+  type UnreadResource,
+} from "./json-response.js";
 export { type JsonText, parseJsonText } from "./json-text.js";
 export { type TypesAndMessages, typesByUrl } from "./opaque-types.js";
 export { type ReadableJsonOptions, readableJson } from "./readable-json.js";

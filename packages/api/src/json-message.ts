@@ -37,12 +37,33 @@ export function readJsonMessage(
   }
 }
 
-function parse(schema: DescMessage, json: JsonValue, registry: Registry): Message {
+function parse(schema: DescMessage, json: JsonValue, registry: Registry, ignoreUnknownFields = false): Message {
   try {
-    return fromJson(schema, json, { registry });
+    return fromJson(schema, json, { registry, ignoreUnknownFields });
   } catch (error) {
     if (!hasBigint(json)) throw error;
-    return fromJson(schema, narrowBigints(schema, json, registry), { registry });
+    return fromJson(schema, narrowBigints(schema, json, registry), { registry, ignoreUnknownFields });
+  }
+}
+
+/**
+ * The same for what a peer sends, which may be newer than we are: fields that are not known are passed over, as in binary. All else that is wrong is told, also
+ * values of enums that are not known: taken for nothing they would change what is meant.
+ */
+export function readSentJsonMessage(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  options: { readonly careful: boolean },
+): ReadMessage {
+  const read = readJsonMessage(schema, json, registry, options);
+  if (read.kind === "message") return read;
+  const [first, ...more] = read.problems.filter(({ code }) => code !== "XDSKIT_FIELD_UNKNOWN");
+  if (first !== undefined) return { kind: "problems", problems: [first, ...more] };
+  try {
+    return { kind: "message", message: parse(schema, json, registry, true) };
+  } catch (error) {
+    return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message: reasonOf(error) }] };
   }
 }
 

@@ -1,0 +1,167 @@
+import { create, type DescMessage, type JsonObject, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
+import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
+import { schemaOf, typeNameOf } from "./any.js";
+import type { Finding } from "./errors.js";
+import { formatFieldPath } from "./field-path.js";
+import type { FieldProblem } from "./field-problem.js";
+import { decodeText } from "./file-text.js";
+import type { ResourceName } from "./identifiers.js";
+import { mayHaveTrailedDurations } from "./json-explain.js";
+import { readSentJsonMessage, withoutType } from "./json-message.js";
+import { parseJson } from "./json-source.js";
+import { envoyRegistry, type Registry } from "./registry.js";
+import type { ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
+import { resourceTypes } from "./resource-types/resource-types.js";
+import { unknownTypeMessage } from "./unknown-type.js";
+import { withV2Names } from "./v2-names-registry.js";
+import { responseName } from "./wrapping.js";
+
+/** A resource of a response that is no message of its type. */
+export interface UnreadResource {
+  /** Its place in the response. */
+  readonly index: number;
+  /** Undefined where it does not even have a name that could be read. */
+  readonly name: ResourceName | undefined;
+  /** At least one. None holds a value: it may be a secret. */
+  readonly findings: readonly Finding[];
+}
+
+/** What a REST server answered, or why that is no response. */
+export type ReadResponseJson =
+  | {
+      readonly kind: "response";
+      /** The serialized `DiscoveryResponse`, without what is `unread`. `more`: further resources, behind its own. */
+      readonly toBinary: (more?: readonly Any[]) => Uint8Array;
+      readonly unread: readonly UnreadResource[];
+    }
+  | { readonly kind: "problem"; readonly message: string };
+
+export interface ReadJsonResponseOptions {
+  readonly registry?: Registry | undefined;
+  readonly types?: ResourceTypes | undefined;
+  /** The type that was asked for. */
+  readonly type: ResourceType;
+}
+
+/**
+ * Reads a `DiscoveryResponse` in proto3's JSON mapping, v2's or v3's, both spellings of fields. Fields that are not known are passed over: servers may be newer.
+ * A resource that cannot be read is told by itself, and spoils no other. Never throws because of what a server sent.
+ */
+export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOptions): ReadResponseJson {
+  const registry = options.registry ?? envoyRegistry();
+  const text = decodeText(bytes);
+  if (text.problem !== undefined) return problem(text.problem.message);
+  if (text.text.trim() === "") return problem("the body is empty");
+  const source = parseJson(text.text);
+  const [syntax] = source.problems;
+  if (syntax !== undefined) {
+    const { line, column } = text.at(syntax.offset);
+    return problem(`the body is no JSON: line ${line}, column ${column}: ${syntax.message}`);
+  }
+  const json = source.documents[0]?.value;
+  if (json === undefined || !isObject(json))
+    return problem("the body is no JSON object, and a DiscoveryResponse is one");
+  const { resources = null, ...others } = withoutType(json);
+  if (resources !== null && !Array.isArray(resources)) return problem("resources: expected a list");
+  const schema = registry.getMessage(responseName);
+  if (schema === undefined) throw new Error(`the registry lacks ${responseName}`);
+  const reading = { ...options, registry: withV2Names(registry), careful: mayHaveTrailedDurations(text.text) };
+  const head = readSentJsonMessage(schema, others, reading.registry, reading);
+  if (head.kind === "problems") return problem(inWords(head.problems));
+
+  const anys: Any[] = [];
+  const unread: UnreadResource[] = [];
+  for (const [index, item] of (resources ?? []).entries()) {
+    const read = readItem(item, reading);
+    if ("findings" in read) unread.push({ index, ...read });
+    else anys.push(read);
+  }
+  return {
+    kind: "response",
+    unread,
+    toBinary: (more = []) => {
+      const whole = Object.assign(create(schema), head.message, { resources: [...anys, ...more] });
+      return toBinary(schema, whole as Message);
+    },
+  };
+}
+
+interface ItemReading extends ReadJsonResponseOptions {
+  readonly registry: Registry;
+  readonly careful: boolean;
+}
+
+function readItem(item: JsonValue, reading: ItemReading): Any | Omit<UnreadResource, "index"> {
+  const { type, registry } = reading;
+  if (!isObject(item)) {
+    const message = 'expected a resource: an object with "@type" and the resource\'s fields';
+    return unreadable(type, undefined, [{ code: "XDSKIT_MESSAGE_INVALID", steps: [], message }]);
+  }
+  const name = nameIn(item) ?? (isObject(item.resource ?? null) ? nameIn(item.resource as JsonObject) : undefined);
+  const typeUrl = item["@type"];
+  if (typeof typeUrl !== "string" || typeUrl === "") {
+    const message = `it lacks "@type", such as ${JSON.stringify(type.typeUrl)}`;
+    return unreadable(type, name, [{ code: "XDSKIT_TYPE_MISSING", steps: [], message }]);
+  }
+  const schema = schemaNamed(typeUrl, reading);
+  if (schema === undefined) {
+    const message = unknownTypeMessage(typeUrl, registry);
+    return unreadable(type, name, [{ code: "XDSKIT_TYPE_UNKNOWN", steps: [], message }]);
+  }
+  const read = readSentJsonMessage(schema, withoutType(item), registry, reading);
+  if (read.kind === "problems") return unreadable(type, name, read.problems);
+  try {
+    return create(AnySchema, { typeUrl, value: toBinary(schema, read.message) });
+  } catch {
+    const message = "a field holds what its type cannot";
+    return unreadable(type, name, [{ code: "XDSKIT_MESSAGE_INVALID", steps: [], message }]);
+  }
+}
+
+function schemaNamed(typeUrl: string, { registry, types = resourceTypes }: ItemReading): DescMessage | undefined {
+  // A type of one's own may come from a generated module, which no registry knows.
+  return schemaOf(typeNameOf(typeUrl), registry) ?? types.byTypeUrl(typeUrl)?.type.schema;
+}
+
+function unreadable(
+  type: ResourceType,
+  name: ResourceName | undefined,
+  problems: readonly FieldProblem[],
+): Omit<UnreadResource, "index"> {
+  const findings = problems.map(({ code, steps, message }) => {
+    return {
+      code,
+      severity: "error",
+      message,
+      field: formatFieldPath(steps),
+      type: type.name,
+      resource: name,
+    } as const;
+  });
+  return { name, findings };
+}
+
+/** What a resource calls itself, or its wrapper it. */
+function nameIn(item: JsonObject): ResourceName | undefined {
+  const located = item.resource_name ?? item.resourceName;
+  const name =
+    item.name ??
+    item.cluster_name ??
+    item.clusterName ??
+    (isObject(located ?? null) ? (located as JsonObject).name : null);
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+function inWords([first]: readonly FieldProblem[]): string {
+  if (first === undefined) return "it is no DiscoveryResponse";
+  const field = formatFieldPath(first.steps);
+  return `it is no DiscoveryResponse: ${field === undefined || field === "" ? "" : `${field}: `}${first.message}`;
+}
+
+function problem(message: string): ReadResponseJson {
+  return { kind: "problem", message };
+}
+
+function isObject(json: JsonValue): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
