@@ -30,8 +30,8 @@ export interface UnreadResource {
 export type ReadResponseJson =
   | {
       readonly kind: "response";
-      /** The serialized `DiscoveryResponse`, without what is `unread`. `more`: further resources, behind its own. */
-      readonly toBinary: (more?: readonly Any[]) => Uint8Array;
+      /** The serialized `DiscoveryResponse`. `standIn`: what takes the place of a resource that is `unread`; by default nothing does. */
+      readonly toBinary: (standIn?: (unread: UnreadResource) => Any) => Uint8Array;
       readonly unread: readonly UnreadResource[];
     }
   | { readonly kind: "problem"; readonly message: string };
@@ -69,18 +69,13 @@ export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOpt
   const head = readSentJsonMessage(schema, others, reading.registry, reading);
   if (head.kind === "problems") return problem(inWords(head.problems));
 
-  const anys: Any[] = [];
-  const unread: UnreadResource[] = [];
-  for (const [index, item] of (resources ?? []).entries()) {
-    const read = readItem(item, reading);
-    if ("findings" in read) unread.push({ index, ...read });
-    else anys.push(read);
-  }
+  const items = (resources ?? []).map((item, index) => readItem(item, index, reading));
   return {
     kind: "response",
-    unread,
-    toBinary: (more = []) => {
-      const whole = Object.assign(create(schema), head.message, { resources: [...anys, ...more] });
+    unread: items.filter(isUnread),
+    toBinary(standIn) {
+      const anys = items.flatMap((item) => (isUnread(item) ? (standIn === undefined ? [] : [standIn(item)]) : [item]));
+      const whole = Object.assign(create(schema), head.message, { resources: anys });
       return toBinary(schema, whole as Message);
     },
   };
@@ -91,30 +86,34 @@ interface ItemReading extends ReadJsonResponseOptions {
   readonly careful: boolean;
 }
 
-function readItem(item: JsonValue, reading: ItemReading): Any | Omit<UnreadResource, "index"> {
+function isUnread(item: Any | UnreadResource): item is UnreadResource {
+  return "findings" in item;
+}
+
+function readItem(item: JsonValue, index: number, reading: ItemReading): Any | UnreadResource {
   const { type, registry } = reading;
   if (!isObject(item)) {
     const message = 'expected a resource: an object with "@type" and the resource\'s fields';
-    return unreadable(type, undefined, [{ code: "XDSKIT_MESSAGE_INVALID", steps: [], message }]);
+    return unreadable(index, type, undefined, [{ code: "XDSKIT_MESSAGE_INVALID", steps: [], message }]);
   }
   const name = nameIn(item) ?? (isObject(item.resource ?? null) ? nameIn(item.resource as JsonObject) : undefined);
   const typeUrl = item["@type"];
   if (typeof typeUrl !== "string" || typeUrl === "") {
     const message = `it lacks "@type", such as ${JSON.stringify(type.typeUrl)}`;
-    return unreadable(type, name, [{ code: "XDSKIT_TYPE_MISSING", steps: [], message }]);
+    return unreadable(index, type, name, [{ code: "XDSKIT_TYPE_MISSING", steps: [], message }]);
   }
   const schema = schemaNamed(typeUrl, reading);
   if (schema === undefined) {
     const message = unknownTypeMessage(typeUrl, registry);
-    return unreadable(type, name, [{ code: "XDSKIT_TYPE_UNKNOWN", steps: [], message }]);
+    return unreadable(index, type, name, [{ code: "XDSKIT_TYPE_UNKNOWN", steps: [], message }]);
   }
   const read = readSentJsonMessage(schema, withoutType(item), registry, reading);
-  if (read.kind === "problems") return unreadable(type, name, read.problems);
+  if (read.kind === "problems") return unreadable(index, type, name, read.problems);
   try {
     return create(AnySchema, { typeUrl, value: toBinary(schema, read.message) });
   } catch {
     const message = "a field holds what its type cannot";
-    return unreadable(type, name, [{ code: "XDSKIT_MESSAGE_INVALID", steps: [], message }]);
+    return unreadable(index, type, name, [{ code: "XDSKIT_MESSAGE_INVALID", steps: [], message }]);
   }
 }
 
@@ -124,10 +123,11 @@ function schemaNamed(typeUrl: string, { registry, types = resourceTypes }: ItemR
 }
 
 function unreadable(
+  index: number,
   type: ResourceType,
   name: ResourceName | undefined,
   problems: readonly FieldProblem[],
-): Omit<UnreadResource, "index"> {
+): UnreadResource {
   const findings = problems.map(({ code, steps, message }) => {
     return {
       code,
@@ -138,7 +138,7 @@ function unreadable(
       resource: name,
     } as const;
   });
-  return { name, findings };
+  return { index, name, findings };
 }
 
 /** What a resource calls itself, or its wrapper it. */

@@ -21,12 +21,13 @@ export function createFilesUpstream(settings: FilesSettings, context: UpstreamCo
     }
     files.set(type, new TypeFile(type, path, watchedDirectory, context, sink));
   }
+  let closed = false;
   return {
     server: settings.files.map(({ path }) => path).join(", "),
     subscribe(type, names) {
       const file = files.get(type);
       if (file !== undefined) file.subscribe(names);
-      else sink.failed(type, noFile(type), false);
+      else queueMicrotask(() => !closed && sink.failed(type, noFile(type), false));
     },
     unsubscribe: (type, names) => files.get(type)?.unsubscribe(names),
     hold: (type, resources) => files.get(type)?.hold(resources),
@@ -34,6 +35,7 @@ export function createFilesUpstream(settings: FilesSettings, context: UpstreamCo
     forgetVersions: () => {},
     status: () => [...files.values()].filter(({ isIdle }) => !isIdle).map((file) => file.status()),
     async close() {
+      closed = true;
       await Promise.all([...files.values()].map((file) => file.close()));
     },
   };

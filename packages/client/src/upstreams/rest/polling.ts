@@ -1,0 +1,331 @@
+import { createHash } from "node:crypto";
+import { type ApiVersion, type ResourceType, readJsonResponse, XdskitError } from "@xdskit/api";
+import {
+  type ClientStream,
+  type ClientStreamEffect,
+  type ClientStreamEvent,
+  type ClientTypeStatus,
+  type ResourceUpdate,
+  statusCode,
+} from "@xdskit/protocol";
+import { createWaits, type Waits } from "../../backoff.js";
+import { awayError } from "../../client-errors.js";
+import type { UpstreamContext, UpstreamSink } from "../upstream.js";
+import { answerError } from "./answer-error.js";
+import { createPollRequests, type PollRequests } from "./poll-request.js";
+import type { HttpAnswer, Poster } from "./poster.js";
+import type { UnreadResources } from "./unread-resources.js";
+
+/** The polls of one type: one after the other, while anybody wants anything of it. */
+export interface Polling {
+  /** Something is wanted, not wanted any more, or held from elsewhere. */
+  tell(event: ClientStreamEvent): void;
+  status(): readonly ClientTypeStatus[];
+  close(): Promise<void>;
+}
+
+export interface PollingOptions {
+  readonly type: ResourceType;
+  /** Such as `/v3/discovery:clusters`. */
+  readonly path: string;
+  readonly api: ApiVersion;
+  readonly refreshDelayMs: number;
+  readonly machine: ClientStream;
+  readonly poster: Poster;
+  readonly unread: UnreadResources;
+  readonly context: UpstreamContext;
+  readonly sink: UpstreamSink;
+}
+
+/** Names that change are asked for at once, but not more often than this: a program may ask for a thousand one by one. */
+const leastGapMs = 100;
+/** What a wait between polls is lengthened by at most, as a part of it: never below what was asked for. */
+const refreshJitter = 0.1;
+/** A server that fails is polled less and less often, down to this. */
+const mostRetryMs = 30_000;
+/** What a server may ask for by `retry-after`. */
+const mostRetryAfterMs = 120_000;
+
+export function createPolling(options: PollingOptions): Polling {
+  return new TypePolling(options);
+}
+
+class TypePolling implements Polling {
+  readonly #options: PollingOptions;
+  readonly #requests: PollRequests;
+  readonly #waits: Waits;
+  /** The stream that the machine thinks to have: it lasts from poll to poll, until one fails. */
+  #isOpen = false;
+  /** The sink was told so. */
+  #isUp = false;
+  #running: Promise<void> | undefined;
+  /** The poll under way. */
+  #poll: AbortController | undefined;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  /** The server failed: no poll before, not for new names either. */
+  #notBefore = Number.NEGATIVE_INFINITY;
+  /** Names came that the last poll did not ask for. */
+  #asksAnew = false;
+  /** Polls one after the other that were given up to ask for more. */
+  #renewals = 0;
+  #stopRenewal: (() => void) | undefined;
+  #request: Uint8Array | undefined;
+  /** The body that was taken last; undefined where the same one must be taken again. */
+  #taken: string | undefined;
+  #wake = () => {};
+  #stopDeadline = () => {};
+  #closed = false;
+
+  constructor(options: PollingOptions) {
+    this.#options = options;
+    const { context, refreshDelayMs } = options;
+    this.#requests = createPollRequests(context.registry);
+    const mostMs = Math.max(refreshDelayMs, Math.min(context.backoff.mostMs, mostRetryMs));
+    this.#waits = createWaits({ ...context.backoff, firstMs: refreshDelayMs, mostMs }, context.random);
+  }
+
+  tell(event: ClientStreamEvent): void {
+    if (this.#closed) return;
+    this.#handle(this.#step(event));
+    if (event.kind !== "unsubscribe") this.#taken = undefined;
+    if (event.kind === "subscribe") this.#asksAnew = true;
+    if (this.#isOver) this.#poll?.abort();
+    else if (this.#asksAnew) this.#renew();
+    if (!this.#isOver) this.#running ??= this.#run();
+    this.#wake();
+  }
+
+  status(): readonly ClientTypeStatus[] {
+    return this.#options.machine.status();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopDeadline();
+    this.#poll?.abort();
+    this.#wake();
+    await this.#running;
+  }
+
+  get #isOver(): boolean {
+    return this.#closed || this.#options.machine.isIdle;
+  }
+
+  async #run(): Promise<void> {
+    // Between polls there is no connection that would keep the process alive, and somebody waits.
+    const awake = setInterval(() => {}, 2 ** 31 - 1);
+    // Who subscribes now may subscribe to more.
+    await Promise.resolve();
+    while (!this.#isOver) await this.#wait(await this.#pollOnce());
+    clearInterval(awake);
+    this.#end();
+    // Somebody may have come while the last one left.
+    this.#running = this.#isOver ? undefined : this.#run();
+  }
+
+  /** Waits until it is time for the next poll: sooner where names came, at once where nobody wants anything. */
+  async #wait(milliseconds: number): Promise<void> {
+    const { refreshDelayMs, context } = this.#options;
+    const { clock } = context;
+    const until = clock.now() + milliseconds;
+    while (!this.#isOver) {
+      const soon = Math.max(this.#startedAt + Math.min(leastGapMs, refreshDelayMs), this.#notBefore);
+      const left = (this.#asksAnew ? Math.min(until, soon) : until) - clock.now();
+      if (left <= 0) return;
+      await new Promise<void>((resolve) => {
+        const stop = clock.after(left, resolve);
+        this.#wake = () => {
+          stop();
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Resolves with how long to wait until the next one. Never rejects. */
+  async #pollOnce(): Promise<number> {
+    const { path, poster, refreshDelayMs, sink, context } = this.#options;
+    if (!this.#isOpen) {
+      sink.attempting();
+      if (this.#isOver) return 0;
+      this.#isOpen = true;
+      this.#handle(this.#step({ kind: "opened" }));
+    }
+    const poll = new AbortController();
+    this.#poll = poll;
+    this.#startedAt = context.clock.now();
+    this.#asksAnew = false;
+    let problem: Problem | undefined;
+    try {
+      const answer = await poster.post(path, this.#requests.json(this.#nextRequest()), poll.signal);
+      this.#letGo();
+      if (this.#isOver) return 0;
+      problem = await this.#answered(answer);
+    } catch (error) {
+      if (poll.signal.aborted) return 0;
+      problem = { error, retryAfterMs: 0 };
+    } finally {
+      this.#letGo();
+    }
+    if (this.#isOver) return 0;
+    if (problem !== undefined) return this.#failed(problem);
+    this.#waits.reset();
+    this.#renewals = 0;
+    return refreshDelayMs * (1 + refreshJitter * context.random());
+  }
+
+  #letGo(): void {
+    this.#poll = undefined;
+    this.#stopRenewal?.();
+    this.#stopRenewal = undefined;
+  }
+
+  /** A server may hold a poll until something changes: it is given up where it does not ask for all that is wanted, less and less soon. */
+  #renew(): void {
+    const poll = this.#poll;
+    if (poll === undefined || this.#stopRenewal !== undefined) return;
+    const { clock } = this.#options.context;
+    const gap = leastGapMs * 2 ** Math.min(this.#renewals, 10);
+    this.#stopRenewal = clock.after(Math.max(0, this.#startedAt + gap - clock.now()), () => {
+      this.#renewals += 1;
+      poll.abort();
+    });
+  }
+
+  /** What is asked now; the same as before where there is nothing new to say. */
+  #nextRequest(): Uint8Array {
+    const { machine } = this.#options;
+    // The newest says all: that of an answer which is given up is not needed any more.
+    for (let next = machine.next(); next !== undefined; next = machine.next()) this.#request = next.bytes;
+    if (this.#request === undefined) throw new Error("there is nothing to ask for");
+    return this.#request;
+  }
+
+  /** Takes an answer, and waits for those who watch; why it is of no use. */
+  async #answered(answer: HttpAnswer): Promise<Problem | undefined> {
+    const { type, path, poster, unread, context, api } = this.#options;
+    const { registry, types } = context;
+    const refuse = (message?: string): Problem => {
+      const error = answerError({ type, path, answer, message, withoutSecrets: poster.withoutSecrets });
+      return { error, retryAfterMs: retryAfterMs(answer) };
+    };
+    if (answer.status === 304) return this.#heard();
+    if (answer.status !== 200) return refuse();
+    const digest = createHash("sha256").update(answer.body).digest("base64");
+    // Servers that know no versions send the same again and again.
+    if (digest === this.#taken) return this.#heard();
+    const read = readJsonResponse(answer.body, { registry, types, type });
+    if (read.kind === "problem") return refuse(read.message);
+    const typeUrl = (api === "v2" ? type.v2TypeUrl : undefined) ?? type.typeUrl;
+    const bytes = read.toBinary(unread.standIns(read.unread, typeUrl));
+    this.#heard();
+    // A time to live begins anew each time.
+    this.#taken = answer.body.includes('"ttl"') ? undefined : digest;
+    const { delivered, broken } = this.#handle(this.#step({ kind: "response", bytes }));
+    await delivered;
+    return broken === undefined ? undefined : refuse(broken);
+  }
+
+  /** The server is there. */
+  #heard(): undefined {
+    const { type, sink } = this.#options;
+    if (!this.#isUp) {
+      this.#isUp = true;
+      sink.connected(type);
+    }
+    sink.responded(type);
+  }
+
+  #failed({ error, retryAfterMs }: Problem): number {
+    const { type, poster, sink, context } = this.#options;
+    const why =
+      error instanceof XdskitError
+        ? error
+        : awayError(poster.server, error instanceof Error ? error.message : String(error));
+    this.#shut({ code: statusCode.unavailable, message: why.message });
+    sink.failed(type, why, false);
+    const waitMs = Math.max(this.#waits.next(), retryAfterMs);
+    this.#notBefore = context.clock.now() + waitMs;
+    return waitMs;
+  }
+
+  #end(): void {
+    this.#request = undefined;
+    this.#shut(undefined);
+    this.#stopDeadline();
+  }
+
+  #shut(error: { readonly code: number; readonly message: string } | undefined): void {
+    this.#taken = undefined;
+    if (this.#isOpen) {
+      this.#isOpen = false;
+      this.#handle(this.#step({ kind: "closed" }));
+    }
+    if (!this.#isUp) return;
+    this.#isUp = false;
+    if (!this.#closed) this.#options.sink.disconnected(this.#options.type, error);
+  }
+
+  #step(event: ClientStreamEvent): readonly ClientStreamEffect[] {
+    const { machine, context } = this.#options;
+    return machine.step(event, context.clock.now());
+  }
+
+  /** Tells the sink; `delivered` resolves when those who watch are done, `broken` says why no more of this stream can be understood. */
+  #handle(effects: readonly ClientStreamEffect[]): { delivered: Promise<unknown>; broken: string | undefined } {
+    const { type, sink } = this.#options;
+    let delivered: Promise<unknown> = Promise.resolve();
+    let broken: string | undefined;
+    let unanswered: number | undefined;
+    let update: ResourceUpdate | undefined;
+    for (const effect of this.#closed ? [] : effects) {
+      if (effect.kind === "received" && effect.awaitsAnswer) unanswered = effect.response;
+      else if (effect.kind === "close") broken = effect.message;
+      else if (effect.kind === "rejected") sink.rejected(type, effect.version, effect.message, effect.bad);
+      else if (effect.kind === "update") {
+        update = effect.update;
+        delivered = Promise.resolve(sink.update(update));
+      }
+    }
+    if (unanswered !== undefined) {
+      this.#answerLater(unanswered, update ?? { type, upserted: [], removed: [], absent: [], failing: [] });
+    }
+    this.#awaitDeadline();
+    return { delivered, broken };
+  }
+
+  /** What is decided goes with the next poll. */
+  #answerLater(response: number, update: ResourceUpdate): void {
+    const decided = this.#options.sink.acknowledge?.(update) ?? Promise.resolve();
+    const answer = (error: string | undefined) => void this.#handle(this.#step({ kind: "answer", response, error }));
+    decided.then(
+      () => answer(undefined),
+      (error: unknown) => answer(error instanceof Error ? error.message : String(error)),
+    );
+  }
+
+  /** Sees to it that time goes by in the machine. */
+  #awaitDeadline(): void {
+    this.#stopDeadline();
+    const { machine, context } = this.#options;
+    const deadline = machine.deadline();
+    if (deadline === undefined || this.#closed) return;
+    this.#stopDeadline = context.clock.after(Math.max(0, deadline - context.clock.now()), () => {
+      if (!this.#closed) this.#handle(this.#step({ kind: "time" }));
+    });
+  }
+}
+
+/** Why a poll brought nothing. */
+interface Problem {
+  readonly error: unknown;
+  /** What the server asks for; 0 where it does not. */
+  readonly retryAfterMs: number;
+}
+
+function retryAfterMs({ status, headers }: HttpAnswer): number {
+  const text = headers["retry-after"] ?? "";
+  if (status < 400 || text === "") return 0;
+  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.max(0, Math.min(milliseconds, mostRetryAfterMs)) : 0;
+}

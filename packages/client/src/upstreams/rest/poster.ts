@@ -1,0 +1,171 @@
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  validateHeaderName,
+  validateHeaderValue,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { XdskitError } from "@xdskit/api";
+import { awayError } from "../../client-errors.js";
+import type { RestServerSettings } from "../../client-options.js";
+import type { Clock } from "../../clock.js";
+import { explainHandshake } from "../../credentials/handshake-error.js";
+import { httpsOptionsOf } from "../../credentials/https-options.js";
+import { acceptedEncodings, readBody } from "./read-body.js";
+
+/** What a server answered. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Such as `Service Unavailable`. */
+  readonly statusText: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Sends POSTs to one server, over connections that stay open. */
+export interface Poster {
+  /** The URL, without what is secret in it. */
+  readonly server: string;
+  /** Rejects with an XdskitError: no connection, no answer in time, an answer that is too large; and with the signal's reason. */
+  post(path: string, body: Buffer, signal: AbortSignal): Promise<HttpAnswer>;
+  /** What is shown of the server's words: without what the client itself sends in secret. */
+  withoutSecrets(text: string): string;
+  close(): void;
+}
+
+export interface PosterOptions {
+  readonly settings: RestServerSettings;
+  readonly clock: Clock;
+  /** Bytes of an answer. */
+  readonly limit: number;
+}
+
+const defaultTimeoutMs = 5_000;
+
+/** Throws an XdskitError for a URL, a header or TLS settings that cannot be used. */
+export function createPoster({ settings, clock, limit }: PosterOptions): Poster {
+  const url = urlOf(settings.url);
+  const { requestTimeoutMs: timeoutMs = defaultTimeoutMs } = settings;
+  const isTls = url.protocol === "https:";
+  const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
+  const tls = httpsOptionsOf(settings);
+  const own = headersOf(settings.headers ?? {}, url);
+  const base = url.pathname.replace(/\/+$/, "");
+  const server = `${url.origin}${base}`;
+  // Of `Bearer TOKEN` the token alone may be quoted.
+  const secrets = [...Object.values(own).flatMap((value) => [value, ...value.split(" ").slice(1)]), url.password];
+
+  async function post(path: string, body: Buffer, signal: AbortSignal): Promise<HttpAnswer> {
+    const options = await tls();
+    const headers = {
+      accept: "application/json",
+      "accept-encoding": acceptedEncodings,
+      ...own,
+      "content-type": "application/json",
+      "content-length": String(body.length),
+    };
+    const where = { protocol: url.protocol, hostname: hostname(url), port: url.port, path: `${base}${path}` };
+    const send = (): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        const all = { ...where, ...options, agent, method: "POST", headers, signal };
+        const outgoing = isTls ? httpsRequest(all) : httpRequest(all);
+        outgoing.on("response", resolve);
+        outgoing.on("error", (error: NodeJS.ErrnoException) => {
+          // A connection that was left open may be closed by the server at the very moment that it is used again.
+          if (outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE") && !signal.aborted) {
+            send().then(resolve, reject);
+          } else {
+            reject(error);
+          }
+        });
+        outgoing.end(body);
+      });
+    const answer = await send();
+    try {
+      const { statusCode: status = 0, statusMessage: statusText = "", headers: answered } = answer;
+      return { status, statusText, headers: answered, body: await readBody(answer, limit) };
+    } catch (error) {
+      answer.destroy();
+      throw error;
+    }
+  }
+
+  return {
+    server,
+    async post(path, body, signal) {
+      const late = new AbortController();
+      const stop = clock.after(timeoutMs, () => late.abort());
+      try {
+        return await post(path, body, AbortSignal.any([signal, late.signal]));
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        if (late.signal.aborted) throw awayError(server, `no answer within ${timeoutMs} ms (requestTimeoutMs)`);
+        if (error instanceof XdskitError) throw error;
+        const { code = "" } = error as NodeJS.ErrnoException;
+        if (isTls && /^(ERR_(SSL|TLS)|CERT_|UNABLE_|DEPTH_|SELF_|EPROTO)/.test(code)) {
+          throw explainHandshake(error, server, undefined);
+        }
+        throw awayError(server, reasonOf(error));
+      } finally {
+        stop();
+      }
+    },
+    withoutSecrets: (text) => shown(text, secrets),
+    close: () => agent.destroy(),
+  };
+}
+
+function urlOf(text: string): URL {
+  let url: URL | undefined;
+  try {
+    url = new URL(text);
+  } catch {
+    // Said below, without the text: it may hold a password.
+  }
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    throw XdskitError.of("XDSKIT_CLIENT_OPTION", "the URL of a REST server is http://HOST:PORT or https://HOST:PORT", {
+      field: "url",
+    });
+  }
+  return url;
+}
+
+function headersOf(settings: Readonly<Record<string, string>>, url: URL): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (url.username !== "" || url.password !== "") {
+    const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers.authorization = `Basic ${Buffer.from(login).toString("base64")}`;
+  }
+  for (const [name, value] of Object.entries(settings)) {
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      const message = `the header ${JSON.stringify(name.slice(0, 100))} has a name or a value that no header may have`;
+      throw XdskitError.of("XDSKIT_CREDENTIALS", message, { field: "headers" });
+    }
+    headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+function shown(text: string, secrets: readonly string[]): string {
+  // What is shorter is no secret, and would tear words apart.
+  const hidden = secrets.filter((secret) => secret.length >= 4);
+  return hidden.reduce((left, secret) => left.replaceAll(secret, "[redacted]"), text);
+}
+
+/** Without the brackets of IPv6. */
+function hostname(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+function reasonOf(error: unknown): string {
+  // A name with several addresses fails with one error for each, and without a message.
+  const { errors } = error as AggregateError;
+  const one = Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
+  const { code, message } = one as NodeJS.ErrnoException;
+  return message === "" ? (code ?? "the connection failed") : message;
+}
