@@ -80,6 +80,7 @@ class SotwAsking extends Asking {
       const isAll = this.canBeImplicit && (this.#api === "v2" || names.wantsOnly(wildcard));
       if (isAll) {
         this.isImplicit = true;
+        this.#encoded = encodeNames([]);
         names.take();
         return;
       }

@@ -137,7 +137,10 @@ export class ClientType {
   opened(now: number): void {
     this.#asking.opened(this.wanted.keys());
     this.#reset();
-    for (const key of this.wanted.keys()) this.wanted.wait(key, now + this.#context.absentAfterMs);
+    for (const key of this.wanted.keys()) {
+      if (this.#held.find(key) === undefined) this.wanted.requestAgain(key);
+      this.wanted.wait(key, now + this.#context.absentAfterMs);
+    }
   }
 
   closed(): void {

@@ -181,7 +181,8 @@ export function takeFullState(taking: TakenResponse, told: ReadonlySet<ResourceN
   }
   for (const key of told) {
     const isMentioned = named.mentioned.has(key) || erring.has(key);
-    if (!isMentioned && wanted.stateOf(key) === "requested") missing.add(key);
+    const state = wanted.stateOf(key);
+    if (!isMentioned && (state === "requested" || state === "rejected")) missing.add(key);
   }
   for (const key of missing) takeAbsence(key, taking);
 }

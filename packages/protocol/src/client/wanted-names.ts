@@ -85,6 +85,12 @@ export class WantedNames {
     return isNew;
   }
 
+  /** What was rejected on a stream that is gone may be there no more. */
+  requestAgain(key: ResourceName): void {
+    const wanted = this.#names.get(key);
+    if (wanted?.state === "rejected") wanted.state = "requested";
+  }
+
   /** The server was heard about it, and says nothing final. */
   waitNoMore(key: ResourceName): void {
     this.#due.delete(key);

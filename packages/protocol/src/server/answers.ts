@@ -18,7 +18,7 @@ export function answered(
 ): StreamEffect {
   const { type, outstanding } = subscriber;
   const { nonce, version } = sent;
-  noteAnswer(subscriber, sent, error !== undefined);
+  if (error === undefined) noteAnswer(subscriber, sent, "nothing");
   // SotW: an answer is one to all before it, too.
   const rest = outstanding.filter(({ count }) =>
     superseded === "superseded" ? count > sent.count : count !== sent.count,
@@ -32,6 +32,9 @@ export function answered(
   const { code } = error;
   const carried = newIn(subscriber, sent);
   const blame = blameOf(error.message, carried);
+  // Of a full state nothing can be kept alive without what was rejected of it (rule 17).
+  const isOneByOne = superseded === "each" || !type.fullState;
+  noteAnswer(subscriber, sent, isOneByOne && blame?.usesRest ? blame.names : "everything");
   // Logs, events and pages show it.
   const message = redactErrorText(error.message);
   const rejection: Rejection = {

@@ -40,11 +40,17 @@ export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, every
   lifetimes.due = 0;
 }
 
-/** Notes what the client said about a response that held something with a TTL. */
-export function noteAnswer(subscriber: Subscriber, { perishable, isBare, count }: Sent, rejected: boolean): void {
+/** Notes what the client said about a response that held something with a TTL: that it does not use these of it, nothing of it, or that it uses all. */
+export function noteAnswer(
+  subscriber: Subscriber,
+  sent: Sent,
+  unused: readonly ResourceName[] | "nothing" | "everything",
+): void {
   const { lifetimes } = subscriber;
-  if (lifetimes === undefined || perishable.size === 0) return;
-  if (!rejected) {
+  const { isBare, count } = sent;
+  if (lifetimes === undefined || sent.perishable.size === 0) return;
+  const { perishable } = sent;
+  if (unused === "nothing") {
     if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
   } else if (isBare) {
     // It does not hold what it was told to keep: its TTL was over before the heartbeat came, or it knows no heartbeats. With the bodies it does.
@@ -56,9 +62,19 @@ export function noteAnswer(subscriber: Subscriber, { perishable, isBare, count }
     for (const later of subscriber.outstanding) {
       if (later.count > count && !later.isBare) again = again.with(later.perishable);
     }
-    const rejected = again.size === 0 ? perishable : perishable.without(again);
+    const used = unused === "everything" ? again : again.with(othersThan(subscriber, perishable, unused));
+    const rejected = used.size === 0 ? perishable : perishable.without(used);
     lifetimes.rejected = rejected.with(stillThere(subscriber, lifetimes.rejected));
   }
+}
+
+/** Of what has a TTL, what is of none of these names. */
+function othersThan({ held }: Subscriber, perishable: NameSet, names: readonly ResourceName[]): readonly string[] {
+  const faulty = new Set(names);
+  return [...perishable].filter((identity) => {
+    const resource = resourceWith(held, identity);
+    return resource !== undefined && !faulty.has(resource.name);
+  });
 }
 
 function lifetimesOf(subscriber: Subscriber): Lifetimes {

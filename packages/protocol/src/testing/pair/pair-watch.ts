@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { canonicalName } from "@xdskit/api";
+import type { ClientStream, ResourceUpdate } from "../../index.js";
+import { describeResource, wordOfType } from "../client/client-lines.js";
+
+/** Who watches what a client tells, and believes nothing: what it was told must be what the client holds, and nothing is told twice. */
+export class PairWatch {
+  /** Type → name → content. */
+  readonly #seen = new Map<string, Map<string, string>>();
+  /** Told to be absent since somebody asked. */
+  readonly #absent = new Set<string>();
+
+  of(type: string): ReadonlyMap<string, string> {
+    return this.#seen.get(type) ?? new Map();
+  }
+
+  isAbsent(type: string, name: string): boolean {
+    return this.#absent.has(`${type} ${name}`);
+  }
+
+  asked(type: string, name: string): void {
+    this.#absent.delete(`${type} ${name}`);
+  }
+
+  /** Nobody asks for this any more: it is forgotten without a word, unless something else asks for it. */
+  dropped(type: string, wanted: ReadonlySet<string>): void {
+    const seen = this.#seen.get(type);
+    if (seen === undefined || wanted.has("*")) return;
+    for (const name of [...seen.keys()]) if (!wanted.has(name)) seen.delete(name);
+  }
+
+  update({ type, upserted, removed, absent }: ResourceUpdate, wanted: ReadonlySet<string>): void {
+    const word = wordOfType(type);
+    const seen = this.#seen.get(word) ?? new Map<string, string>();
+    this.#seen.set(word, seen);
+    for (const { name } of removed) {
+      assert.ok(seen.delete(name), `${word} ${name} was removed, and nobody had it`);
+      this.#absent.add(`${word} ${name}`);
+    }
+    for (const resource of upserted) {
+      const { name } = resource;
+      const content = describeResource(resource, false);
+      assert.ok(wanted.has("*") || wanted.has(name), `${word} ${name} came, and nobody asked for it (rule 165)`);
+      assert.notEqual(seen.get(name), content, `${word} ${name} was told twice`);
+      seen.set(name, content);
+      this.#absent.delete(`${word} ${name}`);
+    }
+    for (const { name } of absent) {
+      assert.ok(wanted.has(name), `${word} ${name} is absent, and nobody asked for it`);
+      assert.ok(!seen.has(name), `${word} ${name} is absent, and was there`);
+      assert.ok(!this.isAbsent(word, name), `${word} ${name} was told to be absent twice`);
+      this.#absent.add(`${word} ${name}`);
+    }
+  }
+
+  /** What the client holds is what it told of. */
+  compare(client: ClientStream): void {
+    for (const { type, resources } of client.status()) {
+      const held = [...resources].map(([key, resource]) => {
+        assert.equal(key, canonicalName(resource.name));
+        return describeResource(resource, false);
+      });
+      assert.deepEqual(
+        held.sort(),
+        [...this.of(wordOfType(type)).values()].sort(),
+        `what is held of ${wordOfType(type)}`,
+      );
+    }
+  }
+}
