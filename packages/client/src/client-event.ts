@@ -20,6 +20,8 @@ export type ClientEvent =
       readonly error: XdskitError;
       readonly nack: boolean;
     }
+  /** A response, or a file, was read: `good` of its resources can be taken, also those that came again as they were. Comes before what it changed and what was rejected of it. */
+  | { readonly kind: "responded"; readonly server: string; readonly type: ResourceType; readonly good: number }
   /** What became different by one response, file or moment. Comes before the watchers are called. */
   | { readonly kind: "updated"; readonly server: string; readonly update: ResourceUpdate }
   | {

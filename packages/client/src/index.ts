@@ -26,6 +26,13 @@ export type {
   XdsConfig,
 } from "./config/xds-config.js";
 export { createClient } from "./create-client.js";
+export {
+  type ClientMetric,
+  type ClientMetrics,
+  type ClientMetricsOptions,
+  createClientMetrics,
+} from "./metrics/client-metrics.js";
+export { prometheusText } from "./metrics/prometheus-text.js";
 export { type ServedStatus, serveStatus } from "./status/serve-status.js";
 export { createStatusService, type StatusOptions, type StatusService } from "./status/status-service.js";
 export type { TlsSettings } from "./tls.js";

@@ -117,8 +117,9 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
             consider();
           } else if (member.place === active) owner.trouble(type, error, true);
         }),
-      responded: (type) =>
+      responded: (type, good = 0) =>
         when((member) => {
+          owner.emit(() => ({ kind: "responded", server: server(), type, good }));
           member.away.delete(type);
           member.away.delete(undefined);
           // Of several streams to a server before the active one all must be well, or the two would take turns.

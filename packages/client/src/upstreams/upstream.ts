@@ -41,8 +41,8 @@ export interface UpstreamSink {
    * After a stream that was answered comes `disconnected` alone. With `nack` the content of a file was rejected, and `rejected` is not called.
    */
   failed(type: ResourceType | undefined, error: XdskitError, nack: boolean): void;
-  /** The server answered something (A57, A71): it is there. Before the `update` of the answer, and also where that brings none. */
-  responded(type: ResourceType): void;
+  /** The server answered something (A57, A71): it is there. Before the `update` of the answer, and also where that brings none. `good`: how many of its resources can be taken, also those that came again as they were. */
+  responded(type: ResourceType, good?: number): void;
   /** One response. The upstream reads on once the promise settles; it never rejects. */
   update(update: ResourceUpdate): void | Promise<void>;
   /** When a response that could be taken is acknowledged; undefined: at once. Rejects with the reason to reject it. */

@@ -187,10 +187,10 @@ export class ClientType {
     const { options, limits } = this.#context;
     this.#nonce = sent.nonce;
     const draft = new UpdateDraft(this.type);
-    const bad = this.#take(sent, draft, now);
+    const { bad, good } = this.#take(sent, draft, now);
     const told = options.answers === "when-told" && bad.length === 0;
     const head = { type: this.type, response, version: sent.version, nonce: sent.nonce };
-    const effects: ClientStreamEffect[] = [{ kind: "received", ...head, awaitsAnswer: told }];
+    const effects: ClientStreamEffect[] = [{ kind: "received", ...head, good, awaitsAnswer: told }];
     const error = bad.length === 0 ? undefined : rejectionText(bad, limits.errorCharacters);
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     this.#answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
@@ -203,15 +203,19 @@ export class ClientType {
     return effects;
   }
 
-  #take(sent: SentResponse, draft: UpdateDraft, now: number): readonly BadPart[] {
+  #take(
+    sent: SentResponse,
+    draft: UpdateDraft,
+    now: number,
+  ): { readonly bad: readonly BadPart[]; readonly good: number } {
     const { options, limits, stream } = this.#context;
     const { type, wanted } = this;
     if (sent.count > limits.resourcesPerResponse) {
       const most = `${sent.count} resources in one response, and ${limits.resourcesPerResponse} are taken`;
-      return [unnamed(badResource(type, undefined, "XDSKIT_UPDATE_REJECTED", most))];
+      return whole(badResource(type, undefined, "XDSKIT_UPDATE_REJECTED", most));
     }
     const wrong = this.#wrongType(sent);
-    if (wrong !== undefined) return [unnamed(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong))];
+    if (wrong !== undefined) return whole(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong));
     const named = this.#reading.read(sent);
     const { resourcesPerType } = limits;
     const held = this.#held;
@@ -221,7 +225,8 @@ export class ClientType {
     };
     if (type.fullState && options.variant === "sotw" && !this.#isPartial(sent, named))
       takeFullState(taking, this.#first);
-    const bad = [...named.bad, ...takeResources(taking)];
+    const refused = takeResources(taking);
+    const bad = [...named.bad, ...refused];
     noteRejections(taking, bad);
     takeRemovals(taking);
     takeErrors(taking);
@@ -229,7 +234,7 @@ export class ClientType {
     if (bad.length === 0) this.#rejections.mended();
     else if (!draft.isEmpty) this.#isWhole = false;
     this.#repeatUnsure();
-    return bad;
+    return { bad, good: named.resources.length - refused.length };
   }
 
   #wrongType({ typeUrl }: SentResponse): string | undefined {
@@ -334,8 +339,9 @@ function isCollectionName(key: ResourceName): boolean {
   return key === wildcard || isGlobName(key);
 }
 
-function unnamed(bad: BadResource): BadPart {
-  return { ...bad, index: undefined, version: "" };
+/** All of a response is bad. */
+function whole(bad: BadResource) {
+  return { bad: [{ ...bad, index: undefined, version: "" }], good: 0 };
 }
 
 function updated(draft: UpdateDraft): readonly ClientStreamEffect[] {

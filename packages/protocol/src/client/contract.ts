@@ -119,6 +119,8 @@ export type ClientStreamEffect =
       readonly response: number;
       readonly version: Version;
       readonly nonce: Nonce;
+      /** How many resources of it are good, also those that came again as they were. */
+      readonly good: number;
       /** It needs an `answer`: the machine was told to wait for one, and did not reject it by itself. */
       readonly awaitsAnswer: boolean;
     }

@@ -142,7 +142,7 @@ export class TypeFile {
       this.#isUp = true;
       this.#sink.connected(this.#type);
     }
-    this.#sink.responded(this.#type);
+    this.#sink.responded(this.#type, content.resources.size);
     this.#tell(this.#subscription.take(content, clock.now()));
     await this.#told;
     return true;

@@ -190,7 +190,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
           answered = true;
           type = effect.type;
           if (effect.awaitsAnswer) unanswered = effect.response;
-          sink.responded(effect.type);
+          sink.responded(effect.type, effect.good);
           break;
         case "update":
           update = effect.update;

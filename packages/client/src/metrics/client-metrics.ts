@@ -1,0 +1,135 @@
+import { authorityOf, type ResourceType, typeUrlPrefix } from "@xdskit/api";
+import type { ClientTypeStatus } from "@xdskit/protocol";
+import type { XdsClient } from "../xds-client.js";
+import { createServerCounts } from "./server-counts.js";
+
+/** One metric and what it is now. Names and labels are those of gRPC's A78. */
+export interface ClientMetric {
+  readonly name: string;
+  readonly kind: "gauge" | "counter";
+  /** As OpenTelemetry writes it: `{resource}`. */
+  readonly unit: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  readonly values: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
+}
+
+export interface ClientMetricsOptions {
+  /** The label `grpc.target`: what the client is for, such as the target of a channel. Default `#client`. */
+  readonly target?: string | undefined;
+}
+
+/** Counts what happens in a client. */
+export interface ClientMetrics {
+  /** What it has come to. Costs what the client asks for. */
+  read(): readonly ClientMetric[];
+  /** Counts no more. */
+  stop(): void;
+}
+
+type Values = ClientMetric["values"];
+
+/**
+ * Counts what a client does from now on, without any library of metrics: `read` is for whatever shows them (a callback of OpenTelemetry's gauges, `prometheusText`).
+ */
+export function createClientMetrics(
+  client: XdsClient,
+  { target = "#client" }: ClientMetricsOptions = {},
+): ClientMetrics {
+  const counts = createServerCounts();
+  const stop = client.on(counts.count);
+  const metric = (name: string, kind: ClientMetric["kind"], unit: string, labels: readonly string[], help: string) => {
+    const labelNames = ["grpc.target", ...labels];
+    return (values: Values): ClientMetric => {
+      const targeted = values.map(({ labels: own, value }) => ({ labels: { "grpc.target": target, ...own }, value }));
+      return { name: `grpc.xds_client.${name}`, kind, unit, help, labelNames, values: targeted };
+    };
+  };
+  const server = "grpc.xds.server";
+  const type = "grpc.xds.resource_type";
+  const connected = metric("connected", "gauge", "{bool}", [server], "1 while the server can be reached and answers");
+  const failures = metric(
+    "server_failure",
+    "counter",
+    "{failure}",
+    [server],
+    "How often a server went from healthy to unhealthy: it could not be reached, or ended a stream without an answer",
+  );
+  const valid = metric(
+    "resource_updates_valid",
+    "counter",
+    "{resource}",
+    [server, type],
+    "Resources received that were good, also those that came again as they were",
+  );
+  const invalid = metric(
+    "resource_updates_invalid",
+    "counter",
+    "{resource}",
+    [server, type],
+    "Resources received that were rejected",
+  );
+  const resources = metric(
+    "resources",
+    "gauge",
+    "{resource}",
+    ["grpc.xds.authority", "grpc.xds.cache_state", type],
+    "Resources that are asked for or held, by what is known of them",
+  );
+
+  return {
+    read() {
+      const { servers, updates } = counts;
+      const by = (name: "good" | "bad") =>
+        updates().map(({ server: at, type: of, [name]: value }) => ({
+          labels: { [server]: at, [type]: nameOf(of) },
+          value,
+        }));
+      const status = client.status();
+      const isUsed = (name: string) => status.some((each) => each.server === name && (each.active || each.connected));
+      return [
+        // Of one that is not asked any more there is nothing to say.
+        connected(
+          [...servers]
+            .filter(([name, { healthy }]) => !healthy || isUsed(name))
+            .map(([name, { healthy }]) => ({ labels: { [server]: name }, value: healthy ? 1 : 0 })),
+        ),
+        failures(Array.from(servers, ([name, each]) => ({ labels: { [server]: name }, value: each.failures }))),
+        valid(by("good")),
+        invalid(by("bad")),
+        resources(status.filter(({ active }) => active).flatMap(({ types }) => types.flatMap(countStates))),
+      ];
+    },
+    stop,
+  };
+}
+
+const nameOf = (type: ResourceType) => type.typeUrl.slice(typeUrlPrefix.length);
+
+/** How many there are of each state and authority. */
+function countStates(status: ClientTypeStatus): Values {
+  const counted = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
+  const add = (name: string, state: string) => {
+    const authority = authorityOf(name) ?? "#old";
+    const key = `${state} ${authority}`;
+    const labels = {
+      "grpc.xds.authority": authority,
+      "grpc.xds.cache_state": state,
+      "grpc.xds.resource_type": nameOf(status.type),
+    };
+    const count = counted.get(key) ?? { labels, value: 0 };
+    counted.set(key, count);
+    count.value += 1;
+  };
+  for (const { name } of status.resources.values()) {
+    add(name, status.states(name) === "rejected" ? "nacked_but_cached" : "acked");
+  }
+  for (const name of status.names) {
+    const state = status.states(name);
+    // What is there was counted, also what is asked for by an alias.
+    if (state === "requested") add(name, "requested");
+    else if (state === "absent") add(name, "does_not_exist");
+    else if (state === "rejected" && status.updatedAt(name) === undefined) add(name, "nacked");
+  }
+  return [...counted.values()];
+}

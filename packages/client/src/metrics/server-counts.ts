@@ -1,0 +1,78 @@
+import type { ResourceType } from "@xdskit/api";
+import type { ClientEvent } from "../client-event.js";
+
+/** What is counted of one server. */
+interface ServerCount {
+  /** Streams, by type or of all (undefined), of which the last attempt brought no answer. */
+  readonly failing: Set<ResourceType | undefined>;
+  failures: number;
+  readonly updates: Map<ResourceType, { good: number; bad: number }>;
+}
+
+/** Counts events by server. */
+export interface ServerCounts {
+  readonly count: (event: ClientEvent) => void;
+  /** By name. */
+  readonly servers: Iterable<readonly [name: string, { readonly healthy: boolean; readonly failures: number }]>;
+  updates(): readonly {
+    readonly server: string;
+    readonly type: ResourceType;
+    readonly good: number;
+    readonly bad: number;
+  }[];
+}
+
+export function createServerCounts(): ServerCounts {
+  const counts = new Map<string, ServerCount>();
+  const of = (server: string) => {
+    const known = counts.get(server) ?? { failing: new Set(), failures: 0, updates: new Map() };
+    counts.set(server, known);
+    return known;
+  };
+  const updatesOf = (server: string, type: ResourceType) => {
+    const { updates } = of(server);
+    const known = updates.get(type) ?? { good: 0, bad: 0 };
+    updates.set(type, known);
+    return known;
+  };
+  return {
+    count(event) {
+      switch (event.kind) {
+        case "connected":
+          of(event.server);
+          break;
+        case "responded": {
+          const { failing } = of(event.server);
+          failing.delete(event.type);
+          // Of one stream for all types: any answer is its answer.
+          failing.delete(undefined);
+          updatesOf(event.server, event.type).good += event.good;
+          break;
+        }
+        case "rejected":
+          updatesOf(event.server, event.type).bad += event.bad.length;
+          break;
+        case "failed": {
+          if (event.nack) {
+            if (event.type !== undefined) updatesOf(event.server, event.type).bad += 1;
+            break;
+          }
+          const known = of(event.server);
+          // A78: from healthy to unhealthy, however often it fails then.
+          if (known.failing.size === 0) known.failures += 1;
+          known.failing.add(event.type);
+          break;
+        }
+      }
+    },
+    get servers() {
+      return Array.from(counts, ([name, { failing, failures }]) => {
+        return [name, { healthy: failing.size === 0, failures }] as const;
+      });
+    },
+    updates: () =>
+      Array.from(counts, ([server, { updates }]) =>
+        Array.from(updates, ([type, { good, bad }]) => ({ server, type, good, bad })),
+      ).flat(),
+  };
+}
