@@ -88,6 +88,7 @@ export function createWatchEvents(options: {
       }
       case "switched":
         return [{ kind: "switched", from: event.from, to: event.to }];
+      case "responded":
       case "watcher-failed":
         return [];
     }
