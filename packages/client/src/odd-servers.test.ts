@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { has, odd, send } from "./testing/odd-client.js";
 import { assignment, cluster, clusterUrl, endpointUrl } from "./testing/odd-responses.js";
+import { createOddServer } from "./testing/odd-server.js";
 import { watchCluster, watchClusters } from "./testing/told.js";
 import { waitFor } from "./testing/wait-for.js";
 
@@ -109,6 +111,29 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal((await first.next()).error, "");
       await has(bad, "bad=2");
       assert.deepEqual(good.lines, ["changed good=1"]);
+    });
+
+    test("one that answers each rejection with the same again is heard ever more slowly, and everything goes on", async (t) => {
+      let bad = true;
+      const server = await createOddServer(async (stream) => {
+        for (let nonce = 1; (await stream.nextIfAny()) !== undefined; nonce++) {
+          const wrong = cluster("bad", bad ? "1" : "2");
+          if (bad) wrong.connectTimeout = { $typeName: "google.protobuf.Duration", seconds: -1n, nanos: 0 };
+          if (nonce < 1_000) send(stream, { nonce: `${nonce}`, clusters: [wrong, cluster("good", "1")] });
+        }
+      });
+      const { client } = await odd(t, variant, {}, server);
+      const [good, told] = [watchCluster(client, "good"), watchCluster(client, "bad")];
+      await has(good, "good=1");
+      const [stream] = server.streams;
+      await waitFor("some rejections", () => (stream?.requests.length ?? 0) > 25);
+      const before = stream?.requests.length ?? 0;
+      await delay(300);
+      const after = stream?.requests.length ?? 0;
+      assert.ok(after - before < 10, `${after - before} rejections in 300 ms`);
+      bad = false;
+      await has(told, "bad=2");
+      assert.equal(good.now, "good=1");
     });
 
     test("one that names a thing twice has neither taken", async (t) => {

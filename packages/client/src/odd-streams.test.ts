@@ -138,10 +138,12 @@ for (const variant of ["sotw", "delta"] as const) {
       const told = watchCluster(client, "a");
       const first = await stream();
       first.pause();
-      const response = responseBytes(variant, { nonce: "n".repeat(200), clusters: [cluster("a", "1")] });
+      const responses = ["1", "2"].map((version) =>
+        responseBytes(variant, { version, nonce: "n".repeat(200), clusters: [cluster("a", "1")] }),
+      );
       // More answers than its window takes.
-      for (let count = 0; count < 6_000 && first.isOpen; count++) {
-        first.send(response);
+      for (let count = 0; count < 3_000 && first.isOpen; count++) {
+        for (const response of responses) first.send(response);
         if (count % 50 === 49) await new Promise((resolve) => setImmediate(resolve));
       }
       const second = await stream();

@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Variant } from "@xdskit/protocol";
-import { patienceMs } from "./wait-for.js";
+import { patienceMs, waitFor } from "./wait-for.js";
 
 /** A request of either variant, in one form. */
 export interface OddRequest {
@@ -38,6 +38,8 @@ export interface OddStream {
   readonly isOpen: boolean;
   /** The next request that was not taken yet. */
   next(): Promise<OddRequest>;
+  /** The same for a script that goes on for as long as the stream does; undefined once it is over. */
+  nextIfAny(): Promise<OddRequest | undefined>;
   /** One message. */
   send(bytes: Uint8Array): void;
   /** Bytes as they are, without gRPC's frame around them. */
@@ -138,6 +140,11 @@ function oddStream(number: number, stream: ServerHttp2Stream, headers: IncomingH
     next() {
       const place = taken++;
       return soon(`request ${place + 1} on stream ${number}`, () => requests[place]);
+    },
+    async nextIfAny() {
+      const place = taken++;
+      await waitFor(`request ${place + 1} on stream ${number}`, () => requests.length > place || !isOpen());
+      return requests[place];
     },
     send(bytes) {
       const frame = Buffer.alloc(5 + bytes.length);

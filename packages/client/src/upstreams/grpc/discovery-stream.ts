@@ -4,6 +4,7 @@ import { createWaits } from "../../backoff.js";
 import { awayError } from "../../client-errors.js";
 import type { UpstreamContext, UpstreamSink } from "../upstream.js";
 import type { DiscoveryMethod } from "./methods.js";
+import { createRepeatPace } from "./repeat-pace.js";
 import type { OpenStream, StreamTransport } from "./stream-transport.js";
 
 /** A stream that nobody needs is kept open for so long: programs often ask for the next name when they have left the last. */
@@ -45,6 +46,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
   const { clock } = context;
   const { only } = method;
   const waits = createWaits(context.backoff, context.random);
+  const pace = createRepeatPace(method.variant);
   let phase: Phase = "idle";
   let stream: OpenStream | undefined;
   /** Stops the one timer of the phase: the wait, the linger, the farewell. */
@@ -133,7 +135,10 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
   }
 
   function received(bytes: Uint8Array): void {
-    handle(machine.step({ kind: "response", bytes }, clock.now()));
+    const effects = machine.step({ kind: "response", bytes }, clock.now());
+    const wait = pace.after(effects);
+    if (wait > 0) hold(new Promise((resolve) => clock.after(wait, resolve)));
+    handle(effects);
     pump();
   }
 
