@@ -112,12 +112,9 @@ class TypePolling implements Polling {
   }
 
   async #run(): Promise<void> {
-    // Between polls there is no connection that would keep the process alive, and somebody waits.
-    const awake = setInterval(() => {}, 2 ** 31 - 1);
     // Who subscribes now may subscribe to more.
     await Promise.resolve();
     while (!this.#isOver) await this.#wait(await this.#pollOnce());
-    clearInterval(awake);
     this.#end();
     // Somebody may have come while the last one left.
     this.#running = this.#isOver ? undefined : this.#run();
