@@ -31,7 +31,8 @@ export function followAnswers(wanted: readonly Wanted[]): Answers {
     answered: (type, name, found) => {
       if (!open.delete(keyOf(type, name))) return;
       allFound &&= found;
-      if (open.size === 0) finish(allFound);
+      // What is bad of the same response is told behind what is good of it.
+      if (open.size === 0) setImmediate(() => finish(allFound));
     },
     incomplete: (type) => {
       if (whole.has(type.typeUrl)) allFound = false;

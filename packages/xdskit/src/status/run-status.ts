@@ -3,6 +3,7 @@ import { resourceTypes } from "@xdskit/api";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { createStatusClient, type StatusClient, StatusError } from "@xdskit/server/status-client";
 import { exitStatus } from "../exit-status.js";
+import { connectError } from "../output/connect-error.js";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
@@ -132,9 +133,4 @@ function problemOf({ code, message }: StatusError, { server, timeout }: StatusOp
     default:
       return `${where}: ${text} (gRPC status ${code})`;
   }
-}
-
-/** `connect ECONNREFUSED 127.0.0.1:18000`, without what gRPC says around it. */
-function connectError(text: string): string {
-  return /Last error: (?:Error: )?(.*?)\.? Resolution note/.exec(text)?.[1] ?? text;
 }

@@ -1,12 +1,14 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 /** The real command's file. */
 export const commandFile = fileURLToPath(new URL("../../bin/xdskit.mjs", import.meta.url));
 /** A loaded machine is slow, a hung program is slower. */
 const patienceMs = 60_000;
+
+type Child = ChildProcessByStdio<Writable | null, Readable, Readable>;
 
 /** What a program that has ended left behind. */
 export interface Ended {
@@ -26,6 +28,10 @@ export interface Running {
   /** Resolves with the match when standard output, or standard error, has it; rejects when it ends or takes too long before. */
   seen(pattern: RegExp, where?: "out" | "err"): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
+  /** Writes to its standard input, if it was started with one; without a text that ends. */
+  input(text?: string): void;
+  /** Reads its standard output no more, or again. */
+  read(reading: boolean): void;
   ended(): Promise<Ended>;
   /** For the end of a test: kills it if it still runs. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -34,6 +40,11 @@ export interface Running {
 /** Starts the real command, from its sources. */
 export function xdskit(...args: readonly string[]): Running {
   return start(process.execPath, ["--conditions=@xdskit/source", "--import", "tsx", commandFile, ...args]);
+}
+
+/** The same, with a standard input. */
+export function xdskitWithInput(...args: readonly string[]): Running {
+  return start(process.execPath, ["--conditions=@xdskit/source", "--import", "tsx", commandFile, ...args], "pipe");
 }
 
 /** Runs the real command to its end. */
@@ -47,8 +58,9 @@ export async function xdskitEnds(...args: readonly string[]): Promise<Ended> {
 }
 
 /** Starts any program. */
-export function start(program: string, args: readonly string[]): Running {
-  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+export function start(program: string, args: readonly string[], stdin: "ignore" | "pipe" = "ignore"): Running {
+  const child = spawn(program, args, { stdio: [stdin, "pipe", "pipe"] }) as Child;
+  child.stdin?.on("error", () => {});
   const text = { out: "", err: "" };
   const watchers = new Set<() => void>();
   const follow = (stream: Readable, name: "out" | "err") => {
@@ -80,6 +92,8 @@ export function start(program: string, args: readonly string[]): Running {
       return within(found, () => `waited for ${pattern} in vain\n${text.out}\n${text.err}`);
     },
     kill: (signal) => void child.kill(signal),
+    input: (text) => void (text === undefined ? child.stdin?.end() : child.stdin?.write(text)),
+    read: (reading) => void (reading ? child.stdout.resume() : child.stdout.pause()),
     ended: () => ended,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
@@ -88,10 +102,7 @@ export function start(program: string, args: readonly string[]): Running {
   };
 }
 
-async function endOf(
-  child: ChildProcessByStdio<null, Readable, Readable>,
-  text: { readonly out: string; readonly err: string },
-): Promise<Ended> {
+async function endOf(child: Child, text: { readonly out: string; readonly err: string }): Promise<Ended> {
   const [status, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   return { status, signal, out: text.out, err: text.err };
 }

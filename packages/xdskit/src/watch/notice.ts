@@ -1,4 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
+import { connectError } from "../output/connect-error.js";
 import type { WatchEvent } from "./watch-event.js";
 
 /** An event in words, on one line. */
@@ -7,7 +8,7 @@ export function noticeOf(event: WatchEvent): string {
     case "connected":
       return `connected to ${event.server}${about(event.type)}`;
     case "disconnected":
-      return `${event.server} ended the stream${about(event.type)}${event.error === undefined ? "" : `: ${event.error}`}`;
+      return `the stream to ${event.server}${about(event.type)} ended${event.error === undefined ? "" : `: ${event.error}`}`;
     case "upsert":
       return `${event.resource.type.name} ${JSON.stringify(event.resource.name)}`;
     case "delete":
@@ -30,7 +31,15 @@ function why({ reason, message }: Extract<WatchEvent, { kind: "not_found" }>): s
   return reason === "timer" ? ": the server did not answer in time" : "";
 }
 
-function errorNotice({ code, message, server, type, name, nack }: Extract<WatchEvent, { kind: "error" }>): string {
+function errorNotice({
+  code,
+  message: told,
+  server,
+  type,
+  name,
+  nack,
+}: Extract<WatchEvent, { kind: "error" }>): string {
+  const message = connectError(told);
   // Some errors say by themselves whom they are about.
   const where = server === undefined || message.startsWith(`${server}: `) ? "" : `${server}: `;
   const what = type === undefined ? "" : `${type.name}${name === undefined ? "" : ` ${JSON.stringify(name)}`} `;

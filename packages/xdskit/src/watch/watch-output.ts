@@ -52,7 +52,13 @@ function withNotices(
   { command }: WatchOutputOptions,
   content: (event: ContentEvent) => void,
 ): WatchOutput {
-  const say = (event: WatchEvent) => terminal.err(`xdskit ${command}: ${printable(noticeOf(event))}\n`);
+  let last = "";
+  const say = (event: WatchEvent) => {
+    const notice = noticeOf(event);
+    // A server that is away is tried again and again.
+    if (notice !== last) terminal.err(`xdskit ${command}: ${printable(notice)}\n`);
+    last = notice;
+  };
   return {
     show: (event) => {
       switch (event.kind) {

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createResource, readResources } from "@xdskit/api";
+import { createServer, type XdsServer } from "@xdskit/server";
+import { xdskitEnds } from "../testing/command.js";
+import { inProcess } from "../testing/in-process.js";
+import { cluster, deltaResponse, packedCluster, sotwResponse } from "../testing/odd-responses.js";
+import { oddServer } from "../testing/odd-server.js";
+
+async function withServer(run: (server: XdsServer, address: string) => Promise<void>): Promise<void> {
+  const server = createServer();
+  try {
+    await run(server, (await server.listen({ grpc: "127.0.0.1:0" })).grpc);
+  } finally {
+    await server.close({ timeoutMs: 500 });
+  }
+}
+
+/** Runs it to its end in this process. */
+async function get(...args: readonly string[]) {
+  const running = inProcess(["get", "--type", "cluster", ...args]);
+  const status = await running.status;
+  return { status, out: running.out(), err: running.err() };
+}
+
+describe("xdskit get", () => {
+  it("prints documents that can be served again", () =>
+    withServer(async (server, address) => {
+      server.config.set([createResource(cluster("a"), { aliases: ["b"] }), cluster("c")]);
+      const { status, out, err } = await xdskitEnds("get", "--type", "cluster", "--server", address);
+      assert.deepEqual([status, err], [0, ""]);
+      const { resources, findings } = readResources({ path: "some.yaml", bytes: Buffer.from(out) }, {});
+      assert.deepEqual(findings, []);
+      assert.deepEqual(
+        resources.map(({ resource }) => [resource.name, [...resource.aliases]]),
+        [
+          ["a", ["b"]],
+          ["c", []],
+        ],
+      );
+    }));
+
+  for (const variant of ["sotw", "delta"]) {
+    for (const ads of [[], ["--ads"]]) {
+      it(`tells by its status whether every name is there, ${variant} ${ads}`, () =>
+        withServer(async (server, address) => {
+          server.config.set([cluster("a"), cluster("b"), cluster("c")]);
+          const how = ["--server", address, "--variant", variant, ...ads, "--output", "name"];
+          assert.deepEqual(await get("a", "b", ...how), { status: 0, out: "cluster/a\ncluster/b\n", err: "" });
+          const missing = await get(...how, "a", "no");
+          assert.deepEqual([missing.status, missing.out], [1, "cluster/a\n"]);
+          assert.match(missing.err, /^xdskit get: cluster "no" does not exist/);
+          assert.deepEqual(await get(...how), { status: 0, out: "cluster/a\ncluster/b\ncluster/c\n", err: "" });
+        }));
+
+      it(`without names ends with the first response, though there is nothing, ${variant} ${ads}`, () =>
+        withServer(async (server, address) => {
+          server.config.set([]);
+          const how = ["--server", address, "--variant", variant, ...ads];
+          assert.deepEqual(await get(...how), { status: 0, out: "", err: "" });
+        }));
+    }
+  }
+
+  it("waits for every type that is asked for", () =>
+    withServer(async (server, address) => {
+      server.config.set([cluster("a")]);
+      const how = ["--server", address, "--output", "name", "--also", "endpoint=a"];
+      const { status, out, err } = await get(...how);
+      assert.deepEqual([status, out], [1, "cluster/a\n"]);
+      assert.match(err, /endpoint "a" does not exist/);
+    }));
+
+  it("finds by an alias", async () => {
+    await using server = await oddServer((stream, index) => {
+      const entry = { name: "real", aliases: ["alias"], resource: packedCluster("real") };
+      if (index === 0) stream.send(deltaResponse("1", [entry]));
+    });
+    const { status, out } = await get("alias", "--server", server.address, "--output", "name");
+    assert.deepEqual([status, out], [0, "cluster/real\n"]);
+  });
+
+  it("ends with 1 where what it asks for is rejected, and says why", async () => {
+    await using server = await oddServer((stream, index) => {
+      if (index === 0) stream.send(sotwResponse("1", [packedCluster("bad", 0), packedCluster("good")]));
+    });
+    for (const names of [["bad"], ["bad", "good"], []]) {
+      const { status, err } = await get(...names, "--server", server.address, "--variant", "sotw");
+      assert.equal(status, 1, `${names}`);
+      assert.match(err, /cluster "bad" rejected: .*connect_timeout/);
+    }
+  });
+
+  it("gives up after --timeout, and says what was not answered", async () => {
+    const { status, out, err } = await get("a", "b", "--server", "127.0.0.1:1", "--timeout", "500ms");
+    assert.deepEqual([status, out], [1, ""]);
+    assert.match(err, /connect ECONNREFUSED/);
+    assert.match(err, /no answer within 0\.5 s about cluster "a", cluster "b"\n$/);
+  });
+});
