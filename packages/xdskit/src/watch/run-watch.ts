@@ -10,8 +10,8 @@ import { readClientSettings } from "./client-settings.js";
 import { followNames } from "./stdin-names.js";
 import type { WatchOptions } from "./watch-options.js";
 
-/** What the contract gives a stop at most is 5 s. */
-export const stopMs = 4_000;
+/** A stop takes at most 5 s: this for the streams and what is on its way to standard output, the rest for what stands around them. */
+export const stopMs = 3_000;
 
 /** Shows what a server gives until a signal comes, the time is over, or nobody reads it any more; resolves to the exit status. */
 export async function runWatch(options: WatchOptions, terminal: Terminal): Promise<number> {

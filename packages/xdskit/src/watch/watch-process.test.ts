@@ -34,7 +34,7 @@ describe("the process of xdskit watch", () => {
       for (const line of lines(watching)) assert.equal(typeof JSON.parse(line).event, "string");
       assert.match(watching.err(), /expected \+NAME or -NAME on standard input: "what"\n/);
       watching.kill("SIGTERM");
-      const { status, signal } = await within(watching.ended(), () => "it did not end", 5_000);
+      const { status, signal } = await within(watching.ended(), () => "it did not end", 20_000);
       assert.deepEqual([status, signal], [0, null]);
       await eventually(
         async () => server.nodes(),
@@ -46,7 +46,7 @@ describe("the process of xdskit watch", () => {
     await using watching = xdskit("watch", "--server", "127.0.0.1:1", "--type", "cluster", "web");
     await watching.seen(/connect ECONNREFUSED/, "err");
     watching.kill("SIGINT");
-    assert.equal((await within(watching.ended(), () => "it did not end", 5_000)).status, 0);
+    assert.equal((await within(watching.ended(), () => "it did not end", 20_000)).status, 0);
   });
 
   it("waits for a reader who is slow, with little in memory, and ends though nobody reads", () =>
@@ -79,7 +79,7 @@ describe("the process of xdskit watch", () => {
       await eventually(
         async () => isAlive(watching.pid),
         (alive) => !alive,
-        5_500,
+        20_000,
       );
       watching.read(true);
       assert.equal((await watching.ended()).status, 0);
