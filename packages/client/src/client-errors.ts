@@ -21,6 +21,7 @@ const absences = {
   timer: "it does not exist: the server did not answer in time",
   told: "it does not exist, the server says",
   removed: "it exists no more",
+  rejected: "what came last of it was rejected, and what was there before is not to be used",
   ttl: "its time to live is over, and it did not come again",
 } as const;
 

@@ -54,6 +54,10 @@ export interface ClientStreamOptions {
    * of the responses of a type. Default `at-once`. What cannot be taken is rejected at once in both.
    */
   readonly answers?: "at-once" | "when-told" | undefined;
+  /** What the server takes away is kept, and said to be failing (A53). Default false. */
+  readonly keepRemoved?: boolean | undefined;
+  /** What was held of a name goes when something new of it is rejected (A88). Default false. */
+  readonly dropRejected?: boolean | undefined;
 }
 
 /** What happens to the client's end. Nothing else does: no clock, no network, no random source is read. */
@@ -98,15 +102,15 @@ export interface ResourceUpdate {
   readonly type: ResourceType;
   /** New, or with another content. What came again as it was is not in it, nor is a heartbeat. */
   readonly upserted: readonly ReceivedResource[];
-  /** Was held and is gone: by the server's word, or because its TTL is over (rule 134). */
-  readonly removed: readonly { readonly name: ResourceName; readonly reason: "removed" | "ttl" }[];
+  /** Was held and is gone: by the server's word, because its TTL is over (rule 134), or with what was rejected (`dropRejected`). */
+  readonly removed: readonly { readonly name: ResourceName; readonly reason: "removed" | "ttl" | "rejected" }[];
   /** Was asked for by this name and does not exist. Also where it was held: then it is in `removed`, and not here. */
   readonly absent: readonly {
     readonly name: ResourceName;
     readonly reason: AbsenceReason;
     readonly error: ResourceError | undefined;
   }[];
-  /** The server cannot give it now; what is held stays good (`resource_errors` with other codes than NOT_FOUND and PERMISSION_DENIED). */
+  /** The server cannot give it now; what is held stays good (`resource_errors` with other codes than NOT_FOUND and PERMISSION_DENIED); or takes it away, and it is kept (`keepRemoved`). */
   readonly failing: readonly ResourceError[];
 }
 

@@ -12,6 +12,8 @@ export interface Held extends Expiring {
   stream: number;
   /** When its content came. */
   at: number;
+  /** The server took it away since, and it is kept. */
+  isGone: boolean;
 }
 
 /** The resources of one type that a client has, by name in canonical form, with their aliases and the ends of their lives. */
@@ -44,11 +46,12 @@ export class HeldResources {
   set(key: ResourceName, resource: ReceivedResource, claim: Version, stream: number, now: number): void {
     const before = this.#held.get(key);
     if (before !== undefined) this.#forgetAliases(before);
-    const held = before ?? { key, resource, claim, stream, at: now, expires: undefined };
+    const held = before ?? { key, resource, claim, stream, at: now, isGone: false, expires: undefined };
     if (held.resource.message !== resource.message) held.at = now;
     held.resource = resource;
     held.claim = claim;
     held.stream = stream;
+    held.isGone = false;
     this.#held.set(key, held);
     this.resources.set(key, resource);
     for (const alias of resource.aliases) this.#byAlias.set(canonicalName(alias), key);

@@ -57,7 +57,16 @@ export function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): 
     if (!wanted.covers(key, [])) continue;
     wanted.is(key, "rejected");
     rejections.set(key, rejection);
+    if (taking.options.dropRejected) dropHeld(key, taking);
   }
+}
+
+/** A88: what was held is not to be used on. */
+function dropHeld(key: ResourceName, { wanted, held, draft }: Taking): void {
+  const gone = held.delete(key);
+  if (gone === undefined) return;
+  draft.remove(key, gone.resource.name, "rejected");
+  for (const alias of gone.resource.aliases) wanted.is(canonicalName(alias), "rejected");
 }
 
 /** A heartbeat (rules 130, 131, 134), or a name that could not be resolved (rule 138). */
@@ -86,6 +95,8 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   if (isSameBody && sameAliases(before.aliases, aliases) && before.ttl === ttl) {
     const isKept = options.variant === "sotw" || before.version === version;
     const again = isKept ? before : new Received(withVersion(before, version), options, before.message);
+    // Who heard that it was taken away is to hear that it is there again.
+    if (found?.isGone) draft.upsert(key, again);
     held.set(key, again, version, stream, now);
     heard(one, taking);
     return undefined;
@@ -129,8 +140,16 @@ function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: Take
 
 /** What was asked for and is not there, by the server's word. */
 export function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
-  const { wanted, held, draft, rejections } = taking;
+  const { wanted, held, draft, rejections, options } = taking;
   rejections.delete(key);
+  const kept = options.keepRemoved ? held.find(key) : undefined;
+  if (kept !== undefined) {
+    wanted.is(key, "held");
+    if (!kept.isGone)
+      draft.failing(error ?? { name: kept.resource.name, code: statusCode.notFound, message: takenAway });
+    kept.isGone = true;
+    return;
+  }
   const gone = held.get(key) === undefined ? undefined : held.delete(key);
   if (gone !== undefined) {
     draft.remove(key, gone.resource.name, "removed");
@@ -141,6 +160,8 @@ export function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceE
   if (key !== wildcard && wanted.is(key, "absent") && gone === undefined)
     draft.absent(key, wanted.spelled(key), "told", error);
 }
+
+const takenAway = "the server has it no more; it stays in use";
 
 /** Removals of a delta response; of what nobody asks for or has, or once more, they say nothing new. */
 export function takeRemovals(taking: TakenResponse): void {

@@ -20,7 +20,7 @@ export class UpdateDraft {
     this.#upserted.set(key, resource);
   }
 
-  remove(key: ResourceName, name: ResourceName, reason: "removed" | "ttl"): void {
+  remove(key: ResourceName, name: ResourceName, reason: ResourceUpdate["removed"][number]["reason"]): void {
     this.#absent.delete(key);
     this.#removed.set(key, { name, reason });
   }

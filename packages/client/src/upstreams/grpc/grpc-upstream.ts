@@ -11,7 +11,9 @@ export function createGrpcUpstream(
   sink: UpstreamSink,
 ): Upstream {
   const { address, variant = "delta", api = "v3", aggregated = true } = settings;
+  const { ignoreResourceDeletion: keepRemoved, failOnDataErrors: dropRejected } = settings;
   const credentials = credentialsOf(settings);
   const transport = createGrpcTransport({ address, credentials, responseBytes: context.limits.responseBytes });
-  return createStreamUpstream({ server: address, variant, api, aggregated, transport }, context, sink);
+  const how = { server: address, variant, api, aggregated, keepRemoved, dropRejected };
+  return createStreamUpstream({ ...how, transport }, context, sink);
 }

@@ -10,12 +10,15 @@ export interface StreamUpstreamOptions {
   readonly variant: Variant;
   readonly api: ApiVersion;
   readonly aggregated: boolean;
+  /** As the machine's options. */
+  readonly keepRemoved?: boolean | undefined;
+  readonly dropRejected?: boolean | undefined;
   readonly transport: StreamTransport;
 }
 
 /** A server that is reached by streams: one for all types (ADS), or one a type. */
 export function createStreamUpstream(
-  { server, variant, api, aggregated, transport }: StreamUpstreamOptions,
+  { server, variant, api, aggregated, transport, keepRemoved, dropRejected }: StreamUpstreamOptions,
   context: UpstreamContext,
   sink: UpstreamSink,
 ): Upstream {
@@ -30,6 +33,7 @@ export function createStreamUpstream(
     if (known !== undefined) return known;
     const machine = createClientStream({
       ...{ variant, api, types, registry, only, node, nodeOn, check, limits, absentAfterMs },
+      ...{ keepRemoved, dropRejected },
       answers: sink.acknowledge === undefined ? "at-once" : "when-told",
     });
     const method = { variant, api, only };

@@ -85,7 +85,7 @@ function describeUpdate({ upserted, removed, absent, failing }: ResourceUpdate, 
   if (names.length + failing.length === 0) throw new Error("an update that says nothing");
   return [
     ...upserted.map((resource) => describeResource(resource, versions)).sort(),
-    ...removed.map(({ name, reason }) => `-${name}${reason === "ttl" ? "(ttl)" : ""}`).sort(),
+    ...removed.map(({ name, reason }) => `-${name}${reason === "removed" ? "" : `(${reason})`}`).sort(),
     ...absent
       .map(({ name, reason, error }) => `${name}?${reason}${error === undefined ? "" : `!${error.code}`}`)
       .sort(),

@@ -39,6 +39,8 @@ export function runClientCase(one: Case, mode: Mode): readonly Ran[] {
       ...{ variant: mode.variant, api: mode.api, types: resourceTypes, node, check },
       only: only === undefined ? undefined : typeOf(only),
       nodeOn: settings.get("node") === "every" ? "every" : "first",
+      keepRemoved: settings.get("removed") === "keep",
+      dropRejected: settings.get("rejected") === "drop",
       answers: settings.get("answers") === "when-told" ? "when-told" : "at-once",
       absentAfterMs: settings.has("absent") ? millisecondsOf(settings.get("absent") ?? "") : undefined,
       limits: limitsOf(settings),
