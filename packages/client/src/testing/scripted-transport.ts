@@ -1,0 +1,118 @@
+import { create, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import {
+  DeltaDiscoveryRequestSchema,
+  DeltaDiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { DiscoveryMethod } from "../upstreams/grpc/methods.js";
+import type { StreamHandler, StreamTransport } from "../upstreams/grpc/stream-transport.js";
+
+/** A stream in a test's hands. */
+export interface ScriptedStream extends StreamHandler {
+  readonly method: DiscoveryMethod;
+  /** When it was opened. */
+  readonly at: number;
+  /** What the client sent: `+a -b`, `ack 1`, `nack 1: why`. */
+  readonly log: string[];
+  /** Responses that the client asked for and did not get yet. */
+  readonly wanted: number;
+  readonly isOver: boolean;
+  /** The bytes of a delta response with clusters of these names. */
+  respond(nonce: string, ...names: readonly string[]): void;
+}
+
+/** A transport whose streams a test opens, answers and ends. */
+export interface ScriptedTransport extends StreamTransport {
+  readonly streams: readonly ScriptedStream[];
+  readonly last: ScriptedStream;
+  /** The most streams that were there at once. */
+  readonly mostAtOnce: number;
+  readonly isClosed: boolean;
+}
+
+export function scriptedTransport(now: () => number): ScriptedTransport {
+  const streams: ScriptedStream[] = [];
+  let mostAtOnce = 0;
+  let isClosed = false;
+  return {
+    streams,
+    get last() {
+      const last = streams.at(-1);
+      if (last === undefined) throw new Error("there is no stream");
+      return last;
+    },
+    get mostAtOnce() {
+      return mostAtOnce;
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    open(method, handler) {
+      const log: string[] = [];
+      let wanted = 0;
+      let isOver = false;
+      const received = (bytes: Uint8Array) => {
+        wanted -= 1;
+        handler.received(bytes);
+      };
+      const ended = (code: number, message: string) => {
+        if (isOver) return;
+        isOver = true;
+        handler.ended(code, message);
+      };
+      streams.push({
+        ...{ method, log, received, ended },
+        at: now(),
+        opened: () => handler.opened(),
+        respond: (nonce, ...names) => received(deltaResponse(nonce, names)),
+        get wanted() {
+          return wanted;
+        },
+        get isOver() {
+          return isOver;
+        },
+      });
+      mostAtOnce = Math.max(mostAtOnce, streams.filter((stream) => !stream.isOver).length);
+      return {
+        send(bytes, sent) {
+          log.push(describeRequest(bytes));
+          queueMicrotask(sent);
+        },
+        read() {
+          wanted += 1;
+        },
+        finish: () => void log.push("finish"),
+        cancel(code, message) {
+          log.push("cancel");
+          queueMicrotask(() => ended(code, message));
+        },
+      };
+    },
+    close() {
+      isClosed = true;
+    },
+  };
+}
+
+function deltaResponse(nonce: string, names: readonly string[]): Uint8Array {
+  const resources = names.map((name) => {
+    const [own = name, content = ""] = name.split("=");
+    const message: Message = create(ClusterSchema, { name: own, altStatName: content });
+    return { name: own, version: content, resource: anyPack(ClusterSchema, message as never) };
+  });
+  const typeUrl = `type.googleapis.com/${ClusterSchema.typeName}`;
+  return toBinary(DeltaDiscoveryResponseSchema, create(DeltaDiscoveryResponseSchema, { nonce, resources, typeUrl }));
+}
+
+function describeRequest(bytes: Uint8Array): string {
+  const request = fromBinary(DeltaDiscoveryRequestSchema, bytes);
+  const words = [
+    ...request.resourceNamesSubscribe.map((name) => `+${name}`),
+    ...request.resourceNamesUnsubscribe.map((name) => `-${name}`),
+    ...Object.entries(request.initialResourceVersions).map(([name, version]) => `${name}@${version}`),
+  ];
+  if (request.errorDetail !== undefined) words.push(`nack ${request.responseNonce}: ${request.errorDetail.message}`);
+  else if (request.responseNonce !== "") words.push(`ack ${request.responseNonce}`);
+  return words.join(" ");
+}

@@ -1,0 +1,291 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { resourceTypes } from "@xdskit/api";
+import type { ClientEvent } from "../../client-event.js";
+import type { ClientOptions } from "../../client-options.js";
+import { createClientWith } from "../../create-client.js";
+import { manualClock } from "../../testing/manual-clock.js";
+import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
+import type { XdsClient } from "../../xds-client.js";
+import { createStreamUpstream } from "./stream-upstream.js";
+
+interface Tools {
+  readonly client: XdsClient;
+  readonly transport: ScriptedTransport;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly events: ClientEvent[];
+  /** Watches a cluster for ever. */
+  watch(name: string): { cancel(): void };
+}
+
+/** A delta client over streams that a test has in its hands. */
+async function withStreams(
+  test: (tools: Tools) => Promise<void>,
+  options: Partial<ClientOptions> & { readonly aggregated?: boolean } = {},
+): Promise<void> {
+  const clock = manualClock();
+  const transport = scriptedTransport(clock.now);
+  const { aggregated = true, ...rest } = options;
+  const client = createClientWith(
+    { servers: ["one:1"], node: { id: "me" }, clock, random: () => 0.5, ...rest },
+    (_, context, sink) =>
+      createStreamUpstream({ server: "one:1", variant: "delta", api: "v3", aggregated, transport }, context, sink),
+  );
+  const events: ClientEvent[] = [];
+  client.on((event) => events.push(event));
+  const watch = (name: string) => client.watch("cluster", name, { onChanged() {} });
+  await test({ client, transport, clock, events, watch });
+  const closed = client.close();
+  for (const stream of transport.streams) stream.ended(0, "");
+  await closed;
+  assert.deepEqual(clock.waiting, []);
+  assert.equal(transport.isClosed, true);
+  assert.equal(transport.mostAtOnce <= 1 || !aggregated, true);
+}
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+const kinds = (events: readonly ClientEvent[]) =>
+  events.flatMap((event) => {
+    if (event.kind === "disconnected") return [event.error === undefined ? "ended" : `lost ${event.error.message}`];
+    return event.kind === "updated" ? [] : [event.kind];
+  });
+
+describe("streams of a client", () => {
+  it("are opened when something is wanted, and tried again with growing waits between the starts (A57)", () =>
+    withStreams(async ({ transport, clock, watch, events }) => {
+      assert.equal(transport.streams.length, 0);
+      watch("a");
+      for (const wait of [1_000, 1_600, 2_560, 4_096]) {
+        const { at } = transport.last;
+        // It takes a while to fail, which counts.
+        clock.advance(100);
+        transport.last.ended(14, "refused");
+        clock.advance(wait - 100);
+        assert.equal(transport.last.at, at + wait);
+      }
+      assert.deepEqual(kinds(events), ["failed", "failed", "failed", "failed"]);
+    }));
+
+  it("spread their waits by chance", async () => {
+    const starts: number[] = [];
+    for (const chance of [0, 1]) {
+      await withStreams(
+        async ({ transport, clock, watch }) => {
+          watch("a");
+          transport.last.ended(14, "refused");
+          clock.advance(10_000);
+          starts.push(transport.last.at);
+        },
+        { random: () => chance },
+      );
+    }
+    assert.deepEqual(starts, [800, 1_200]);
+  });
+
+  it("wait as at first after one that was answered, from its start on", () =>
+    withStreams(async ({ transport, clock, watch, events }) => {
+      watch("a");
+      for (let failures = 0; failures < 3; failures += 1) {
+        transport.last.ended(14, "refused");
+        clock.advance([1_000, 1_600, 2_560][failures] ?? 0);
+      }
+      transport.last.opened();
+      await settle();
+      transport.last.respond("1", "a=1");
+      await settle();
+      events.length = 0;
+      const start = transport.last.at;
+      clock.advance(400);
+      transport.last.ended(14, "broken");
+      clock.advance(100_000);
+      assert.equal(transport.last.at, start + 1_000);
+      transport.last.opened();
+      await settle();
+      // What is held is claimed, and the node is sent again.
+      assert.deepEqual(transport.last.log, ["+a a@1"]);
+      transport.last.respond("2", "a=2");
+      clock.advance(60_000);
+      const before = transport.streams.length;
+      transport.last.ended(0, "");
+      assert.equal(transport.streams.length, before + 1);
+      // Neither end is a failure that a watcher should hear of.
+      assert.deepEqual(kinds(events), ["lost broken", "connected", "ended"]);
+    }));
+
+  it("that end without an answer are a failure, also with OK", () =>
+    withStreams(async ({ transport, watch, events }) => {
+      watch("a");
+      transport.last.opened();
+      transport.last.ended(0, "");
+      assert.deepEqual(kinds(events), ["connected", "ended", "failed"]);
+    }));
+
+  it("that bring what cannot be read are ended, and that is no answer", () =>
+    withStreams(async ({ transport, clock, watch, events }) => {
+      watch("a");
+      for (const wait of [1_000, 1_600, 2_560]) {
+        transport.last.opened();
+        await settle();
+        const { at } = transport.last;
+        transport.last.received(Uint8Array.of(0x0a, 0xff));
+        await settle();
+        assert.deepEqual(transport.last.log, ["+a", "cancel"]);
+        clock.advance(wait);
+        assert.equal(transport.last.at, at + wait);
+      }
+      const [first, second, third] = kinds(events);
+      assert.match(
+        `${first}, ${second}, ${third}`,
+        /^connected, lost a response that is no DeltaDiscoveryResponse.*, failed$/,
+      );
+    }));
+
+  it("linger a while when nothing is wanted, and are then ended in good order", () =>
+    withStreams(async ({ transport, clock, watch, events }) => {
+      const first = watch("a");
+      transport.last.opened();
+      await settle();
+      first.cancel();
+      await settle();
+      clock.advance(900);
+      const second = watch("b");
+      clock.advance(10_000);
+      await settle();
+      assert.deepEqual(transport.last.log, ["+a", "-a", "+b"]);
+      second.cancel();
+      clock.advance(1_000);
+      await settle();
+      assert.equal(transport.last.log.at(-1), "finish");
+      assert.deepEqual(kinds(events), ["connected", "ended"]);
+      // Somebody comes while the server takes its time: another stream, after this one.
+      watch("c");
+      clock.advance(900);
+      assert.equal(transport.streams.length, 1);
+      transport.last.ended(0, "");
+      clock.advance(0);
+      assert.equal(transport.streams.length, 2);
+      assert.deepEqual(kinds(events), ["connected", "ended"]);
+    }));
+
+  it("that the server does not end are cut off", () =>
+    withStreams(async ({ transport, clock, watch }) => {
+      const only = watch("a");
+      transport.last.opened();
+      await settle();
+      only.cancel();
+      await settle();
+      clock.advance(1_000);
+      clock.advance(1_000);
+      await settle();
+      assert.deepEqual(transport.last.log, ["+a", "-a", "finish", "cancel"]);
+      assert.equal(transport.last.isOver, true);
+      clock.advance(100_000);
+      assert.equal(transport.streams.length, 1);
+    }));
+
+  it("are given up while they are tried and nobody wants anything any more", () =>
+    withStreams(async ({ transport, clock, watch }) => {
+      watch("a").cancel();
+      await settle();
+      assert.deepEqual([transport.last.log, transport.last.isOver], [["cancel"], true]);
+      const again = watch("a");
+      assert.equal(transport.streams.length, 1);
+      again.cancel();
+      assert.deepEqual(clock.waiting, []);
+      watch("a");
+      clock.advance(1_000);
+      assert.equal(transport.streams.length, 2);
+    }));
+
+  it("are read one response at a time, and not while a watcher is busy", () =>
+    withStreams(async ({ client, transport }) => {
+      const releases: (() => void)[] = [];
+      client.watch("cluster", "a", { onChanged: () => new Promise<void>((resolve) => releases.push(resolve)) });
+      transport.last.opened();
+      await settle();
+      assert.equal(transport.last.wanted, 1);
+      transport.last.respond("1", "a=1");
+      await settle();
+      // It is acknowledged all the same: the client has it.
+      assert.deepEqual([transport.last.wanted, transport.last.log], [0, ["+a", "ack 1"]]);
+      releases.shift()?.();
+      await settle();
+      assert.equal(transport.last.wanted, 1);
+      transport.last.respond("2", "b=1");
+      assert.equal(transport.last.wanted, 1);
+    }));
+
+  it("carry one request for all that is wanted at once", () =>
+    withStreams(async ({ transport, watch }) => {
+      for (let index = 0; index < 1_000; index += 1) watch(`c${index}`);
+      transport.last.opened();
+      await settle();
+      for (let index = 1_000; index < 2_000; index += 1) watch(`c${index}`);
+      await settle();
+      assert.deepEqual(
+        transport.last.log.map((each) => each.split(" ").length),
+        [1_000, 1_000],
+      );
+    }));
+
+  it("are one for each type where the client asks so, over one transport", () =>
+    withStreams(
+      async ({ client, transport, clock }) => {
+        const endpoint = client.watch("endpoint", "a", { onChanged() {} });
+        client.watch("cluster", "a", { onChanged() {} });
+        const [first, second] = transport.streams;
+        assert.deepEqual([first?.method.only?.name, second?.method.only?.name], ["endpoint", "cluster"]);
+        first?.opened();
+        second?.opened();
+        await settle();
+        endpoint.cancel();
+        clock.advance(1_000);
+        assert.deepEqual([first?.log.at(-1), second?.log], ["finish", ["+a"]]);
+      },
+      { aggregated: false },
+    ));
+
+  it("are not for types that cannot be asked for so: whoever asks is told", () =>
+    withStreams(
+      async ({ client, transport }) => {
+        const types = resourceTypes.all.filter(({ services }) => services.v3?.delta === undefined);
+        for (const { name } of types) await assert.rejects(client.get(name, "a"), /XDSKIT_RESOURCE_ABSENT/);
+        assert.equal(transport.streams.length, 0);
+      },
+      { aggregated: false },
+    ));
+});
+
+describe("acknowledgements", () => {
+  it("wait for the program, which may reject what the client keeps", () => {
+    const decide: { resolve(): void; reject(error: Error): void }[] = [];
+    const acknowledge = () =>
+      new Promise<void>((resolve, reject) => {
+        decide.push({ resolve, reject });
+      });
+    return withStreams(
+      async ({ transport, watch, client }) => {
+        watch("a");
+        transport.last.opened();
+        await settle();
+        transport.last.respond("1", "a=1");
+        transport.last.respond("2", "a=1");
+        await settle();
+        assert.deepEqual([transport.last.log, decide.length], [["+a"], 2]);
+        decide[1]?.reject(new Error("nobody likes it"));
+        await settle();
+        assert.deepEqual(transport.last.log, ["+a"]);
+        decide[0]?.resolve();
+        await settle();
+        assert.deepEqual(transport.last.log, ["+a", "ack 1", "nack 2: nobody likes it"]);
+        assert.equal((await client.get("cluster", "a")).version, "1");
+        // What cannot be taken is rejected at once, and nobody is asked.
+        transport.last.respond("3", "");
+        await settle();
+        assert.match(transport.last.log.at(-1) ?? "", /^nack 3: /);
+        assert.equal(decide.length, 2);
+      },
+      { acknowledge },
+    );
+  });
+});
