@@ -235,6 +235,7 @@ describe("what a program kept from an earlier run", () => {
       all.cancel();
       a.cancel();
       const again = watch("a");
+      of("one:1").fail();
       await settle();
       // It was kept as long as somebody watched it; now it is missing, and there is somebody else to ask.
       assert.deepEqual([again.take(), [...of("two:2").wanted]], [[], ["cluster a"]]);

@@ -133,6 +133,18 @@ describe("watchers", () => {
       assert.deepEqual([has.take(), lacks.take(), all.take()], [["a 2"], ["error XDSKIT_RESOURCE_ABSENT"], ["a +a -"]]);
       one.fail();
       assert.deepEqual(has.take(), ["beside XDSKIT_UPSTREAM_AWAY"]);
+      // It comes back with nothing new, and goes again.
+      one.answer(cluster, {});
+      const later = [recorder(), recorder()] as const;
+      client.watch("cluster", "a", later[0]);
+      client.watch("cluster", "c", later[1]);
+      await settle();
+      assert.deepEqual([has.take(), later[0].take(), later[1].take()], [[], ["a 2"], []]);
+      one.fail();
+      assert.deepEqual(
+        [has.take(), later[1].take()],
+        [["beside XDSKIT_UPSTREAM_AWAY"], ["error XDSKIT_UPSTREAM_AWAY"]],
+      );
     }));
 
   it("hear of what was rejected beside what they have, and in its place where they have nothing", () =>

@@ -13,6 +13,8 @@ export interface Entry<Value> {
   gone(error: XdskitError): void;
   /** Something is wrong: beside what is there, or in its place. Said once, however often it happens. */
   trouble(error: XdskitError, isAnswer: boolean): void;
+  /** The server is there again: late watchers hear no more that it was away, and all hear of the next time. */
+  recovered(): void;
   /** Gives a late watcher what the others have. */
   join(delivery: Delivery<Value>): void;
   leave(delivery: Delivery<Value>): void;
@@ -24,6 +26,8 @@ export function createEntry<Value>(name: ResourceName, current: () => Value | un
   let error: XdskitError | undefined;
   let ambient: XdskitError | undefined;
   let answered = current() !== undefined;
+  /** What is wrong is over once the server answers. */
+  let passes = false;
   const forget = () => {
     answered = true;
     error = undefined;
@@ -45,16 +49,25 @@ export function createEntry<Value>(name: ResourceName, current: () => Value | un
       for (const delivery of deliveries) delivery.error(why);
     },
     trouble(why, isAnswer) {
+      // That there is none was said before, and remains true.
+      if (answered && !isAnswer && current() === undefined) return;
       answered ||= isAnswer;
+      const told = current() === undefined ? error : ambient;
+      if (told?.message === why.message) return;
+      passes = !isAnswer;
       if (current() === undefined) {
-        if (error?.message === why.message) return;
         error = why;
         for (const delivery of deliveries) delivery.error(why);
       } else {
-        if (ambient?.message === why.message) return;
         ambient = why;
         for (const delivery of deliveries) delivery.ambient(why);
       }
+    },
+    recovered() {
+      if (!passes) return;
+      passes = false;
+      ambient = undefined;
+      error = undefined;
     },
     join(delivery) {
       deliveries.add(delivery);

@@ -73,6 +73,7 @@ export function createOrigin(options: OriginOptions): Origin {
     get revision() {
       return of(undefined).reduce((sum, { revision }) => sum + revision, 0);
     },
+    isWatched: (type) => of(type).some(({ isWatched }) => isWatched),
     isLacking: (type) => of(type).some(({ isLacking }) => isLacking),
     responded(type) {
       const taken = caches.get(type)?.responded();

@@ -15,6 +15,8 @@ export interface ServersOwner {
   held(): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], version: Version]>;
   /** Rises with each change of what is held. */
   readonly revision: number;
+  /** Something of the type, or of any, is asked for. */
+  isWatched(type: ResourceType | undefined): boolean;
   /** Something of the type, or of any, is asked for and nothing is known of it. */
   isLacking(type: ResourceType | undefined): boolean;
   responded(type: ResourceType): void;
@@ -194,7 +196,12 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
       for (const { place, upstream } of members) if (place <= asked) upstream.subscribe(type, names);
     },
     unsubscribe(type, names) {
-      for (const { place, upstream } of members) if (place <= asked) upstream.unsubscribe(type, names);
+      for (const { place, upstream, away } of members) {
+        if (place > asked) break;
+        upstream.unsubscribe(type, names);
+        // Nobody tries to reach it any more: how it is when somebody asks again is not known.
+        for (const each of away.keys()) if (!owner.isWatched(each)) away.delete(each);
+      }
     },
     reconsider() {
       if (considering) return;

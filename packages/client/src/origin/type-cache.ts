@@ -14,6 +14,7 @@ export interface TypeCache {
   readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
   /** What is asked for: the names and collections that are watched. */
   readonly wanted: readonly ResourceName[];
+  readonly isWatched: boolean;
   /** Something is watched of which nothing is known. Costs what is watched. */
   readonly isLacking: boolean;
   /** Rises with each change of what is there. */
@@ -51,6 +52,8 @@ export function createTypeCache(type: ResourceType): TypeCache {
   const members = new Map<ResourceName, Map<ResourceName, ReceivedResource>>();
   let held = false;
   let revision = 0;
+  /** Watchers were told that the server is away. */
+  let wasAway = false;
 
   const collectionsOf = (name: ResourceName) => {
     const glob = collections.size === 0 ? undefined : globOf(name);
@@ -90,6 +93,9 @@ export function createTypeCache(type: ResourceType): TypeCache {
     resources,
     get wanted() {
       return [...singles.keys(), ...collections.keys()];
+    },
+    get isWatched() {
+      return singles.size + collections.size > 0;
     },
     get isLacking() {
       return everyEntry().some(({ isAnswered }) => !isAnswered);
@@ -198,6 +204,8 @@ export function createTypeCache(type: ResourceType): TypeCache {
       return told;
     },
     responded() {
+      if (wasAway) for (const entry of everyEntry()) entry.recovered();
+      wasAway = false;
       const asked = [...collections.values()].filter(({ name }) => !members.has(name));
       return () => {
         const empty = asked.filter((entry) => collections.get(entry.name) === entry && !members.has(entry.name));
@@ -205,6 +213,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
       };
     },
     trouble(error, isAnswer) {
+      wasAway ||= !isAnswer;
       for (const entry of everyEntry()) entry.trouble(error, isAnswer);
     },
     rejected(message, bad) {
