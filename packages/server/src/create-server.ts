@@ -328,6 +328,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     }),
     snapshotOf: publication.snapshotOf,
     ...ledger,
+    contentRollout: (contents) => rollouts.rollout(rollouts.revision, contents),
     rollouts: views.rollouts,
     quarantines: views.quarantines,
     loadReports: loadReports.reports,

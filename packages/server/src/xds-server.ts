@@ -1,4 +1,4 @@
-import type { Registry, ResourceTypes } from "@xdskit/api";
+import type { Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
 import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Config } from "./config.js";
@@ -7,6 +7,7 @@ import type { GroupOf, GroupSettings, OnReject } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
 import type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
 import type { NodeConfig, NodeStatus } from "./ledger/node-status.js";
+import type { ConfigRollout } from "./ledger/rollout.js";
 import type { ServerLimits } from "./limits.js";
 import type { LoadReport, LoadReportFilter } from "./load-reports/load-report.js";
 import type { LoadReportSettings } from "./load-reports/load-report-settings.js";
@@ -15,7 +16,7 @@ import type { OrderingOptions } from "./node-orders.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
 import type { PollTransport } from "./poll-transport.js";
 import type { RestOptions } from "./rest-options.js";
-import type { Source } from "./source.js";
+import type { LayerName, Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
 import type { Transport } from "./transport.js";
 import type { RolloutSettings } from "./views/rollout-settings.js";
@@ -119,6 +120,15 @@ export interface XdsServer {
    * known yet.
    */
   snapshotOf(group: string): Snapshot | undefined;
+  /**
+   * How far nodes are with contents, whatever brought them: a layer, or a supplier to the groups that have this layer. What a group does not have, or no more,
+   * concerns none of its nodes. Costs nothing until it is looked at.
+   */
+  contentRollout(contents: {
+    readonly layer: LayerName;
+    readonly upserted: readonly Resource[];
+    readonly removed: readonly { readonly type: ResourceType; readonly name: ResourceName }[];
+  }): ConfigRollout;
   /** Of each group the change that goes, or went last, to its nodes by steps, if there was one. Costs the streams of those groups. */
   rollouts(): readonly Rollout[];
   /** The contents of resources that some or all streams of a group are not given. */

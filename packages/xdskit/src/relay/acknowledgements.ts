@@ -1,0 +1,59 @@
+import type { Resource } from "@xdskit/api";
+import type { ResourceUpdate } from "@xdskit/protocol";
+import type { ConfigRolloutOutcome, LayerName, XdsServer } from "@xdskit/server";
+import { type NackPolicy, verdictOf } from "./verdict.js";
+
+export interface AcknowledgementOptions {
+  readonly server: Pick<XdsServer, "contentRollout">;
+  /** The group's. */
+  readonly layer: LayerName;
+  readonly policy: NackPolicy;
+  /** How long clients may take, in milliseconds. 0: nobody is waited for. */
+  readonly waitMs: number;
+  /** Told of every rejection that goes to the origin. */
+  rejected(update: ResourceUpdate, reason: string): void;
+}
+
+/** So many responses may wait at once: each is looked at whenever any client comes further. What comes beyond is acknowledged at once. */
+const mostWaiting = 32;
+
+/**
+ * What `ClientOptions.acknowledge` calls: resolves when the clients of a group have answered what a response brought, at the latest after a while, and rejects with their
+ * reasons where they rejected it.
+ */
+export function createAcknowledgements(options: AcknowledgementOptions): (update: ResourceUpdate) => Promise<void> {
+  const { server, layer, policy, waitMs } = options;
+  let waiting = 0;
+
+  async function outcomeOf(update: ResourceUpdate): Promise<ConfigRolloutOutcome> {
+    // What it brought is in the server's layers by then: watchers are called in this turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const upserted = resourcesOf(update);
+    const removed = update.removed.map(({ name }) => ({ type: update.type, name }));
+    return await server.contentRollout({ layer, upserted, removed }).done({ timeout: waitMs });
+  }
+
+  return async (update) => {
+    if (waitMs === 0 || waiting >= mostWaiting || update.upserted.length + update.removed.length === 0) return;
+    waiting += 1;
+    try {
+      const reason = verdictOf(await outcomeOf(update), policy);
+      if (reason === undefined) return;
+      options.rejected(update, reason);
+      throw new Error(reason);
+    } finally {
+      waiting -= 1;
+    }
+  };
+}
+
+/** Without those that are no resources; who took them has reported it. */
+function resourcesOf({ upserted }: ResourceUpdate): readonly Resource[] {
+  return upserted.flatMap((received) => {
+    try {
+      return [received.resource()];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,67 @@
+import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
+import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+
+/** Which names are asked for, so that what nobody asks for any more can go. */
+export interface Wanted {
+  isWanted(type: ResourceType, name: ResourceName): boolean;
+}
+
+/** All that a relay holds of an origin for one group, for its cache on disk. */
+export interface HeldOfGroup {
+  /** Begins with what was read from disk. */
+  begin(type: ResourceType, resources: readonly ReceivedResource[]): void;
+  take(update: ResourceUpdate): void;
+  /** Types of which something became different since the last call. */
+  changed(): readonly ResourceType[];
+  /** What of a type is wanted; forgets the rest. */
+  of(type: ResourceType): readonly ReceivedResource[];
+  /** Something may be wanted no more. */
+  touch(type: ResourceType): void;
+}
+
+/**
+ * What was read from disk is kept although nobody asks for it yet, until `graceMs` are over: after a restart clients come back one after the other.
+ */
+export function createHeldOfGroup(wanted: Wanted, graceMs: number, now: () => number): HeldOfGroup {
+  const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
+  const fromDisk = new Set<ReceivedResource>();
+  const dirty = new Set<ResourceType>();
+  const until = now() + graceMs;
+  const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);
+
+  function ofType(type: ResourceType): Map<ResourceName, ReceivedResource> {
+    const known = types.get(type) ?? new Map<ResourceName, ReceivedResource>();
+    types.set(type, known);
+    return known;
+  }
+
+  return {
+    begin(type, resources) {
+      for (const resource of resources) {
+        ofType(type).set(canonicalName(resource.name), resource);
+        fromDisk.add(resource);
+      }
+    },
+    take({ type, upserted, removed, absent }) {
+      const held = ofType(type);
+      for (const resource of upserted) held.set(canonicalName(resource.name), resource);
+      for (const { name } of [...removed, ...absent]) held.delete(canonicalName(name));
+      dirty.add(type);
+    },
+    changed() {
+      const found = [...dirty];
+      dirty.clear();
+      return found;
+    },
+    of(type) {
+      const held = ofType(type);
+      const isOver = now() >= until;
+      for (const [name, resource] of held) {
+        if (fromDisk.has(resource) && !isOver) continue;
+        if (!namesOf(resource).some((each) => wanted.isWanted(type, each))) held.delete(name);
+      }
+      return [...held.values()];
+    },
+    touch: (type) => void dirty.add(type),
+  };
+}

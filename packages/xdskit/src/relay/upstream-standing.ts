@@ -1,0 +1,64 @@
+import { describe, type ResourceType } from "@xdskit/api";
+import type { XdsClient } from "@xdskit/client";
+import { printable } from "../output/printable.js";
+
+/** Something that went wrong, for people. */
+export interface UpstreamError {
+  readonly at: Date;
+  readonly message: string;
+}
+
+/** How it stands between a relay and the origin of one group. */
+export interface UpstreamStanding {
+  readonly isConnected: boolean;
+  /** Something came from the origin since the start. */
+  readonly isAnswered: boolean;
+  /** What is served was read from the cache. */
+  readonly isCached: boolean;
+  readonly lastError: UpstreamError | undefined;
+  /** The last response that changed something. */
+  readonly lastUpdate: Date | undefined;
+  /** The origin was told that clients rejected something. */
+  rejected(type: ResourceType, reason: string): void;
+}
+
+/** Follows a client's events. */
+export function createUpstreamStanding(client: XdsClient, isCached: boolean): UpstreamStanding {
+  let lastError: UpstreamError | undefined;
+  let lastUpdate: Date | undefined;
+  const failed = (message: string) => {
+    lastError = { at: new Date(), message: printable(message) };
+  };
+  client.on((event) => {
+    switch (event.kind) {
+      case "disconnected":
+        if (event.error !== undefined) failed(`${event.server}: ${event.error.message} (code ${event.error.code})`);
+        break;
+      case "failed":
+        failed(event.error.findings.map(describe).join("; "));
+        break;
+      case "rejected":
+        failed(`${event.server}: rejected ${event.type.name}: ${event.message}`);
+        break;
+      case "updated":
+        lastUpdate = new Date();
+        break;
+    }
+  });
+  return {
+    get isConnected() {
+      return client.status().some(({ connected }) => connected);
+    },
+    get isAnswered() {
+      return lastUpdate !== undefined;
+    },
+    isCached,
+    get lastError() {
+      return lastError;
+    },
+    get lastUpdate() {
+      return lastUpdate;
+    },
+    rejected: (type, reason) => failed(`told the origin that ${type.name} was ${reason}`),
+  };
+}
