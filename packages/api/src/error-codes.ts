@@ -246,6 +246,11 @@ export const errorCodes = {
       "No virtual host serves the authority, aggregate clusters lead in a circle or too deep, or routes or endpoints do not come over xDS.",
     mend: "Change the resource that the message names, or the authority that was asked for.",
   },
+  XDSKIT_CACHE: {
+    meaning: "The cache of a relay on disk cannot be used, or a part of it cannot be read.",
+    cause: "Its permissions forbid it, the path is no folder, or a file was written by something else.",
+    mend: "Name a folder of the relay's own. What cannot be read is left out and comes again from the origin.",
+  },
   XDSKIT_TO_FILES: {
     meaning: "What is served cannot be written to the folder of --to-files.",
     cause:

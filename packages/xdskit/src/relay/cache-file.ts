@@ -1,17 +1,12 @@
-import { type DescMessage, fromBinary, fromJson, type JsonObject, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
-import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import {
   createResourceJson,
-  envoyRegistry,
+  type Finding,
   type Registry,
-  resourceFromBody,
   type ResourceType,
-  typeUrlPrefix,
+  readResources,
   type Version,
 } from "@xdskit/api";
-import { DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { ResourceSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { ReceivedResource } from "@xdskit/protocol";
+import { type ReceivedResource, receivedResource } from "@xdskit/protocol";
 import { responseText, wrapped } from "../files/resource-text.js";
 
 /** What a file of the cache holds. */
@@ -48,46 +43,42 @@ export function createCacheText(registry: Registry | undefined): (cached: Cached
     const written = resources.map(textOf);
     const isWhole = written.every((text) => text !== undefined);
     // A set that lacks something is not the one of that version.
-    return responseText(isWhole ? version : "", written.filter((text) => text !== undefined));
+    return responseText(
+      isWhole ? version : "",
+      written.filter((text) => text !== undefined),
+    );
   };
+}
+
+/** What of a file of the cache could be read, and what could not. */
+export interface ReadCache extends CachedType {
+  readonly findings: readonly Finding[];
+}
+
+/** The fields that only the cache has; whatever stands there. */
+interface CacheText {
+  readonly versionInfo?: unknown;
+  readonly resources?: readonly ({ readonly name?: unknown; readonly version?: unknown } | null)[];
 }
 
 /**
- * Reads a file of the cache. Throws where it is none, or holds something that cannot be read. `isSame`: by the origin whose versions it has; without that nothing is
+ * Reads a file of the cache. What is wrong in it is left out and told in the findings. `isSame`: the origin is the one whose versions it has; without that nothing is
  * known of versions.
  */
-export function readCacheText(text: string, type: ResourceType, isSame: boolean, registry: Registry = envoyRegistry()): CachedType {
-  const response = fromJson(DiscoveryResponseSchema, JSON.parse(text) as JsonValue, { registry });
-  const schema = registry.getMessage(type.typeUrl.slice(typeUrlPrefix.length)) ?? type.schema;
-  if (schema === undefined) throw new Error(`messages of type ${type.typeUrl} are not known`);
-  const resources = response.resources.map((any) => {
-    const { name, version, aliases, ttl, resource } = fromBinary(ResourceSchema, contentOf(any, ResourceSchema));
-    const value = contentOf(resource, schema);
-    return receivedOf(type, schema, {
-      ...{ name, aliases, value, version: isSame ? version : "" },
-      ttl: ttl === undefined ? undefined : Number(ttl.seconds) * 1_000 + ttl.nanos / 1e6,
-    }, registry);
+export function readCacheFile(
+  file: { readonly path: string; readonly bytes: Uint8Array },
+  type: ResourceType,
+  isSame: boolean,
+  registry: Registry | undefined,
+): ReadCache {
+  const { resources: read, findings } = readResources(file, { registry });
+  const ofType = read.filter(({ resource }) => resource.type === type);
+  const isWhole = findings.length === 0 && ofType.length === read.length;
+  const text: CacheText = isSame && isWhole ? (JSON.parse(Buffer.from(file.bytes).toString()) as CacheText) : {};
+  const versions = new Map(text.resources?.map((each) => [each?.name, each?.version]));
+  const resources = ofType.map(({ resource }) => {
+    const version = versions.get(resource.name);
+    return receivedResource(resource, typeof version === "string" ? version : "", { registry });
   });
-  return { type, resources, version: isSame ? response.versionInfo : "" };
-}
-
-function contentOf(any: Any | undefined, schema: DescMessage): Uint8Array {
-  if (any?.typeUrl === `${typeUrlPrefix}${schema.typeName}`) return any.value;
-  throw new Error(`expected a ${schema.typeName}, found ${JSON.stringify(any?.typeUrl ?? "nothing")}`);
-}
-
-type Parts = Pick<ReceivedResource, "name" | "version" | "aliases" | "ttl" | "value">;
-
-/** As if a server had sent it. */
-function receivedOf(type: ResourceType, schema: DescMessage, parts: Parts, registry: Registry): ReceivedResource {
-  let made: ReturnType<ReceivedResource["resource"]> | undefined;
-  const { name, aliases, ttl, value } = parts;
-  return {
-    ...parts,
-    ...{ type, typeUrl: type.typeUrl, message: fromBinary(schema, value) },
-    resource() {
-      made ??= resourceFromBody(type, value, { registry, name, aliases, ttl });
-      return made;
-    },
-  };
+  return { type, resources, version: typeof text.versionInfo === "string" ? text.versionInfo : "", findings };
 }

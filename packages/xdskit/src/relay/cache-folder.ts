@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { type FileMode, replaceFile } from "../files/replace-file.js";
-import { type CachedType, createCacheText, readCacheText } from "./cache-file.js";
+import { type CachedType, createCacheText, readCacheFile } from "./cache-file.js";
 
 /** There are private keys in it. */
 const mode: FileMode = { file: 0o600, folder: 0o700, durable: true };
@@ -29,7 +29,12 @@ export interface CacheFolderOptions {
 }
 
 /** Makes the folder where it is missing. Rejects with an XdskitError where it cannot be used. */
-export async function openCacheFolder({ directory, types, registry, origin }: CacheFolderOptions): Promise<CacheFolder> {
+export async function openCacheFolder({
+  directory,
+  types,
+  registry,
+  origin,
+}: CacheFolderOptions): Promise<CacheFolder> {
   let found: readonly string[];
   try {
     await mkdir(directory, { recursive: true, mode: mode.folder });
@@ -61,10 +66,13 @@ export async function openCacheFolder({ directory, types, registry, origin }: Ca
         if (!found.includes(name)) continue;
         const file = join(directory, name);
         try {
-          read.push(readCacheText(await readFile(file, "utf8"), type, knownOrigin === origin, registry));
+          const bytes = await readFile(file);
+          const found = readCacheFile({ path: file, bytes }, type, knownOrigin === origin, registry);
+          read.push(found);
+          for (const finding of found.findings) findings.push({ ...finding, severity: "warning" });
         } catch (error) {
-          const message = `left out: ${error instanceof Error ? firstLine(error.message) : String(error)}`;
-          findings.push({ code: "XDSKIT_CACHE", severity: "warning", message, file });
+          const { code = "it cannot be read" } = error as NodeJS.ErrnoException;
+          findings.push({ code: "XDSKIT_CACHE", severity: "warning", message: `left out: ${code}`, file });
         }
       }
       return { types: read, findings };
@@ -76,9 +84,4 @@ export async function openCacheFolder({ directory, types, registry, origin }: Ca
       knownOrigin = server;
     },
   };
-}
-
-/** Parsers quote what they read, and there may be secrets in it. */
-function firstLine(message: string): string {
-  return /^[^"'\n]{0,120}/.exec(message)?.[0].trim() || "it cannot be read";
 }

@@ -1,4 +1,11 @@
-import { canonicalName, type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import {
+  canonicalName,
+  type Finding,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  XdskitError,
+} from "@xdskit/api";
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { ConfigLayer } from "@xdskit/server";

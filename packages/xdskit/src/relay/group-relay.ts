@@ -1,16 +1,24 @@
-import { canonicalName, type Finding, type Reference, type Resource, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
+import {
+  canonicalName,
+  type Finding,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type XdskitError,
+} from "@xdskit/api";
 import { type ClientOptions, createClient, type Watch, type XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { LayerName, Supply, SupplyRequest, XdsServer } from "@xdskit/server";
 import { createAcknowledgements } from "./acknowledgements.js";
-import { createCacheWriter } from "./cache-writer.js";
 import type { CacheFolder } from "./cache-folder.js";
+import { createCacheWriter } from "./cache-writer.js";
 import { createFollowed } from "./followed.js";
 import { createGroupLayer, servedAs } from "./group-layer.js";
 import { createHeldOfGroup } from "./held-resources.js";
 import { createLingeringWatches } from "./lingering-watches.js";
-import { isCollectionReference } from "./upstream-types.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
+import { isCollectionReference } from "./upstream-types.js";
 import type { NackPolicy } from "./verdict.js";
 
 /** A collection that is always asked for. */
@@ -35,6 +43,8 @@ export interface GroupRelayOptions {
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
   readonly cache: CacheFolder | undefined;
+  /** What tells the origin from others, in the cache. */
+  readonly origin: string;
   report(findings: readonly Finding[]): void;
   /** The cache could not be written. */
   cacheFailed(error: unknown): void;
@@ -76,7 +86,12 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     }),
   });
   const standing = createUpstreamStanding(client, (read?.types.length ?? 0) > 0);
-  const writer = cache && createCacheWriter({ cache, held, client, failed: options.cacheFailed });
+  const { origin, cacheFailed: failed } = options;
+  const writer = cache && createCacheWriter({ cache, held, client, origin, failed });
+  const letGo = (type: ResourceType) => {
+    held.touch(type);
+    writer?.wake();
+  };
   const lingering = createLingeringWatches(() => standing.isConnected);
   const watches = new Set<Watch>();
   /** Collections and names without an answer yet, of those that `start` waits for. */
@@ -140,7 +155,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       answered(key);
       if (closed) return;
       layer.collection(type, { resources: new Map(), upserted: [], removed: [...members] });
-      held.touch(type);
+      letGo(type);
     };
   }
 
@@ -200,7 +215,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
         const left = (singles.get(key) ?? 1) - 1;
         if (left === 0) singles.delete(key);
         else singles.set(key, left);
-        held.touch(type);
+        letGo(type);
       });
     };
   }

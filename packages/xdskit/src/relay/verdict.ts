@@ -25,7 +25,10 @@ export function verdictOf(
     .slice(0, mostReasons)
     .map(([message, node]) => `${cut(node, 100)}: ${cut(redactErrorText(message), mostOfOne)}`);
   const more = said.size > mostReasons ? `; and ${said.size - mostReasons} other reasons` : "";
-  return cut(`rejected by ${rejected} of ${rejected + acknowledged} clients: ${reasons.join("; ")}${more}`, mostCharacters);
+  return cut(
+    `rejected by ${rejected} of ${rejected + acknowledged} clients: ${reasons.join("; ")}${more}`,
+    mostCharacters,
+  );
 }
 
 function cut(text: string, most: number): string {

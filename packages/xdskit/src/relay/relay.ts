@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { type Finding, type Registry, resourceTypes } from "@xdskit/api";
+import type { ClientOptions, NodeSettings } from "@xdskit/client";
+import { createServer, type LayerName, type ServerOptions, type XdsServer } from "@xdskit/server";
+import { openCacheFolder } from "./cache-folder.js";
+import { createGroupRelay, type GroupRelay, type WatchedCollection } from "./group-relay.js";
+import { canAsk, type ServerSettingsInFull } from "./upstream-types.js";
+import type { NackPolicy } from "./verdict.js";
+
+/** How one group of nodes gets what an origin has. */
+export interface RelayedGroup {
+  readonly name: string;
+  /** Of the server's options: what the group's nodes are served. */
+  readonly layer: LayerName;
+  /** Who the relay is to the origin, for this group: the origin decides by it what the group gets. */
+  readonly node: NodeSettings;
+  readonly collections: readonly WatchedCollection[];
+  /** Ask for everything that is named before a client does. */
+  readonly prefetch: boolean;
+}
+
+export interface RelayOptions {
+  /** Without `onDemand`. */
+  readonly server: ServerOptions;
+  readonly groups: readonly RelayedGroup[];
+  /** Who is asked: at least one, all in the same way. */
+  readonly servers: readonly ServerSettingsInFull[];
+  /** Further options of each group's client; for tests. */
+  readonly client?: Partial<ClientOptions> | undefined;
+  readonly registry?: Registry | undefined;
+  /** The folder of the cache; it has a folder for each group. Undefined: nothing is kept. */
+  readonly cache?: string | undefined;
+  readonly nack: NackPolicy;
+  readonly ackWaitMs: number;
+  /** What could not be served or read of the cache, and what became of it. */
+  report(group: string, findings: readonly Finding[]): void;
+  cacheFailed(group: string, error: unknown): void;
+}
+
+/** A server of what an origin has. */
+export interface Relay {
+  readonly server: XdsServer;
+  readonly groups: readonly GroupRelay[];
+  /** Resolves once every group can be served. */
+  start(): Promise<void>;
+  /** Closes the server too. */
+  close(options?: { readonly timeoutMs?: number }): Promise<void>;
+}
+
+/** Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used. */
+export async function createRelay(options: RelayOptions): Promise<Relay> {
+  const { servers, registry, cache, nack, ackWaitMs } = options;
+  const relays = new Map<string, GroupRelay>();
+  const [first] = servers;
+  const canAskFor: Parameters<typeof createGroupRelay>[0]["canAsk"] = (type) =>
+    servers.some((one) => canAsk(one, type, server.types));
+  const server: XdsServer = createServer({
+    ...options.server,
+    registry,
+    onDemand: {
+      types: (options.server.types ?? resourceTypes).all.map(({ typeUrl }) => typeUrl),
+      supply: (request) => relays.get(request.group)?.supply(request),
+      // The origin says when something changes, and an answer takes as long as the way to it.
+      ...{ timeoutMs: Number.POSITIVE_INFINITY, negativeMs: Number.POSITIVE_INFINITY },
+      ...{ recheckMs: Number.POSITIVE_INFINITY, concurrency: 1_000_000, queue: 1_000_000 },
+    },
+  });
+  for (const { name: group, layer, node, collections, prefetch } of options.groups) {
+    const origin = fingerprint({ server: first && whereOf(first), node });
+    relays.set(
+      group,
+      await createGroupRelay({
+        ...{ group, layer, server, collections, prefetch, nack, ackWaitMs, origin, canAsk: canAskFor },
+        client: { ...options.client, servers, node, registry, types: server.types },
+        cache:
+          cache === undefined
+            ? undefined
+            : await openCacheFolder({ directory: join(cache, folderOf(group)), types: server.types, registry, origin }),
+        report: (findings) => options.report(group, findings),
+        cacheFailed: (error) => options.cacheFailed(group, error),
+      }),
+    );
+  }
+  const groups = [...relays.values()];
+  return {
+    server,
+    groups,
+    async start() {
+      await Promise.all(groups.map((group) => group.start()));
+    },
+    async close(closing) {
+      await server.close(closing);
+      await Promise.all(groups.map((group) => group.close()));
+    },
+  };
+}
+
+/** The group's folder in the cache: a name may be anything. */
+function folderOf(group: string): string {
+  return encodeURIComponent(group).replace(/^\./, "%2E");
+}
+
+/** Where a server is and how it is asked, without secrets. */
+function whereOf(server: ServerSettingsInFull): object {
+  switch (server.kind) {
+    case "grpc":
+      return { address: server.address, variant: server.variant, api: server.api };
+    case "rest":
+      return { url: server.url, api: server.api };
+    case "files":
+      return server.files;
+  }
+}
+
+function fingerprint(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url").slice(0, 22);
+}
