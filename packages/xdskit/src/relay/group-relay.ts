@@ -142,6 +142,8 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
         for (const { name } of collection.upserted) members.add(canonicalName(name));
         for (const name of collection.removed) members.delete(canonicalName(name));
         layer.collection(type, collection);
+        // That there is nothing is worth keeping, too.
+        letGo(type);
         answered(key);
       },
     });
