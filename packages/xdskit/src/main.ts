@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { bootstrapCommand } from "./commands/bootstrap.js";
 import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
+import { relayCommand } from "./commands/relay.js";
 import { serveCommand } from "./commands/serve.js";
 import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
@@ -13,6 +14,7 @@ import { version } from "./version.js";
 const examples = `
 Examples:
   $ xdskit serve ./config                  serve the resources found in a folder
+  $ xdskit relay --server origin:18000     serve what another server has
   $ xdskit validate ./config               check them without serving
   $ xdskit plan ./config ./config.new      show in which stages a change reaches clients
   $ xdskit status                          show what each client has, and what it rejected
@@ -34,6 +36,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     .version(version, "-V, --version")
     .addHelpText("after", examples)
     .addCommand(serveCommand(terminal, exit))
+    .addCommand(relayCommand(terminal, exit))
     .addCommand(validateCommand(terminal, exit))
     .addCommand(planCommand(terminal, exit))
     .addCommand(statusCommand(terminal, exit))

@@ -4,7 +4,7 @@ import type { Address } from "@xdskit/server/address";
 import { version } from "../version.js";
 import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
 import { carryOut, type RolloutsInput, rolloutsPage } from "./rollout-pages.js";
-import type { SourceStatus } from "./source-status.js";
+import type { AnySourceStatus } from "./source-status.js";
 
 /** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
 export type Readiness = "starting" | "ready" | "stopping";
@@ -14,7 +14,7 @@ export interface AdminState {
   readiness(): Readiness;
   /** In Prometheus' text format. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
-  sources(): readonly SourceStatus[];
+  sources(): readonly AnySourceStatus[];
   readonly nodes: NodesInput;
   readonly rollouts: RolloutsInput;
 }

@@ -2,13 +2,13 @@ import type { LoadTotals, RolloutState, ServerStats, XdsServer } from "@xdskit/s
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../version.js";
 import type { Readiness } from "./admin-server.js";
-import type { SourceStatus } from "./source-status.js";
+import type { AnySourceStatus } from "./source-status.js";
 
 /** What the metrics are read from, at every scrape. */
 export interface MetricsInput {
   readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
   readiness(): Readiness;
-  sources(): readonly SourceStatus[];
+  sources(): readonly AnySourceStatus[];
 }
 
 type Labels = Readonly<Record<string, string>>;

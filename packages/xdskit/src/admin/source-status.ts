@@ -1,9 +1,16 @@
 import type { Finding } from "@xdskit/api";
 import type { FolderSummary } from "@xdskit/server";
 
-/** What `/api/v1/sources` tells about one source. */
-export interface SourceStatus {
+/** What is known of any source. */
+export interface AnySourceStatus {
   readonly name: string;
+  readonly findings: readonly Finding[];
+  /** ISO 8601; null before the first time. */
+  readonly lastApplied: string | null;
+}
+
+/** What `/api/v1/sources` tells about a folder. */
+export interface SourceStatus extends AnySourceStatus {
   /**
    * `pending`: nothing was read yet. `partial`: the files without errors are served, which happens only at the start.
    * `refused`: the last good configuration is served. `findings` say why.
@@ -14,10 +21,7 @@ export interface SourceStatus {
   readonly files: number;
   /** What is served now: by layer (folder), then by type. */
   readonly resources: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly findings: readonly Finding[];
-  /** ISO 8601; null before the first time. */
   readonly lastRead: string | null;
-  readonly lastApplied: string | null;
 }
 
 /** The status of a folder that was not read yet. */

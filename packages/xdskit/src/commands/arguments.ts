@@ -60,3 +60,23 @@ export function readDurationBetween(least: number, most: number): (text: string)
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
+
+/** Collects `key=value`, of which a value in braces or brackets is JSON. */
+export function readMetadata(
+  text: string,
+  before: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  const equals = text.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Expected KEY=VALUE, such as stage=prod.");
+  const value = text.slice(equals + 1);
+  return Object.fromEntries([...Object.entries(before), [text.slice(0, equals), metadataValue(value)]]);
+}
+
+function metadataValue(text: string): unknown {
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError("A value that begins with { or [ must be JSON.");
+  }
+}

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Finding, type Registry, resourceTypes } from "@xdskit/api";
-import type { ClientOptions, NodeSettings } from "@xdskit/client";
+import type { ClientOptions } from "@xdskit/client";
 import { createServer, type LayerName, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { openCacheFolder } from "./cache-folder.js";
 import { createGroupRelay, type GroupRelay, type WatchedCollection } from "./group-relay.js";
@@ -14,7 +14,7 @@ export interface RelayedGroup {
   /** Of the server's options: what the group's nodes are served. */
   readonly layer: LayerName;
   /** Who the relay is to the origin, for this group: the origin decides by it what the group gets. */
-  readonly node: NodeSettings;
+  readonly node: ClientOptions["node"];
   readonly collections: readonly WatchedCollection[];
   /** Ask for everything that is named before a client does. */
   readonly prefetch: boolean;

@@ -2,20 +2,20 @@ import { createFolderSource, createServer, type FolderSummary } from "@xdskit/se
 import { createMetrics } from "../admin/metrics.js";
 import { pendingSource, sourceAfter } from "../admin/source-status.js";
 import { registryWith } from "../descriptors.js";
-import { countsOfSnapshot } from "../output/counts.js";
+import { counted, countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { createEventLog } from "../serving/event-log.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
+import { createSourceLog, logFinding } from "../serving/source-log.js";
+import { startSummary } from "../serving/start-summary.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
 import { folderSettings, groupNames, layersOf, serverOptions, whereServed } from "../settings/server-settings.js";
 import { startToFiles } from "../to-files/to-files.js";
 import { version } from "../version.js";
 import { createDanglingCheck } from "./dangling-check.js";
-import { createSourceLog, logFinding } from "./source-log.js";
-import { startSummary } from "./start-summary.js";
 
 /** What `serve` was asked for. */
 export interface ServeOptions extends ServingOptions {
@@ -108,11 +108,8 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     );
     log.info({ version, directory: options.directory, settings: loaded.file, groups: counts }, "serving");
   } else if (options.logLevel !== "silent") {
-    const { directory } = options;
-    const files = last?.files ?? 0;
-    terminal.err(
-      startSummary({ directory, settingsFile: loaded.file, files, groups, grpc: open.grpc, admin: open.admin }),
-    );
+    const what = `serves ${options.directory}: ${counted(last?.files ?? 0, "file")}`;
+    terminal.err(startSummary({ what, settingsFile: loaded.file, groups, grpc: open.grpc, admin: open.admin }));
   }
   running.readiness = "ready";
 }

@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { XdskitError } from "@xdskit/api";
-import { readSettings } from "./read-settings.js";
-import type { Settings } from "./schema.js";
+import { readSettings, readSettingsAs } from "./read-settings.js";
+import { type RelaySettings, relaySettingsSchema, type Settings } from "./schema.js";
 
 /** The name of the settings file in the folder that is served. */
 export const settingsFileName = "xdskit.yaml";
 
 /** Settings and where they came from. */
-export interface LoadedSettings {
+export interface LoadedSettings<Shape = Settings> {
   /** Undefined: there is no file, everything has its default. */
   readonly file: string | undefined;
-  readonly settings: Settings;
+  readonly settings: Shape;
 }
 
 /**
@@ -20,12 +20,23 @@ export interface LoadedSettings {
  */
 export async function loadSettings(directory: string, named: string | undefined): Promise<LoadedSettings> {
   const file = named ?? join(directory, settingsFileName);
-  let text: string;
+  const text = await textOf(file, named === undefined);
+  return text === undefined ? { file: undefined, settings: {} } : { file, settings: readSettings(file, text) };
+}
+
+/** Loads the settings of a relay; without a file everything has its default. Throws as `loadSettings` does. */
+export async function loadRelaySettings(file: string | undefined): Promise<LoadedSettings<RelaySettings>> {
+  if (file === undefined) return { file, settings: {} };
+  const text = (await textOf(file, false)) ?? "";
+  return { file, settings: readSettingsAs(relaySettingsSchema, file, text) };
+}
+
+async function textOf(file: string, mayBeMissing: boolean): Promise<string | undefined> {
   try {
-    text = await readFile(file, "utf8");
+    return await readFile(file, "utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (named === undefined && (code === "ENOENT" || code === "ENOTDIR")) return { file: undefined, settings: {} };
+    if (mayBeMissing && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
     const reason = code === "ENOENT" ? "there is no such file" : (code ?? message);
     throw XdskitError.of(
       "XDSKIT_FILE_UNREADABLE",
@@ -34,11 +45,10 @@ export async function loadSettings(directory: string, named: string | undefined)
       { cause: error },
     );
   }
-  return { file, settings: readSettings(file, text) };
 }
 
 /** Paths in the settings are relative to the settings file. */
-export function pathFromSettings({ file }: LoadedSettings, path: string): string {
+export function pathFromSettings({ file }: Pick<LoadedSettings, "file">, path: string): string {
   return file === undefined ? path : resolve(dirname(file), path);
 }
 

@@ -8,6 +8,11 @@ import { type Settings, settingsSchema } from "./schema.js";
  * @throws XdskitError with a finding, at its line and column, for every unknown key and every wrong value.
  */
 export function readSettings(file: string, text: string): Settings {
+  return readSettingsAs(settingsSchema, file, text);
+}
+
+/** The same for other settings than those of `serve`. */
+export function readSettingsAs<Shape>(schema: z.ZodType<Shape>, file: string, text: string): Shape {
   const lines = new LineCounter();
   const findingAt = (offset: number, code: XdskitErrorCode, message: string, field?: string): Finding => {
     const { line, col } = lines.linePos(offset);
@@ -34,7 +39,7 @@ export function readSettings(file: string, text: string): Settings {
     const message = withoutContent(error instanceof Error ? error.message : String(error));
     throw new XdskitError([findingAt(badAliasIn(document), "XDSKIT_SYNTAX", message)], { cause: error });
   }
-  const result = settingsSchema.safeParse(values ?? {});
+  const result = schema.safeParse(values ?? {});
   if (result.success) return result.data;
   throwIfAny(
     result.error.issues

@@ -134,6 +134,61 @@ export const settingsSchema = z.strictObject({
   descriptors: z.array(z.string().min(1)).optional(),
 });
 
+const nodeIdentity = z.strictObject({
+  id: z.string().min(1).optional(),
+  cluster: z.string().optional(),
+  locality: z
+    .strictObject({ region: z.string().optional(), zone: z.string().optional(), sub_zone: z.string().optional() })
+    .optional(),
+  metadata: z.record(z.string(), z.json()).optional(),
+});
+
+const aWildcard = "expected types of which everything is asked for, such as [cluster, listener]";
+const wildcard = z.array(z.string().min(1), { error: aWildcard });
+const prefetch = z.boolean({ error: "expected true or false" });
+
+const tls = z.strictObject({
+  ca: z.string().min(1).optional(),
+  cert: z.string().min(1).optional(),
+  key: z.string().min(1).optional(),
+  server_name: z.string().min(1).optional(),
+});
+
+const upstream = z.strictObject({
+  servers: z.array(z.string().min(1)).min(1, { error: "an origin needs a server" }).optional(),
+  variant: z.enum(["sotw", "delta"], { error: "expected sotw or delta" }).optional(),
+  per_type: z.boolean({ error: "expected true or false" }).optional(),
+  api: z.enum(["v2", "v3"], { error: "expected v2 or v3" }).optional(),
+  refresh_delay: duration.optional(),
+  tls: tls.optional(),
+  token_file: z.string().min(1).optional(),
+  node: nodeIdentity.optional(),
+  wildcard: wildcard.optional(),
+  prefetch: prefetch.optional(),
+  cache: z.string().min(1).optional(),
+  nack: z.enum(["all", "any"], { error: "expected all or any" }).optional(),
+  ack_wait: duration.optional(),
+});
+
+const relayedGroup = group.omit({ folders: true }).extend({
+  upstream: z
+    .strictObject({ node: nodeIdentity.optional(), wildcard: wildcard.optional(), prefetch: prefetch.optional() })
+    .optional(),
+});
+
+/** The settings of a relay: those of a server, but for folders, and what it asks an origin for. */
+export const relaySettingsSchema = settingsSchema.omit({ groups: true, folder: true }).extend({
+  groups: z
+    .array(relayedGroup)
+    .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
+    .superRefine(uniqueNames)
+    .optional(),
+  upstream: upstream.optional(),
+});
+
+/** What a relay's settings file says. */
+export type RelaySettings = z.output<typeof relaySettingsSchema>;
+
 /** What a settings file says; what it leaves out is undefined and takes the server's defaults. */
 export type Settings = z.output<typeof settingsSchema>;
 

@@ -44,7 +44,7 @@ const retryMs = 1_000;
  */
 export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   const { server, directory, registry, log, lingerMs = usualLingerMs } = options;
-  const group = groupOf(options);
+  const group = groupOfFiles(options.group, options.groups);
   const folder = await openFilesFolder(directory, server.types);
   const writer = createSnapshotWriter({
     ...{ folder, types: server.types, registry, lingerMs, pauseMs },
@@ -106,7 +106,8 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   };
 }
 
-function groupOf({ group, groups }: ToFilesOptions): string {
+/** Whose resources are written. Throws an XdskitError where that is not clear. */
+export function groupOfFiles(group: string | undefined, groups: readonly string[]): string {
   const [only = "", ...more] = groups;
   if (group === undefined && more.length === 0) return only;
   if (group !== undefined && groups.includes(group)) return group;

@@ -1,13 +1,13 @@
 import type { Snapshot } from "@xdskit/protocol";
 import { type Address, formatAddress } from "@xdskit/server/address";
-import { counted, countedAll, countsOfSnapshot } from "../output/counts.js";
+import { countedAll, countsOfSnapshot } from "../output/counts.js";
 import { version } from "../version.js";
 
-/** What `serve` tells people once it serves. */
+/** What a command tells people once it serves. */
 export interface StartSummary {
-  readonly directory: string;
+  /** Such as `serves ./config: 3 files`. */
+  readonly what: string;
   readonly settingsFile: string | undefined;
-  readonly files: number;
   /** By group, in the order of the settings. */
   readonly groups: readonly { readonly name: string; readonly snapshot: Snapshot | undefined }[];
   readonly grpc: Address;
@@ -16,11 +16,11 @@ export interface StartSummary {
 
 /** The friendly text for standard error: what was read, who gets what, and what to do next. */
 export function startSummary(summary: StartSummary): string {
-  const { directory, settingsFile, files, groups, grpc, admin } = summary;
+  const { what, settingsFile, groups, grpc, admin } = summary;
   const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
   const server = formatAddress(reachable(grpc));
   const lines = [
-    `xdskit ${version} serves ${directory}: ${counted(files, "file")}${settings}`,
+    `xdskit ${version} ${what}${settings}`,
     ...groups.map(({ name, snapshot }) => `  group ${name}: ${countedAll(countsOfSnapshot(snapshot))}`),
     `  admin: http://${formatAddress(reachable(admin))}/`,
     "Point an Envoy here:",

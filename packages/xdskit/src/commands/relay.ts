@@ -1,0 +1,131 @@
+import type { Address } from "@xdskit/server/address";
+import { Command, Option } from "commander";
+import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
+import type { Terminal } from "../output/terminal.js";
+import {
+  addressOption,
+  collect,
+  optionalAddressOption,
+  readDuration,
+  readDurationWithUnit,
+  readMetadata,
+} from "./arguments.js";
+import {
+  type ToFilesArguments,
+  toFilesGroupOption,
+  toFilesOption,
+  toFilesPathOption,
+  toFilesSettings,
+} from "./to-files-options.js";
+
+interface Options extends ToFilesArguments {
+  readonly server?: readonly string[];
+  readonly path?: readonly string[];
+  readonly bootstrap?: string;
+  readonly variant?: "sotw" | "delta";
+  readonly perType?: true;
+  readonly api?: "v2" | "v3";
+  readonly refreshDelay?: number;
+  readonly tls?: true;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsServerName?: string;
+  readonly tokenFile?: string;
+  readonly nodeId?: string;
+  readonly nodeCluster?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly wildcard?: readonly string[];
+  readonly prefetch?: true;
+  readonly cache?: string;
+  readonly nack?: "all" | "any";
+  readonly ackWait?: number;
+  readonly grpc: Address;
+  readonly rest: Address | "off";
+  readonly restHold?: number;
+  readonly admin: Address;
+  readonly settings?: string;
+  readonly descriptors?: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+const details = `
+Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the origin, or the cache,
+has answered. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0. Docs: docs/relay.md
+Exit status: 2 when the usage is wrong, 1 when an address is taken.
+
+Examples:
+  $ xdskit relay --server origin:18000 --cache ./cache     all clients here cost the origin one stream
+  $ xdskit relay --server a:18000 --server b:18000         b while a is away
+  $ xdskit relay --server http://origin:18001              polls over REST-JSON
+  $ xdskit relay --path cluster=cds.yaml --wildcard cluster
+                                                           files, as Envoy reads them
+  $ xdskit relay --settings relay.yaml                     groups of clients, each with an identity of its own
+  $ xdskit relay --server origin:18000 --to-files ./envoy  and write files that an Envoy follows
+`;
+
+/** `xdskit relay`: a management server for what another one has. */
+export function relayCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("relay")
+    .summary("serve what another management server has")
+    .description(
+      "Serves what another management server has: many clients cost it one stream, and are served on while it is away.",
+    )
+    .option("--server <host:port>", "the origin, or http://…; more of them are fallbacks, in order", collect)
+    .option("--path <type=file>", "files instead of a server, one a type; may be repeated", collect)
+    .option("--bootstrap <file>", "servers and node of a bootstrap: gRPC's JSON, or Envoy's YAML or JSON")
+    .addOption(
+      new Option("--variant <variant>", "state of the world, or incremental (default: delta)").choices([
+        "sotw",
+        "delta",
+      ]),
+    )
+    .option("--per-type", "a stream for each type (default: one for all)")
+    .addOption(new Option("--api <version>", "of the origin's protocol (default: v3)").choices(["v2", "v3"]))
+    .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration)
+    .option("--tls", "TLS, trusting whom Node.js trusts")
+    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
+    .option("--tls-cert <file>", "the relay's certificate (PEM)")
+    .option("--tls-key <file>", "its key (PEM)")
+    .option("--tls-server-name <name>", "the name that the origin's certificate must have")
+    .option("--token-file <file>", "a token, sent as authorization: Bearer …; read anew for each stream")
+    .option("--node-id <id>", "who the relay is to the origin (default: xdskit-relay)")
+    .option("--node-cluster <name>", "the cluster of this node")
+    .option("--metadata <key=value>", "of this node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
+    .option(
+      "--wildcard <type>",
+      "what to ask for as a whole; may be repeated; none (default: cluster, listener)",
+      collect,
+    )
+    .option("--prefetch", "ask for everything that resources name before a client does")
+    .option("--cache <dir>", "keep what the origin said, and start with it")
+    .addOption(
+      new Option("--nack <policy>", "reject when all clients reject, or any (default: all)").choices(["all", "any"]),
+    )
+    .option("--ack-wait <duration>", "how long clients may take to answer (default: 3s)", readDurationWithUnit)
+    .addOption(
+      addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
+    )
+    .addOption(optionalAddressOption("--rest <host:port>", "where REST clients poll; off: nowhere", "127.0.0.1:18001"))
+    .option("--rest-hold <duration>", "how long a poll waits for something new (default: 800ms)", readDurationWithUnit)
+    .addOption(addressOption("--admin <host:port>", "where /livez, /readyz, /metrics are", "127.0.0.1:19000"))
+    .option("--settings <file>", "the origin, groups, limits …")
+    .addOption(toFilesOption())
+    .addOption(toFilesGroupOption())
+    .addOption(toFilesPathOption())
+    .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
+    .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
+    .addHelpText("after", details)
+    .action(async (options: Options) => {
+      // Loaded only now: other commands start faster without gRPC and the messages.
+      const { runRelay } = await import("../relay/run-relay.js");
+      const { server: servers, path: paths, descriptors = [], rest, ...more } = options;
+      const upstream = { ...more, servers, paths };
+      const toFiles = toFilesSettings(options);
+      exit(
+        await runRelay({ ...more, rest: rest === "off" ? undefined : rest, descriptors, upstream, toFiles }, terminal),
+      );
+    });
+}

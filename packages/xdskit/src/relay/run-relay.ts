@@ -1,0 +1,101 @@
+import { type Finding, resourceTypes } from "@xdskit/api";
+import { createMetrics } from "../admin/metrics.js";
+import { registryWith } from "../descriptors.js";
+import { countsOfSnapshot } from "../output/counts.js";
+import type { Log } from "../output/log.js";
+import type { Terminal } from "../output/terminal.js";
+import { createEventLog } from "../serving/event-log.js";
+import { openAdmin, openListeners } from "../serving/listeners.js";
+import { type Running, runServing } from "../serving/run-serving.js";
+import type { ServingOptions } from "../serving/serving-options.js";
+import { logFinding } from "../serving/source-log.js";
+import { startSummary } from "../serving/start-summary.js";
+import { loadRelaySettings, pathFromSettings } from "../settings/load-settings.js";
+import { type UpstreamArguments, upstreamSettings } from "../settings/relay-settings.js";
+import { groupOfFiles, startToFiles } from "../to-files/to-files.js";
+import { version } from "../version.js";
+import { createRelay } from "./relay.js";
+import { createUpstreamLog } from "./upstream-log.js";
+import { upstreamStatus } from "./upstream-status.js";
+
+/** What `relay` was asked for. */
+export interface RelayCommandOptions extends ServingOptions {
+  readonly settings?: string;
+  readonly upstream: UpstreamArguments;
+}
+
+/** More than anybody reads of one group. */
+const mostFindings = 100;
+
+/**
+ * Relays until a signal comes; resolves to the exit status. The ports for clients open once the origin, or the cache, has answered: a client never meets a relay that
+ * cannot tell it anything.
+ */
+export function runRelay(options: RelayCommandOptions, terminal: Terminal): Promise<number> {
+  return runServing("relay", options, terminal, (running, log) => start(options, running, log, terminal));
+}
+
+async function start(options: RelayCommandOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
+  const { toFiles } = options;
+  const loaded = await loadRelaySettings(options.settings);
+  const registry = await registryWith([
+    ...(loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
+    ...options.descriptors,
+  ]);
+  const upstream = await upstreamSettings(options.upstream, loaded, resourceTypes);
+  const names = upstream.groups.map(({ name }) => name);
+  // An Envoy that reads files asks for nothing: all that is named has to be there.
+  const written = toFiles && groupOfFiles(toFiles.group, names);
+  const groups = upstream.groups.map((group) => (group.name === written ? { ...group, prefetch: true } : group));
+  const findings = new Map<string, Finding[]>();
+  const rest =
+    options.restHold === undefined ? upstream.server.rest : { ...upstream.server.rest, holdMs: options.restHold };
+  const relay = await createRelay({
+    ...upstream,
+    ...{ registry, groups, server: { ...upstream.server, rest } },
+    report(group, found) {
+      for (const finding of found) logFinding(log, finding);
+      findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostFindings));
+    },
+    cacheFailed: (group, error) =>
+      log.error({ group, reason: (error as Error).message }, "the cache cannot be written; it is tried again"),
+  });
+  const { server } = relay;
+  running.server = server;
+  running.closers.push(relay.close);
+  server.on(createEventLog(log));
+  for (const { group, client } of relay.groups) client.on(createUpstreamLog(log, group));
+
+  const readiness = () => running.readiness;
+  const sources = () =>
+    relay.groups.map((group) => upstreamStatus(group, server.snapshotOf(group.group), findings.get(group.group) ?? []));
+  const metrics = createMetrics({ server, readiness, sources });
+  const admin = await openAdmin(options.admin, {
+    ...{ readiness, sources, metrics: metrics.read, nodes: server, rollouts: server },
+  });
+  running.admin = admin;
+
+  await relay.start();
+  if (toFiles !== undefined) {
+    const files = await startToFiles({ ...toFiles, group: written, ...{ server, groups: names, registry, log } });
+    running.closers.push(files.close);
+    await files.settled();
+  }
+  const open = await openListeners(running, server, admin, options, terminal);
+  if (open === undefined) return;
+  const served = server.stats().groups.map(({ name }) => ({ name, snapshot: server.snapshotOf(name) }));
+  if (options.logFormat === "json") {
+    const counts = Object.fromEntries(
+      served.map((group) => [group.name, Object.fromEntries(countsOfSnapshot(group.snapshot))]),
+    );
+    log.info({ version, origin: originsOf(relay), settings: loaded.file, groups: counts }, "relaying");
+  } else if (options.logLevel !== "silent") {
+    const what = `relays ${originsOf(relay).join(", ")}`;
+    terminal.err(startSummary({ what, settingsFile: loaded.file, groups: served, grpc: open.grpc, admin: open.admin }));
+  }
+  running.readiness = "ready";
+}
+
+function originsOf({ groups }: Awaited<ReturnType<typeof createRelay>>): readonly string[] {
+  return groups[0]?.client.status().map(({ server }) => server) ?? [];
+}
