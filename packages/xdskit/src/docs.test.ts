@@ -11,12 +11,13 @@ import {
 import { bootstrapCommand } from "./commands/bootstrap.js";
 import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
+import { relayCommand } from "./commands/relay.js";
 import { serveCommand } from "./commands/serve.js";
 import { statusCommand } from "./commands/status.js";
 import { validateCommand } from "./commands/validate.js";
 import { watchCommand } from "./commands/watch.js";
-import { readSettings } from "./settings/read-settings.js";
-import { settingsSchema } from "./settings/schema.js";
+import { readSettings, readSettingsAs } from "./settings/read-settings.js";
+import { relaySettingsSchema, settingsSchema } from "./settings/schema.js";
 import { folderSettings, serverOptions } from "./settings/server-settings.js";
 
 const page = (name: string) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), "utf8");
@@ -24,8 +25,8 @@ const terminal = { out: () => {}, err: () => {} };
 const exit = () => {};
 
 test("each command's page has every option, and none that is not there", () => {
-  const commands = [serveCommand, validateCommand, planCommand, statusCommand, watchCommand].map((command) =>
-    command(terminal, exit),
+  const commands = [serveCommand, relayCommand, validateCommand, planCommand, statusCommand, watchCommand].map(
+    (command) => command(terminal, exit),
   );
   for (const command of [...commands, bootstrapCommand(terminal)]) {
     const text = page(command.name());
@@ -53,6 +54,13 @@ test("the example of docs/settings.md is valid, and has every setting", () => {
     const shape = settingsSchema.shape[key].unwrap().shape;
     assert.deepEqual(Object.keys(settings[key] ?? {}).sort(), Object.keys(shape).sort());
   }
+});
+
+test("the example of docs/relay.md is valid, and has every setting of the origin", () => {
+  const example = /```yaml\n(.*?)```/s.exec(page("relay"))?.[1] ?? "";
+  const { upstream } = readSettingsAs(relaySettingsSchema, "relay.md", example);
+  const { shape } = relaySettingsSchema.shape.upstream.unwrap();
+  assert.deepEqual(Object.keys(upstream ?? {}).sort(), Object.keys(shape).sort());
 });
 
 test("the limits in that example are the defaults, as its page says", () => {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type OutputFormat, outputFormats } from "../watch/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
-import { collect, readDuration, readDurationWithUnit } from "./arguments.js";
+import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
 
 /** What commander reads of the options that `watch` and `get` share. */
 export interface ClientArguments {
@@ -80,23 +80,6 @@ export function addClientOptions(command: Command): Command {
 /** An option of a time, with its unit. */
 export function timeoutOption(description: string): Option {
   return new Option("--timeout <duration>", description).argParser(readDurationWithUnit);
-}
-
-/** `key=value`; a value in braces or brackets is JSON. */
-function readMetadata(text: string, before: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
-  const equals = text.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError("Expected KEY=VALUE, such as stage=prod.");
-  const value = text.slice(equals + 1);
-  return Object.fromEntries([...Object.entries(before), [text.slice(0, equals), metadataValue(value)]]);
-}
-
-function metadataValue(text: string): unknown {
-  if (!/^[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new InvalidArgumentError("A value that begins with { or [ must be JSON.");
-  }
 }
 
 /** What cannot be said at the same time; the usage error that says so. */

@@ -56,8 +56,8 @@ for (const upstream of [...upstreams, { kind: "grpc" as const, variant: "sotw" a
     }));
 }
 
-test("polls over REST and files are origins as well", () =>
-  withStage(async ({ origin, relay, client, directory }) => {
+test("an origin may be polled over REST", () =>
+  withStage(async ({ origin, relay, client }) => {
     const { server, rest } = await origin();
     server.config.set(resourcesOf(cluster("a"), endpoints("a", 1)));
     const polled = await relay({ kind: "rest", url: `http://${rest}`, refreshDelayMs: 100 });
@@ -69,19 +69,18 @@ test("polls over REST and files are origins as well", () =>
     server.config.set(resourcesOf(cluster("a"), cluster("b"), endpoints("a", 2)));
     await becomes(clusters.names, "a,b");
     await becomes(ofA, 2);
+  }));
 
+test("an origin may be files", () =>
+  withStage(async ({ relay, client, directory }) => {
     const path = join(directory, "clusters.json");
     const put = async (...names: readonly string[]) => {
       await writeFile(`${path}.new`, JSON.stringify({ resources: names.map((name) => cluster(name)) }));
       await rename(`${path}.new`, path);
     };
     await put("x");
-    const read = await relay(
-      { kind: "files", files: [{ type: "cluster", path }] },
-      {
-        groups: groupNamed("files"),
-      },
-    );
+    const groups = groupNamed("files");
+    const read = await relay({ kind: "files", files: [{ type: "cluster", path }] }, { groups });
     const fromFile = see(client(read.address), "cluster");
     await becomes(fromFile.names, "x");
     await put("x", "y");

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
+import type { UpstreamStatus } from "./upstream-status.js";
+
+const free = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+
+async function addressesOf(running: Running): Promise<{ readonly grpc: string; readonly admin: string }> {
+  const [, grpc = ""] = await running.seen(/^grpc listening on (\S+)$/m);
+  const [, admin = ""] = await running.seen(/^admin listening on (\S+)$/m);
+  await running.seen(/^ready$/m);
+  return { grpc, admin };
+}
+
+async function sourcesOf(admin: string): Promise<readonly UpstreamStatus[]> {
+  const answer = await fetch(`http://${admin}/api/v1/sources`);
+  return ((await answer.json()) as { sources: readonly UpstreamStatus[] }).sources;
+}
+
+test("relays, keeps what it has on disk, starts with it while the origin is away, and ends with 0", async () => {
+  await using folder = await testFolder({ "config/a.yaml": clusterYaml("a") });
+  const cache = join(folder.path, "cache");
+  await using origin = xdskit("serve", join(folder.path, "config"), ...free);
+  const { grpc } = await addressesOf(origin);
+  const relay = () => xdskit("relay", "--server", grpc, "--cache", cache, ...free);
+  {
+    await using first = relay();
+    const { admin } = await addressesOf(first);
+    const sources = () => sourcesOf(admin);
+    const [source] = await sources();
+    assert.deepEqual([source?.state, source?.resources], ["connected", { cluster: 1 }]);
+    const text = await (await fetch(`http://${admin}/metrics`)).text();
+    assert.match(text, /^xdskit_resources\{group="all",type="cluster"\} 1$/m);
+    origin.kill("SIGKILL");
+    await eventually(sources, ([now]) => now?.state === "away" && now.lastError?.message.includes(grpc) === true);
+    first.kill("SIGTERM");
+    const { status, out } = await first.ended();
+    assert.deepEqual([status, out.split("\n").at(-2)], [0, "ready"]);
+  }
+  await using second = relay();
+  const { admin } = await addressesOf(second);
+  const [source] = await sourcesOf(admin);
+  assert.deepEqual([source?.state, source?.resources], ["cached", { cluster: 1 }]);
+});
+
+test("what is wrong with the usage is one clear line, and status 2", async () => {
+  await using folder = await testFolder({ "relay.yaml": "upstream: { server: a }\n", "bad/all/x": "" });
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [[], /no origin is named: --server/],
+    [["--settings", join(folder.path, "relay.yaml")], /relay\.yaml:1:13: upstream\.server: there is no such setting/],
+    [["--server", "a:1", "--wildcard", "clutser"], /no such type of resources: "clutser"/],
+    [["--path", "cds.yaml"], /expected TYPE=FILE/],
+    [["--server", "127.0.0.1:1", "--cache", join(folder.path, "relay.yaml")], /the cache cannot be used/],
+    [["--server", "127.0.0.1:1", "--to-files", folder.path, "--to-files-group", "x"], /there is no group "x"/],
+  ];
+  for (const [args, message] of cases) {
+    const { status, err, out } = await xdskitEnds("relay", ...args, ...free);
+    assert.deepEqual([status, out], [2, ""], err);
+    assert.match(err, message);
+  }
+});
