@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { type OutputFormat, outputFormats } from "../watch/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
 import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
