@@ -154,8 +154,9 @@ export class Ordering {
     let until = 0;
     if (this.#streams.size === 1) return until;
     for (const { subscribers } of this.#streams) {
-      for (const { type, ackedLast } of subscribers) {
-        if (!type.acknowledgedWarm || ackedLast === undefined) continue;
+      for (const { type, ackedLast, subscription } of subscribers) {
+        // Who asks for clusters by name learns the names from routes: these cannot wait for what is asked for after them.
+        if (!type.acknowledgedWarm || ackedLast === undefined || !subscription.wildcard) continue;
         until = Math.max(until, ackedLast.at + this.times.acknowledgement);
       }
     }
