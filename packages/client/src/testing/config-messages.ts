@@ -33,18 +33,26 @@ export function apiListener(name: string, routes: string | RouteConfiguration): 
 
 /** A listener with filter chains, as Envoy has it. */
 export function socketListener(name: string, ...filterChains: readonly FilterChain[]): Listener {
-  return create(ListenerSchema, { name, filterChains: [...filterChains] });
+  const socket = { address: "127.0.0.1", portSpecifier: { case: "portValue", value: 10_000 } } as const;
+  const address = { address: { case: "socketAddress", value: socket } } as const;
+  return create(ListenerSchema, { name, address, filterChains: [...filterChains] });
 }
 
 export function httpChain(name: string, routes: string | RouteConfiguration): FilterChain {
   const typedConfig = anyPack(HttpConnectionManagerSchema, manager(routes));
-  return create(FilterChainSchema, { name, filters: [{ configType: { case: "typedConfig", value: typedConfig } }] });
+  return create(FilterChainSchema, {
+    name,
+    filters: [{ name: "filter", configType: { case: "typedConfig", value: typedConfig } }],
+  });
 }
 
 export function tcpChain(name: string, cluster: string): FilterChain {
   const proxy = create(TcpProxySchema, { statPrefix: "in", clusterSpecifier: { case: "cluster", value: cluster } });
   const typedConfig = anyPack(TcpProxySchema, proxy);
-  return create(FilterChainSchema, { name, filters: [{ configType: { case: "typedConfig", value: typedConfig } }] });
+  return create(FilterChainSchema, {
+    name,
+    filters: [{ name: "filter", configType: { case: "typedConfig", value: typedConfig } }],
+  });
 }
 
 /** Routes of one virtual host for all domains, to these clusters. */
