@@ -32,7 +32,9 @@ export class AskedNames {
 
   /** Whether the next request would leave nothing that is asked for. */
   get leavesNothing(): boolean {
-    return this.#plus.size === 0 && this.#told.size === this.#minus.size + this.#again.size;
+    if (this.#plus.size > 0) return false;
+    for (const key of this.#told) if (!this.#minus.has(key) && !this.#again.has(key)) return false;
+    return true;
   }
 
   /** Whether only this is wanted, and was all the time. */
@@ -60,9 +62,11 @@ export class AskedNames {
     else this.#plus.delete(key);
   }
 
-  /** Asks for one anew that the server was told of. */
+  /** Leaves one out of the next request, and asks for it anew with the one behind that. */
   repeat(key: ResourceName): void {
-    if (this.#told.has(key) && !this.#minus.has(key)) this.#again.add(key);
+    if (this.#minus.has(key)) return;
+    this.#plus.delete(key);
+    this.#again.add(key);
   }
 
   /** What the next request says; then the server counts as told. `only`: nothing is added but this. */

@@ -34,6 +34,11 @@ export abstract class Asking {
     this.#wildcardIsEmpty = type.emptyFirstRequest === "wildcard";
   }
 
+  /** Rule 50: names are not heard on this stream, since all was asked for without any; nor is that it is wanted no more. */
+  get isDeaf(): boolean {
+    return false;
+  }
+
   opened(wanted: Iterable<ResourceName>): void {
     this.names.reset(wanted);
     this.isAsked = false;
@@ -62,10 +67,15 @@ export function createAsking(type: ResourceType, variant: Variant, api: ApiVersi
 class SotwAsking extends Asking {
   readonly #api: ApiVersion;
   #encoded: EncodedNames = encodeNames([]);
+  #isDeaf = false;
 
   constructor(type: ResourceType, api: ApiVersion) {
     super(type);
     this.#api = api;
+  }
+
+  override get isDeaf(): boolean {
+    return this.#isDeaf;
   }
 
   protected write(context: AskingContext, isFirst: boolean): Uint8Array {
@@ -78,6 +88,7 @@ class SotwAsking extends Asking {
     if (isFirst || this.isImplicit) {
       // Rule 50: where v2 was first asked without names it hears of no others.
       const isAll = this.canBeImplicit && (this.#api === "v2" || names.wantsOnly(wildcard));
+      if (isFirst) this.#isDeaf = isAll && this.#api === "v2";
       if (isAll) {
         this.isImplicit = true;
         this.#encoded = encodeNames([]);

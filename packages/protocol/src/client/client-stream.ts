@@ -45,9 +45,15 @@ class Machine implements ClientStream {
       case "subscribe":
         return this.#changed(this.#of(event.type), (of) => of.subscribe(event.names, now));
       case "unsubscribe":
-        return this.#changed(this.#of(event.type), (of) => of.unsubscribe(event.names));
+        return this.#changed(this.#of(event.type), (of) => {
+          of.unsubscribe(event.names);
+          return none;
+        });
       case "hold":
-        return this.#changed(this.#of(event.type), (of) => of.hold(event.resources, event.version, now));
+        return this.#changed(this.#of(event.type), (of) => {
+          of.hold(event.resources, event.version, now);
+          return none;
+        });
       case "forget-versions":
         for (const of of this.#types.values()) of.forgetVersions();
         return none;
@@ -114,11 +120,11 @@ class Machine implements ClientStream {
     return of;
   }
 
-  #changed(of: ClientType, change: (of: ClientType) => void): readonly ClientStreamEffect[] {
-    change(of);
+  #changed(of: ClientType, change: (of: ClientType) => readonly ClientStreamEffect[]): readonly ClientStreamEffect[] {
+    const effects = change(of);
     if (of.isEmpty) this.#types.delete(of.type.typeUrl);
-    else if (of.hasRequest) this.#ready.add(of);
-    return none;
+    else if (this.#isOpen && of.hasRequest) this.#ready.add(of);
+    return this.#closedBy(effects);
   }
 
   #opened(now: number): readonly ClientStreamEffect[] {
@@ -155,7 +161,7 @@ class Machine implements ClientStream {
     } catch (error) {
       const reason = redactErrorText(error instanceof Error ? error.message : String(error));
       const message = `a response that is no ${variant === "sotw" ? "" : "Delta"}DiscoveryResponse: ${reason}`;
-      return this.#end({ kind: "close", code: statusCode.internal, message });
+      return this.#closedBy([{ kind: "close", code: statusCode.internal, message }]);
     }
     const of = this.#typeOf(sent.typeUrl);
     const effects = of?.receive(sent, this.#responses + 1, now);
@@ -163,14 +169,12 @@ class Machine implements ClientStream {
     if (of === undefined || effects === undefined) return none;
     this.#responses++;
     if (of.hasRequest) this.#ready.add(of);
-    const close = effects.find(({ kind }) => kind === "close");
-    if (close !== undefined) this.#closed();
-    return effects;
+    return this.#closedBy(effects);
   }
 
-  #end(effect: ClientStreamEffect): readonly ClientStreamEffect[] {
-    this.#closed();
-    return [effect];
+  #closedBy(effects: readonly ClientStreamEffect[]): readonly ClientStreamEffect[] {
+    if (effects.some(({ kind }) => kind === "close")) this.#closed();
+    return effects;
   }
 
   #typeOf(typeUrl: TypeUrl): ClientType | undefined {

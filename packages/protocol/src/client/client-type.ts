@@ -45,11 +45,14 @@ export class ClientType {
   /** What is held is what the server gave at that version: a reconnecting client may say that it has it (rule 37). */
   #isWhole = true;
   #nonce = "";
-  /** What the first request of this stream asked for: whatever the server sends, it knows of this. */
-  #first = new Set<ResourceName>();
+  /** What the server of this stream knows to be asked for, whatever crosses its responses: the names of the first request, and what it sent. What is held is not in it. */
+  #known = new Set<ResourceName>();
   /** SotW: names that were dropped and are wanted again, and how often they may be asked for anew. */
   readonly #unsure = new Map<ResourceName, number>();
   readonly #dropped = new Set<ResourceName>();
+
+  /** All was wanted and is no more, and the server cannot be told so (rule 50). */
+  #isAllGivenUp = false;
 
   constructor(type: ResourceType, context: ClientContext) {
     const { variant, api, registry } = context.options;
@@ -75,7 +78,8 @@ export class ClientType {
     return due === undefined || expiry === undefined ? (due ?? expiry) : Math.min(due, expiry);
   }
 
-  subscribe(names: readonly ResourceName[], now: number): void {
+  subscribe(names: readonly ResourceName[], now: number): readonly ClientStreamEffect[] {
+    let isUnheard = false;
     for (const name of names) {
       const key = canonicalName(name);
       const isHeld = this.#held.find(key) !== undefined;
@@ -86,14 +90,19 @@ export class ClientType {
       this.#asking.names.add(key);
       this.wanted.wait(key, now + this.#context.absentAfterMs);
       if (this.#dropped.delete(key)) this.#unsure.set(key, isCollectionName(key) ? repeatsOfAll : mostRepeats);
+      isUnheard ||= this.#isAllGivenUp && !isHeld;
     }
+    if (!isUnheard) return [];
+    const message = `in v2 ${this.type.name} that was given up comes again on another stream only`;
+    return [{ kind: "close", code: statusCode.ok, message }];
   }
 
   unsubscribe(names: readonly ResourceName[]): void {
     for (const name of names) {
       const key = canonicalName(name);
       if (!this.wanted.delete(key)) continue;
-      this.#first.delete(key);
+      if (key === wildcard && this.#asking.isDeaf) this.#isAllGivenUp = true;
+      this.#known.delete(key);
       this.#rejections.delete(key);
       if (this.#context.isOpen()) {
         this.#asking.names.delete(key);
@@ -146,6 +155,7 @@ export class ClientType {
   closed(): void {
     // Whether these are used nobody will say: the server is to send them again.
     if (this.#answers.size > 0 && !this.#settle()) this.#isWhole = false;
+    this.#asking.opened([]);
     this.#reset();
     this.wanted.stopWaiting();
   }
@@ -161,9 +171,10 @@ export class ClientType {
   #reset(): void {
     this.#answers.clear();
     this.#nonce = "";
-    this.#first = new Set();
+    this.#known = new Set();
     this.#unsure.clear();
     this.#dropped.clear();
+    this.#isAllGivenUp = false;
   }
 
   time(now: number): readonly ClientStreamEffect[] {
@@ -224,10 +235,11 @@ export class ClientType {
       ...{ rejections: this.#rejections, stream: stream() },
     };
     if (type.fullState && options.variant === "sotw" && !this.#isPartial(sent, named))
-      takeFullState(taking, this.#first);
+      takeFullState(taking, this.#known);
     const refused = takeResources(taking);
     const bad = [...named.bad, ...refused];
     noteRejections(taking, bad);
+    for (const { name } of bad) if (name !== undefined) this.#cameBadly(canonicalName(name));
     takeRemovals(taking);
     takeErrors(taking);
     this.wanted.is(wildcard, "held");
@@ -241,6 +253,11 @@ export class ClientType {
     const { typeUrl: v3, v2TypeUrl: v2 } = this.type;
     if (typeUrl === "" || typeUrl === v3 || typeUrl === v2) return undefined;
     return `the response's type is ${typeUrl.slice(0, 200)}, and ${v3} was asked for`;
+  }
+
+  /** The server knows that it is asked for, unless it came because of what was asked before. */
+  #cameBadly(key: ResourceName): void {
+    if (!this.#unsure.delete(key) && this.wanted.has(key)) this.#known.add(key);
   }
 
   /** A response of which nothing can be concluded from what it lacks: heartbeats (rule 130), or what is in it cannot be known. */
@@ -277,7 +294,7 @@ export class ClientType {
     const isFirst = !this.#asking.isAsked;
     const answer = isFirst ? undefined : this.#answers.take();
     if (answer !== undefined && answer.error === undefined) this.#version = answer.version;
-    if (isFirst) this.#first = new Set(this.wanted.keys());
+    if (isFirst) this.#known = new Set(this.wanted.keys());
     // SotW says which response it saw last; delta only which one it answers (the comment of `response_nonce`).
     const nonce = answer?.nonce ?? (variant === "sotw" ? this.#nonce : "");
     const { typeUrl: v3, v2TypeUrl: v2 } = this.type;

@@ -141,7 +141,7 @@ export type ClientStreamEffect =
       readonly message: string;
       readonly bad: readonly BadResource[];
     }
-  /** A response that cannot be read, or of a type that this stream is not about: end the stream with this status and open another, later. */
+  /** A response that cannot be read, a server that reads no answers, or one of v2 that cannot be asked anew: end the stream with this status and open another, later. For the machine it is closed. */
   | { readonly kind: "close"; readonly code: StatusCode; readonly message: string };
 
 /** One request, ready for the wire. */

@@ -189,18 +189,18 @@ export function takeErrors(taking: TakenResponse): void {
 }
 
 /**
- * Rules 62–64: what a full state lacks does not exist, as far as the server knew on this stream that it is asked for: `told` is what the first request asked for.
+ * Rules 62–64: what a full state lacks does not exist, as far as the server knew on this stream that it is asked for: what it sent, and `known`.
  */
-export function takeFullState(taking: TakenResponse, told: ReadonlySet<ResourceName>): void {
+export function takeFullState(taking: TakenResponse, known: ReadonlySet<ResourceName>): void {
   const { sent, named, held, wanted, stream } = taking;
   const missing = new Set<ResourceName>();
   const erring = new Set(sent.errors.map(({ name }) => canonicalName(name)));
-  const isTold = (key: ResourceName) => told.has(wildcard) || told.has(key);
+  const isKnown = (key: ResourceName) => known.has(wildcard) || known.has(key);
   for (const { key, stream: last } of held) {
     const isMentioned = named.mentioned.has(key) || erring.has(key);
-    if (!isMentioned && (last === stream || isTold(key))) missing.add(key);
+    if (!isMentioned && (last === stream || isKnown(key))) missing.add(key);
   }
-  for (const key of told) {
+  for (const key of known) {
     const isMentioned = named.mentioned.has(key) || erring.has(key);
     const state = wanted.stateOf(key);
     if (!isMentioned && (state === "requested" || state === "rejected")) missing.add(key);
