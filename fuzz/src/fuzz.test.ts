@@ -3,6 +3,7 @@ import { after, type TestContext, test } from "node:test";
 import { runTarget } from "./kit/run-target.js";
 import type { FuzzTarget } from "./kit/target.js";
 import { createWatchdog } from "./kit/watchdog.js";
+import { answers } from "./targets/answers.js";
 import { files } from "./targets/files.js";
 import { targets } from "./targets/index.js";
 import { names } from "./targets/names.js";
@@ -38,6 +39,9 @@ test("whatever comes over gRPC, load reports too, calls end with a status, nothi
 
 test("whatever comes over REST, it is answered with a status that says why, and others are served", (t) =>
   holds(t, rest));
+
+test("whatever a REST server answers, a client takes what is good of it, says what is not, and goes on", (t) =>
+  holds(t, answers));
 
 test("no target is left out", () => assert.deepEqual(new Set(targets), tried));
 

@@ -1,4 +1,5 @@
 import type { FuzzTarget } from "../kit/target.js";
+import { answers } from "./answers.js";
 import { files } from "./files.js";
 import { names } from "./names.js";
 import { rest } from "./rest.js";
@@ -8,4 +9,4 @@ import { stream } from "./stream.js";
 import { wire } from "./wire.js";
 
 /** All that is fuzzed. */
-export const targets: readonly FuzzTarget[] = [files, settings, names, stream, server, wire, rest];
+export const targets: readonly FuzzTarget[] = [files, settings, names, stream, server, wire, rest, answers];

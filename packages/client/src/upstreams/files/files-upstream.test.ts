@@ -110,17 +110,24 @@ suite("a file of resources", () => {
       await told("+b@3");
     }));
 
-  for (const format of ["json", "yaml", "yml", "pb", "pb_text", "textproto"]) {
-    test(`may be written as .${format} (rule 151)`, () =>
-      withFiles(oneFile(`cds.${format}`), async ({ upstream, move, told }) => {
-        const forms = { json: "json", yaml: "yaml", yml: "yaml", pb: "binary", pb_text: "text", textproto: "text" };
-        const form = forms[format as keyof typeof forms] as "json" | "yaml" | "binary" | "text";
-        const a = createResource(create(ClusterSchema, { name: "a" }), { ttl: 60_000, aliases: ["also"] });
-        await move(`cds.${format}`, writeResources([a], form, { version: "v" }));
+  test("is read as JSON, YAML, binary and text, by its extension (rule 151)", async () => {
+    const forms = {
+      json: "json",
+      yaml: "yaml",
+      yml: "yaml",
+      pb: "binary",
+      pb_text: "text",
+      textproto: "text",
+    } as const;
+    const a = createResource(create(ClusterSchema, { name: "a" }), { ttl: 60_000, aliases: ["also"] });
+    for (const [extension, form] of Object.entries(forms)) {
+      await withFiles(oneFile(`cds.${extension}`), async ({ upstream, move, told }) => {
+        await move(`cds.${extension}`, writeResources([a], form, { version: "v" }));
         upstream.subscribe(cds, ["also"]);
         await told("connected cluster", "+a@v");
-      }));
-  }
+      });
+    }
+  });
 
   test("is whole: what it lacks does not exist, and that is known at once, for every type", () =>
     withFiles(

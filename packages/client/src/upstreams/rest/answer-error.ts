@@ -40,9 +40,11 @@ function wordsIn(body: Buffer, type: ResourceType): string | undefined {
   const text = body.toString("utf8", 0, searchedBytes);
   const detail = isWhole ? detailIn(text) : undefined;
   if (detail !== undefined) return shortened(redactErrorText(detail));
+  const isJson = isWhole && isJsonText(text);
+  // What is no JSON and has braces may be the rest of a configuration, in which nobody can tell what is secret.
+  const words = shortened(isJson ? redactErrorText(text) : redactErrorText(text.split(/[{[]/, 1)[0] ?? ""));
   // Whatever a server of secrets says may be one.
-  if (type.name === "secret" || (!isWhole && /^\s*[{[]/.test(text))) return `${body.length} bytes`;
-  return JSON.stringify(shortened(redactErrorText(text)));
+  return type.name === "secret" || words === "" ? `${body.length} bytes` : JSON.stringify(words);
 }
 
 function detailIn(text: string): string | undefined {
@@ -51,6 +53,15 @@ function detailIn(text: string): string | undefined {
     return [detail, message].find((one): one is string => typeof one === "string" && one !== "");
   } catch {
     return undefined;
+  }
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -132,6 +132,8 @@ suite("an answer that is of no use", () => {
       (r) => r.writeHead(500).end('{"private_key": "my secret"}'),
       /500 Internal Server Error: (?!.*my secret)/,
     ],
+    ["with a configuration that is broken", (r) => r.end('oh {"private_key": "my secret"}'), /: "oh" \[/],
+    ["with nothing but that", (r) => r.writeHead(500).end('{"private_key": "my secret'), /Error: 26 bytes \[/],
     ["that is too large", (r) => respond(r, "1", ["x".repeat(30_000)]), /the answer is larger than 20000 bytes/],
     [
       "that is too large when it is unpacked",
