@@ -1,7 +1,7 @@
 import { describe, type Finding, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import type { BadResource, ResourceError, ResourceUpdate } from "@xdskit/protocol";
 
-/** That a server cannot be reached, or ended a stream without an answer. `why` holds no secret. */
+/** That a server cannot be reached, or ended a stream without an answer. `why` holds no secret. Of a stream the cause has gRPC's `code` and `message`. */
 export function awayError(server: string, why: string, options?: ErrorOptions): XdskitError {
   return XdskitError.of("XDSKIT_UPSTREAM_AWAY", `${server}: ${why}`, {}, options);
 }

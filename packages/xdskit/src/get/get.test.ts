@@ -91,6 +91,15 @@ describe("xdskit get", () => {
     }
   });
 
+  it("gives up at once where every server refuses, and says what to try", async () => {
+    await using one = await oddServer((stream) => stream.end(12, "no such method"));
+    await using other = await oddServer((stream) => stream.end(7, "not for you"));
+    const { status, err } = await get("--server", one.address, "--server", other.address, "--timeout", "1h");
+    assert.equal(status, 1);
+    assert.match(err, /no such method.*try --variant sotw/);
+    assert.match(err, /not for you.*\[/);
+  });
+
   it("gives up after --timeout, and says what was not answered", async () => {
     const { status, out, err } = await get("a", "b", "--server", "127.0.0.1:1", "--timeout", "500ms");
     assert.deepEqual([status, out], [1, ""]);

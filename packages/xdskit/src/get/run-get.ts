@@ -6,6 +6,7 @@ import { listenForStop } from "../serving/signals.js";
 import { type ClientSession, openSession } from "../watch/client-session.js";
 import { readClientSettings } from "../watch/client-settings.js";
 import { closed, stopMs } from "../watch/run-watch.js";
+import type { WatchEvent } from "../watch/watch-event.js";
 import type { WatchOptions } from "../watch/watch-options.js";
 import { type Answers, followAnswers } from "./answers.js";
 
@@ -18,9 +19,14 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
   let session: ClientSession | undefined;
   // A reader who is slow gets all the same; who asked to stop does not wait for it.
   let patience: number | undefined;
+  let giveUp: () => void = () => {};
+  const refused = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
   try {
     const settings = await readClientSettings(options);
     const answers = followAnswers(settings.wanted);
+    const refusals = createRefusals(settings.client.servers?.length ?? 0);
     const opened = openSession(settings, options, terminal, {
       answered: (type, name, error) => {
         if (error === undefined) answers.answered(type, name, true);
@@ -28,12 +34,13 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
         else if (error.code !== "XDSKIT_UPSTREAM_AWAY") answers.answered(type, name, false);
       },
       event: (event) => {
+        if (refusals.refused(event)) giveUp();
         if (event.kind === "error" && event.nack && event.type !== undefined) answers.incomplete(event.type);
       },
     });
     session = opened;
     for (const { type, names } of settings.wanted) for (const name of names) opened.subscribe(type, name);
-    const end = await endOf(answers, signals.stop, terminal.closed, options.timeoutMs ?? usualTimeoutMs);
+    const end = await endOf(answers, refused, signals.stop, terminal.closed, options.timeoutMs ?? usualTimeoutMs);
     if (end === "stopped") patience = stopMs;
     if (end === "late") reportFailure(terminal, "get", lateMessage(answers, options.timeoutMs ?? usualTimeoutMs));
     return end === "found" || end === "stopped" ? exitStatus.ok : exitStatus.failed;
@@ -47,10 +54,32 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
   }
 }
 
+/** Statuses that another attempt does not change. */
+const final: ReadonlySet<string> = new Set([
+  "INVALID_ARGUMENT",
+  "PERMISSION_DENIED",
+  "UNAUTHENTICATED",
+  "UNIMPLEMENTED",
+]);
+
+/** Follows who refuses to answer at all. */
+function createRefusals(servers: number) {
+  const refusing = new Set<string | undefined>();
+  return {
+    /** Whether there is nobody left who may answer. */
+    refused: (event: WatchEvent): boolean => {
+      if (event.kind === "upsert") refusing.clear();
+      if (event.kind !== "error" || event.nack || event.name !== undefined || !final.has(event.code)) return false;
+      return refusing.add(event.server).size >= servers;
+    },
+  };
+}
+
 type End = "found" | "missing" | "late" | "stopped";
 
 async function endOf(
   answers: Answers,
+  refused: Promise<unknown>,
   stop: Promise<unknown>,
   gone: Promise<unknown> | undefined,
   timeoutMs: number,
@@ -64,6 +93,7 @@ async function endOf(
     return await Promise.race<End>([
       answers.all.then((found) => (found ? "found" : "missing")),
       late,
+      refused.then(() => "missing"),
       stop.then(stopped),
       ...(gone === undefined ? [] : [gone.then(stopped)]),
     ]);

@@ -44,8 +44,9 @@ function errorNotice({
   const where = server === undefined || message.startsWith(`${server}: `) ? "" : `${server}: `;
   const what = type === undefined ? "" : `${type.name}${name === undefined ? "" : ` ${JSON.stringify(name)}`} `;
   // Errors of ours say their code.
-  const text = code.startsWith("XDSKIT_") && message.includes(code) ? message : `${message} [${code}]`;
+  const text = /\[XDSKIT_\w+\]/.test(message) ? message : `${message} [${code}]`;
+  const hint = code === "UNIMPLEMENTED" ? "; it may lack the service or the variant: try --variant sotw, or --ads" : "";
   if (nack) return `${where}${what}rejected: ${text}`;
-  if (where === "" && server !== undefined) return text;
-  return `${where}${what === "" ? "" : `${what.trimEnd()}: `}${text}`;
+  if (where === "" && server !== undefined) return `${text}${hint}`;
+  return `${where}${what === "" ? "" : `${what.trimEnd()}: `}${text}${hint}`;
 }

@@ -19,7 +19,9 @@ describe("what a client says, as it is shown", () => {
   it("a stream that ended, and an attempt that came to nothing", () => {
     const error = { code: 14, message: "connection refused" };
     const away = XdskitError.of("XDSKIT_UPSTREAM_AWAY", `${server}: connection refused`);
+    const denied = XdskitError.of("XDSKIT_UPSTREAM_AWAY", "no", {}, { cause: { code: 7, message: "no" } });
     const events = shown([
+      { kind: "failed", server, type: undefined, error: denied, nack: false },
       { kind: "failed", server, type: undefined, error: away, nack: false },
       { kind: "connected", server, type: undefined },
       { kind: "disconnected", server, type: undefined, error },
@@ -32,6 +34,7 @@ describe("what a client says, as it is shown", () => {
     assert.deepEqual(
       events.map((event) => [event.kind, "code" in event ? event.code : "error" in event ? event.error : undefined]),
       [
+        ["error", "PERMISSION_DENIED"],
         ["error", "XDSKIT_UPSTREAM_AWAY"],
         ["connected", undefined],
         ["disconnected", "connection refused"],

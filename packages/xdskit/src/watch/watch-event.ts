@@ -1,4 +1,4 @@
-import { type ResourceName, type ResourceType, redactErrorText, type Version } from "@xdskit/api";
+import { type ResourceName, type ResourceType, redactErrorText, type Version, type XdskitError } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
 import type { BadResource, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import { grpcStatusName } from "../output/grpc-status.js";
@@ -75,7 +75,15 @@ export function createWatchEvents(options: {
         const { server, type, error, nack } = event;
         if (!nack && before === streamOf(server, type)) return [];
         return [
-          { ...noError, code: error.code, message: clean(error.message), server, type, name: nameIn(error), nack },
+          {
+            ...noError,
+            code: grpcCodeOf(error) ?? error.code,
+            message: clean(error.message),
+            server,
+            type,
+            name: nameIn(error),
+            nack,
+          },
         ];
       }
       case "updated":
@@ -93,6 +101,13 @@ export function createWatchEvents(options: {
         return [];
     }
   };
+}
+
+/** The status with which a stream ended; undefined where it did not, or where nobody was reached. */
+function grpcCodeOf({ code, cause }: XdskitError): string | undefined {
+  if (code !== "XDSKIT_UPSTREAM_AWAY" || typeof cause !== "object" || cause === null || !("code" in cause))
+    return undefined;
+  return typeof cause.code === "number" ? grpcStatusName(cause.code) : undefined;
 }
 
 const noError = {

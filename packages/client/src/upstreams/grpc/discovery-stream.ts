@@ -168,7 +168,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
 
   function failed(code: number, message: string): void {
     const why = code === statusCode.ok ? "it ended the stream without an answer" : `${message} (code ${code})`;
-    sink.failed(only, awayError(server, why), false);
+    sink.failed(only, awayError(server, why, { cause: { code, message } }), false);
   }
 
   /** Ends the stream in good order: nobody needs it. */
