@@ -153,6 +153,15 @@ describe("what watch and get print", () => {
     assert.ok(!get.err.includes("connected"), get.err);
   });
 
+  it("says once what happens again and again", () => {
+    const error = { kind: "error", type: undefined, name: undefined, nack: false, version: undefined } as const;
+    const away: WatchEvent = { ...error, message: "reset", code: "UNAVAILABLE", server };
+    const ended: WatchEvent = { kind: "disconnected", server, type: undefined, error: "reset" };
+    const { err } = shown("yaml", [ended, away, away, away, ended]);
+    const lines = ["the stream to 127.0.0.1:1 ended: reset", "127.0.0.1:1: reset [UNAVAILABLE]"];
+    assert.equal(err, [...lines, lines[0]].map((line) => `xdskit watch: ${line}\n`).join(""));
+  });
+
   it("a change on a terminal is a difference, and content moves no cursor", () => {
     const before = received("cluster", { name: "web", altStatName: "a\u009b2J\u202e" });
     const after = received("cluster", { name: "web", altStatName: "b" }, { version: "v2" });

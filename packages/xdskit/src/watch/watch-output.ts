@@ -53,7 +53,12 @@ function withNotices(
   content: (event: ContentEvent) => void,
 ): WatchOutput {
   let last = "";
+  let ended: string | undefined;
   const say = (event: WatchEvent) => {
+    // Why a stream ended is said with its end.
+    const isSaid = event.kind === "error" && event.message === ended;
+    ended = event.kind === "disconnected" ? event.error : undefined;
+    if (isSaid) return;
     const notice = noticeOf(event);
     // A server that is away is tried again and again.
     if (notice !== last) terminal.err(`xdskit ${command}: ${printable(notice)}\n`);

@@ -42,6 +42,26 @@ describe("the process of xdskit watch", () => {
       );
     }));
 
+  for (const variant of ["sotw", "delta"]) {
+    it(`takes * as a name beside others, and leaves it, ${variant}`, () =>
+      withServer(async (server, address) => {
+        server.config.set([cluster("a"), cluster("b")]);
+        const args = ["--variant", variant, "--output", "jsonl", "--server", address, "--type", "cluster", "--stdin"];
+        await using watching = xdskitWithInput("watch", ...args, "*", "a", "none");
+        await watching.seen(/"event":"upsert".*"name":"a"/);
+        await watching.seen(/"event":"upsert".*"name":"b"/);
+        await watching.seen(/"event":"not_found".*"name":"none"/);
+        watching.input("-*\n+c\n");
+        await watching.seen(/"event":"not_found".*"name":"c"/);
+        server.config.update({ upsert: [cluster("a", 2), cluster("b", 2), cluster("none", 2)] });
+        await watching.seen(/"name":"none".*"2s"/);
+        await watching.seen(/"name":"a".*"2s"/);
+        assert.ok(!/"name":"b".*"2s"/.test(watching.out()), watching.out());
+        watching.kill("SIGTERM");
+        assert.equal((await watching.ended()).status, 0);
+      }));
+  }
+
   it("ends with 0 while its server is away", async () => {
     await using watching = xdskit("watch", "--server", "127.0.0.1:1", "--type", "cluster", "web");
     await watching.seen(/connect ECONNREFUSED/, "err");
