@@ -14,7 +14,7 @@ import {
   loadAssignment,
   routeConfiguration,
 } from "./harness/resources.js";
-import { createScene } from "./harness/scene.js";
+import { createScene, type Scene } from "./harness/scene.js";
 import { get, startTraffic } from "./harness/traffic.js";
 import { eventually, quiet } from "./harness/wait.js";
 import { serve, type XdskitServer } from "./harness/xdskit.js";
@@ -30,11 +30,14 @@ interface Changes {
   readonly routes?: readonly ResourceText[];
 }
 
-/** A real Envoy of that variant lives through what happens to a configuration, while traffic flows through it. */
-export function testEnvoy(variant: AnyVariant): void {
+/** What stands between Envoy and the server of the files. */
+export type Between = (scene: Scene, server: XdskitServer) => Promise<XdskitServer>;
+
+/** A real Envoy of that variant lives through what happens to a configuration, while traffic flows through it. `between`: with a relay, which it must not notice. */
+export function testEnvoy(variant: AnyVariant, between?: Between): void {
   // Over REST Envoy tells nobody of a rejection: it is answered once more before what it repeats is taken for one.
   const times = variant === "rest" ? 2 : 1;
-  test(`Envoy, ${variant}`, { timeout: 600_000 }, async (t) => {
+  test(`Envoy, ${variant}${between === undefined ? "" : ", behind a relay"}`, { timeout: 600_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);
@@ -56,7 +59,10 @@ export function testEnvoy(variant: AnyVariant): void {
     let server = await serve(scene, folder.path);
     const { grpc, rest } = server;
     const restart = (): Promise<XdskitServer> => serve(scene, folder.path, { grpc, rest });
-    const envoy = await startEnvoy(scene, { path, server: variant === "rest" ? rest : grpc, variant });
+    const relay = await between?.(scene, server);
+    /** Whom Envoy talks to. */
+    const facing = (): XdskitServer => relay ?? server;
+    const envoy = await startEnvoy(scene, { path, server: facing()[variant === "rest" ? "rest" : "grpc"], variant });
     const { admin } = envoy;
     const traffic = startTraffic(scene, port);
 
@@ -94,7 +100,7 @@ export function testEnvoy(variant: AnyVariant): void {
       await nothingWarms();
       assert.deepEqual([...(await admin.activeClusters()).keys()].sort(), ["a", "b"]);
       for (const service of ["listener", "route", "cluster", "endpoint"]) {
-        const streams = await metric(server.admin, "xdskit_streams_open", { service });
+        const streams = await metric(facing().admin, "xdskit_streams_open", { service });
         assert.equal(streams > 0, variant.startsWith("per-type"), `${streams} streams to ${service}`);
       }
     });
@@ -256,7 +262,7 @@ export function testEnvoy(variant: AnyVariant): void {
     });
 
     await step("counts a rejected cluster once, and takes the mended one", async () => {
-      const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "cluster" });
+      const nacks = await metric(facing().admin, "xdskit_nacks_total", { type: "cluster" });
       const rejected = await admin.stat("cluster_manager.cds.update_rejected");
       const good = [cluster({ name: "a", source }), cluster({ name: "b", source })];
       await change({ clusters: [...good, cluster({ name: "d", source, lbPolicy: "CLUSTER_PROVIDED" })] });
@@ -264,7 +270,7 @@ export function testEnvoy(variant: AnyVariant): void {
       await eventually("the rejection", async () => (await count()) > rejected);
       await quiet(2_500);
       assert.equal(await count(), rejected + times);
-      assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "cluster" }), nacks + 1);
+      assert.equal(await metric(facing().admin, "xdskit_nacks_total", { type: "cluster" }), nacks + 1);
       await change({
         clusters: [...good, cluster({ name: "d", source, lbPolicy: "RANDOM" })],
         endpoints: [
@@ -303,7 +309,7 @@ export function testEnvoy(variant: AnyVariant): void {
     });
 
     await step("counts a rejected listener once, and takes the mended one", async () => {
-      const nacks = await metric(server.admin, "xdskit_nacks_total", { type: "listener" });
+      const nacks = await metric(facing().admin, "xdskit_nacks_total", { type: "listener" });
       const rejected = await admin.stat("listener_manager.lds.update_rejected");
       const second = { name: "second", port: await freePort(), routeName: "routes", source };
       await change({ listeners: [ingress(), httpListener({ ...second, filterChains: 2 })] });
@@ -311,7 +317,7 @@ export function testEnvoy(variant: AnyVariant): void {
       await eventually("the rejection", async () => (await count()) > rejected);
       await quiet(2_500);
       assert.equal(await count(), rejected + times);
-      assert.equal(await metric(server.admin, "xdskit_nacks_total", { type: "listener" }), nacks + 1);
+      assert.equal(await metric(facing().admin, "xdskit_nacks_total", { type: "listener" }), nacks + 1);
       await change({ listeners: [ingress(), httpListener(second)] });
       await eventually("an answer of the mended listener", async () => (await get(second.port)).status === 200, {
         withinMs: soonMs,
@@ -336,7 +342,7 @@ export function testEnvoy(variant: AnyVariant): void {
     await scene.step("goes on when the server is stopped", async () => {
       const failures = await failuresDuring(async () => {
         const started = performance.now();
-        assert.deepEqual(await server.process.stop("SIGTERM"), { code: 0, signal: null });
+        assert.deepEqual(await facing().process.stop("SIGTERM"), { code: 0, signal: null });
         assert.ok(performance.now() - started < 5_000, "the server took longer than 5 s");
         await answersFrom("red");
       });

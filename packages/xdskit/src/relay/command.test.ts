@@ -33,16 +33,29 @@ test("relays, keeps what it has on disk, starts with it while the origin is away
     assert.deepEqual([source?.state, source?.resources], ["connected", { cluster: 1 }]);
     const text = await (await fetch(`http://${admin}/metrics`)).text();
     assert.match(text, /^xdskit_resources\{group="all",type="cluster"\} 1$/m);
+    assert.match(text, /^grpc_xds_client_connected\{grpc_target="all",grpc_xds_server="127.0.0.1:\d+"\} 1$/m);
     origin.kill("SIGKILL");
     await eventually(sources, ([now]) => now?.state === "away" && now.lastError?.message.includes(grpc) === true);
     first.kill("SIGTERM");
     const { status, out } = await first.ended();
     assert.deepEqual([status, out.split("\n").at(-2)], [0, "ready"]);
   }
+  // What is kept can be read and served as any folder.
+  const valid = await xdskitEnds("validate", join(cache, "all"));
+  assert.equal(valid.status, 0, valid.err);
   await using second = relay();
   const { admin } = await addressesOf(second);
   const [source] = await sourcesOf(admin);
   assert.deepEqual([source?.state, source?.resources], ["cached", { cluster: 1 }]);
+});
+
+test("waits for an origin that is away, and is stopped while it waits", async () => {
+  await using relay = xdskit("relay", "--server", "127.0.0.1:1", ...free);
+  await relay.seen(/cannot be asked|is away/, "err");
+  assert.equal(relay.out(), "");
+  relay.kill("SIGTERM");
+  const { status, out } = await relay.ended();
+  assert.deepEqual([status, out], [0, ""]);
 });
 
 test("what is wrong with the usage is one clear line, and status 2", async () => {

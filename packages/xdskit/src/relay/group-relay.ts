@@ -46,6 +46,8 @@ export interface GroupRelayOptions {
   /** What tells the origin from others, in the cache. */
   readonly origin: string;
   report(findings: readonly Finding[]): void;
+  /** The origin is told that clients rejected something. */
+  rejected(type: ResourceType, reason: string): void;
   /** The cache could not be written. */
   cacheFailed(error: unknown): void;
 }
@@ -82,7 +84,10 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     held: read?.types ?? [],
     acknowledge: createAcknowledgements({
       ...{ server, layer: layerName, policy: options.nack, waitMs: options.ackWaitMs },
-      rejected: (update, reason) => standing.rejected(update.type, reason),
+      rejected({ type }, reason) {
+        standing.rejected(type, reason);
+        options.rejected(type, reason);
+      },
     }),
   });
   const standing = createUpstreamStanding(client, (read?.types.length ?? 0) > 0);

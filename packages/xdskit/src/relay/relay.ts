@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { type Finding, type Registry, resourceTypes } from "@xdskit/api";
+import { type Finding, type Registry, type ResourceType, resourceTypes } from "@xdskit/api";
 import type { ClientOptions } from "@xdskit/client";
 import { createServer, type LayerName, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { openCacheFolder } from "./cache-folder.js";
@@ -36,6 +36,8 @@ export interface RelayOptions {
   /** What could not be served or read of the cache, and what became of it. */
   report(group: string, findings: readonly Finding[]): void;
   cacheFailed(group: string, error: unknown): void;
+  /** The origin is told that clients rejected something. */
+  rejected(group: string, type: ResourceType, reason: string): void;
 }
 
 /** A server of what an origin has. */
@@ -61,9 +63,9 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
     onDemand: {
       types: (options.server.types ?? resourceTypes).all.map(({ typeUrl }) => typeUrl),
       supply: (request) => relays.get(request.group)?.supply(request),
-      // The origin says when something changes, and an answer takes as long as the way to it.
-      ...{ timeoutMs: Number.POSITIVE_INFINITY, negativeMs: Number.POSITIVE_INFINITY },
-      ...{ recheckMs: Number.POSITIVE_INFINITY, concurrency: 1_000_000, queue: 1_000_000 },
+      // The origin says when something changes, and an answer takes as long as the way to it. What does not exist is not watched for ever for clients that are gone.
+      ...{ timeoutMs: Number.POSITIVE_INFINITY, recheckMs: Number.POSITIVE_INFINITY, negativeMs: 60_000 },
+      ...{ concurrency: 1_000_000, queue: 1_000_000 },
     },
   });
   for (const { name: group, layer, node, collections, prefetch } of options.groups) {
@@ -78,6 +80,7 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
             ? undefined
             : await openCacheFolder({ directory: join(cache, folderOf(group)), types: server.types, registry, origin }),
         report: (findings) => options.report(group, findings),
+        rejected: (type, reason) => options.rejected(group, type, reason),
         cacheFailed: (error) => options.cacheFailed(group, error),
       }),
     );

@@ -3,6 +3,7 @@ import { createMetrics } from "../admin/metrics.js";
 import { registryWith } from "../descriptors.js";
 import { countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
+import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { createEventLog } from "../serving/event-log.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
@@ -16,6 +17,7 @@ import { groupOfFiles, startToFiles } from "../to-files/to-files.js";
 import { version } from "../version.js";
 import { createRelay } from "./relay.js";
 import { createUpstreamLog } from "./upstream-log.js";
+import { createUpstreamMetrics } from "./upstream-metrics.js";
 import { upstreamStatus } from "./upstream-status.js";
 
 /** What `relay` was asked for. */
@@ -57,6 +59,11 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
       for (const finding of found) logFinding(log, finding);
       findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostFindings));
     },
+    rejected: (group, type, reason) =>
+      log.warn(
+        { group, type: type.name, reason: printable(reason) },
+        "the origin is told what clients rejected (NACK)",
+      ),
     cacheFailed: (group, error) =>
       log.error({ group, reason: (error as Error).message }, "the cache cannot be written; it is tried again"),
   });
@@ -70,8 +77,13 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   const sources = () =>
     relay.groups.map((group) => upstreamStatus(group, server.snapshotOf(group.group), findings.get(group.group) ?? []));
   const metrics = createMetrics({ server, readiness, sources });
+  const upstreamMetrics = createUpstreamMetrics(relay.groups);
   const admin = await openAdmin(options.admin, {
-    ...{ readiness, sources, metrics: metrics.read, nodes: server, rollouts: server },
+    ...{ readiness, sources, nodes: server, rollouts: server },
+    async metrics() {
+      const { contentType, text } = await metrics.read();
+      return { contentType, text: text + upstreamMetrics() };
+    },
   });
   running.admin = admin;
 

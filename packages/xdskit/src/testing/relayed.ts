@@ -87,6 +87,7 @@ export async function withStage(run: (stage: Stage) => Promise<void>): Promise<v
         const relay = await createRelay({
           ...{ server: {}, groups: [group], servers: [server], client: quick, nack: "all", ackWaitMs: 2_000 },
           report: (_, found) => findings.push(...found),
+          rejected: () => {},
           cacheFailed: (_, error) => {
             throw error;
           },

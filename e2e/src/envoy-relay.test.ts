@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { testEnvoy } from "./envoy-suite.js";
+import { createConfigFolder, type Files } from "./harness/config-folder.js";
+import { startEnvoy } from "./harness/envoy.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { metric } from "./harness/metrics.js";
+import { peer } from "./harness/peers.js";
+import { freePort } from "./harness/ports.js";
+import { relay } from "./harness/relay.js";
+import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import { createScene } from "./harness/scene.js";
+import { get } from "./harness/traffic.js";
+import { eventually } from "./harness/wait.js";
+import { serve } from "./harness/xdskit.js";
+
+// What comes in and what goes out need not be alike.
+testEnvoy("ads-delta", (scene, { grpc }) => relay(scene, "--server", grpc));
+testEnvoy("ads-sotw", (scene, { grpc }) => relay(scene, "--server", grpc, "--variant", "sotw"));
+testEnvoy("per-type-delta", async (scene, { grpc }) => {
+  const near = await relay(scene, "--server", grpc, "--per-type");
+  return await relay(scene, "--server", near.grpc);
+});
+
+test("an Envoy that boots while the origin is away gets all of it from a relay's cache", {
+  timeout: 120_000,
+}, async (t) => {
+  const path = peer("envoy", t);
+  if (path === undefined) return;
+  const scene = await createScene(t);
+  const source = configSource("ads-delta");
+  const [red, green] = [await startHttpBackend(scene, "red"), await startHttpBackend(scene, "green")];
+  const port = await freePort();
+  const files = (backend: number): Files => ({
+    "all.json": [
+      cluster({ name: "a", source }),
+      loadAssignment("a", [backend]),
+      routeConfiguration("routes", "a"),
+      httpListener({ name: "ingress", port, routeName: "routes", source }),
+    ],
+  });
+  const folder = await createConfigFolder(scene.directory, files(red.port));
+  const origin = await serve(scene, folder.path);
+  const options = ["--server", origin.grpc, "--cache", join(scene.directory, "cache"), "--prefetch"];
+  const first = await relay(scene, ...options);
+  await first.process.stop();
+  await origin.process.stop("SIGKILL");
+  const second = await relay(scene, ...options);
+  const { admin } = await startEnvoy(scene, { path, server: second.grpc, variant: "ads-delta", withinMs: 12_000 });
+  await eventually("an answer", async () => (await get(port)).body === "red");
+  await folder.swap(files(green.port));
+  const back = await serve(scene, folder.path, { grpc: origin.grpc });
+  await eventually("the new endpoint", async () => (await get(port)).body === "green", { withinMs: 40_000 });
+  // Nothing but the load assignment was different.
+  assert.equal(await metric(back.admin, "xdskit_response_resources_total", { type: "cluster" }), 0);
+  assert.equal(await admin.stat("cluster_manager.cluster_modified"), 0);
+});
