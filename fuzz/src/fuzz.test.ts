@@ -4,6 +4,7 @@ import { runTarget } from "./kit/run-target.js";
 import type { FuzzTarget } from "./kit/target.js";
 import { createWatchdog } from "./kit/watchdog.js";
 import { answers } from "./targets/answers.js";
+import { bootstraps } from "./targets/bootstraps.js";
 import { files } from "./targets/files.js";
 import { targets } from "./targets/index.js";
 import { names } from "./targets/names.js";
@@ -25,6 +26,9 @@ after(() => watchdog.close());
 test("whatever a file holds, it is read or refused with findings that say what and where", (t) => holds(t, files));
 
 test("whatever a settings file holds, it is read or refused with findings that say where", (t) => holds(t, settings));
+
+test("whatever a bootstrap holds, it makes options of a client or is refused with findings that say where", (t) =>
+  holds(t, bootstraps));
 
 test("whatever bytes a client sends, the machine takes them or ends that stream with a status", (t) =>
   holds(t, stream));

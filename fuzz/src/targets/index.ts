@@ -1,5 +1,6 @@
 import type { FuzzTarget } from "../kit/target.js";
 import { answers } from "./answers.js";
+import { bootstraps } from "./bootstraps.js";
 import { files } from "./files.js";
 import { names } from "./names.js";
 import { rest } from "./rest.js";
@@ -9,4 +10,4 @@ import { stream } from "./stream.js";
 import { wire } from "./wire.js";
 
 /** All that is fuzzed. */
-export const targets: readonly FuzzTarget[] = [files, settings, names, stream, server, wire, rest, answers];
+export const targets: readonly FuzzTarget[] = [files, settings, bootstraps, names, stream, server, wire, rest, answers];

@@ -31,11 +31,11 @@ export interface BootstrapOptions extends ClientOptions {
  */
 export async function clientOptionsFromBootstrap(source: string | BootstrapSource = {}): Promise<BootstrapOptions> {
   const { path, text, env = process.env, use } = typeof source === "string" ? { path: source } : source;
-  if (text !== undefined) return read(Buffer.from(text), path ?? "bootstrap", use);
+  if (text !== undefined) return readBootstrap(Buffer.from(text), path ?? "bootstrap", use);
   const file = path ?? (env.GRPC_XDS_BOOTSTRAP || undefined);
-  if (file !== undefined) return read(await contentOf(file), file, use);
+  if (file !== undefined) return readBootstrap(await contentOf(file), file, use);
   const inline = env.GRPC_XDS_BOOTSTRAP_CONFIG;
-  if (inline) return read(Buffer.from(inline), "GRPC_XDS_BOOTSTRAP_CONFIG", use);
+  if (inline) return readBootstrap(Buffer.from(inline), "GRPC_XDS_BOOTSTRAP_CONFIG", use);
   const message =
     "no bootstrap is named: set GRPC_XDS_BOOTSTRAP to a file, or GRPC_XDS_BOOTSTRAP_CONFIG to its content";
   throw XdskitError.of("XDSKIT_BOOTSTRAP", message);
@@ -53,7 +53,8 @@ async function contentOf(file: string): Promise<Uint8Array> {
   throw XdskitError.of("XDSKIT_FILE_UNREADABLE", "the bootstrap is larger than the limit of 16 MiB", { file });
 }
 
-function read(bytes: Uint8Array, file: string, use: EnvoySourceField | undefined): BootstrapOptions {
+/** The same of content that was read already; `file` is what errors call it. */
+export function readBootstrap(bytes: Uint8Array, file: string, use?: EnvoySourceField): BootstrapOptions {
   const isJson = /^\s*\{/.test(new TextDecoder().decode(bytes.subarray(0, 4096)));
   const root = rootPart(readDocument(bytes, file, isJson && !/\.ya?ml$/i.test(file) ? "json" : "yaml"));
   switch (kindOf(root)) {
