@@ -71,8 +71,9 @@ export class FileSubscription {
     for (const [key, resource] of this.#held) if (!this.#isWanted(key, resource)) this.#forget(key);
   }
 
-  /** Those who watch have these from elsewhere. */
+  /** Those who watch have these, and no others, from elsewhere. */
   hold(resources: readonly ReceivedResource[], now: number): void {
+    for (const key of [...this.#held.keys()]) this.#forget(key);
     for (const resource of resources) this.#hold(canonicalName(resource.name), resource, now);
   }
 

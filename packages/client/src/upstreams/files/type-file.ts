@@ -17,10 +17,14 @@ export class TypeFile {
   /** Those that nobody needs any more, until they are closed. */
   readonly #closing = new Set<Promise<void>>();
   #isUp = false;
+  /** It could not be read last. */
+  #isAway = false;
+  /** The client says what it holds meanwhile. */
+  #preparing = false;
   /** What was read last was rejected. */
   #isBad = false;
-  /** What was told to the sink so far. */
-  #told: Promise<void> = Promise.resolve();
+  /** Settles when those who watch are done with all that was told; undefined: they are. */
+  #told: Promise<void> | undefined;
   #bringing = false;
   #stopTimer = () => {};
   #closed = false;
@@ -46,26 +50,28 @@ export class TypeFile {
 
   subscribe(names: readonly ResourceName[]): void {
     this.#subscription.subscribe(names);
-    if (this.isIdle || this.#closed) return;
-    this.#file ??= this.#open();
-    if (this.#bringing) return;
-    // Once for all who subscribe now.
-    this.#bringing = true;
-    queueMicrotask(() => {
-      this.#bringing = false;
-      this.#tell(this.#subscription.bring(this.#context.clock.now()));
-    });
+    if (this.isIdle || this.#closed || this.#preparing) return;
+    if (this.#file === undefined) {
+      this.#prepare();
+      if (!this.isIdle) this.#file = this.#open();
+    } else this.#bringSoon();
   }
 
   unsubscribe(names: readonly ResourceName[]): void {
     this.#subscription.unsubscribe(names);
     this.#awaitExpiry();
-    if (!this.isIdle || this.#file === undefined) return;
+    this.#closeIdle();
+  }
+
+  #closeIdle(): void {
+    if (!this.isIdle || this.#file === undefined || this.#preparing) return;
     this.#close(this.#file);
     this.#file = undefined;
     this.#subscription.forgetContent();
     if (this.#isUp) this.#sink.disconnected(this.#type, undefined);
     this.#isUp = false;
+    this.#isAway = false;
+    this.#isBad = false;
   }
 
   hold(resources: readonly ReceivedResource[]): void {
@@ -85,7 +91,6 @@ export class TypeFile {
   }
 
   #open(): WatchedFile {
-    this.#sink.attempting();
     const file: WatchedFile = new WatchedFile({
       path: this.#path,
       watchedDirectory: this.#watchedDirectory,
@@ -94,6 +99,28 @@ export class TypeFile {
       onLook: (look) => (this.#closed || this.#file !== file ? Promise.resolve(true) : this.#seen(look)),
     });
     return file;
+  }
+
+  /** The last moment for the client to say what it has from another server: it takes back what it asked for, and asks anew. */
+  #prepare(): void {
+    this.#preparing = true;
+    this.#sink.attempting();
+    this.#preparing = false;
+  }
+
+  /** What was read has an answer for who asks now; once for all of them. */
+  #bringSoon(): void {
+    if (this.#bringing) return;
+    this.#bringing = true;
+    queueMicrotask(() => {
+      this.#bringing = false;
+      const { content } = this.#subscription;
+      if (content === undefined || this.isIdle || this.#closed) return;
+      this.#tell(
+        this.#subscription.bring(this.#context.clock.now()),
+        this.#isAway ? undefined : content.resources.size,
+      );
+    });
   }
 
   #close(file: WatchedFile): void {
@@ -107,12 +134,13 @@ export class TypeFile {
         const message = `the operating system refuses to watch ${look.reason}; the file is looked at every few seconds`;
         this.#fail(this.#error("XDSKIT_WATCH_UNAVAILABLE", message), false);
         // It is no reason to ask somebody else.
-        if (this.#subscription.content !== undefined) this.#sink.responded(this.#type);
+        if (this.#subscription.content !== undefined && !this.#isAway) this.#sink.responded(this.#type);
         return true;
       }
       case "unreadable": {
         const stays = this.#subscription.content === undefined ? "" : "; what it held before stays in use";
         const message = `cannot be read: ${look.reason}${stays}`;
+        this.#isAway = true;
         this.#fail(this.#error("XDSKIT_FILE_UNREADABLE", message), false);
         return true;
       }
@@ -124,6 +152,12 @@ export class TypeFile {
   /** Whether it is of use. */
   async #read(bytes: Uint8Array, isNew: boolean): Promise<boolean> {
     const { clock } = this.#context;
+    if (this.#isAway) {
+      this.#isAway = false;
+      this.#prepare();
+      this.#closeIdle();
+      if (this.isIdle) return true;
+    }
     let { content } = this.#subscription;
     if (!isNew && this.#isBad) return false;
     if (isNew || content === undefined) {
@@ -142,8 +176,7 @@ export class TypeFile {
       this.#isUp = true;
       this.#sink.connected(this.#type);
     }
-    this.#sink.responded(this.#type, content.resources.size);
-    this.#tell(this.#subscription.take(content, clock.now()));
+    this.#tell(this.#subscription.take(content, clock.now()), content.resources.size);
     await this.#told;
     return true;
   }
@@ -165,10 +198,22 @@ export class TypeFile {
     return XdskitError.of(code, message, { file: this.#path, type: this.#type.name });
   }
 
-  #tell(update: ResourceUpdate | undefined): void {
+  /** One after the other, each when those who watch are done with the one before. `good`: it is an answer, of so many good resources. */
+  #tell(update: ResourceUpdate | undefined, good?: number): void {
     this.#awaitExpiry();
-    if (update === undefined) return;
-    this.#told = this.#told.then(() => (this.#closed ? undefined : this.#sink.update(update)));
+    if (update === undefined && good === undefined) return;
+    const tell = () => {
+      if (this.#closed) return;
+      // In the same turn as what it brings.
+      if (good !== undefined) this.#sink.responded(this.#type, good);
+      return update === undefined ? undefined : this.#sink.update(update);
+    };
+    const before = this.#told;
+    const told = before === undefined ? Promise.resolve(tell()) : before.then(tell);
+    this.#told = told;
+    void told.then(() => {
+      if (this.#told === told) this.#told = undefined;
+    });
   }
 
   #awaitExpiry(): void {

@@ -71,7 +71,7 @@ class TypePolling implements Polling {
   #stopRenewal: (() => void) | undefined;
   #request: Uint8Array | undefined;
   /** The body that was taken last; undefined where the same one must be taken again. */
-  #taken: string | undefined;
+  #taken: { readonly digest: string; readonly good: number } | undefined;
   #wake = () => {};
   #stopDeadline = () => {};
   #closed = false;
@@ -206,31 +206,35 @@ class TypePolling implements Polling {
       const error = answerError({ type, path, answer, message, withoutSecrets: poster.withoutSecrets });
       return { error, retryAfterMs: retryAfterMs(answer) };
     };
-    if (answer.status === 304) return this.#heard();
+    if (answer.status === 304) return this.#heard(0);
     if (answer.status !== 200) return refuse();
     const digest = createHash("sha256").update(answer.body).digest("base64");
     // Servers that know no versions send the same again and again.
-    if (digest === this.#taken) return this.#heard();
+    if (digest === this.#taken?.digest) return this.#heard(this.#taken.good);
     const read = readJsonResponse(answer.body, { registry, types, type });
     if (read.kind === "problem") return refuse(read.message);
     const typeUrl = (api === "v2" ? type.v2TypeUrl : undefined) ?? type.typeUrl;
     const bytes = read.toBinary(unread.standIns(read.unread, typeUrl));
-    this.#heard();
+    const effects = this.#step({ kind: "response", bytes });
+    const received = effects.find(({ kind }) => kind === "received");
+    const good = received?.kind === "received" ? received.good : 0;
+    // In the same turn as what it brings.
+    this.#heard(good);
     // A time to live begins anew each time.
-    this.#taken = answer.body.includes('"ttl"') ? undefined : digest;
-    const { delivered, broken } = this.#handle(this.#step({ kind: "response", bytes }));
+    this.#taken = received === undefined || answer.body.includes('"ttl"') ? undefined : { digest, good };
+    const { delivered, broken } = this.#handle(effects);
     await delivered;
     return broken === undefined ? undefined : refuse(broken);
   }
 
   /** The server is there. */
-  #heard(): undefined {
+  #heard(good: number): undefined {
     const { type, sink } = this.#options;
     if (!this.#isUp) {
       this.#isUp = true;
       sink.connected(type);
     }
-    sink.responded(type);
+    sink.responded(type, good);
   }
 
   #failed({ error, retryAfterMs }: Problem): number {
@@ -275,9 +279,14 @@ class TypePolling implements Polling {
     let broken: string | undefined;
     let unanswered: number | undefined;
     let update: ResourceUpdate | undefined;
-    for (const effect of this.#closed ? [] : effects) {
-      if (effect.kind === "received" && effect.awaitsAnswer) unanswered = effect.response;
-      else if (effect.kind === "close") broken = effect.message;
+    const inOrder = [...effects].sort((a, b) => Number(a.kind === "rejected") - Number(b.kind === "rejected"));
+    for (const effect of this.#closed ? [] : inOrder) {
+      if (effect.kind === "close") {
+        // The next poll begins as on another stream.
+        this.#isOpen = false;
+        this.#taken = undefined;
+        broken = effect.message;
+      } else if (effect.kind === "received") unanswered = effect.awaitsAnswer ? effect.response : undefined;
       else if (effect.kind === "rejected") sink.rejected(type, effect.version, effect.message, effect.bad);
       else if (effect.kind === "update") {
         update = effect.update;
