@@ -6,6 +6,8 @@ export interface OddStream {
   /** Of the method: `StreamClusters`, `DeltaAggregatedResources` … */
   readonly method: string;
   readonly requests: Uint8Array[];
+  /** What the client sent as `authorization`. */
+  readonly authorization: string | undefined;
   send(bytes: Uint8Array): void;
   /** Ends the stream with a status. */
   end(code: number, message: string): void;
@@ -23,7 +25,7 @@ const ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
 /** Starts it. `onRequest` is called for each request, with how many came before on its stream. */
 export async function oddServer(
   onRequest: (stream: OddStream, index: number) => void,
-  address = "127.0.0.1:0",
+  credentials = ServerCredentials.createInsecure(),
 ): Promise<OddServer> {
   const server = new Server();
   const streams: OddStream[] = [];
@@ -31,6 +33,7 @@ export async function oddServer(
     const stream: OddStream = {
       method,
       requests: [],
+      authorization: call.metadata.get("authorization")[0]?.toString(),
       send: (bytes) => void call.write(Buffer.from(bytes)),
       end: (code, details) => void call.emit("error", { code, details }),
     };
@@ -53,7 +56,7 @@ export async function oddServer(
     if (services.v3 !== undefined) add(services.v3.service, [services.v3.stream, services.v3.delta]);
   }
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync("127.0.0.1:0", credentials, (error, bound) => {
       if (error === null) resolve(bound);
       else reject(error);
     });

@@ -42,7 +42,7 @@ export function openSession(
     paint: createPaint(isTerminal, process.env),
   });
   // However slow the reader is, nothing piles up.
-  const client = createClient({ ...clientOptions, limits: { watcherMs: longest } });
+  const client = createClient({ ...clientOptions, backoff: { mostMs }, limits: { watcherMs: longest } });
   const eventsOf = createWatchEvents({ secrets });
   const show = (event: WatchEvent) => {
     output.show(event);
@@ -82,6 +82,9 @@ export function openSession(
     close: () => client.close(),
   };
 }
+
+/** Between attempts to reach a server: somebody sits there and waits. */
+const mostMs = 10_000;
 
 /** Of a timer, in milliseconds. */
 const longest = 2 ** 31 - 1;
