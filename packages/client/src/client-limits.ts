@@ -3,7 +3,7 @@ import type { ClientLimits } from "./client-options.js";
 /** See `ClientLimits`. */
 export const defaultClientLimits: ClientLimits = {
   responseBytes: 64 * 1024 * 1024,
-  resourcesPerResponse: 1_000_000,
-  resourcesPerType: 1_000_000,
+  resourcesPerResponse: 500_000,
+  resourcesPerType: 500_000,
   watcherMs: 30_000,
 };

@@ -122,6 +122,18 @@ describe("fallback (A71)", () => {
       assert.deepEqual(of("three:3").log, ["hold cluster a@", "forget", "+cluster a,b,*"]);
     }));
 
+  it("leaves the server behind it when the first answers before that one does", () =>
+    withClient({ servers }, async ({ of, events, watch }) => {
+      const a = watch("a");
+      of("one:1").fail();
+      const second = of("two:2");
+      of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
+      assert.equal(second.isClosed, true);
+      second.answer(cluster, { upserted: [receivedCluster("a", "2")] });
+      await settle();
+      assert.deepEqual([a.take(), switches(events)], [["1"], []]);
+    }));
+
   it("asks another server when something new is missing while all else is there", () =>
     withClient({ servers }, async ({ of, watch }) => {
       watch("a");

@@ -195,6 +195,22 @@ describe("watchers", () => {
       assert.deepEqual(one.log, ["+cluster *"]);
     }));
 
+  it("of a collection get first what others asked for by name, and late ones hear what does not exist", () =>
+    withClient(async ({ client, one }) => {
+      client.watch("cluster", "a", recorder());
+      client.watch("cluster", "none", recorder());
+      one.fail();
+      one.answer(cluster, { upserted: [receivedCluster("a")], absent: ["none"] });
+      const all = collector();
+      client.watch("cluster", "*", all);
+      one.answer(cluster, { upserted: [receivedCluster("b")] });
+      one.answer(cluster, {});
+      const late = recorder();
+      client.watch("cluster", "none", late);
+      await settle();
+      assert.deepEqual([all.take(), late.take()], [["a,b +a,b -"], ["error XDSKIT_RESOURCE_ABSENT"]]);
+    }));
+
   it("of a glob collection get its members, and those of a single name by its alias", () =>
     withClient(async ({ client, one }) => {
       const type = "envoy.config.cluster.v3.Cluster";

@@ -30,6 +30,7 @@ export function createEntry<Value>(name: ResourceName, current: () => Value | un
   let passes = false;
   const forget = () => {
     answered = true;
+    passes = false;
     error = undefined;
     ambient = undefined;
   };

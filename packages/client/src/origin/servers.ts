@@ -125,7 +125,8 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
           member.away.delete(type);
           member.away.delete(undefined);
           // Of several streams to a server before the active one all must be well, or the two would take turns.
-          if (member.place > active || (member.place < active && member.away.size === 0)) switchTo(member);
+          if (member.place > active) switchTo(member);
+          else if (member.away.size === 0) leaveBehind(member);
           if (member.place === active) owner.responded(type);
         }),
       update(update) {
@@ -144,13 +145,23 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
     };
   }
 
+  /** It is well: nobody behind it need be asked. */
+  function leaveBehind(member: Member): void {
+    if (member.place < active) switchTo(member);
+    else if (asked > member.place) leaveAfter(member);
+  }
+
+  function leaveAfter(member: Member): void {
+    asked = member.place;
+    for (const later of members.splice(member.place + 1)) leave(later);
+    for (let place = members.length; place < count; place += 1) members.push(memberAt(place));
+  }
+
   function switchTo(member: Member): void {
     const from = members[active]?.upstream.server ?? "";
     const to = member.upstream.server;
     active = member.place;
-    asked = member.place;
-    for (const later of members.splice(member.place + 1)) leave(later);
-    for (let place = members.length; place < count; place += 1) members.push(memberAt(place));
+    leaveAfter(member);
     owner.emit(() => ({ kind: "switched", from, to }));
     // After the answer that made the difference.
     queueMicrotask(() => {

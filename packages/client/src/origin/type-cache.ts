@@ -78,11 +78,15 @@ export function createTypeCache(type: ResourceType): TypeCache {
       if (content === undefined) {
         content = entry.name === "*" ? resources : membersOf(entry.name);
         members.set(entry.name, content);
-      } else if (content !== resources) {
-        for (const resource of change.upserted) content.set(canonicalName(resource.name), resource);
-        for (const name of change.removed) content.delete(name);
+        // Others may have asked for some of it by name before.
+        entry.changed({ resources: content, upserted: [...content.values()], removed: [] });
+      } else {
+        if (content !== resources) {
+          for (const resource of change.upserted) content.set(canonicalName(resource.name), resource);
+          for (const name of change.removed) content.delete(name);
+        }
+        entry.changed({ resources: content, ...change });
       }
-      entry.changed({ resources: content, ...change });
       told.push(...entry.deliveries);
     }
   }

@@ -27,6 +27,8 @@ export function memoryStreamTransport(transport: MemoryTransport, address: strin
         handler.ended(code, message);
       };
       void stream.status.then(({ code, message }) => end(code, message));
+      // A server that is cut off says nothing.
+      void stream.over.then(() => end(14, "the connection is gone"));
       queueMicrotask(() => {
         if (!over) handler.opened();
       });
