@@ -5,6 +5,7 @@ import type { FuzzTarget } from "./kit/target.js";
 import { createWatchdog } from "./kit/watchdog.js";
 import { answers } from "./targets/answers.js";
 import { bootstraps } from "./targets/bootstraps.js";
+import { client } from "./targets/client.js";
 import { files } from "./targets/files.js";
 import { targets } from "./targets/index.js";
 import { names } from "./targets/names.js";
@@ -32,6 +33,8 @@ test("whatever a bootstrap holds, it makes options of a client or is refused wit
 
 test("whatever bytes a client sends, the machine takes them or ends that stream with a status", (t) =>
   holds(t, stream));
+
+test("whatever a server sends, a client answers each response once, and never breaks", (t) => holds(t, client));
 
 test("whatever name a client or a file has, it has one canonical form, which means the same", (t) => holds(t, names));
 

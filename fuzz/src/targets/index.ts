@@ -1,6 +1,7 @@
 import type { FuzzTarget } from "../kit/target.js";
 import { answers } from "./answers.js";
 import { bootstraps } from "./bootstraps.js";
+import { client } from "./client.js";
 import { files } from "./files.js";
 import { names } from "./names.js";
 import { rest } from "./rest.js";
@@ -10,4 +11,15 @@ import { stream } from "./stream.js";
 import { wire } from "./wire.js";
 
 /** All that is fuzzed. */
-export const targets: readonly FuzzTarget[] = [files, settings, bootstraps, names, stream, server, wire, rest, answers];
+export const targets: readonly FuzzTarget[] = [
+  files,
+  settings,
+  bootstraps,
+  names,
+  stream,
+  client,
+  server,
+  wire,
+  rest,
+  answers,
+];

@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Message, toBinary } from "@bufbuild/protobuf";
+import { type Finding, resourceTypes } from "@xdskit/api";
+import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
+import fc from "fast-check";
+import { responseBytes } from "../testing/client/client-response.js";
+import { createRandom } from "../testing/random.js";
+import { sampleResource } from "../testing/sample-resources.js";
+import { typeOf } from "../testing/sample-world.js";
+import { createClientStream } from "./client-stream.js";
+import type { ClientStream, ClientStreamEffect, ClientStreamOptions, ResourceUpdate } from "./contract.js";
+import { Expiries, type Expiring } from "./expiries.js";
+import { receivedResource } from "./received.js";
+
+const node = new Uint8Array();
+
+function streamWith(options: Partial<ClientStreamOptions> = {}): ClientStream {
+  return createClientStream({
+    ...{ variant: "sotw", api: "v3", types: resourceTypes, only: undefined, node, nodeOn: "first", check: () => [] },
+    ...options,
+  });
+}
+
+/** Asks for all of a type on a stream of its own. */
+function asking(type: string, options: Partial<ClientStreamOptions> = {}): ClientStream {
+  const client = streamWith(options);
+  client.step({ kind: "subscribe", type: typeOf(type), names: ["*"] }, 0);
+  client.step({ kind: "opened" }, 0);
+  while (client.next() !== undefined);
+  return client;
+}
+
+function respond(
+  client: ClientStream,
+  text: string,
+  { variant = "sotw", api = "v3" } = {},
+): readonly ClientStreamEffect[] {
+  const context = { variant: variant as "sotw", api: api as "v3", only: undefined, count: () => 1 };
+  return client.step({ kind: "response", bytes: responseBytes(text, context) }, 0);
+}
+
+function updateIn(effects: readonly ClientStreamEffect[]): ResourceUpdate {
+  const found = effects.find((effect) => effect.kind === "update");
+  assert.ok(found !== undefined, "nothing became different");
+  return found.update;
+}
+
+describe("createClientStream", () => {
+  for (const variant of ["sotw", "delta"] as const) {
+    it(`reads and checks one resource of a thousand where one changed, ${variant}`, () => {
+      let checked = 0;
+      const count = () => {
+        checked++;
+        return [];
+      };
+      const client = asking("endpoint", { variant, check: count });
+      const all = (last: string) => [...Array.from({ length: 999 }, (_, n) => `e${n}=1`), `last=${last}`].join(" ");
+      assert.equal(updateIn(respond(client, `endpoint ${all("1")}`, { variant })).upserted.length, 1000);
+      const before = new Map(client.status()[0]?.resources);
+      assert.equal(checked, 1000);
+      const { upserted } = updateIn(respond(client, `endpoint ${all("2")} v=2`, { variant }));
+      assert.deepEqual([checked, upserted.map(({ name }) => name)], [1001, ["last"]]);
+      // What did not change is the same object: nobody has to compare it.
+      assert.equal(client.status()[0]?.resources.get("e7"), before.get("e7"));
+    });
+  }
+
+  it("keeps copies of what it holds, and not the response", () => {
+    const client = asking("endpoint");
+    respond(client, "endpoint a=1 b=1");
+    for (const { value } of client.status()[0]?.resources.values() ?? []) {
+      assert.equal(value.buffer.byteLength, value.length);
+    }
+  });
+
+  it("turns what v2 holds inside into v3, so that it can be served again", () => {
+    const client = asking("listener", { api: "v2" });
+    const [received] = updateIn(respond(client, "listener l=1->r", { api: "v2" })).upserted;
+    assert.ok(received !== undefined);
+    assert.equal(received.typeUrl, "type.googleapis.com/envoy.api.v2.Listener");
+    const resource = received.resource();
+    assert.deepEqual(resource.body, sampleResource("listener", "l", "1->r").body);
+    assert.equal(Buffer.from(toBinary(ListenerSchema, received.message as never)).includes(".v2."), false);
+  });
+
+  it("says which resource and which field, for the first few, and no secret", () => {
+    const secret = "-----BEGIN PRIVATE KEY-----\nMIIBVgIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----";
+    const check = (): readonly Finding[] => [
+      { code: "XDSKIT_RULE_BROKEN", severity: "error", field: "tls.key", message: `is ${secret}`, rule: "min_len: 1" },
+    ];
+    const client = asking("secret", { check, limits: { errorCharacters: 300 } });
+    const names = Array.from({ length: 50 }, (_, index) => `s${index}=1`);
+    const rejected = respond(client, `secret ${names.join(" ")}`).find(({ kind }) => kind === "rejected");
+    assert.ok(rejected?.kind === "rejected");
+    assert.match(rejected.message, /resource index 0: s0: INVALID_ARGUMENT: tls\.key: is /);
+    assert.match(rejected.message, /\.\.\.\(truncated\)$/);
+    assert.ok(rejected.message.length <= 300, `${rejected.message.length}`);
+    assert.ok(!rejected.message.includes("MIIB"), rejected.message);
+    assert.equal(rejected.bad.length, 50);
+    assert.ok(!client.status()[0]?.rejection("s3")?.message.includes("MIIB"));
+  });
+
+  it("ends a stream whose server reads no answers", () => {
+    const client = asking("endpoint");
+    let ended: ClientStreamEffect | undefined;
+    for (let count = 0; count < 1_100 && ended === undefined; count++) {
+      ended = respond(client, "endpoint a=1").find(({ kind }) => kind === "close");
+    }
+    assert.equal(ended?.kind === "close" && ended.code, 8);
+    assert.equal(client.next(), undefined);
+  });
+
+  it("takes any bytes: a response, a rejection, or the end of the stream", () => {
+    const texts = ["cluster a=1 b=1~10s", "cluster a=1@x b!5 c{}=1", "listener l=1->r", "cluster []"];
+    const mangled = fc
+      .tuple(fc.constantFrom(...texts), fc.constantFrom("sotw" as const, "delta" as const), fc.nat(), fc.nat(255))
+      .map(([text, variant, at, byte]) => {
+        const bytes = responseBytes(text, { variant, api: "v3", only: undefined, count: () => 1 });
+        return bytes.with(at % bytes.length, byte);
+      });
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.uint8Array({ maxLength: 48 }), mangled),
+        fc.constantFrom("sotw" as const, "delta" as const),
+        (bytes, variant) => {
+          const client = asking("cluster", { variant });
+          for (const effect of client.step({ kind: "response", bytes }, 0)) {
+            if (effect.kind === "rejected") assert.ok(effect.message.length <= 2_000);
+          }
+          while (client.next() !== undefined);
+          client.step({ kind: "time" }, 1e9);
+          client.status();
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("receivedResource", () => {
+  it("is a resource of a snapshot as if it had been received, read when it is looked at", () => {
+    const resource = sampleResource("cluster", "a", "1@b~10s");
+    const received = receivedResource(resource, "7");
+    const { name, version, aliases, ttl } = received;
+    assert.deepEqual([name, version, aliases, ttl], ["a", "7", ["b"], 10_000]);
+    assert.equal(received.resource(), resource);
+    assert.equal((received.message as Message & { readonly name?: string }).name, "a");
+    assert.equal(received.message, received.message);
+  });
+});
+
+describe("Expiries", () => {
+  it("ends each in its time, whatever is put off, dropped or shortened", () => {
+    const random = createRandom(7);
+    const expiries = new Expiries<Expiring & { readonly id: number }>();
+    const alive = new Set<Expiring & { readonly id: number }>();
+    for (let now = 0; now < 3_000; now++) {
+      const [some] = alive;
+      if (random.chance(0.6)) {
+        const item = { id: now, expires: now + 1 + random.int(500) };
+        alive.add(item);
+        expiries.add(item);
+      }
+      if (some !== undefined && random.chance(0.3)) {
+        some.expires = now + 1 + random.int(300);
+        expiries.add(some);
+      } else if (some !== undefined && random.chance(0.1)) {
+        alive.delete(some);
+        expiries.drop(some);
+      }
+      const due = [...alive].filter(({ expires }) => expires !== undefined && expires <= now);
+      for (const item of due) alive.delete(item);
+      const earliest = Math.min(...[...due, ...alive].map(({ expires }) => expires ?? Number.POSITIVE_INFINITY));
+      assert.ok((expiries.next ?? Number.POSITIVE_INFINITY) <= earliest, "it would be too late");
+      const ids = (items: Iterable<{ readonly id: number }>) => Array.from(items, ({ id }) => id).sort((a, b) => a - b);
+      assert.deepEqual(ids(expiries.take(now)), ids(due));
+    }
+  });
+});
