@@ -192,6 +192,26 @@ suite("polls of our own server", () => {
     }
   });
 
+  test("ask for all again after it was given up, also in v2, whose servers do not hear that", () =>
+    withServer(
+      async ({ upstream, server, lines }) => {
+        server.config.set([cluster("a"), cluster("b")]);
+        const have = () => [...(upstream.status()[0]?.resources.keys() ?? [])].sort().join(" ");
+        upstream.subscribe(cds, ["*"]);
+        upstream.subscribe(cds, ["a"]);
+        await waitFor("all", () => have() === "a b");
+        upstream.unsubscribe(cds, ["*"]);
+        assert.equal(have(), "a");
+        upstream.subscribe(cds, ["*"]);
+        await waitFor(
+          () => `all again, and there is ${have()}\n${lines.join("\n")}`,
+          () => have() === "a b",
+        );
+        assert.ok(!lines.some((line) => line.startsWith("failed")), lines.join("\n"));
+      },
+      { settings: { api: "v2" } },
+    ));
+
   test("end when nobody wants anything any more", () =>
     withServer(async ({ upstream, server, told }) => {
       server.config.set([cluster("a")]);
