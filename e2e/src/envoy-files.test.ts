@@ -1,12 +1,23 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { type Certificate, createAuthority } from "./harness/certificates.js";
 import { createConfigFolder, type Files, type ResourceText } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
+import { handshake } from "./harness/handshakes.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
-import { cluster, configSource, httpListener, loadAssignment, routeConfiguration } from "./harness/resources.js";
+import {
+  answering,
+  cluster,
+  configSource,
+  httpListener,
+  listener,
+  loadAssignment,
+  routeConfiguration,
+  typeUrl,
+} from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { get, startTraffic } from "./harness/traffic.js";
 import { eventually } from "./harness/wait.js";
@@ -96,4 +107,78 @@ test("an Envoy that reads files follows what is served", { timeout: 300_000 }, a
     assert.deepEqual(traffic.failures().slice(before), []);
   });
   await traffic.stop();
+});
+
+test("secrets, extension configurations and runtime come from files, too", { timeout: 120_000 }, async (t) => {
+  const path = peer("envoy", t);
+  if (path === undefined) return;
+  const scene = await createScene(t);
+  const source = configSource("ads-sotw");
+  const [port, tlsPort] = [await freePort(), await freePort()];
+  const authority = createAuthority("servers");
+  const host = "envoy.test";
+  const headerMutation = typeUrl("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation");
+  const routes = { route_config: { name: "inline", virtual_hosts: [answering("all", "hello")] } };
+  const files = (value: string, { certificate, key }: Certificate): Files => ({
+    "listeners.json": [
+      listener({
+        ...{ name: "plain", port, routes },
+        filters: [{ name: "swapped", config_discovery: { config_source: source, type_urls: [headerMutation] } }],
+      }),
+      listener({
+        ...{ name: "tls", port: tlsPort, routes },
+        tls: { common_tls_context: { tls_certificate_sds_secret_configs: [{ name: "server/1", sds_config: source }] } },
+      }),
+    ],
+    "others.json": [
+      {
+        "@type": typeUrl("envoy.config.core.v3.TypedExtensionConfig"),
+        name: "swapped",
+        typed_config: {
+          "@type": headerMutation,
+          mutations: {
+            response_mutations: [
+              { append: { header: { key: "x-filter", value }, append_action: "OVERWRITE_IF_EXISTS_OR_ADD" } },
+            ],
+          },
+        },
+      },
+      {
+        "@type": typeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
+        name: "server/1",
+        tls_certificate: { certificate_chain: { inline_string: certificate }, private_key: { inline_string: key } },
+      },
+      { "@type": typeUrl("envoy.service.runtime.v3.Runtime"), name: "runtime", layer: { "example.value": value } },
+    ],
+  });
+  const first = authority.issue(host);
+  const folder = await createConfigFolder(scene.directory, files("one", first));
+  const out = join(scene.directory, "out");
+  await serve(scene, folder.path, { args: ["--to-files", out] });
+  const fromFile = (file: string) => ({ path_config_source: { path: join(out, file) }, resource_api_version: "V3" });
+  const { admin } = await startEnvoy(scene, {
+    ...{ path, server: "127.0.0.1:1", variant: "ads-sotw" },
+    bootstrap: {
+      static_resources: {},
+      dynamic_resources: { cds_config: fromFile("cluster.json"), lds_config: fromFile("listener.json") },
+      layered_runtime: {
+        layers: [{ name: "rtds", rtds_layer: { name: "runtime", rtds_config: fromFile("runtime/runtime.json") } }],
+      },
+    },
+  });
+  const shows = (value: string, { serial }: Certificate): Promise<unknown> =>
+    eventually(`${value} everywhere`, async () => {
+      const options = { port: tlsPort, host, trusted: authority.certificate };
+      return (
+        (await admin.runtime()).get("example.value") === value &&
+        (await get(port)).headers["x-filter"] === value &&
+        (await handshake(options)) === serial
+      );
+    });
+  await scene.step("has them from the start", () => shows("one", first).then(() => undefined));
+  await scene.step("takes their changes", async () => {
+    const second = authority.issue(host);
+    await folder.swap(files("two", second));
+    await shows("two", second);
+  });
 });
