@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
@@ -24,13 +25,15 @@ test("relays, keeps what it has on disk, starts with it while the origin is away
   const cache = join(folder.path, "cache");
   await using origin = xdskit("serve", join(folder.path, "config"), ...free);
   const { grpc } = await addressesOf(origin);
-  const relay = () => xdskit("relay", "--server", grpc, "--cache", cache, ...free);
+  const relay = (...more: readonly string[]) => xdskit("relay", "--server", grpc, "--cache", cache, ...free, ...more);
   {
-    await using first = relay();
+    const files = join(folder.path, "files");
+    await using first = relay("--to-files", files);
     const { admin } = await addressesOf(first);
     const sources = () => sourcesOf(admin);
     const [source] = await sources();
     assert.deepEqual([source?.state, source?.resources], ["connected", { cluster: 1 }]);
+    assert.match(await readFile(join(files, "cluster.json"), "utf8"), /"name":"a"/);
     const text = await (await fetch(`http://${admin}/metrics`)).text();
     assert.match(text, /^xdskit_resources\{group="all",type="cluster"\} 1$/m);
     assert.match(text, /^grpc_xds_client_connected\{grpc_target="all",grpc_xds_server="127.0.0.1:\d+"\} 1$/m);
