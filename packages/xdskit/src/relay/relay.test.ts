@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -318,4 +318,72 @@ test("each group has an identity of its own at the origin", () =>
     await becomes(edge.names, "e");
     await becomes(core.names, "c");
     assert.equal(server.stats().nodes, 2);
+  }));
+
+test("virtual hosts come by the name that was asked for, with their aliases", () =>
+  withStage(async ({ origin, relay, client }) => {
+    const host = (name: string) => ({
+      "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+      ...{ name: `r/${name}`, aliases: [`r/www.${name}`] },
+      resource: {
+        "@type": "type.googleapis.com/envoy.config.route.v3.VirtualHost",
+        name: `r/${name}`,
+        domains: [name],
+      },
+    });
+    const { server, address } = await origin();
+    server.config.set(resourcesOf(host("a")));
+    const relayed = await relay({ kind: "grpc", address });
+    const edge = client(relayed.address);
+    const domains = ({ domains }: { domains: readonly string[] }) => domains.join();
+    const own = seeOne(edge, "virtual-host", "r/a", domains);
+    const alias = seeOne(edge, "virtual-host", "r/www.a", domains);
+    const missing = seeOne(edge, "virtual-host", "r/b", domains);
+    await becomes(() => [own(), alias(), missing()], ["a", "a", "absent"]);
+    server.config.update({ upsert: resourcesOf(host("b")) });
+    await becomes(missing, "b");
+  }));
+
+test("versions in the cache are believed of the server that gave them alone", () =>
+  withStage(async ({ origin, relay, client, directory }) => {
+    const cache = join(directory, "cache");
+    const resources = resourcesOf(cluster("a"), cluster("b"));
+    const [one, other] = [await origin(), await origin()];
+    one.server.config.set(resources);
+    other.server.config.set([...resources, ...resourcesOf(cluster("c"))]);
+    const first = await relay({ kind: "grpc", address: one.address }, { cache });
+    await first.relay.close({ timeoutMs: 100 });
+    const second = await relay({ kind: "grpc", address: other.address }, { cache });
+    const clusters = see(client(second.address), "cluster");
+    await becomes(clusters.names, "a,b,c");
+    assert.equal(other.server.stats().types.find(({ type }) => type === "cluster")?.resources, 3);
+  }));
+
+test("what is broken in the cache is left out and told, and comes from the origin", () =>
+  withStage(async ({ origin, relay, client, directory, findings }) => {
+    const cache = join(directory, "cache");
+    await mkdir(join(cache, "all"), { recursive: true });
+    await writeFile(join(cache, "all", "cluster.json"), '{"resources": [{"@type": "x", "key": "SECRET"');
+    const { server, address } = await origin();
+    server.config.set(resourcesOf(cluster("a")));
+    const relayed = await relay({ kind: "grpc", address }, { cache });
+    const clusters = see(client(relayed.address), "cluster");
+    await becomes(clusters.names, "a");
+    assert.ok(findings.length > 0);
+    assert.doesNotMatch(JSON.stringify(findings), /SECRET/);
+  }));
+
+test("while the origin is away, what nobody asks for any more is not let go of", () =>
+  withStage(async ({ origin, relay, client }) => {
+    const { server, address } = await origin();
+    server.config.set(resourcesOf(endpoints("a", 1)));
+    // Everything that is left goes at once.
+    const relayed = await relay({ kind: "grpc", address }, { lingerMs: 1 });
+    const edge = client(relayed.address);
+    await becomes(assignment(edge, "a"), 1);
+    await server.close({ timeoutMs: 100 });
+    await becomes(() => relayed.relay.groups[0]?.standing.isConnected, false);
+    await edge.close();
+    await becomes(() => relayed.relay.server.stats().onDemand?.dropped, 1);
+    await becomes(assignment(client(relayed.address), "a"), 1);
   }));

@@ -33,6 +33,8 @@ export interface RelayOptions {
   readonly cache?: string | undefined;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
+  /** How long what a client asked for by name is kept after the last one left. Default 60,000. */
+  readonly lingerMs?: number | undefined;
   /** What could not be served or read of the cache, and what became of it. */
   report(group: string, findings: readonly Finding[]): void;
   cacheFailed(group: string, error: unknown): void;
@@ -65,7 +67,7 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
       supply: (request) => relays.get(request.group)?.supply(request),
       // The origin says when something changes, and an answer takes as long as the way to it. What does not exist is not watched for ever for clients that are gone.
       ...{ timeoutMs: Number.POSITIVE_INFINITY, recheckMs: Number.POSITIVE_INFINITY, negativeMs: 60_000 },
-      ...{ concurrency: 1_000_000, queue: 1_000_000 },
+      ...{ concurrency: 1_000_000, queue: 1_000_000, lingerMs: options.lingerMs },
     },
   });
   for (const { name: group, layer, node, collections, prefetch } of options.groups) {
