@@ -35,8 +35,19 @@ export function eventRecord(event: WatchEvent, view: ResourceView, now: Date): R
       return { event: kind, time, ...typed(type), name, reason, message };
     }
     case "error": {
-      const { kind, message, code, server, type, name, nack, version } = event;
-      return { event: kind, time, message, code, server, ...typed(type), name, ...(nack ? { nack } : {}), version };
+      const { kind, message, code, server, type, name, names, nack, version } = event;
+      return {
+        event: kind,
+        time,
+        message,
+        code,
+        server,
+        ...typed(type),
+        name,
+        names,
+        ...(nack ? { nack } : {}),
+        version,
+      };
     }
     case "switched":
       return { event: event.kind, time, from: event.from, to: event.to };

@@ -77,7 +77,7 @@ describe("what a client says, as it is shown", () => {
     const bad = { ...error, code: "XDSKIT_RULE_BROKEN", message: 'password: "[redacted]"', nack: true, version: "7" };
     assert.deepEqual(shown([one, two, { ...rejected, bad: [] }]), [
       { ...bad, name: "a" },
-      bad,
+      { ...bad, names: ["a", "b"] },
       { ...bad, code: "INVALID_ARGUMENT" },
     ]);
     const [open] = shown([one], true);

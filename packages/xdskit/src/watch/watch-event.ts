@@ -1,6 +1,6 @@
 import { type ResourceName, type ResourceType, redactErrorText, type Version, type XdskitError } from "@xdskit/api";
 import type { ClientEvent } from "@xdskit/client";
-import type { BadResource, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import { grpcStatusName } from "../output/grpc-status.js";
 
 /** What `watch` and `get` show: the rows of docs/watch.md. */
@@ -36,6 +36,8 @@ export interface ErrorEvent {
   readonly type: ResourceType | undefined;
   /** The one resource that it is about. */
   readonly name: ResourceName | undefined;
+  /** Those that it is about, if they are several. */
+  readonly names?: readonly ResourceName[] | undefined;
   /** What the server sent was rejected. */
   readonly nack: boolean;
   /** Of what was rejected. */
@@ -91,8 +93,10 @@ export function createWatchEvents(options: {
       case "rejected": {
         const { server, type, version, bad } = event;
         const code = bad[0]?.findings[0]?.code ?? "INVALID_ARGUMENT";
-        const name = onlyName(bad);
-        return [{ ...noError, code, message: clean(event.message), server, type, name, nack: true, version }];
+        const names = [...new Set(bad.map((each) => each.name).filter((each) => each !== undefined))];
+        const about =
+          names.length > 1 ? { names } : { name: bad.every((each) => each.name !== undefined) ? names[0] : undefined };
+        return [{ ...noError, code, message: clean(event.message), server, type, ...about, nack: true, version }];
       }
       case "switched":
         return [{ kind: "switched", from: event.from, to: event.to }];
@@ -136,11 +140,6 @@ function eventsOf(
       return { ...noError, code: grpcStatusName(code), message: clean(message), server, type, name };
     }),
   ];
-}
-
-/** The name of what is bad, if it is one. */
-function onlyName(bad: readonly BadResource[]): ResourceName | undefined {
-  return bad.length === 1 ? bad[0]?.name : undefined;
 }
 
 function nameIn(error: {
