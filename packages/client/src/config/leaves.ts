@@ -4,6 +4,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import type { Watcher } from "../watchers/delivery.js";
 import type { ResourceWatcher, Watch, XdsClient } from "../xds-client.js";
 import type { LeafShapes, LeafState, LeafType } from "./leaf.js";
 import { unresolved } from "./problem.js";
@@ -69,10 +70,11 @@ export class Leaves {
       else this.troubled.add(leaf);
       return this.changed(leaf, what);
     };
-    const watcher: ResourceWatcher<LeafShapes[Type]> = {
+    const watcher: ResourceWatcher<LeafShapes[Type]> & Pick<Watcher<never>, "onRecovered"> = {
       onChanged: (resource) => told({ kind: "here", resource }, undefined),
       onError: (error) => told({ kind: "error", error }, undefined),
       onAmbient: (error) => told(leaf.state, error),
+      onRecovered: () => void told(leaf.state, undefined),
     };
     const watch = this.client.watch(schemas[type], name, watcher);
     const cancel = () => {

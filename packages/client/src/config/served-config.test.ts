@@ -139,50 +139,58 @@ for (const variant of ["sotw", "delta"] as const) {
 }
 
 describe("a configuration from a server", () => {
-  it("goes on while the server is away, says so, and follows when it is back", { timeout: 60_000 }, async () => {
-    const resources = [
-      socketListener("in", httpChain("web", "r")),
-      routes("r", "a"),
-      edsCluster("a"),
-      assignment("a", 1),
-    ];
-    let server = createServer();
-    server.config.set(resources);
-    const { grpc: address = "" } = await server.listen({ grpc: "127.0.0.1:0" });
-    const backoff = { firstMs: 20, mostMs: 50 };
-    const client = createClient({ servers: [address], node: { id: "me" }, backoff });
-    const told: string[] = [];
-    try {
-      client.watchConfig("in", {
-        onChanged: (config) => void told.push(configText(config)),
-        onError: ({ message }) => void told.push(message),
-        onAmbient: (problems) => void told.push(`ambient ${problems.map(({ type }) => type).sort()}`),
-      });
-      await waitFor(
-        () => told.join("\n"),
-        () => told.at(-1) === "; r all; a  1",
-      );
-      await server.close({ timeoutMs: 0 });
-      await waitFor(
-        () => told.join("\n"),
-        () => told.at(-1) === "ambient cluster,endpoint,listener,route",
-      );
-      server = createServer();
-      server.config.set([...resources.slice(0, 3), assignment("a", 2)]);
-      await server.listen({ grpc: address });
-      await waitFor(
-        () => told.join("\n"),
-        () => told.includes("; r all; a  2"),
-      );
-      assert.deepEqual(
-        told.filter((text) => text.startsWith(";")),
-        ["; r all; a  1", "; r all; a  2"],
-      );
-    } finally {
-      await client.close();
-      await server.close({ timeoutMs: 500 });
-    }
-  });
+  for (const variant of ["sotw", "delta"] as const) {
+    it(`goes on while the server is away, says so, and follows when it is back, ${variant}`, {
+      timeout: 60_000,
+    }, async () => {
+      const resources = [
+        socketListener("in", httpChain("web", "r")),
+        routes("r", "a"),
+        edsCluster("a"),
+        assignment("a", 1),
+      ];
+      let server = createServer();
+      server.config.set(resources);
+      const { grpc: address = "" } = await server.listen({ grpc: "127.0.0.1:0" });
+      const backoff = { firstMs: 20, mostMs: 50 };
+      const client = createClient({ servers: [{ kind: "grpc", address, variant }], node: { id: "me" }, backoff });
+      const told: string[] = [];
+      try {
+        client.watchConfig("in", {
+          onChanged: (config) => void told.push(configText(config)),
+          onError: ({ message }) => void told.push(message),
+          onAmbient: (problems) => void told.push(`ambient ${problems.map(({ type }) => type).sort()}`),
+        });
+        await waitFor(
+          () => told.join("\n"),
+          () => told.at(-1) === "; r all; a  1",
+        );
+        await server.close({ timeoutMs: 0 });
+        await waitFor(
+          () => told.join("\n"),
+          () => told.at(-1) === "ambient cluster,endpoint,listener,route",
+        );
+        server = createServer();
+        server.config.set([...resources.slice(0, 3), assignment("a", 2)]);
+        await server.listen({ grpc: address });
+        await waitFor(
+          () => told.join("\n"),
+          () => told.includes("; r all; a  2"),
+        );
+        await waitFor(
+          () => told.join("\n"),
+          () => told.includes("ambient "),
+        );
+        assert.deepEqual(
+          told.filter((text) => text.startsWith(";")),
+          ["; r all; a  1", "; r all; a  2"],
+        );
+      } finally {
+        await client.close();
+        await server.close({ timeoutMs: 500 });
+      }
+    });
+  }
 
   it("ends with the client, as an iterator too", async () => {
     const server = createServer();

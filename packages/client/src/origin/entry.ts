@@ -67,8 +67,10 @@ export function createEntry<Value>(name: ResourceName, current: () => Value | un
     recovered() {
       if (!passes) return;
       passes = false;
+      const isOver = ambient !== undefined;
       ambient = undefined;
       error = undefined;
+      if (isOver) for (const delivery of deliveries) delivery.recovered();
     },
     join(delivery) {
       deliveries.add(delivery);

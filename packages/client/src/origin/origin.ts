@@ -94,6 +94,9 @@ export function createOrigin(options: OriginOptions): Origin {
     trouble(type, error, isAnswer) {
       for (const cache of of(type)) cache.trouble(error, isAnswer);
     },
+    recovered() {
+      for (const cache of of(undefined)) cache.recovered();
+    },
     adopt(status, server) {
       for (const each of status) {
         const update = caches.get(each.type)?.differences(each);

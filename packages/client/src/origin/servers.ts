@@ -24,6 +24,8 @@ export interface ServersOwner {
   rejected(type: ResourceType, message: string, bad: readonly BadResource[]): void;
   /** There is no server to turn to; or a file was rejected, which is an answer. */
   trouble(type: ResourceType | undefined, error: XdskitError, isAnswer: boolean): void;
+  /** The stream for all types answers again. */
+  recovered(): void;
   /** Another server answers: what it has rules from now on. */
   adopt(status: readonly ClientTypeStatus[], server: string): void;
   acknowledge: ((update: ResourceUpdate, server: string) => Promise<void>) | undefined;
@@ -123,7 +125,8 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
         when((member) => {
           owner.emit(() => ({ kind: "responded", server: server(), type, good }));
           member.away.delete(type);
-          member.away.delete(undefined);
+          // What was wrong with one stream for all types is over for all, also for those of which nothing new comes.
+          if (member.away.delete(undefined) && member.place === active) owner.recovered();
           // Of several streams to a server before the active one all must be well, or the two would take turns.
           if (member.place > active) switchTo(member);
           else if (member.away.size === 0) leaveBehind(member);

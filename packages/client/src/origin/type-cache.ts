@@ -30,6 +30,8 @@ export interface TypeCache {
   apply(update: ResourceUpdate): readonly AnyDelivery[];
   /** The server answers: what it returns is called once the answer is taken in, and says of collections that nothing came for that they are empty. */
   responded(): () => void;
+  /** The server is there again. */
+  recovered(): void;
   /** Something is wrong with all of the type. */
   trouble(error: XdskitError, isAnswer: boolean): void;
   rejected(message: string, bad: readonly BadResource[]): void;
@@ -208,13 +210,16 @@ export function createTypeCache(type: ResourceType): TypeCache {
       return told;
     },
     responded() {
-      if (wasAway) for (const entry of everyEntry()) entry.recovered();
-      wasAway = false;
+      this.recovered();
       const asked = [...collections.values()].filter(({ name }) => !members.has(name));
       return () => {
         const empty = asked.filter((entry) => collections.get(entry.name) === entry && !members.has(entry.name));
         tellCollections(new Map(empty.map((entry) => [entry, { upserted: [], removed: [] }])), []);
       };
+    },
+    recovered() {
+      if (wasAway) for (const entry of everyEntry()) entry.recovered();
+      wasAway = false;
     },
     trouble(error, isAnswer) {
       wasAway ||= !isAnswer;

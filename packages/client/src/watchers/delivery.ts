@@ -6,6 +6,8 @@ export interface Watcher<Value> {
   onChanged(value: Value): void | PromiseLike<void>;
   onError?(error: XdskitError): void | PromiseLike<void>;
   onAmbient?(error: XdskitError): void | PromiseLike<void>;
+  /** What `onAmbient` was told last is over, and nothing else is different. */
+  onRecovered?(): void;
 }
 
 /** The calls to one watcher: one after the other, each once the promise of the one before has settled. */
@@ -13,6 +15,7 @@ export interface Delivery<Value> {
   changed(value: Value): void;
   error(error: XdskitError): void;
   ambient(error: XdskitError): void;
+  recovered(): void;
   /** Nothing is told any more. */
   cancel(): void;
   /** Resolves once the watcher is done with all that it was given; undefined where it is, and where it is late. */
@@ -85,6 +88,14 @@ export function createDelivery<Value>(
     ambient(error) {
       pending.ambient(error);
       given();
+    },
+    recovered() {
+      if (cancelled) return;
+      try {
+        watcher.onRecovered?.();
+      } catch (error) {
+        failed(error);
+      }
     },
     cancel() {
       cancelled = true;
