@@ -1,4 +1,11 @@
-import { describe, type Finding, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import {
+  describe,
+  type Finding,
+  type ResourceName,
+  type ResourceType,
+  redactErrorText,
+  XdskitError,
+} from "@xdskit/api";
 import type { BadResource, ResourceError, ResourceUpdate } from "@xdskit/protocol";
 
 /** That a server cannot be reached, or ended a stream without an answer. `why` holds no secret. Of a stream the cause has gRPC's `code` and `message`. */
@@ -13,7 +20,8 @@ export function absentError(
   reason: (ResourceUpdate["absent"] | ResourceUpdate["removed"])[number]["reason"],
   told?: ResourceError,
 ): XdskitError {
-  const message = told === undefined ? absences[reason] : `the server says: ${told.message} (code ${told.code})`;
+  const message =
+    told === undefined ? absences[reason] : `the server says: ${redactErrorText(told.message)} (code ${told.code})`;
   return XdskitError.of("XDSKIT_RESOURCE_ABSENT", message, { type: type.name, resource: name });
 }
 
@@ -27,7 +35,7 @@ const absences = {
 
 /** That the server cannot give a resource now. */
 export function failingError(type: ResourceType, { name, code, message }: ResourceError): XdskitError {
-  const text = `the server cannot give it: ${message} (code ${code})`;
+  const text = `the server cannot give it: ${redactErrorText(message)} (code ${code})`;
   return XdskitError.of("XDSKIT_RESOURCE_FAILING", text, { type: type.name, resource: name });
 }
 

@@ -72,7 +72,9 @@ export type ServerSettings = string | GrpcServerSettings | RestServerSettings | 
 export interface ClientLimits {
   /** Bytes of one response. Default 64 MiB. */
   readonly responseBytes: number;
+  /** Resources in one response. Default 500,000. */
   readonly resourcesPerResponse: number;
+  /** Resources of one type that are held. Default 500,000. */
   readonly resourcesPerType: number;
   /** How long a watcher's promise may hold up reading; then the client reads on, and that watcher gets the newest once it is done. Default 30,000 ms. */
   readonly watcherMs: number;

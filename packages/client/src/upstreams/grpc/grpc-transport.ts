@@ -6,6 +6,7 @@ import {
   type Metadata,
   status,
 } from "@grpc/grpc-js";
+import { redactErrorText } from "@xdskit/api";
 import type { GrpcCredentials } from "../../credentials/grpc-credentials.js";
 import { version } from "../../version.js";
 import { type DiscoveryMethod, pathOf } from "./methods.js";
@@ -88,6 +89,14 @@ function tried(channel: ChannelInterface): Promise<ChannelInterface> {
   });
 }
 
+/** What a status says, without the words that the library puts around the system's, and without what may be a secret. */
+function plain(details: string): string {
+  const words = details
+    .replace(/^No connection established\. Last error: (?:Error: )?/, "")
+    .replace(/\.? Resolution note: *$/, "");
+  return redactErrorText(words);
+}
+
 interface Opening {
   readonly method: DiscoveryMethod;
   readonly handler: StreamHandler;
@@ -119,7 +128,7 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
       onReceiveMessage(message: Uint8Array) {
         if (!ended) handler.received(message);
       },
-      onReceiveStatus: ({ code, details }) => end(code, details),
+      onReceiveStatus: ({ code, details }) => end(code, plain(details)),
     });
     if (isUp && !ended) handler.opened();
   }
