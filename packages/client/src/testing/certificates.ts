@@ -1,75 +1,117 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 /** A certificate and its private key, as PEM. */
 export interface Certificate {
   readonly certificate: string;
   readonly key: string;
+  /** As `getPeerCertificate().serialNumber` shows it. */
+  readonly serial: string;
 }
 
 /** A certificate authority of a test's own. */
-export interface Authority extends Certificate {
-  /** A certificate for these (`DNS:localhost`, `IP:127.0.0.1`), or for nobody in particular. */
-  issue(commonName: string, ...names: readonly string[]): Certificate;
+export interface Authority {
+  /** Its own certificate, as PEM: what those trust who trust it. */
+  readonly certificate: string;
+  /** A new key pair and a certificate for it, valid from yesterday until tomorrow, for these (`DNS:localhost`, `IP:127.0.0.1`); by default for the host that the common name is. */
+  issue(commonName: string, ...names: readonly SubjectName[]): Certificate;
 }
 
-/** Makes keys and certificates, valid for two days, with `openssl`. */
-export function createAuthority(commonName: string): Authority {
-  const folder = mkdtempSync(join(tmpdir(), "xdskit-ca-"));
-  const file = (name: string) => join(folder, name);
-  const read = (name: string) => readFileSync(file(name), "utf8");
-  const make = (name: string, subject: string, more: readonly string[]) => {
-    const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", file(`${name}.key`)];
-    const args = [
-      "req",
-      "-x509",
-      ...key,
-      "-subj",
-      `/CN=${subject}`,
-      "-days",
-      "2",
-      "-out",
-      file(`${name}.pem`),
-      ...more,
-    ];
-    execFileSync("openssl", args, { stdio: "pipe" });
-    return { certificate: read(`${name}.pem`), key: read(`${name}.key`) };
+type SubjectName = `${"DNS" | "IP"}:${string}`;
+
+/** Makes an authority with a new key: ECDSA on P-256, as all that it issues. */
+export function createAuthority(name: string): Authority {
+  const pair = newPair();
+  const own = certify({
+    subject: name,
+    issuer: name,
+    subjectKey: pair.publicKey,
+    issuerKey: pair.privateKey,
+    isAuthority: true,
+  });
+  return {
+    certificate: own.certificate,
+    issue(subject, ...others) {
+      const { publicKey, privateKey } = newPair();
+      const names: readonly SubjectName[] = others.length > 0 ? others : [`DNS:${subject}`];
+      const issued = certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names });
+      return { ...issued, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
+    },
   };
-  try {
-    const own = make("ca", commonName, ["-addext", "keyUsage=critical,keyCertSign"]);
-    return {
-      ...own,
-      issue(subject, ...names) {
-        const again = mkdtempSync(join(tmpdir(), "xdskit-ca-"));
-        const at = (name: string) => join(again, name);
-        try {
-          writeFileSync(at("ca.pem"), own.certificate);
-          writeFileSync(at("ca.key"), own.key);
-          const extension = [`basicConstraints=critical,CA:FALSE`];
-          if (names.length > 0) extension.push(`subjectAltName=${names.join(",")}`);
-          writeFileSync(at("extensions"), extension.join("\n"));
-          const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", at("key.pem")];
-          const request = ["req", "-new", ...key, "-subj", `/CN=${subject}`, "-out", at("request.pem")];
-          execFileSync("openssl", request, { stdio: "pipe" });
-          const signer = ["-CA", at("ca.pem"), "-CAkey", at("ca.key"), "-CAcreateserial", "-days", "2"];
-          const files = ["-in", at("request.pem"), "-extfile", at("extensions"), "-out", at("certificate.pem")];
-          execFileSync("openssl", ["x509", "-req", ...signer, ...files], { stdio: "pipe" });
-          return {
-            certificate: readFileSync(at("certificate.pem"), "utf8"),
-            key: readFileSync(at("key.pem"), "utf8"),
-          };
-        } finally {
-          rmSync(again, { recursive: true, force: true });
-        }
-      },
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 /** The lines of a PEM text that say something, for a search whether any of them got out. */
 export const contentLines = (pem: string): readonly string[] =>
   pem.split("\n").filter((line) => line.length > 10 && !line.startsWith("-----"));
+
+const newPair = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+interface ToCertify {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly subjectKey: KeyObject;
+  readonly issuerKey: KeyObject;
+  readonly isAuthority?: true;
+  readonly names?: readonly SubjectName[];
+}
+
+/** An X.509 certificate, version 3 (RFC 5280, section 4.1). */
+function certify({ subject, issuer, subjectKey, issuerKey, isAuthority, names }: ToCertify): Omit<Certificate, "key"> {
+  const serial = randomBytes(8);
+  serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f);
+  const algorithm = sequence(oid("1.2.840.10045.4.3.2")); // ECDSA with SHA-256
+  const extensions = [
+    ...(isAuthority ? [sequence(oid("2.5.29.19"), isTrue, octets(sequence(isTrue)))] : []),
+    ...(names === undefined ? [] : [sequence(oid("2.5.29.17"), octets(sequence(...names.map(subjectName))))]),
+  ];
+  const content = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, serial),
+    algorithm,
+    commonName(issuer),
+    sequence(time(-1), time(1)),
+    commonName(subject),
+    subjectKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(...extensions)),
+  );
+  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", content, issuerKey)]));
+  return { certificate: pem(sequence(content, algorithm, signature)), serial: serial.toString("hex").toUpperCase() };
+}
+
+/** A GeneralName (RFC 5280, section 4.2.1.6). */
+function subjectName(name: SubjectName): Buffer {
+  const value = name.slice(name.indexOf(":") + 1);
+  return name.startsWith("IP:") ? der(0x87, Buffer.from(value.split(".").map(Number))) : der(0x82, Buffer.from(value));
+}
+
+/** One element in the distinguished encoding rules of ASN.1. */
+function der(tag: number, content: Uint8Array): Buffer {
+  const { length } = content;
+  const long = length < 0x80 ? [] : length < 0x100 ? [0x81] : [0x82, length >> 8];
+  return Buffer.concat([Buffer.from([tag, ...long, length & 0xff]), content]);
+}
+
+const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, Buffer.concat(parts));
+const octets = (content: Uint8Array): Buffer => der(0x04, content);
+const isTrue = der(0x01, Buffer.from([0xff]));
+
+const commonName = (name: string): Buffer =>
+  sequence(der(0x31, sequence(oid("2.5.4.3"), der(0x0c, Buffer.from(name)))));
+
+function time(daysFromNow: number): Buffer {
+  const text = new Date(Date.now() + daysFromNow * 86_400_000).toISOString();
+  return der(0x17, Buffer.from(`${text.slice(2, 19).replace(/[-:T]/g, "")}Z`));
+}
+
+function oid(dotted: string): Buffer {
+  const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
+  const bytes = [first * 40 + second];
+  for (const arc of rest) {
+    const groups = [arc & 0x7f];
+    for (let left = arc >> 7; left > 0; left >>= 7) groups.unshift((left & 0x7f) | 0x80);
+    bytes.push(...groups);
+  }
+  return der(0x06, Buffer.from(bytes));
+}
+
+const pem = (bytes: Buffer): string =>
+  `-----BEGIN CERTIFICATE-----\n${(bytes.toString("base64").match(/.{1,64}/g) ?? []).join("\n")}\n-----END CERTIFICATE-----\n`;
