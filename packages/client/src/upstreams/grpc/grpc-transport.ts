@@ -128,7 +128,9 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
       onReceiveMessage(message: Uint8Array) {
         if (!ended) handler.received(message);
       },
-      onReceiveStatus: ({ code, details }) => end(code, plain(details)),
+      // A frame that says to be compressed and is not ends the call with neither.
+      onReceiveStatus: ({ code = status.UNKNOWN, details = "the response cannot be read" }) =>
+        end(code, plain(details)),
     });
     if (isUp && !ended) handler.opened();
   }
