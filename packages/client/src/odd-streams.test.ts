@@ -123,7 +123,10 @@ for (const variant of ["sotw", "delta"] as const) {
       const told = watchCluster(client, "a");
       await waitFor("ten attempts", () => server.streams.length >= 10);
       refuses = false;
-      await waitFor("a stream that stays", () => server.open === 1 && server.streams.at(-1)?.requests.length === 1);
+      await waitFor(
+        "a stream that stays",
+        () => server.open === 1 && (server.streams.at(-1)?.requests.length ?? 0) > 0,
+      );
       assert.equal(most, 1);
       assert.ok(events.filter(({ kind }) => kind === "failed").length >= 10);
       const last = server.streams.at(-1);
