@@ -46,6 +46,8 @@ interface CollectionChange {
 
 export function createTypeCache(type: ResourceType): TypeCache {
   const resources = new Map<ResourceName, ReceivedResource>();
+  /** Alias → name. */
+  const byAlias = new Map<ResourceName, ResourceName>();
   const singles = new Map<ResourceName, Entry<ReceivedResource>>();
   const collections = new Map<ResourceName, Entry<Collection>>();
   /** By name or alias: what the watchers of single names have. */
@@ -65,11 +67,27 @@ export function createTypeCache(type: ResourceType): TypeCache {
   const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);
   const isMember = (collection: ResourceName, name: ResourceName) => collection === "*" || globOf(name) === collection;
 
-  /** Names for whose watchers it is gone. */
+  /** By its name or an alias. */
+  const find = (name: ResourceName) => resources.get(name) ?? resources.get(byAlias.get(name) ?? name);
+
+  function put(resource: ReceivedResource): void {
+    const name = canonicalName(resource.name);
+    forgetAliases(name);
+    resources.set(name, resource);
+    for (const alias of resource.aliases) byAlias.set(canonicalName(alias), name);
+  }
+  function forgetAliases(name: ResourceName): void {
+    for (const alias of (resources.get(name)?.aliases ?? []).map(canonicalName)) {
+      if (byAlias.get(alias) === name) byAlias.delete(alias);
+    }
+  }
+  /** Names for whose watchers it is gone: not those that another resource has by now. */
   function remove(name: ResourceName): readonly ResourceName[] {
-    const resource = resources.get(name);
+    const aliases = resources.get(name)?.aliases ?? [];
+    forgetAliases(name);
     resources.delete(name);
-    const names = resource === undefined ? [name] : [...new Set([name, ...namesOf(resource)])];
+    const others = aliases.map(canonicalName).filter((alias) => alias !== name && find(alias) === undefined);
+    const names = [...new Set([name, ...others])];
     for (const each of names) given.delete(each);
     return names;
   }
@@ -112,7 +130,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
     single(name) {
       const known = singles.get(name);
       if (known !== undefined) return { entry: known, isNew: false };
-      const resource = resources.get(name);
+      const resource = find(name);
       if (resource !== undefined) given.set(name, resource);
       const entry = createEntry(name, () => given.get(name));
       singles.set(name, entry);
@@ -152,7 +170,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
     },
     hold(kept) {
       held = true;
-      for (const resource of kept) resources.set(canonicalName(resource.name), resource);
+      for (const resource of kept) put(resource);
       revision += 1;
     },
     apply({ upserted, removed, absent, failing }) {
@@ -168,10 +186,11 @@ export function createTypeCache(type: ResourceType): TypeCache {
       revision += 1;
       for (const resource of upserted) {
         const canonical = canonicalName(resource.name);
-        resources.set(canonical, resource);
+        put(resource);
         for (const name of namesOf(resource)) {
           const entry = singles.get(name);
-          if (entry === undefined) continue;
+          // What has this name of its own goes before what has it as an alias.
+          if (entry === undefined || find(name) !== resource) continue;
           given.set(name, resource);
           changed.set(entry, resource);
         }

@@ -153,7 +153,13 @@ export function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceE
   const gone = held.get(key) === undefined ? undefined : held.delete(key);
   if (gone !== undefined) {
     draft.remove(key, gone.resource.name, "removed");
-    for (const alias of gone.resource.aliases) takeAbsence(canonicalName(alias), taking, error);
+    for (const alias of gone.resource.aliases) {
+      // Another one may have it as its alias or, which is not gone with it either, as its name.
+      const known = canonicalName(alias);
+      if (known === key || held.find(known) !== undefined) continue;
+      rejections.delete(known);
+      if (wanted.is(known, "absent")) draft.absent(known, wanted.spelled(known), "told", error);
+    }
   }
   // What is known by an alias is there as long as the resource is.
   if (held.find(key) !== undefined) return;
