@@ -1,6 +1,7 @@
 import { canonicalName, globOf, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
 import type { BadResource, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import { absentError, failingError, rejectedError } from "../client-errors.js";
+import { changedCollection, wholeCollection } from "../watchers/collection-change.js";
 import type { Delivery } from "../watchers/delivery.js";
 import type { Collection } from "../xds-client.js";
 import { createEntry, type Entry } from "./entry.js";
@@ -39,9 +40,11 @@ export interface TypeCache {
   differences(status: ClientTypeStatus): ResourceUpdate | undefined;
 }
 
-interface CollectionChange {
+/** A `CollectionChange` in the making. */
+interface Change {
   readonly upserted: ReceivedResource[];
   readonly removed: ResourceName[];
+  readonly added: Set<ResourceName>;
 }
 
 export function createTypeCache(type: ResourceType): TypeCache {
@@ -92,20 +95,20 @@ export function createTypeCache(type: ResourceType): TypeCache {
     return names;
   }
 
-  function tellCollections(changes: ReadonlyMap<Entry<Collection>, CollectionChange>, told: AnyDelivery[]): void {
+  function tellCollections(changes: ReadonlyMap<Entry<Collection>, Change>, told: AnyDelivery[]): void {
     for (const [entry, change] of changes) {
       let content = members.get(entry.name);
       if (content === undefined) {
         content = entry.name === "*" ? resources : membersOf(entry.name);
         members.set(entry.name, content);
         // Others may have asked for some of it by name before.
-        entry.changed({ resources: content, upserted: [...content.values()], removed: [] });
+        entry.changed(wholeCollection(content));
       } else {
         if (content !== resources) {
           for (const resource of change.upserted) content.set(canonicalName(resource.name), resource);
           for (const name of change.removed) content.delete(name);
         }
-        entry.changed({ resources: content, ...change });
+        entry.changed(changedCollection(content, change));
       }
       told.push(...entry.deliveries);
     }
@@ -143,7 +146,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
       if (held) members.set(name, name === "*" ? resources : membersOf(name));
       const entry = createEntry<Collection>(name, () => {
         const content = members.get(name);
-        return content && { resources: content, upserted: [...content.values()], removed: [] };
+        return content && wholeCollection(content);
       });
       collections.set(name, entry);
       return { entry, isNew: true };
@@ -177,15 +180,16 @@ export function createTypeCache(type: ResourceType): TypeCache {
       const told: AnyDelivery[] = [];
       const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
       const gone = new Map<Entry<ReceivedResource>, XdskitError>();
-      const changes = new Map<Entry<Collection>, CollectionChange>();
+      const changes = new Map<Entry<Collection>, Change>();
       const changeOf = (entry: Entry<Collection>) => {
-        const change = changes.get(entry) ?? { upserted: [], removed: [] };
+        const change = changes.get(entry) ?? { upserted: [], removed: [], added: new Set() };
         changes.set(entry, change);
         return change;
       };
       revision += 1;
       for (const resource of upserted) {
         const canonical = canonicalName(resource.name);
+        const isNew = !resources.has(canonical);
         put(resource);
         for (const name of namesOf(resource)) {
           const entry = singles.get(name);
@@ -194,7 +198,11 @@ export function createTypeCache(type: ResourceType): TypeCache {
           given.set(name, resource);
           changed.set(entry, resource);
         }
-        for (const entry of collectionsOf(canonical)) changeOf(entry).upserted.push(resource);
+        for (const entry of collectionsOf(canonical)) {
+          const change = changeOf(entry);
+          change.upserted.push(resource);
+          if (isNew) change.added.add(canonical);
+        }
       }
       for (const { name: written, reason, ...more } of [...removed, ...absent]) {
         const name = canonicalName(written);
@@ -233,7 +241,10 @@ export function createTypeCache(type: ResourceType): TypeCache {
       const asked = [...collections.values()].filter(({ name }) => !members.has(name));
       return () => {
         const empty = asked.filter((entry) => collections.get(entry.name) === entry && !members.has(entry.name));
-        tellCollections(new Map(empty.map((entry) => [entry, { upserted: [], removed: [] }])), []);
+        tellCollections(
+          new Map(empty.map((entry) => [entry, { upserted: [], removed: [], added: new Set<ResourceName>() }])),
+          [],
+        );
       };
     },
     recovered() {

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { resourceTypes } from "@xdskit/api";
+import { createClientWith } from "../create-client.js";
+import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted-upstream.js";
+import type { Collection, WatchItem, WatchIterator } from "../xds-client.js";
+
+const cluster = resourceTypes.find("cluster")!;
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+async function withIterator(test: (read: () => Promise<string>, one: ScriptedUpstream) => Promise<void>) {
+  const { create, of } = scriptedUpstreams();
+  const client = createClientWith({ servers: ["one:1"], node: { id: "me" } }, create);
+  const iterator: WatchIterator<Collection> = client.watch("cluster", "*");
+  await settle();
+  try {
+    await test(async () => {
+      const item: WatchItem<Collection> | undefined = (await iterator.next()).value;
+      if (item?.kind !== "changed") return String(item?.kind);
+      const { resources, upserted, removed } = item.value;
+      return `${[...resources.keys()]} +${upserted.map(({ name }) => name)} -${removed}`;
+    }, of("one:1"));
+  } finally {
+    await client.close();
+  }
+}
+
+describe("what came of a collection while nobody read", () => {
+  it("is one change from what was read last", () =>
+    withIterator(async (read, one) => {
+      one.answer(cluster, { upserted: ["a", "b", "c"].map((name) => receivedCluster(name, "1")) });
+      assert.equal(await read(), "a,b,c +a,b,c -");
+      one.answer(cluster, { removed: ["a", "b"] });
+      one.answer(cluster, { upserted: [receivedCluster("a", "2"), receivedCluster("d", "2")] });
+      one.answer(cluster, { upserted: [receivedCluster("c", "3"), receivedCluster("d", "3")] });
+      one.answer(cluster, { removed: ["a"] });
+      assert.equal(await read(), "c,d +d,c -b,a");
+      one.answer(cluster, { upserted: [receivedCluster("e")] });
+      assert.equal(await read(), "c,d,e +e -");
+    }));
+
+  it("says nothing of what came and went, however much that was", () =>
+    withIterator(async (read, one) => {
+      one.answer(cluster, { upserted: [receivedCluster("a")] });
+      for (let index = 0; index < 100; index++) {
+        one.answer(cluster, { upserted: [receivedCluster(`c${index}`)] });
+        one.answer(cluster, { removed: [`c${index}`] });
+      }
+      assert.equal(await read(), "a +a -");
+      for (let index = 0; index < 100; index++) {
+        one.answer(cluster, { upserted: [receivedCluster(`c${index}`)] });
+        one.answer(cluster, { removed: [`c${index}`] });
+      }
+      one.answer(cluster, { removed: ["a"] });
+      assert.equal(await read(), " + -a");
+    }));
+
+  it("costs what came, and not what waits already", () =>
+    withIterator(async (read, one) => {
+      let looks = 0;
+      const counted = (name: string) =>
+        Object.defineProperty({ ...receivedCluster(name) }, "name", {
+          enumerable: true,
+          get() {
+            looks += 1;
+            return name;
+          },
+        });
+      one.answer(cluster, { upserted: Array.from({ length: 1_000 }, (_, index) => counted(`c${index}`)) });
+      one.answer(cluster, { upserted: [receivedCluster("more")] });
+      const before = looks;
+      for (let index = 0; index < 100; index++)
+        one.answer(cluster, { upserted: [receivedCluster("more", `${index}`)] });
+      assert.equal(looks - before, 0);
+      await read();
+    }));
+});
