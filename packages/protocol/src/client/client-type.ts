@@ -1,4 +1,11 @@
-import { canonicalName, isGlobName, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import {
+  canonicalName,
+  isGlobName,
+  type ResourceName,
+  type ResourceType,
+  redactErrorText,
+  type Version,
+} from "@xdskit/api";
 import type { SentResponse } from "../messages/read-response.js";
 import { statusCode } from "../server/contract.js";
 import { Answers } from "./answers.js";
@@ -13,7 +20,7 @@ import type {
 import { HeldResources } from "./held-resources.js";
 import type { Limits } from "./limits.js";
 import type { ReceivedResource } from "./received.js";
-import { badResource, rejectionText } from "./rejection.js";
+import { badResource, reasonsOf, rejectionText } from "./rejection.js";
 import { Rejections } from "./rejections.js";
 import { type BadPart, type NamedResponse, ResponseReading } from "./response-reading.js";
 import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./response-taking.js";
@@ -205,7 +212,6 @@ export class ClientType {
     const error = bad.length === 0 ? undefined : rejectionText(bad, limits.errorCharacters);
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     this.#answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
-    if (error === undefined) this.#isWhole = true;
     effects.push(...updated(draft));
     if (this.#answers.size > mostAnswers) {
       const message = `the server sent ${mostAnswers} responses of ${this.type.name} and read no answer to any`;
@@ -223,10 +229,10 @@ export class ClientType {
     const { type, wanted } = this;
     if (sent.count > limits.resourcesPerResponse) {
       const most = `${sent.count} resources in one response, and ${limits.resourcesPerResponse} are taken`;
-      return whole(badResource(type, undefined, "XDSKIT_UPDATE_REJECTED", most));
+      return this.#whole(badResource(type, undefined, "XDSKIT_UPDATE_REJECTED", most), sent, now);
     }
     const wrong = this.#wrongType(sent);
-    if (wrong !== undefined) return whole(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong));
+    if (wrong !== undefined) return this.#whole(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong), sent, now);
     const named = this.#reading.read(sent);
     const { resourcesPerType } = limits;
     const held = this.#held;
@@ -234,8 +240,8 @@ export class ClientType {
       ...{ type, options, resourcesPerType, wanted, held, draft, sent, named, now },
       ...{ rejections: this.#rejections, stream: stream() },
     };
-    if (type.fullState && options.variant === "sotw" && !this.#isPartial(sent, named))
-      takeFullState(taking, this.#known);
+    const isPartial = this.#isPartial(sent, named);
+    if (type.fullState && options.variant === "sotw" && !isPartial) takeFullState(taking, this.#known);
     const refused = takeResources(taking);
     const bad = [...named.bad, ...refused];
     noteRejections(taking, bad);
@@ -244,9 +250,16 @@ export class ClientType {
     takeErrors(taking);
     this.wanted.is(wildcard, "held");
     if (bad.length === 0) this.#rejections.mended();
+    if (bad.length === 0 && !isPartial) this.#isWhole = true;
     else if (!draft.isEmpty) this.#isWhole = false;
     this.#repeatUnsure();
     return { bad, good: named.resources.length - refused.length };
+  }
+
+  /** Nothing of it is taken. */
+  #whole(bad: BadResource, { version }: SentResponse, at: number) {
+    this.#rejections.set(undefined, { version, message: reasonsOf(bad.findings), at });
+    return { bad: [{ ...bad, index: undefined, version: "" }], good: 0 };
   }
 
   #wrongType({ typeUrl }: SentResponse): string | undefined {
@@ -284,7 +297,10 @@ export class ClientType {
 
   decide(response: number, error: string | undefined): void {
     const { errorCharacters } = this.#context.limits;
-    this.#answers.decide(response, error === undefined ? undefined : error.slice(0, errorCharacters));
+    const told = error === undefined ? undefined : redactErrorText(error).slice(0, errorCharacters);
+    const isDecided = this.#answers.decide(response, told);
+    // It stays, at a version that the server takes for rejected.
+    if (isDecided && told !== undefined) this.#isWhole = false;
   }
 
   /** The next request of this type; `node` is sent with it, or undefined. */
@@ -357,10 +373,6 @@ function isCollectionName(key: ResourceName): boolean {
 }
 
 /** All of a response is bad. */
-function whole(bad: BadResource) {
-  return { bad: [{ ...bad, index: undefined, version: "" }], good: 0 };
-}
-
 function updated(draft: UpdateDraft): readonly ClientStreamEffect[] {
   const update = draft.finish();
   return update === undefined ? [] : [{ kind: "update", update }];

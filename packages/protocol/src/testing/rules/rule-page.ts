@@ -39,6 +39,11 @@ export function rulePage(parts: readonly Part[], cases: readonly Case[], clientC
   const points = parts.flatMap(({ points }) => points);
   const differing = points.filter(({ differs }) => differs !== undefined);
   const missing = points.filter(({ toCome }) => toCome !== undefined);
+  const ofClient = points.filter(({ subject, places }) => subject.kind === "client" && places.length === 0);
+  const notThere = [
+    ...groupedByReason(missing),
+    ...(ofClient.length === 0 ? [] : [["the client", ofClient.map(label)] as const]),
+  ];
   return `<!-- Made by \`npm run docs -w @xdskit/protocol\` from packages/protocol/rules and packages/protocol/transcripts: change it there. -->
 
 ${introduction}
@@ -49,11 +54,7 @@ ${differing.map((point) => `- **${label(point)}** ${point.says}: ${point.differs
 
 ## Not there yet
 
-${[...groupedByReason(missing)].map(([reason, labels]) => `- ${reason}: ${labels.join(", ")}`).join("\n") || "Nothing."}
-- the client package: ${points
-    .filter(({ subject, places }) => subject.kind === "client" && places.length === 0)
-    .map(label)
-    .join(", ")}
+${notThere.map(([reason, labels]) => `- ${reason}: ${labels.join(", ")}`).join("\n") || "Nothing."}
 `;
 }
 
