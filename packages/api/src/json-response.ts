@@ -36,6 +36,7 @@ export type ReadResponseJson =
     }
   | { readonly kind: "problem"; readonly message: string };
 
+/** What a response is read with. */
 export interface ReadJsonResponseOptions {
   readonly registry?: Registry | undefined;
   readonly types?: ResourceTypes | undefined;

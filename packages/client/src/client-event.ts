@@ -37,4 +37,5 @@ export type ClientEvent =
   /** A watcher threw or took too long. */
   | { readonly kind: "watcher-failed"; readonly type: ResourceType; readonly error: unknown };
 
+/** Hears of everything that happens in a client. What it throws becomes a warning of the process. */
 export type ClientListener = (event: ClientEvent) => void;

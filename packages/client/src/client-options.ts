@@ -89,6 +89,7 @@ export interface HeldResources {
   readonly version: Version;
 }
 
+/** What a client is made with; where something is left out, the default. With a wrong one `createClient` throws an XdskitError that names it. */
 export interface ClientOptions {
   /** In order of preference: those after the first are asked while all before them are away and something that is wanted is not cached (A71). */
   readonly servers?: readonly ServerSettings[] | undefined;

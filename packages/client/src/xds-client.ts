@@ -52,6 +52,7 @@ export type WatchItem<Value> =
 /** A watch that is read by `for await`; leaving the loop cancels it. Who is slow gets the newest. */
 export interface WatchIterator<Value> extends AsyncIterableIterator<WatchItem<Value>>, Watch {}
 
+/** How long `get` waits. */
 export interface GetOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds. Default: none but the 15 s after which a name does not exist. */

@@ -19,6 +19,7 @@ export interface DocumentPart {
   error(message: string): XdskitError;
 }
 
+/** All of a document. */
 export function rootPart(document: PlacedDocument): DocumentPart {
   return partOf(document, document.value ?? undefined, []);
 }

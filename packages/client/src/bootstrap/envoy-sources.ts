@@ -109,6 +109,7 @@ function restServers(
   });
 }
 
+/** Milliseconds, with their fractions. */
 export function millisecondsOf(duration: Duration | undefined): number | undefined {
   return duration && Number(duration.seconds) * 1000 + duration.nanos / 1e6;
 }

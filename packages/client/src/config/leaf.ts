@@ -14,6 +14,7 @@ export interface LeafShapes {
   readonly endpoint: ClusterLoadAssignment;
 }
 
+/** The types that a configuration is made of. */
 export type LeafType = keyof LeafShapes;
 
 /** What is known of one resource. */

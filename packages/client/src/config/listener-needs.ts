@@ -26,6 +26,7 @@ export interface ListenerNeeds {
 
 const clusterUrl = resourceTypes.find("cluster")?.typeUrl;
 
+/** Reads a listener: an API listener, or the filter chains of one with a socket. */
 export function listenerNeeds(listener: Listener, registry: Registry): ListenerNeeds {
   const unpack = createUnpack(registry);
   const managerOf = (any: Any | undefined): HttpConnectionManager | undefined => {

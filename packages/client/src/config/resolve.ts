@@ -17,6 +17,7 @@ export type Outcome =
   | { readonly kind: "error"; readonly error: XdskitError }
   | { readonly kind: "config"; readonly config: XdsConfig };
 
+/** What a configuration is to answer. */
 export interface Question {
   readonly listener: ResourceName;
   readonly authority: string | undefined;

@@ -105,6 +105,7 @@ export interface ConfigWatcher {
   onAmbient?(problems: readonly ConfigProblem[]): void | PromiseLike<void>;
 }
 
+/** What is watched of a configuration. */
 export interface ConfigOptions {
   /** The data plane's authority (`:authority`, the host): chooses the virtual host. Default: no choice, and the clusters of all virtual hosts are part of the configuration. */
   readonly authority?: string | undefined;

@@ -33,6 +33,7 @@ export interface ClientStreamLimits {
   readonly errorCharacters: number;
 }
 
+/** What a client's end is made with. */
 export interface ClientStreamOptions {
   readonly variant: Variant;
   readonly api: ApiVersion;

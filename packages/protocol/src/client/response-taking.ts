@@ -139,7 +139,7 @@ function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: Take
 }
 
 /** What was asked for and is not there, by the server's word. */
-export function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
+function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
   const { wanted, held, draft, rejections, options } = taking;
   rejections.delete(key);
   const kept = options.keepRemoved ? held.find(key) : undefined;

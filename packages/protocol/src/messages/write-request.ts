@@ -31,6 +31,7 @@ export interface EncodedNames {
   readonly locators: Uint8Array;
 }
 
+/** Names as a state-of-the-world request holds them, to be kept from one request to the next. */
 export function encodeNames(names: Iterable<ResourceName>): EncodedNames {
   return encodeAs(names, 3, 7);
 }

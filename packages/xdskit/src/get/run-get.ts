@@ -11,7 +11,7 @@ import type { WatchOptions } from "../watch/watch-options.js";
 import { type Answers, followAnswers } from "./answers.js";
 
 /** How long answers are waited for, in milliseconds: longer than a client takes to decide that a name does not exist. */
-export const usualTimeoutMs = 30_000;
+const usualTimeoutMs = 30_000;
 
 /** Prints what a server has, until all is answered; resolves to the exit status: 0, 1 where something was not found or nobody answered, 2 wrong usage. */
 export async function runGet(options: WatchOptions, terminal: Terminal): Promise<number> {

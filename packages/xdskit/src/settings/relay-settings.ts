@@ -62,7 +62,7 @@ const usualWildcard = ["cluster", "listener"];
 const usualNode = { id: "xdskit-relay" };
 
 /** The name of the layer of a group; without groups there is one. */
-export const upstreamLayer = "upstream";
+const upstreamLayer = "upstream";
 
 /** Puts command line, settings and defaults together. Rejects with an XdskitError for what cannot be. */
 export async function upstreamSettings(
