@@ -50,6 +50,20 @@ interface Options extends ToFilesArguments {
   readonly logFormat: LogFormat;
 }
 
+/** Files are asked in no way, and a bootstrap says itself how its servers are. */
+const howToAsk = [
+  "variant",
+  "perType",
+  "api",
+  "refreshDelay",
+  "tls",
+  "tlsCa",
+  "tlsCert",
+  "tlsKey",
+  "tlsServerName",
+  "tokenFile",
+];
+
 const details = `
 Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the origin, or the cache,
 has answered. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0. Docs: docs/relay.md
@@ -73,8 +87,17 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       "Serves what another management server has: many clients cost it one stream, and are served on while it is away.",
     )
     .option("--server <host:port>", "the origin, or http://…; more of them are fallbacks, in order", collect)
-    .option("--path <type=file>", "files instead of a server, one a type; may be repeated", collect)
-    .option("--bootstrap <file>", "servers and node of a bootstrap: gRPC's JSON, or Envoy's YAML or JSON")
+    .addOption(
+      new Option("--path <type=file>", "files instead of a server, one a type; may be repeated")
+        .argParser(collect)
+        .conflicts(["server", "bootstrap", ...howToAsk]),
+    )
+    .addOption(
+      new Option(
+        "--bootstrap <file>",
+        "servers and node of a bootstrap: gRPC's JSON, or Envoy's YAML or JSON",
+      ).conflicts(["server", ...howToAsk]),
+    )
     .addOption(
       new Option("--variant <variant>", "state of the world, or incremental (default: delta)").choices([
         "sotw",
@@ -118,12 +141,12 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
     .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
     .addHelpText("after", details)
-    .action(async (options: Options) => {
+    .action(async (options: Options, command: Command) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runRelay } = await import("../relay/run-relay.js");
       const { server: servers, path: paths, descriptors = [], rest, ...more } = options;
       const upstream = { ...more, servers, paths };
-      const toFiles = toFilesSettings(options);
+      const toFiles = toFilesSettings(options, command);
       exit(
         await runRelay({ ...more, rest: rest === "off" ? undefined : rest, descriptors, upstream, toFiles }, terminal),
       );

@@ -59,12 +59,12 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
     .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
     .addHelpText("after", details)
-    .action(async (directory: string, options: Options) => {
+    .action(async (directory: string, options: Options, command: Command) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
       const { allowEmpty = false, descriptors = [] } = options;
       const rest = options.rest === "off" ? undefined : options.rest;
-      const toFiles = toFilesSettings(options);
+      const toFiles = toFilesSettings(options, command);
       exit(await runServe({ ...options, rest, directory, allowEmpty, descriptors, toFiles }, terminal));
     });
 }

@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import type { ToFilesSettings } from "../to-files/to-files.js";
 
 /** What the options for files come to. */
@@ -26,7 +26,12 @@ export function toFilesPathOption(): Option {
   );
 }
 
-/** Undefined where no folder is named: the others mean nothing then. */
-export function toFilesSettings({ toFiles, toFilesGroup, toFilesPath }: ToFilesArguments): ToFilesSettings | undefined {
+/** Undefined where no folder is named; ends with a usage error where the others are named all the same. */
+export function toFilesSettings(
+  { toFiles, toFilesGroup, toFilesPath }: ToFilesArguments,
+  command: Command,
+): ToFilesSettings | undefined {
+  if (toFiles === undefined && (toFilesGroup ?? toFilesPath) !== undefined)
+    command.error(`error: ${toFilesGroup === undefined ? "--to-files-path" : "--to-files-group"} is for --to-files`);
   return toFiles === undefined ? undefined : { directory: toFiles, group: toFilesGroup, path: toFilesPath };
 }

@@ -68,6 +68,10 @@ test("what is wrong with the usage is one clear line, and status 2", async () =>
     [["--settings", join(folder.path, "relay.yaml")], /relay\.yaml:1:13: upstream\.server: there is no such setting/],
     [["--server", "a:1", "--wildcard", "clutser"], /no such type of resources: "clutser"/],
     [["--path", "cds.yaml"], /expected TYPE=FILE/],
+    [["--path", "cluster=cds.yaml", "--server", "a:1"], /'--path <type=file>' cannot be used with option '--server/],
+    [["--bootstrap", "b.json", "--token-file", "t"], /'--bootstrap <file>' cannot be used with option '--token-file/],
+    [["--server", "http://127.0.0.1:1", "--token-file", "t"], /a token is for gRPC/],
+    [["--server", "127.0.0.1:1", "--to-files-group", "x"], /--to-files-group is for --to-files/],
     [["--server", "127.0.0.1:1", "--cache", join(folder.path, "relay.yaml")], /the cache cannot be used/],
     [["--server", "127.0.0.1:1", "--to-files", folder.path, "--to-files-group", "x"], /there is no group "x"/],
   ];

@@ -114,6 +114,8 @@ function serversOf(
     throw wrong("no origin is named: --server HOST:PORT, --bootstrap FILE, or upstream.servers in the settings");
   const perType = asked.perType ?? upstream.per_type ?? false;
   const tokenFile = asked.tokenFile ?? (upstream.token_file && pathFromSettings(loaded, upstream.token_file));
+  if (tokenFile !== undefined && servers.every(isPolled))
+    throw wrong("a token is for gRPC: leave --token-file (upstream.token_file) out");
   const api = asked.api ?? upstream.api;
   const tls = tlsOf(asked, loaded);
   const grpc = { tokenFile, variant: asked.variant ?? upstream.variant, aggregated: !perType };
@@ -126,10 +128,13 @@ function inFull(
   grpc: Partial<ServerSettingsInFull>,
   rest: Partial<ServerSettingsInFull>,
 ): ServerSettingsInFull {
-  return /^https?:\/\//i.test(server)
+  return isPolled(server)
     ? ({ ...rest, kind: "rest", url: server } as ServerSettingsInFull)
     : ({ ...grpc, kind: "grpc", address: server } as ServerSettingsInFull);
 }
+
+/** Whether a server is asked by polls. */
+const isPolled = (server: string) => /^https?:\/\//i.test(server);
 
 function fileOf(text: string): { readonly type: string; readonly path: string } {
   const [, type, path] = /^([^=]+)=(.+)$/.exec(text) ?? [];
