@@ -1,5 +1,12 @@
 import { canonicalName, globOf, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
-import type { BadResource, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import {
+  type BadResource,
+  type ClientTypeStatus,
+  type ReceivedResource,
+  type ResourceError,
+  type ResourceUpdate,
+  statusCode,
+} from "@xdskit/protocol";
 import { absentError, failingError, rejectedError } from "../client-errors.js";
 import { changedCollection, wholeCollection } from "../watchers/collection-change.js";
 import type { Delivery } from "../watchers/delivery.js";
@@ -57,6 +64,8 @@ export function createTypeCache(type: ResourceType): TypeCache {
   const given = new Map<ResourceName, ReceivedResource>();
   /** The members of each collection that is watched and was answered. */
   const members = new Map<ResourceName, Map<ResourceName, ReceivedResource>>();
+  /** Collections that the last answer brought an error for. */
+  const failed = new Set<Entry<Collection>>();
   let held = false;
   let revision = 0;
   /** Watchers were told that the server is away. */
@@ -215,9 +224,10 @@ export function createTypeCache(type: ResourceType): TypeCache {
         if (wasThere) for (const entry of collectionsOf(name)) changeOf(entry).removed.push(name);
         const collection = collections.get(name);
         if (collection === undefined || members.has(name)) continue;
+        const error = "error" in more ? more.error : undefined;
         // The server says that there is nothing: that is what the collection is.
-        if (reason === "told") changeOf(collection);
-        else collection.trouble(absentError(type, name, reason), true);
+        if (reason === "told" && (error === undefined || error.code === statusCode.notFound)) changeOf(collection);
+        else collection.trouble(absentError(type, name, reason, error), true);
       }
       for (const [entry, resource] of changed) {
         entry.changed(resource);
@@ -228,19 +238,32 @@ export function createTypeCache(type: ResourceType): TypeCache {
         told.push(...entry.deliveries);
       }
       tellCollections(changes, told);
+      const beside = new Map<Entry<Collection>, ResourceError>();
       for (const error of failing) {
         const name = canonicalName(error.name);
-        const entry = singles.get(name) ?? collections.get(name);
-        entry?.trouble(failingError(type, error), true);
-        told.push(...(entry?.deliveries ?? []));
+        const single = singles.get(name);
+        single?.trouble(failingError(type, error), true);
+        told.push(...(single?.deliveries ?? []));
+        // Who watches many hears of the first.
+        const own = collections.get(name);
+        for (const entry of own === undefined ? collectionsOf(name) : [own])
+          if (!beside.has(entry)) beside.set(entry, error);
+      }
+      for (const [entry, error] of beside) {
+        entry.trouble(failingError(type, error), true);
+        failed.add(entry);
+        told.push(...entry.deliveries);
       }
       return told;
     },
     responded() {
       this.recovered();
+      failed.clear();
       const asked = [...collections.values()].filter(({ name }) => !members.has(name));
       return () => {
-        const empty = asked.filter((entry) => collections.get(entry.name) === entry && !members.has(entry.name));
+        const isUnheard = (entry: Entry<Collection>) =>
+          collections.get(entry.name) === entry && !members.has(entry.name);
+        const empty = asked.filter((entry) => isUnheard(entry) && !failed.has(entry));
         tellCollections(
           new Map(empty.map((entry) => [entry, { upserted: [], removed: [], added: new Set<ResourceName>() }])),
           [],

@@ -1,4 +1,11 @@
-import { canonicalName, envoyRegistry, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
+import {
+  canonicalName,
+  envoyRegistry,
+  isGlobName,
+  type ResourceName,
+  type ResourceType,
+  type Version,
+} from "@xdskit/api";
 import type { SentResponse } from "../messages/read-response.js";
 import type { ResourceError } from "../messages/responses.js";
 import { statusCode } from "../server/contract.js";
@@ -185,7 +192,9 @@ export function takeErrors(taking: TakenResponse): void {
   for (const error of sent.errors) {
     const key = canonicalName(error.name);
     if (!wanted.covers(key, [])) continue;
-    if (error.code === statusCode.notFound || error.code === statusCode.permissionDenied) {
+    // A collection that may not be seen is no empty one.
+    const isDenied = error.code === statusCode.permissionDenied && key !== wildcard && !isGlobName(key);
+    if (error.code === statusCode.notFound || isDenied) {
       takeAbsence(key, taking, error);
     } else {
       wanted.waitNoMore(key);
