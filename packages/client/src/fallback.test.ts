@@ -146,6 +146,30 @@ describe("fallback (A71)", () => {
       assert.deepEqual(of("two:2").log, ["hold cluster a@", "forget", "+cluster a,b"]);
     }));
 
+  it("asks another server when the time of what was there is over while the first is away", () =>
+    withClient({ servers }, async ({ of, watch }) => {
+      const a = watch("a");
+      of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
+      of("one:1").fail();
+      await settle();
+      assert.deepEqual(of("two:2").log, []);
+      const removed = [{ name: "a", reason: "ttl" as const }];
+      void of("one:1").sink.update({ type: cluster, upserted: [], removed, absent: [], failing: [] });
+      await settle();
+      assert.deepEqual(of("two:2").log, ["forget", "+cluster a"]);
+      assert.deepEqual(a.take(), ["1", "beside one:1", "error XDSKIT_RESOURCE_ABSENT"]);
+      // Nobody has it: that was said.
+      for (const server of ["two:2", "three:3", "one:1"]) of(server).fail();
+      await settle();
+      assert.deepEqual(a.take(), []);
+      const late = watch("a");
+      await settle();
+      assert.deepEqual(late.take(), ["error XDSKIT_RESOURCE_ABSENT"]);
+      of("two:2").answer(cluster, { upserted: [receivedCluster("a", "2")] });
+      await settle();
+      assert.deepEqual([a.take(), late.take()], [["2"], ["2"]]);
+    }));
+
   it("tells the first server what is there when it is tried again, so that it tells what is gone", () =>
     withClient({ servers }, async ({ of, watch }) => {
       const [all, x] = [watch("*"), watch("x")];

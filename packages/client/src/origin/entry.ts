@@ -9,8 +9,8 @@ export interface Entry<Value> {
   readonly isAnswered: boolean;
   /** Tells the watchers of a change; `current` gives it already. */
   changed(value: Value): void;
-  /** There is none any more; `current` gives none already. An answer. */
-  gone(error: XdskitError): void;
+  /** There is none any more; `current` gives none already. An answer, but where its time is over (`lapsed`): another server may have it. */
+  gone(error: XdskitError, lapsed: boolean): void;
   /** Something is wrong: beside what is there, or in its place. Said once, however often it happens. */
   trouble(error: XdskitError, isAnswer: boolean): void;
   /** The server is there again: late watchers hear no more that it was away, and all hear of the next time. */
@@ -26,10 +26,12 @@ export function createEntry<Value>(name: ResourceName, current: () => Value | un
   let error: XdskitError | undefined;
   let ambient: XdskitError | undefined;
   let answered = current() !== undefined;
+  let lapsed = false;
   /** What is wrong is over once the server answers. */
   let passes = false;
   const forget = () => {
     answered = true;
+    lapsed = false;
     passes = false;
     error = undefined;
     ambient = undefined;
@@ -38,14 +40,15 @@ export function createEntry<Value>(name: ResourceName, current: () => Value | un
     name,
     deliveries,
     get isAnswered() {
-      return answered;
+      return answered && !lapsed;
     },
     changed(value) {
       forget();
       for (const delivery of deliveries) delivery.changed(value);
     },
-    gone(why) {
+    gone(why, isOver) {
       forget();
+      lapsed = isOver;
       error = why;
       for (const delivery of deliveries) delivery.error(why);
     },

@@ -61,7 +61,9 @@ export function createOrigin(options: OriginOptions): Origin {
 
   function take(update: ResourceUpdate, server: string): Promise<void> | undefined {
     emit(() => ({ kind: "updated", server, update }));
-    return settled(cacheOf(update.type).apply(update));
+    const told = cacheOf(update.type).apply(update);
+    if (update.removed.some(({ reason }) => reason === "ttl")) servers.reconsider();
+    return settled(told);
   }
 
   const servers = createServers(options.servers, options.make, {

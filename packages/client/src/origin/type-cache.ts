@@ -188,7 +188,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
     apply({ upserted, removed, absent, failing }) {
       const told: AnyDelivery[] = [];
       const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
-      const gone = new Map<Entry<ReceivedResource>, XdskitError>();
+      const gone = new Map<Entry<ReceivedResource>, readonly [error: XdskitError, lapsed: boolean]>();
       const changes = new Map<Entry<Collection>, Change>();
       const changeOf = (entry: Entry<Collection>) => {
         const change = changes.get(entry) ?? { upserted: [], removed: [], added: new Set() };
@@ -219,7 +219,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
         for (const each of remove(name)) {
           const entry = singles.get(each);
           const error = "error" in more ? more.error : undefined;
-          if (entry !== undefined) gone.set(entry, absentError(type, each, reason, error));
+          if (entry !== undefined) gone.set(entry, [absentError(type, each, reason, error), reason === "ttl"]);
         }
         if (wasThere) for (const entry of collectionsOf(name)) changeOf(entry).removed.push(name);
         const collection = collections.get(name);
@@ -233,8 +233,8 @@ export function createTypeCache(type: ResourceType): TypeCache {
         entry.changed(resource);
         told.push(...entry.deliveries);
       }
-      for (const [entry, error] of gone) {
-        entry.gone(error);
+      for (const [entry, [error, lapsed]] of gone) {
+        entry.gone(error, lapsed);
         told.push(...entry.deliveries);
       }
       tellCollections(changes, told);
