@@ -66,6 +66,25 @@ describe("createClientStream", () => {
     });
   }
 
+  it("concludes nothing from silence while responses lie unread (rule 166)", () => {
+    const client = streamWith({ variant: "delta" });
+    client.step({ kind: "subscribe", type: typeOf("endpoint"), names: ["a"] }, 0);
+    client.step({ kind: "opened" }, 0);
+    client.step({ kind: "subscribe", type: typeOf("endpoint"), names: ["b"] }, 5_000);
+    assert.equal(client.deadline(), 15_000);
+    assert.deepEqual(client.step({ kind: "time", unread: true }, 15_000), []);
+    assert.equal(client.deadline(), 20_000);
+    assert.deepEqual(
+      updateIn(client.step({ kind: "time" }, 20_000)).absent.map(({ name }) => name),
+      ["b"],
+    );
+    assert.equal(client.deadline(), 30_000);
+    assert.deepEqual(
+      updateIn(client.step({ kind: "time" }, 30_000)).absent.map(({ name }) => name),
+      ["a"],
+    );
+  });
+
   it("keeps copies of what it holds, and not the response", () => {
     const client = asking("endpoint");
     respond(client, "endpoint a=1 b=1");

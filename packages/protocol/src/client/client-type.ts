@@ -184,7 +184,7 @@ export class ClientType {
     this.#isAllGivenUp = false;
   }
 
-  time(now: number): readonly ClientStreamEffect[] {
+  time(now: number, isUnread: boolean): readonly ClientStreamEffect[] {
     const draft = new UpdateDraft(this.type);
     for (const { key, resource } of this.#held.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
@@ -193,6 +193,10 @@ export class ClientType {
       for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
     }
     for (const key of this.wanted.takeDue(now)) {
+      if (isUnread) {
+        this.wanted.wait(key, now + this.#context.absentAfterMs);
+        continue;
+      }
       this.wanted.is(key, "absent");
       draft.absent(key, this.wanted.spelled(key), "timer");
     }

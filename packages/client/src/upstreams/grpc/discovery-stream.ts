@@ -288,7 +288,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     stopDeadline = clock.after(Math.max(0, next - clock.now()), () => {
       deadline = undefined;
       if (closing !== undefined) return;
-      handle(machine.step({ kind: "time" }, clock.now()));
+      handle(machine.step({ kind: "time", unread: held > 0 }, clock.now()));
       pump();
     });
   }

@@ -218,6 +218,31 @@ describe("streams of a client", () => {
       assert.equal(transport.last.wanted, 1);
     }));
 
+  it("are not read while a watcher is busy, which says nothing of what does not exist (rule 166)", () =>
+    withStreams(async ({ client, transport, clock }) => {
+      const releases: (() => void)[] = [];
+      client.watch("cluster", "a", { onChanged: () => new Promise<void>((resolve) => releases.push(resolve)) });
+      transport.last.opened();
+      await settle();
+      transport.last.respond("1", "a=1");
+      await settle();
+      const lines: string[] = [];
+      client.watch("cluster", "b", {
+        onChanged: ({ name }) => void lines.push(name),
+        onError: ({ code }) => void lines.push(code),
+      });
+      // The answer lies there unread.
+      clock.advance(20_000);
+      assert.deepEqual(lines, []);
+      releases.shift()?.();
+      await settle();
+      assert.equal(transport.last.wanted, 1);
+      clock.advance(9_999);
+      assert.deepEqual(lines, []);
+      clock.advance(1);
+      assert.deepEqual(lines, ["XDSKIT_RESOURCE_ABSENT"]);
+    }));
+
   it("carry one request for all that is wanted at once", () =>
     withStreams(async ({ transport, watch }) => {
       for (let index = 0; index < 1_000; index += 1) watch(`c${index}`);

@@ -68,6 +68,8 @@ class TypePolling implements Polling {
   #asksAnew = false;
   /** Polls one after the other that were given up to ask for more. */
   #renewals = 0;
+  /** Those who watch are not done with the last answer: there is no poll meanwhile. */
+  #isDelivering = false;
   #stopRenewal: (() => void) | undefined;
   #request: Uint8Array | undefined;
   /** The body that was taken last; undefined where the same one must be taken again. */
@@ -223,7 +225,9 @@ class TypePolling implements Polling {
     // A time to live begins anew each time.
     this.#taken = received === undefined || answer.body.includes('"ttl"') ? undefined : { digest, good };
     const { delivered, broken } = this.#handle(effects);
+    this.#isDelivering = true;
     await delivered;
+    this.#isDelivering = false;
     return broken === undefined ? undefined : refuse(broken);
   }
 
@@ -317,7 +321,7 @@ class TypePolling implements Polling {
     const deadline = machine.deadline();
     if (deadline === undefined || this.#closed) return;
     this.#stopDeadline = context.clock.after(Math.max(0, deadline - context.clock.now()), () => {
-      if (!this.#closed) this.#handle(this.#step({ kind: "time" }));
+      if (!this.#closed) this.#handle(this.#step({ kind: "time", unread: this.#isDelivering }));
     });
   }
 }
