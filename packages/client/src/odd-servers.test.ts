@@ -127,10 +127,11 @@ for (const variant of ["sotw", "delta"] as const) {
       await has(good, "good=1");
       const [stream] = server.streams;
       await waitFor("some rejections", () => (stream?.requests.length ?? 0) > 25);
-      const before = stream?.requests.length ?? 0;
+      const [before, from] = [stream?.requests.length ?? 0, performance.now()];
       await delay(300);
-      const after = stream?.requests.length ?? 0;
-      assert.ok(after - before < 10, `${after - before} rejections in 300 ms`);
+      const [after, seconds] = [stream?.requests.length ?? 0, (performance.now() - from) / 1_000];
+      // In the end one a second, however long a busy machine took.
+      assert.ok(after - before < 10 + seconds, `${after - before} rejections in ${seconds} s`);
       bad = false;
       await has(told, "bad=2");
       assert.equal(good.now, "good=1");

@@ -156,11 +156,11 @@ async function play(seed: number, variant: Variant, aggregated: boolean): Promis
     first.change("b", undefined);
     const wrong = () =>
       `seed ${seed}: ${[...believers].filter((each) => !isRight(each)).map(({ name, belief, isTold }) => `${name} ${isTold} ${JSON.stringify([...belief])}`)} instead of ${JSON.stringify([...first.content])}`;
-    await waitFor(wrong, () => [...believers].every(isRight), 10_000);
-    await waitFor(`seed ${seed}: one stream`, () => first.openStreams === 1 && second.openStreams === 0, 10_000);
+    await waitFor(wrong, () => [...believers].every(isRight));
+    await waitFor(`seed ${seed}: one stream`, () => first.openStreams === 1 && second.openStreams === 0);
     assert.deepEqual(faults, [], `seed ${seed}`);
     for (const believer of believers) believer.cancel();
-    await waitFor(`seed ${seed}: no stream`, () => first.openStreams === 0, 10_000);
+    await waitFor(`seed ${seed}: no stream`, () => first.openStreams === 0);
   } finally {
     await client.close();
     await Promise.all([first.down(), second.down()]);
