@@ -48,7 +48,7 @@ export interface RestServerSettings {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Between an answer and the next poll, with jitter. Default 1,000. */
   readonly refreshDelayMs?: number | undefined;
-  /** How long one poll may take. Default 5,000. */
+  /** How long one poll may take. Default 5,000, and 60,000 after one that was answered: a server may hold it until something changes. */
   readonly requestTimeoutMs?: number | undefined;
   readonly api?: ApiVersion | undefined;
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import type { RestServerSettings } from "../../client-options.js";
+import { systemClock } from "../../clock.js";
 import {
   clusterUrl,
   type OddAnswer,
@@ -191,6 +192,31 @@ suite("an answer that is of no use", () => {
         assert.doesNotMatch(await line(/^failed secret: .*500/), /my secret/);
       },
     ));
+
+  test("is waited for longer where the one before came: the server may hold it until something changes (rule 143)", () => {
+    const waits: number[] = [];
+    const clock = {
+      now: () => systemClock.now(),
+      after(milliseconds: number, call: () => void) {
+        waits.push(milliseconds);
+        return systemClock.after(milliseconds, call);
+      },
+    };
+    return withOdd(
+      (response, _poll, number) => {
+        if (number === 0) respond(response, "1", ["a"]);
+      },
+      async ({ upstream, polled }) => {
+        upstream.subscribe(cds, ["*"]);
+        await polled(2);
+        assert.deepEqual(
+          [waits.filter((wait) => wait === 5_000).length, waits.filter((wait) => wait === 60_000).length],
+          [1, 1],
+        );
+      },
+      { context: { clock } },
+    );
+  });
 
   test("comes from a server that is asked less and less often, and as late as it wants, also for new names (rule 149)", () => {
     const waits: number[] = [];

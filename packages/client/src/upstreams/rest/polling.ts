@@ -156,7 +156,10 @@ class TypePolling implements Polling {
     this.#asksAnew = false;
     let problem: Problem | undefined;
     try {
-      const answer = await poster.post(path, this.#requests.json(this.#nextRequest()), poll.signal);
+      const answer = await poster.post(path, this.#requests.json(this.#nextRequest()), {
+        signal: poll.signal,
+        mayBeHeld: this.#isUp,
+      });
       this.#letGo();
       if (this.#isOver) return 0;
       problem = await this.#answered(answer);

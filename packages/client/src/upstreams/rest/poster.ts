@@ -29,10 +29,16 @@ export interface Poster {
   /** The URL, without what is secret in it. */
   readonly server: string;
   /** Rejects with an XdskitError: no connection, no answer in time, an answer that is too large; and with the signal's reason. */
-  post(path: string, body: Buffer, signal: AbortSignal): Promise<HttpAnswer>;
+  post(path: string, body: Buffer, options: PostOptions): Promise<HttpAnswer>;
   /** What is shown of the server's words: without what the client itself sends in secret. */
   withoutSecrets(text: string): string;
   close(): void;
+}
+
+export interface PostOptions {
+  readonly signal: AbortSignal;
+  /** The server answered the poll before: it may hold this one until something changes. */
+  readonly mayBeHeld: boolean;
 }
 
 export interface PosterOptions {
@@ -43,11 +49,12 @@ export interface PosterOptions {
 }
 
 const defaultTimeoutMs = 5_000;
+/** A server that holds polls (rule 143) says nothing for as long as it likes; one that ends is told of by its connection. */
+const heldTimeoutMs = 60_000;
 
 /** Throws an XdskitError for a URL, a header or TLS settings that cannot be used. */
 export function createPoster({ settings, clock, limit }: PosterOptions): Poster {
   const url = urlOf(settings.url);
-  const { requestTimeoutMs: timeoutMs = defaultTimeoutMs } = settings;
   const isTls = url.protocol === "https:";
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   const tls = httpsOptionsOf(settings);
@@ -94,7 +101,8 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
 
   return {
     server,
-    async post(path, body, signal) {
+    async post(path, body, { signal, mayBeHeld }) {
+      const { requestTimeoutMs: timeoutMs = mayBeHeld ? heldTimeoutMs : defaultTimeoutMs } = settings;
       const late = new AbortController();
       const stop = clock.after(timeoutMs, () => late.abort());
       try {
