@@ -363,9 +363,19 @@ suite("where a file lies", () => {
         await move("real/cds.json", clusters("1", "a"));
         upstream.subscribe(cds, ["*"]);
         await told("connected cluster", "+a@1");
-        await move("real/cds.json", clusters("2", "b"));
+        const files = [{ type: "cds", path: path("real/cds.json") }];
+        const other = recordUpstream((...of) => createFilesUpstream({ kind: "files", files }, ...of));
+        try {
+          other.upstream.subscribe(cds, ["*"]);
+          await waitFor("the other one to read it", () => other.lines.includes("+a@1"));
+          await move("real/cds.json", clusters("2", "b"));
+          await waitFor("the other one to read it again", () => other.lines.includes("+b@2 -a"));
+        } finally {
+          await other.upstream.close();
+        }
+        await move("real/cds.json", clusters("3", "c"));
         await move("watched/any", "");
-        await told("+b@2 -a");
+        await told("+c@3 -a");
       },
     ));
 });

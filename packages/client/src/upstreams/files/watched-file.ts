@@ -134,7 +134,9 @@ export class WatchedFile {
     this.#reason = undefined;
     this.#missingSince = undefined;
     if (!this.#closed) this.#useful = await this.#options.onLook({ kind: "read", bytes: read.bytes, isNew });
-    return undefined;
+    // From now on the watched folder is all that counts.
+    const isAlone = this.#useful && this.#options.watchedDirectory !== undefined;
+    return isAlone && this.#watch.watch([]) ? 0 : undefined;
   }
 
   async #tellRefusal(): Promise<void> {
