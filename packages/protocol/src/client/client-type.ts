@@ -280,6 +280,8 @@ export class ClientType {
   /** A response of which nothing can be concluded from what it lacks: heartbeats (rule 130), or what is in it cannot be known. */
   #isPartial(sent: SentResponse, { resources, bad }: NamedResponse): boolean {
     if (bad.some(({ name }) => name === undefined)) return true;
+    // Rule 163: one of two of a name may be what seems to be missing.
+    if (bad.some(({ findings }) => findings.some(({ code }) => code === "XDSKIT_DUPLICATE_RESOURCE"))) return true;
     const isHeartbeat = resources.some(({ sent: { body, ttl } }) => body === undefined && ttl !== undefined);
     return isHeartbeat && sent.version === this.#version;
   }
