@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { xdskitEnds } from "../testing/command.js";
 import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
 
 describe("xdskit plan", () => {
   test("prints the stages from one folder to another", async () => {
@@ -21,7 +22,7 @@ describe("xdskit plan", () => {
      - cluster a
 `,
     );
-    const same = await xdskitEnds("plan", old.path, old.path);
+    const same = await inProcessEnds("plan", old.path, old.path);
     assert.deepEqual(same, { status: 0, signal: null, out: "nothing changes\n", err: "" });
   });
 
@@ -30,7 +31,7 @@ describe("xdskit plan", () => {
     const names = Array.from({ length: 20 }, (_, index) => `c${10 + index}`);
     await using old = await testFolder({ "r.yaml": routesYaml("a"), "a.yaml": clusterYaml("a") });
     await using next = await testFolder({ "r.yaml": routesYaml("c10"), "c.yaml": clusters(names) });
-    const { status, out } = await xdskitEnds("plan", old.path, next.path, "--json");
+    const { status, out } = await inProcessEnds("plan", old.path, next.path, "--json");
     assert.equal(status, 0);
     const route = { type: "route", names: ["routes"] };
     assert.deepEqual(JSON.parse(out), {
@@ -51,9 +52,9 @@ describe("xdskit plan", () => {
         },
       ],
     });
-    const text = await xdskitEnds("plan", old.path, next.path);
+    const text = await inProcessEnds("plan", old.path, next.path);
     assert.match(text.out, /\+ 20 clusters: c10, c11, .* c17 … and 12 more$/m);
-    const full = await xdskitEnds("plan", old.path, next.path, "--full");
+    const full = await inProcessEnds("plan", old.path, next.path, "--full");
     assert.match(full.out, /\+ 20 clusters: c10, .* c29$/m);
   });
 
@@ -73,15 +74,15 @@ describe("xdskit plan", () => {
         "next/c.yaml": clusterYaml("n"),
       },
     });
-    const all = await xdskitEnds("plan", old.path, next.path);
+    const all = await inProcessEnds("plan", old.path, next.path);
     assert.equal(all.status, 0, all.err);
     assert.match(
       all.out,
       /^group next: new, with 2 clusters;.*\n\ngroup edge: 1 stage: 0 added, 1 changed, 0 removed\n1\. at once\n {5}~ cluster b\n\ngroup past: gone, with 2 clusters;.*\n$/,
     );
-    const one = await xdskitEnds("plan", old.path, next.path, "--group", "edge");
+    const one = await inProcessEnds("plan", old.path, next.path, "--group", "edge");
     assert.match(one.out, /^group edge: 1 stage: .*\n1\. at once\n {5}~ cluster b\n$/);
-    const none = await xdskitEnds("plan", old.path, next.path, "--group", "nobody");
+    const none = await inProcessEnds("plan", old.path, next.path, "--group", "nobody");
     assert.deepEqual([none.status, none.out], [2, ""]);
     assert.match(none.err, /^xdskit plan: there is no group "nobody", only next, edge, past\n$/);
   });
@@ -94,7 +95,7 @@ describe("xdskit plan", () => {
       [good.path, bad.path],
       [bad.path, good.path],
     ]) {
-      const { status, out, err } = await xdskitEnds("plan", old ?? "", next ?? "");
+      const { status, out, err } = await inProcessEnds("plan", old ?? "", next ?? "");
       assert.deepEqual({ status, out }, { status: 2, out: "" });
       assert.match(err, /^xdskit plan: .*c\.yaml:3:\d+: .*\[XDSKIT_RULE_BROKEN\]\n {2}.*d\.yaml.*\[XDSKIT_SYNTAX\]\n$/);
     }
@@ -104,10 +105,10 @@ describe("xdskit plan", () => {
       [good.path, good.path, "--settings", join(good.path, "no.yaml")],
       [good.path, good.path, "--colour"],
     ]) {
-      const { status, out } = await xdskitEnds("plan", ...args);
+      const { status, out } = await inProcessEnds("plan", ...args);
       assert.deepEqual({ status, out }, { status: 2, out: "" }, args.join(" "));
     }
-    const warned = await xdskitEnds("plan", good.path, dangling.path);
+    const warned = await inProcessEnds("plan", good.path, dangling.path);
     assert.equal(warned.status, 0);
     assert.match(warned.out, /^2 stages: 1 added, 0 changed, 1 removed\n|^1 stage: 1 added, 0 changed, 1 removed\n/);
     assert.match(warned.err, /^warning: .*nowhere.*\[XDSKIT_DANGLING_REFERENCE\]\n$/);

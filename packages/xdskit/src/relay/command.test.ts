@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { eventually, type Running, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
 import type { UpstreamStatus } from "./upstream-status.js";
 
 const free = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
@@ -76,7 +77,7 @@ test("what is wrong with the usage is one clear line, and status 2", async () =>
     [["--server", "127.0.0.1:1", "--to-files", folder.path, "--to-files-group", "x"], /there is no group "x"/],
   ];
   for (const [args, message] of cases) {
-    const { status, err, out } = await xdskitEnds("relay", ...args, ...free);
+    const { status, err, out } = await inProcessEnds("relay", ...args, ...free);
     assert.deepEqual([status, out], [2, ""], err);
     assert.match(err, message);
   }

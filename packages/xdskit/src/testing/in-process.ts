@@ -1,5 +1,6 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { main } from "../main.js";
+import { type Ended, within } from "./command.js";
 
 /** An event as `--output jsonl` prints it. */
 export interface PrintedEvent {
@@ -24,6 +25,13 @@ export interface InProcess extends AsyncDisposable {
 }
 
 const patienceMs = 30_000;
+
+/** Runs a command in this process to its end, as `xdskitEnds` does in one of its own, which takes a second or two longer. */
+export async function inProcessEnds(...args: readonly string[]): Promise<Ended> {
+  const { status, out, err } = inProcess(args);
+  const code = await within(status, () => `xdskit ${args.join(" ")} did not end\n${err()}`);
+  return { status: code, signal: null, out: out(), err: err() };
+}
 
 /** Runs a command in this process. `drained` is asked whether there is room on standard output. */
 export function inProcess(args: readonly string[], drained?: () => Promise<void>): InProcess {

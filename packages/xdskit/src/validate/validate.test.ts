@@ -11,6 +11,7 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { xdskitEnds } from "../testing/command.js";
 import { clusterYaml, routesYaml, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
 
 describe("xdskit validate", () => {
   test("a good folder is exit status 0, with what each group gets", async () => {
@@ -28,7 +29,7 @@ describe("xdskit validate", () => {
       "d.yaml": clusterYaml("d"),
       "e.yaml": clusterYaml("d"),
     });
-    const { status, out } = await xdskitEnds("validate", folder.path);
+    const { status, out } = await inProcessEnds("validate", folder.path);
     assert.equal(status, 1);
     const at = (name: string) => join(folder.path, name).replaceAll(".", "\\.");
     for (const pattern of [
@@ -44,13 +45,13 @@ describe("xdskit validate", () => {
 
   test("what is named and not there is a warning, with --strict an error", async () => {
     await using folder = await testFolder({ "r.yaml": routesYaml("nowhere") });
-    const lenient = await xdskitEnds("validate", folder.path);
+    const lenient = await inProcessEnds("validate", folder.path);
     assert.equal(lenient.status, 0);
     assert.match(
       lenient.out,
       /^warning: .*r\.yaml:8:18: route "routes", virtual_hosts\[0\]\.routes\[0\]\.route\.cluster: .*cluster "nowhere".*\[XDSKIT_DANGLING_REFERENCE\]$/m,
     );
-    const strict = await xdskitEnds("validate", folder.path, "--strict");
+    const strict = await inProcessEnds("validate", folder.path, "--strict");
     assert.equal(strict.status, 1);
     assert.match(strict.out, /1 error, 0 warnings/);
   });
@@ -64,7 +65,7 @@ describe("xdskit validate", () => {
       "shared/r.yaml": routesYaml("only-edge"),
       "edge/c.yaml": clusterYaml("only-edge"),
     });
-    const { status, out } = await xdskitEnds("validate", folder.path, "--json");
+    const { status, out } = await inProcessEnds("validate", folder.path, "--json");
     assert.equal(status, 0);
     const { valid, files, groups, findings } = JSON.parse(out);
     assert.deepEqual(
@@ -85,7 +86,7 @@ describe("xdskit validate", () => {
 
   test("a wrong settings file is a finding, exit status 1", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "xdskit.yaml": "groups: []\n" });
-    const { status, out } = await xdskitEnds("validate", folder.path);
+    const { status, out } = await inProcessEnds("validate", folder.path);
     assert.equal(status, 1);
     assert.match(out, /xdskit\.yaml:1:9: groups: .*\[XDSKIT_SETTINGS_INVALID\]/);
   });
@@ -100,7 +101,7 @@ describe("xdskit validate", () => {
       [folder.path, "--descriptors", join(folder.path, "a.yaml")],
       [folder.path, "--colour"],
     ]) {
-      const { status, out, err } = await xdskitEnds("validate", ...args);
+      const { status, out, err } = await inProcessEnds("validate", ...args);
       assert.deepEqual({ status, out }, { status: 2, out: "" }, `${args.join(" ")}\n${err}`);
       assert.match(err, /^(xdskit validate: .*\[XDSKIT_\w+\]|error: unknown option)/);
     }
@@ -133,21 +134,26 @@ typed_config:
     await using folder = await testFolder({ "a.yaml": extension("tenant") });
     await using elsewhere = await testFolder({ "settings.yaml": "descriptors: [acme.binpb]\n" });
     await writeFile(join(elsewhere.path, "acme.binpb"), set);
-    const without = await xdskitEnds("validate", folder.path);
+    const without = await inProcessEnds("validate", folder.path);
     assert.equal(without.status, 1);
     assert.match(without.out, /a\.yaml:4:3: .*acme\.Filter.*--descriptors/);
-    const byOption = await xdskitEnds("validate", folder.path, "--descriptors", join(elsewhere.path, "acme.binpb"));
+    const byOption = await inProcessEnds("validate", folder.path, "--descriptors", join(elsewhere.path, "acme.binpb"));
     assert.equal(byOption.status, 0, byOption.out);
-    const bySettings = await xdskitEnds("validate", folder.path, "--settings", join(elsewhere.path, "settings.yaml"));
+    const bySettings = await inProcessEnds(
+      "validate",
+      folder.path,
+      "--settings",
+      join(elsewhere.path, "settings.yaml"),
+    );
     assert.equal(bySettings.status, 0, bySettings.out);
     await folder.write("a.yaml", extension("tenand"));
-    const wrong = await xdskitEnds("validate", folder.path, "--descriptors", join(elsewhere.path, "acme.binpb"));
+    const wrong = await inProcessEnds("validate", folder.path, "--descriptors", join(elsewhere.path, "acme.binpb"));
     assert.match(wrong.out, /a\.yaml:5:3: .*tenand.*\[XDSKIT_FIELD_UNKNOWN\]/);
   });
 
   test("an empty folder is not valid", async () => {
     await using folder = await testFolder();
-    const { status, out } = await xdskitEnds("validate", folder.path);
+    const { status, out } = await inProcessEnds("validate", folder.path);
     assert.equal(status, 1);
     assert.match(out, /\[XDSKIT_NO_VALID_FILE\]/);
   });
@@ -155,7 +161,7 @@ typed_config:
   test("nor is one whose groups have no folder with files, as serve says", async () => {
     const groups = "groups: [{ name: edge, match: {}, folders: [edje] }]";
     await using folder = await testFolder({ "edge/a.yaml": clusterYaml("a"), "xdskit.yaml": groups });
-    const { status, out } = await xdskitEnds("validate", folder.path);
+    const { status, out } = await inProcessEnds("validate", folder.path);
     assert.equal(status, 1);
     assert.match(out, /\[XDSKIT_FOLDER_MISSING\]/);
     assert.match(out, /\[XDSKIT_NO_VALID_FILE\]/);
