@@ -1,11 +1,5 @@
-import { canonicalName, isGlobName, type ResourceName, type ResourceType } from "@xdskit/api";
-import {
-  type ClientRejection,
-  type ClientTypeStatus,
-  NameSet,
-  type ReceivedResource,
-  type ResourceUpdate,
-} from "@xdskit/protocol";
+import { canonicalName, globOf, isGlobName, type ResourceName, type ResourceType } from "@xdskit/api";
+import type { ClientRejection, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
 import type { FileContent } from "./file-content.js";
 
 type Removal = ResourceUpdate["removed"][number];
@@ -19,10 +13,13 @@ export class FileSubscription {
   #wildcard = false;
   /** As it was asked for, by canonical form. */
   readonly #asked = new Map<ResourceName, ResourceName>();
-  #names = NameSet.empty;
+  /** Collections among them. */
+  #globs = 0;
   #content: FileContent | undefined;
   /** What those who watch have, by canonical form. */
   readonly #held = new Map<ResourceName, ReceivedResource>();
+  /** Alias → name, both in canonical form, of what is held. */
+  readonly #byAlias = new Map<ResourceName, ResourceName>();
   readonly #updatedAt = new Map<ResourceName, number>();
   /** Asked for, not there, and said so. */
   readonly #absent = new Set<ResourceName>();
@@ -47,28 +44,34 @@ export class FileSubscription {
 
   /** What the file has of these comes with the next `bring`. */
   subscribe(names: readonly ResourceName[]): void {
-    const added: ResourceName[] = [];
     for (const name of names) {
       const key = canonicalName(name);
       if (name === "*") this.#wildcard = true;
       else if (!this.#asked.has(key)) {
         this.#asked.set(key, name);
-        added.push(key);
+        if (isGlobName(key)) this.#globs++;
       }
     }
-    this.#names = this.#names.with(added);
   }
 
   /** What was held of these alone is forgotten without a word. */
   unsubscribe(names: readonly ResourceName[]): void {
-    const keys = names.map(canonicalName);
-    if (names.includes("*")) this.#wildcard = false;
-    for (const key of keys) {
-      this.#asked.delete(key);
+    const lost = new Set<ResourceName>();
+    let isMany = false;
+    for (const name of names) {
+      const key = canonicalName(name);
+      const isGlob = isGlobName(key);
+      if (name === "*") this.#wildcard = false;
+      else if (this.#asked.delete(key) && isGlob) this.#globs--;
       this.#absent.delete(key);
+      isMany ||= isGlob || name === "*";
+      lost.add(key).add(this.#byAlias.get(key) ?? key);
     }
-    this.#names = this.#names.without(keys);
-    for (const [key, resource] of this.#held) if (!this.#isWanted(key, resource)) this.#forget(key);
+    // Only for a collection all that is held is looked at: names are given up one by one, by the thousand.
+    for (const key of isMany ? [...this.#held.keys()] : lost) {
+      const resource = this.#held.get(key);
+      if (resource !== undefined && !this.#isWanted(key, resource)) this.#forget(key);
+    }
   }
 
   /** Those who watch have these, and no others, from elsewhere. */
@@ -172,18 +175,29 @@ export class FileSubscription {
   }
 
   #isWanted(key: ResourceName, { aliases }: ReceivedResource): boolean {
-    if (this.#wildcard || this.#names.has(key) || this.#names.hasCollectionOf(key)) return true;
-    return aliases.some((alias) => this.#names.has(canonicalName(alias)));
+    if (this.#wildcard || this.#asked.has(key)) return true;
+    const glob = this.#globs === 0 ? undefined : globOf(key);
+    if (glob !== undefined && this.#asked.has(glob)) return true;
+    return aliases.some((alias) => this.#asked.has(canonicalName(alias)));
   }
 
   #hold(key: ResourceName, resource: ReceivedResource, now: number): void {
+    this.#forgetAliases(key);
     this.#held.set(key, resource);
+    for (const alias of resource.aliases) this.#byAlias.set(canonicalName(alias), key);
     this.#updatedAt.set(key, now);
     if (resource.ttl === undefined) this.#expiries.delete(key);
     else this.#expiries.set(key, now + resource.ttl);
   }
 
+  #forgetAliases(key: ResourceName): void {
+    for (const alias of (this.#held.get(key)?.aliases ?? []).map(canonicalName)) {
+      if (this.#byAlias.get(alias) === key) this.#byAlias.delete(alias);
+    }
+  }
+
   #forget(key: ResourceName): void {
+    this.#forgetAliases(key);
     this.#held.delete(key);
     this.#updatedAt.delete(key);
     this.#expiries.delete(key);

@@ -59,7 +59,8 @@ export class TypeFile {
 
   unsubscribe(names: readonly ResourceName[]): void {
     this.#subscription.unsubscribe(names);
-    this.#awaitExpiry();
+    // What expires later than the timer thinks is found when it goes off.
+    if (this.isIdle) this.#awaitExpiry();
     this.#closeIdle();
   }
 
