@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import type { SourceStatus } from "../admin/source-status.js";
 import { eventually, type Running, within, xdskit, xdskitEnds } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
 
 const anyPorts = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
 
@@ -218,7 +219,7 @@ limits: { streams: 10 }
     const wrong = await xdskitEnds("serve", folder.path, ...anyPorts);
     assert.deepEqual([wrong.status, wrong.out], [2, ""]);
     assert.match(wrong.err, /xdskit\.yaml:1:1: colour: there is no such setting \[XDSKIT_SETTINGS_INVALID\]\n$/);
-    const missing = await xdskitEnds("serve", folder.path, ...anyPorts, "--settings", join(folder.path, "no.yaml"));
+    const missing = await inProcessEnds("serve", folder.path, ...anyPorts, "--settings", join(folder.path, "no.yaml"));
     assert.equal(missing.status, 2);
     assert.match(missing.err, /no\.yaml: the settings file cannot be read: there is no such file/);
   });
@@ -257,11 +258,13 @@ limits: { streams: 10 }
       ["--rest", "--admin", "--grpc"],
       ["--admin", "--grpc", "--rest"],
     ] as const) {
+      // A process of its own shows that gRPC adds nothing to the line.
+      const ends = option === "--grpc" ? xdskitEnds : inProcessEnds;
       for (const [host, reason] of [
         ["192.0.2.1", "this machine has no such address"],
         ["nowhere.invalid", "the host name cannot be resolved"],
       ]) {
-        const { status, err } = await xdskitEnds(
+        const { status, err } = await ends(
           ...["serve", folder.path, option, `${host}:0`, ...free(others), "--log-level", "silent"],
         );
         const line = `xdskit serve: cannot listen on ${host}:0 (${option}): ${reason} [XDSKIT_ADDRESS_UNAVAILABLE]\n`;
@@ -271,7 +274,7 @@ limits: { streams: 10 }
   });
 
   test("how long a poll is held needs a unit: 5 could be seconds", async () => {
-    const { status, err } = await xdskitEnds("serve", ".", ...anyPorts, "--rest-hold", "5");
+    const { status, err } = await inProcessEnds("serve", ".", ...anyPorts, "--rest-hold", "5");
     assert.equal(status, 2);
     assert.match(err, /with its unit, such as "800ms" or "50s"/);
   });
