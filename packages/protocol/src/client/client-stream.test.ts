@@ -196,4 +196,23 @@ describe("Expiries", () => {
       assert.deepEqual(ids(expiries.take(now)), ids(due));
     }
   });
+
+  it("costs each one that is put off or shortened the same, however many there are", () => {
+    const expiries = new Expiries<Expiring>();
+    const items = Array.from({ length: 20_000 }, (): Expiring => ({ expires: undefined }));
+    const timeOf = (by: number) => {
+      const start = performance.now();
+      for (const [index, item] of items.entries()) {
+        item.expires = 1_000_000 + by + index;
+        expiries.add(item);
+      }
+      return performance.now() - start;
+    };
+    const first = timeOf(0);
+    // Heartbeats, and a shorter time to live for all of them.
+    const later = Math.min(timeOf(100), timeOf(200), timeOf(300)) + Math.min(timeOf(-100_000), timeOf(-200_000));
+    assert.ok(later < 100 * first, `${later} ms, where the first took ${first} ms`);
+    assert.equal(expiries.next, 800_000);
+    assert.equal(expiries.take(1_000_000).length, items.length);
+  });
 });

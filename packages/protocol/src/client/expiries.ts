@@ -4,37 +4,36 @@ export interface Expiring {
   expires: number | undefined;
 }
 
+interface Entry<Item> {
+  readonly due: number;
+  readonly item: Item;
+}
+
 /**
- * What ends first: a heap of at most one entry for each of what is in it. An entry whose end was put off is put back when its turn comes, so that heartbeats
- * cost nothing here.
+ * What ends first: a heap with one entry that counts for each of what is in it. An entry whose end was put off is put back when its turn comes, so that heartbeats
+ * cost nothing here; one that counts no more is left there until its turn comes, or until they are half of all.
  */
 export class Expiries<Item extends Expiring> {
-  readonly #heap: { due: number; readonly item: Item }[] = [];
-  readonly #inside = new Set<Item>();
+  readonly #heap: Entry<Item>[] = [];
+  /** The entry that counts. */
+  readonly #inside = new Map<Item, Entry<Item>>();
   #dropped = 0;
 
   /** To be called when an item gets an end that it had not, or an earlier one. */
   add(item: Item): void {
     const { expires } = item;
     if (expires === undefined) return;
-    if (this.#inside.has(item)) {
-      // An earlier end is rare: a TTL was made shorter.
-      const found = this.#heap.find((entry) => entry.item === item);
-      if (found === undefined || found.due <= expires) return;
-      found.due = expires;
-      this.#rebuild();
-      return;
-    }
-    this.#inside.add(item);
-    this.#push({ due: expires, item });
+    const before = this.#inside.get(item);
+    if (before !== undefined && before.due <= expires) return;
+    this.#enter({ due: expires, item });
+    // A TTL was made shorter.
+    if (before !== undefined) this.#drop();
   }
 
   /** It ends no more. */
   drop(item: Item): void {
     item.expires = undefined;
-    if (!this.#inside.delete(item)) return;
-    this.#dropped++;
-    if (this.#dropped * 2 > this.#heap.length) this.#rebuild();
+    if (this.#inside.delete(item)) this.#drop();
   }
 
   /** Before this nothing ends. */
@@ -48,9 +47,9 @@ export class Expiries<Item extends Expiring> {
     for (let top = this.#heap[0]; top !== undefined && top.due <= now; top = this.#heap[0]) {
       this.#pop();
       const { item } = top;
-      if (!this.#inside.has(item)) this.#dropped--;
+      if (this.#inside.get(item) !== top) this.#dropped--;
       else if (item.expires === undefined) this.#inside.delete(item);
-      else if (item.expires > now) this.#push({ due: item.expires, item });
+      else if (item.expires > now) this.#enter({ due: item.expires, item });
       else {
         this.#inside.delete(item);
         ended.push(item);
@@ -59,7 +58,17 @@ export class Expiries<Item extends Expiring> {
     return ended;
   }
 
-  #push(entry: { due: number; readonly item: Item }): void {
+  #enter(entry: Entry<Item>): void {
+    this.#inside.set(entry.item, entry);
+    this.#push(entry);
+  }
+
+  #drop(): void {
+    this.#dropped++;
+    if (this.#dropped * 2 > this.#heap.length) this.#rebuild();
+  }
+
+  #push(entry: Entry<Item>): void {
     const heap = this.#heap;
     let at = heap.push(entry) - 1;
     while (at > 0) {
@@ -93,6 +102,6 @@ export class Expiries<Item extends Expiring> {
   #rebuild(): void {
     const all = this.#heap.splice(0);
     this.#dropped = 0;
-    for (const entry of all) if (this.#inside.has(entry.item)) this.#push(entry);
+    for (const entry of all) if (this.#inside.get(entry.item) === entry) this.#push(entry);
   }
 }
