@@ -69,6 +69,8 @@ test("what is wrong with the usage is one clear line, and status 2", async () =>
     [["--settings", join(folder.path, "relay.yaml")], /relay\.yaml:1:13: upstream\.server: there is no such setting/],
     [["--server", "a:1", "--wildcard", "clutser"], /no such type of resources: "clutser"/],
     [["--path", "cds.yaml"], /expected TYPE=FILE/],
+    [["--server", "origin"], /"origin" is not HOST:PORT/],
+    [["--server", "a:1", "--server", "a:99999"], /"a:99999" is not HOST:PORT/],
     [["--path", "cluster=cds.yaml", "--server", "a:1"], /'--path <type=file>' cannot be used with option '--server/],
     [["--bootstrap", "b.json", "--token-file", "t"], /'--bootstrap <file>' cannot be used with option '--token-file/],
     [["--server", "http://127.0.0.1:1", "--token-file", "t"], /a token is for gRPC/],

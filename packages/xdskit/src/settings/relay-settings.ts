@@ -12,6 +12,7 @@ import type { WatchedCollection } from "../relay/group-relay.js";
 import type { RelayedGroup } from "../relay/relay.js";
 import type { ServerSettingsInFull } from "../relay/upstream-types.js";
 import type { NackPolicy } from "../relay/verdict.js";
+import { grpcAddress } from "./grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "./load-settings.js";
 import type { RelaySettings } from "./schema.js";
 import { serverOptions } from "./server-settings.js";
@@ -130,7 +131,7 @@ function inFull(
 ): ServerSettingsInFull {
   return isPolled(server)
     ? ({ ...rest, kind: "rest", url: server } as ServerSettingsInFull)
-    : ({ ...grpc, kind: "grpc", address: server } as ServerSettingsInFull);
+    : ({ ...grpc, kind: "grpc", address: grpcAddress(server) } as ServerSettingsInFull);
 }
 
 /** Whether a server is asked by polls. */

@@ -8,8 +8,8 @@ import {
   type ServerSettings,
   type TlsSettings,
 } from "@xdskit/client";
-import { parseAddress } from "@xdskit/server/address";
 import { registryWith } from "../descriptors.js";
+import { grpcAddress } from "../settings/grpc-address.js";
 import { type AllWanted, readWanted } from "./wanted.js";
 import type { WatchOptions } from "./watch-options.js";
 
@@ -87,13 +87,15 @@ function serversOf(options: WatchOptions, types: readonly ResourceType[]): reado
   }
   const { server = [usualServer], variant = "delta" } = options;
   const aggregated = isAggregated(options);
-  for (const address of server) {
-    if (parseAddress(address) !== undefined || /^(?:dns|ipv4|ipv6|unix|unix-abstract):./.test(address)) continue;
-    throw wrong(
-      `${JSON.stringify(address)} is not HOST:PORT, such as 127.0.0.1:18000, nor a target such as unix:/run/xds.sock`,
-    );
-  }
-  return server.map((address) => ({ kind: "grpc", address, tls, tokenFile, variant, aggregated, api }));
+  return server.map((address) => ({
+    kind: "grpc",
+    address: grpcAddress(address),
+    tls,
+    tokenFile,
+    variant,
+    aggregated,
+    api,
+  }));
 }
 
 function isAggregated({ ads = false, also = [] }: WatchOptions): boolean {
