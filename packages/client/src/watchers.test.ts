@@ -84,6 +84,15 @@ describe("watchers", () => {
       assert.deepEqual([one.log, third.take()], [["+cluster a"], []]);
     }));
 
+  it("of one name may be as many as anybody likes", () =>
+    withClient(async ({ client, one }) => {
+      let told = 0;
+      for (let index = 0; index < 200_000; index += 1) client.watch("cluster", "a", { onChanged: () => void told++ });
+      await settle();
+      one.answer(cluster, { upserted: [receivedCluster("a")] });
+      assert.equal(told, 200_000);
+    }));
+
   it("that come late get what is there, in a later turn and before what comes then", () =>
     withClient(async ({ client, one }) => {
       client.watch("cluster", "a", recorder());

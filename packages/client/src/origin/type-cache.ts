@@ -119,7 +119,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
         }
         entry.changed(changedCollection(content, change));
       }
-      told.push(...entry.deliveries);
+      for (const each of entry.deliveries) told.push(each);
     }
   }
   const membersOf = (glob: ResourceName) => new Map([...resources].filter(([name]) => isMember(glob, name)));
@@ -231,11 +231,11 @@ export function createTypeCache(type: ResourceType): TypeCache {
       }
       for (const [entry, resource] of changed) {
         entry.changed(resource);
-        told.push(...entry.deliveries);
+        for (const each of entry.deliveries) told.push(each);
       }
       for (const [entry, [error, lapsed]] of gone) {
         entry.gone(error, lapsed);
-        told.push(...entry.deliveries);
+        for (const each of entry.deliveries) told.push(each);
       }
       tellCollections(changes, told);
       const beside = new Map<Entry<Collection>, ResourceError>();
@@ -243,7 +243,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
         const name = canonicalName(error.name);
         const single = singles.get(name);
         single?.trouble(failingError(type, error), true);
-        told.push(...(single?.deliveries ?? []));
+        for (const each of single?.deliveries ?? []) told.push(each);
         // Who watches many hears of the first.
         const own = collections.get(name);
         for (const entry of own === undefined ? collectionsOf(name) : [own])
@@ -252,7 +252,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
       for (const [entry, error] of beside) {
         entry.trouble(failingError(type, error), true);
         failed.add(entry);
-        told.push(...entry.deliveries);
+        for (const each of entry.deliveries) told.push(each);
       }
       return told;
     },
