@@ -91,8 +91,13 @@ export interface HeldResources {
 
 /** What a client is made with; where something is left out, the default. With a wrong one `createClient` throws an XdskitError that names it. */
 export interface ClientOptions {
-  /** In order of preference: those after the first are asked while all before them are away and something that is wanted is not cached (A71). */
+  /** In order of preference: those after the first are asked while all before them are away, and as `fallback` says. */
   readonly servers?: readonly ServerSettings[] | undefined;
+  /**
+   * When the next server is asked: once all before it are away and something that is wanted is not cached, `when-lacking` (A71), or at once, `when-away`, for
+   * whoever would rather see what another server has than what was last heard. Default `when-lacking`.
+   */
+  readonly fallback?: "when-lacking" | "when-away" | undefined;
   /** Who is asked for names of these authorities (`xdstp://authority/…`, A47). Others, and names without, go to `servers`. */
   readonly authorities?:
     | Readonly<Record<string, { readonly servers: readonly ServerSettings[] } | undefined>>

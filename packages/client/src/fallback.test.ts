@@ -122,6 +122,21 @@ describe("fallback (A71)", () => {
       assert.deepEqual(of("three:3").log, ["hold cluster a@", "forget", "+cluster a,b,*"]);
     }));
 
+  it("asks the next server at once where the program wants that, and goes back", () =>
+    withClient({ servers, fallback: "when-away" }, async ({ of, events, watch }) => {
+      const all = watch("*");
+      of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
+      await settle();
+      of("one:1").fail();
+      assert.deepEqual(of("two:2").log, ["hold cluster a@", "forget", "+cluster *"]);
+      of("two:2").answer(cluster, { upserted: [receivedCluster("a", "2"), receivedCluster("b", "2")] });
+      await settle();
+      of("one:1").answer(cluster, { upserted: [receivedCluster("a", "1")] });
+      await settle();
+      assert.deepEqual(switches(events), ["one:1 two:2", "two:2 one:1"]);
+      assert.deepEqual(all.take(), ["a +a -", "a,b +a,b -", "a,b +a -", "a + -b"]);
+    }));
+
   it("leaves the server behind it when the first answers before that one does", () =>
     withClient({ servers }, async ({ of, events, watch }) => {
       const a = watch("a");

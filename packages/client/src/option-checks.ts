@@ -2,9 +2,11 @@ import { XdskitError } from "@xdskit/api";
 import type { ClientOptions } from "./client-options.js";
 
 /** Looks at what types alone do not keep right: times, counts and words. Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names the option. */
-export function checkOptions({ backoff, limits, absentAfterMs, nodeOn }: ClientOptions): void {
+export function checkOptions({ backoff, limits, absentAfterMs, nodeOn, fallback }: ClientOptions): void {
   if (nodeOn !== undefined && nodeOn !== "first" && nodeOn !== "every")
     throw wrong("nodeOn", '"first" or "every"', nodeOn);
+  if (fallback !== undefined && fallback !== "when-lacking" && fallback !== "when-away")
+    throw wrong("fallback", '"when-lacking" or "when-away"', fallback);
   if (absentAfterMs !== undefined && !(absentAfterMs > 0)) {
     throw wrong("absentAfterMs", "milliseconds above 0", absentAfterMs);
   }

@@ -28,6 +28,8 @@ export interface OriginOptions {
   readonly make: MakeUpstream;
   readonly clock: Clock;
   readonly watcherMs: number;
+  /** The next server is asked although all that is wanted is there. */
+  readonly isEager: boolean;
   readonly acknowledge: ((update: ResourceUpdate, server: string) => Promise<void>) | undefined;
   emit(event: () => ClientEvent): void;
 }
@@ -76,7 +78,7 @@ export function createOrigin(options: OriginOptions): Origin {
       return of(undefined).reduce((sum, { revision }) => sum + revision, 0);
     },
     isWatched: (type) => of(type).some(({ isWatched }) => isWatched),
-    isLacking: (type) => of(type).some(({ isLacking }) => isLacking),
+    needsAnother: (type) => of(type).some((cache) => (options.isEager ? cache.isWatched : cache.isLacking)),
     responded(type) {
       const taken = caches.get(type)?.responded();
       if (taken === undefined) return;

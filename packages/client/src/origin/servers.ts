@@ -17,8 +17,8 @@ export interface ServersOwner {
   readonly revision: number;
   /** Something of the type, or of any, is asked for. */
   isWatched(type: ResourceType | undefined): boolean;
-  /** Something of the type, or of any, is asked for and nothing is known of it. */
-  isLacking(type: ResourceType | undefined): boolean;
+  /** Something of the type, or of any, is asked for, and another server is to be asked while this one is away: since nothing is known of it (A71), or in any case. */
+  needsAnother(type: ResourceType | undefined): boolean;
   responded(type: ResourceType): void;
   update(update: ResourceUpdate, server: string): Promise<void> | undefined;
   rejected(type: ResourceType, message: string, bad: readonly BadResource[]): void;
@@ -187,7 +187,7 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
     if (last === undefined) return;
     for (const [type, error] of last.away) {
       const next = members[asked + 1];
-      if (next !== undefined && owner.isLacking(type)) {
+      if (next !== undefined && owner.needsAnother(type)) {
         asked += 1;
         ask(next, () => "");
         return;

@@ -32,7 +32,9 @@ export async function readClientSettings(options: WatchOptions): Promise<ClientS
           ),
         }
       : await fromBootstrap(options.bootstrap, wanted[0].type);
-  return { ...all, client: { ...base, types, registry, node: nodeOf(options, base.node) } };
+  // Who looks wants to see what there is now, and not what a server that is away had.
+  const fallback = "when-away";
+  return { ...all, client: { ...base, types, registry, fallback, node: nodeOf(options, base.node) } };
 }
 
 /** Files of credentials are read for each connection; that one is missing from the start is a typing error. */

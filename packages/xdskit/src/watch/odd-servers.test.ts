@@ -113,6 +113,23 @@ describe("xdskit watch and servers that come and go", () => {
     }
   });
 
+  it("asks the next server when the first goes away, although all that it had is there", async () => {
+    const [first, second] = [createServer(), createServer()];
+    try {
+      first.config.set([cluster("a")]);
+      second.config.set([cluster("a"), cluster("b")]);
+      const { grpc: address } = await first.listen({ grpc: "127.0.0.1:0" });
+      const { grpc: fallback } = await second.listen({ grpc: "127.0.0.1:0" });
+      await using watching = watch("--server", address, "--server", fallback);
+      await watching.seen(is("upsert", "a"));
+      await first.close({ timeoutMs: 200 });
+      await watching.seen(({ event, server }) => event === "connected" && server === fallback);
+      await watching.seen(is("upsert", "b"));
+    } finally {
+      await Promise.all([first, second].map((server) => server.close({ timeoutMs: 200 })));
+    }
+  });
+
   it("asks the next server while the first is away, and goes back to it", async () => {
     const [first, second] = [createServer(), createServer()];
     try {
