@@ -4,10 +4,9 @@ import { create } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { type ReceivedResource, receivedResource } from "@xdskit/protocol";
-import { createClientWith } from "./create-client.js";
-import { type ScriptedUpstream, scriptedUpstreams } from "./testing/scripted-upstream.js";
+import { withOneServer } from "./testing/one-server-client.js";
+import { settle } from "./testing/settle.js";
 import { type Told, watchCluster, watchClusters } from "./testing/told.js";
-import type { XdsClient } from "./xds-client.js";
 
 const cluster = resourceTypes.find("cluster")!;
 
@@ -15,22 +14,11 @@ function aliased(name: string, content: string, ...aliases: readonly string[]): 
   return receivedResource(createResource(create(ClusterSchema, { name, altStatName: content }), { aliases }), content);
 }
 
-async function withClient(test: (client: XdsClient, one: ScriptedUpstream) => Promise<void>): Promise<void> {
-  const { create, of } = scriptedUpstreams();
-  const client = createClientWith({ servers: ["one:1"], node: { id: "me" } }, create);
-  try {
-    await test(client, of("one:1"));
-  } finally {
-    await client.close();
-  }
-}
-
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const linesOf = ({ lines }: Told) => [...lines];
 
 describe("who watches by an alias", () => {
   it("gets what came for others before", () =>
-    withClient(async (client, one) => {
+    withOneServer(async (client, one) => {
       watchClusters(client);
       one.answer(cluster, { upserted: [aliased("a", "1", "www")] });
       const late = watchCluster(client, "www");
@@ -47,7 +35,7 @@ describe("who watches by an alias", () => {
     }));
 
   it("has no gap where another resource takes the alias over", () =>
-    withClient(async (client, one) => {
+    withOneServer(async (client, one) => {
       const www = watchCluster(client, "www");
       one.answer(cluster, { upserted: [aliased("a", "1", "www")] });
       one.answer(cluster, { upserted: [aliased("b", "1", "www")], removed: ["a"] });
@@ -58,7 +46,7 @@ describe("who watches by an alias", () => {
     }));
 
   it("leaves what has that name of its own alone", () =>
-    withClient(async (client, one) => {
+    withOneServer(async (client, one) => {
       const [a, b, all] = [watchCluster(client, "a"), watchCluster(client, "b"), watchClusters(client)];
       one.answer(cluster, { upserted: [aliased("b", "1"), aliased("a", "1", "b")] });
       one.answer(cluster, { removed: ["a"] });

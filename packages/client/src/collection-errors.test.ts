@@ -3,24 +3,14 @@ import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { type ResourceError, type ResourceUpdate, statusCode } from "@xdskit/protocol";
 import { createClientWith } from "./create-client.js";
+import { withOneServer } from "./testing/one-server-client.js";
 import { scriptedTransport } from "./testing/scripted-transport.js";
-import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "./testing/scripted-upstream.js";
+import { receivedCluster, type ScriptedUpstream } from "./testing/scripted-upstream.js";
+import { settle } from "./testing/settle.js";
 import { watchCluster, watchClusters } from "./testing/told.js";
 import { createStreamUpstream } from "./upstreams/grpc/stream-upstream.js";
-import type { XdsClient } from "./xds-client.js";
 
 const cluster = resourceTypes.find("cluster")!;
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-async function withClient(test: (client: XdsClient, one: ScriptedUpstream) => Promise<void>): Promise<void> {
-  const { create, of } = scriptedUpstreams();
-  const client = createClientWith({ servers: ["one:1"], node: { id: "me" } }, create);
-  try {
-    await test(client, of("one:1"));
-  } finally {
-    await client.close();
-  }
-}
 
 function answerWith(one: ScriptedUpstream, change: Partial<ResourceUpdate>): void {
   one.sink.responded(cluster);
@@ -31,7 +21,7 @@ const error = (name: string, code: number): ResourceError => ({ name, code, mess
 
 describe("errors of a collection", () => {
   it("are no empty collection", () =>
-    withClient(async (client, one) => {
+    withOneServer(async (client, one) => {
       const all = watchClusters(client);
       answerWith(one, { failing: [error("*", statusCode.permissionDenied)] });
       await settle();
@@ -42,7 +32,7 @@ describe("errors of a collection", () => {
     }));
 
   it("of one of its members are told beside it, once for all members", () =>
-    withClient(async (client, one) => {
+    withOneServer(async (client, one) => {
       const [all, a] = [watchClusters(client), watchCluster(client, "a")];
       answerWith(one, { upserted: [receivedCluster("a", "1"), receivedCluster("b", "1")] });
       await settle();

@@ -6,6 +6,7 @@ import type { ClientOptions } from "./client-options.js";
 import { createClientWith } from "./create-client.js";
 import { manualClock } from "./testing/manual-clock.js";
 import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "./testing/scripted-upstream.js";
+import { settle } from "./testing/settle.js";
 import type { XdsClient } from "./xds-client.js";
 
 const cluster = resourceTypes.find("cluster")!;
@@ -53,7 +54,6 @@ async function withClient(options: Partial<ClientOptions>, test: (tools: Tools) 
   }
 }
 
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const switches = (events: readonly ClientEvent[]) =>
   events.flatMap((event) => (event.kind === "switched" ? [`${event.from} ${event.to}`] : []));
 

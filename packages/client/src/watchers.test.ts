@@ -8,6 +8,7 @@ import type { ClientOptions } from "./client-options.js";
 import { createClientWith } from "./create-client.js";
 import { manualClock } from "./testing/manual-clock.js";
 import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "./testing/scripted-upstream.js";
+import { settle } from "./testing/settle.js";
 import type { Collection, CollectionWatcher, ResourceWatcher, WatchIterator, XdsClient } from "./xds-client.js";
 
 const cluster = resourceTypes.find("cluster")!;
@@ -35,7 +36,6 @@ async function withClient(test: (tools: Tools) => Promise<void>, options: Partia
 }
 
 /** Lets all that was begun come to its end. */
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Writes down what it is told: `web new`, `error XDSKIT_…`, `beside XDSKIT_…`. */
 function recorder(): ResourceWatcher & { readonly log: string[]; take(): string[] } {

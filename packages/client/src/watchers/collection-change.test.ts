@@ -3,10 +3,10 @@ import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { createClientWith } from "../create-client.js";
 import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted-upstream.js";
+import { settle } from "../testing/settle.js";
 import type { Collection, WatchItem, WatchIterator } from "../xds-client.js";
 
 const cluster = resourceTypes.find("cluster")!;
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 async function withIterator(test: (read: () => Promise<string>, one: ScriptedUpstream) => Promise<void>) {
   const { create, of } = scriptedUpstreams();

@@ -26,7 +26,7 @@ class Machine implements ClientStream {
   readonly #types = new Map<TypeUrl, ClientType>();
   /** Types that may have something to say. */
   readonly #ready = new Set<ClientType>();
-  /** What responses are about that wait for an answer. */
+  /** How many were opened, and how many responses were read on all of them: those have their numbers of it. */
   #streams = 0;
   #responses = 0;
   /** The numbers of responses of streams that are gone are not above this. */

@@ -6,6 +6,7 @@ import type { ClientOptions } from "../../client-options.js";
 import { createClientWith } from "../../create-client.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
+import { settle } from "../../testing/settle.js";
 import type { XdsClient } from "../../xds-client.js";
 import { createStreamUpstream } from "./stream-upstream.js";
 
@@ -46,7 +47,6 @@ async function withStreams(
   assert.equal(transport.mostAtOnce <= 1 || !aggregated, true);
 }
 
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const kinds = (events: readonly ClientEvent[]) =>
   events.flatMap((event) => {
     if (event.kind === "disconnected") return [event.error === undefined ? "ended" : `lost ${event.error.message}`];
