@@ -2,6 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import { type ClientStream, type ClientStreamEffect, type ResourceUpdate, statusCode } from "@xdskit/protocol";
 import { createWaits } from "../../backoff.js";
 import { awayError } from "../../client-errors.js";
+import { answerLater, rejectionsLast } from "../machine-effects.js";
 import type { UpstreamContext, UpstreamSink } from "../upstream.js";
 import type { DiscoveryMethod } from "./methods.js";
 import { createRepeatPace } from "./repeat-pace.js";
@@ -188,8 +189,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     let unanswered: number | undefined;
     let update: ResourceUpdate | undefined;
     let type: ResourceType | undefined;
-    const inOrder = [...effects].sort((a, b) => Number(a.kind === "rejected") - Number(b.kind === "rejected"));
-    for (const effect of inOrder) {
+    for (const effect of rejectionsLast(effects)) {
       switch (effect.kind) {
         case "received":
           answered = true;
@@ -209,7 +209,13 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
           break;
       }
     }
-    if (unanswered !== undefined && type !== undefined) answerLater(unanswered, update ?? emptyUpdate(type));
+    if (unanswered !== undefined && type !== undefined) {
+      const response = unanswered;
+      answerLater(sink, type, update, (error) => {
+        handle(machine.step({ kind: "answer", response, error }, clock.now()));
+        pump();
+      });
+    }
     arm();
   }
 
@@ -223,18 +229,6 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     broken?.cancel(code, message);
     left(code, message);
     look();
-  }
-
-  function answerLater(response: number, update: ResourceUpdate): void {
-    const told = sink.acknowledge?.(update) ?? Promise.resolve();
-    const answer = (error: string | undefined) => {
-      handle(machine.step({ kind: "answer", response, error }, clock.now()));
-      pump();
-    };
-    told.then(
-      () => answer(undefined),
-      (error: unknown) => answer(error instanceof Error ? error.message : String(error)),
-    );
   }
 
   /** Reads on once watchers are done with what they were given. */
@@ -318,8 +312,4 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
       return promise;
     },
   };
-}
-
-function emptyUpdate(type: ResourceType): ResourceUpdate {
-  return { type, upserted: [], removed: [], absent: [], failing: [] };
 }

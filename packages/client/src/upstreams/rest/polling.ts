@@ -10,6 +10,7 @@ import {
 } from "@xdskit/protocol";
 import { createWaits, type Waits } from "../../backoff.js";
 import { awayError } from "../../client-errors.js";
+import { answerLater, rejectionsLast } from "../machine-effects.js";
 import type { UpstreamContext, UpstreamSink } from "../upstream.js";
 import { answerError } from "./answer-error.js";
 import { createPollRequests, type PollRequests } from "./poll-request.js";
@@ -286,8 +287,7 @@ class TypePolling implements Polling {
     let broken: string | undefined;
     let unanswered: number | undefined;
     let update: ResourceUpdate | undefined;
-    const inOrder = [...effects].sort((a, b) => Number(a.kind === "rejected") - Number(b.kind === "rejected"));
-    for (const effect of this.#closed ? [] : inOrder) {
+    for (const effect of this.#closed ? [] : rejectionsLast(effects)) {
       if (effect.kind === "close") {
         // The next poll begins as on another stream.
         this.#isOpen = false;
@@ -301,20 +301,12 @@ class TypePolling implements Polling {
       }
     }
     if (unanswered !== undefined) {
-      this.#answerLater(unanswered, update ?? { type, upserted: [], removed: [], absent: [], failing: [] });
+      const response = unanswered;
+      // What is decided goes with the next poll.
+      answerLater(sink, type, update, (error) => void this.#handle(this.#step({ kind: "answer", response, error })));
     }
     this.#awaitDeadline();
     return { delivered, broken };
-  }
-
-  /** What is decided goes with the next poll. */
-  #answerLater(response: number, update: ResourceUpdate): void {
-    const decided = this.#options.sink.acknowledge?.(update) ?? Promise.resolve();
-    const answer = (error: string | undefined) => void this.#handle(this.#step({ kind: "answer", response, error }));
-    decided.then(
-      () => answer(undefined),
-      (error: unknown) => answer(error instanceof Error ? error.message : String(error)),
-    );
   }
 
   /** Sees to it that time goes by in the machine. */
