@@ -32,7 +32,7 @@ import { Session, type SessionContext } from "./session.js";
 import type { LayerName, LayerUpdate, Source } from "./source.js";
 import { layerStats } from "./stats.js";
 import type { Accept, Refusal, Transport } from "./transport.js";
-import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
+import { createGrpcTransport } from "./transports/http2/http2-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 import { createViews } from "./views/views.js";
 import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";

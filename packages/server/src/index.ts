@@ -93,7 +93,7 @@ export type {
   ServiceMethod,
   Transport,
 } from "./transport.js";
-export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
+export { createGrpcTransport, type GrpcTransportOptions } from "./transports/http2/http2-transport.js";
 export { listenError } from "./transports/listening.js";
 export {
   createMemoryPollTransport,

@@ -5,7 +5,7 @@ import type { StatusSource } from "../client-status/status-answer.js";
 import type { CallInfo } from "../events.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";
 import type { Refusal, Service } from "../transport.js";
-import { discoveryMethods } from "../transports/grpc/methods.js";
+import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createHealth } from "./health.js";
 import { healthDiscovery } from "./health-discovery.js";
 import { createReflection } from "./reflection.js";

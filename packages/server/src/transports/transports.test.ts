@@ -3,7 +3,7 @@ import { defaultKeepalive } from "../keepalive.js";
 import { grpcClient, memoryClient } from "../testing/raw-client.js";
 import { describeTransport } from "../testing/transport-contract.js";
 import type { Transport } from "../transport.js";
-import { createGrpcTransport } from "./grpc/grpc-transport.js";
+import { createGrpcTransport } from "./http2/http2-transport.js";
 import { createMemoryTransport, type MemoryTransport } from "./memory/memory-transport.js";
 
 describeTransport({

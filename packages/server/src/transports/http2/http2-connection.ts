@@ -1,0 +1,437 @@
+import { createFloodGuard, type FloodGuard, floodCost } from "./flood-guard.js";
+import { createFrameReader, type FrameReader } from "./frame-reader.js";
+import {
+  defaultFrameBytes,
+  defaultWindow,
+  flag,
+  frame,
+  frameType,
+  goAwayFrame,
+  headerFrames,
+  pingFrame,
+  rstStreamFrame,
+  windowUpdateFrame,
+} from "./frames.js";
+import { type AssembledBlock, createHeaderAssembly, type HeaderAssembly, unpadded } from "./header-assembly.js";
+import { BadHeaderBlock, createHeaderDecoder, type HeaderBlock, type HeaderDecoder } from "./hpack/header-decoder.js";
+import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
+import { Http2Sender } from "./http2-sender.js";
+import { type ServerStream, type StreamHandler, StreamState } from "./http2-stream.js";
+import { type PeerSettings, readSettings } from "./peer-settings.js";
+import { checkTrailers, type RequestHead, readRequestHead } from "./request-head.js";
+
+/** What one connection may cost. */
+export interface ConnectionLimits {
+  /** Streams open at once. */
+  readonly streams: number;
+  /** Bytes of one header block, as HPACK counts, and of its frames. */
+  readonly headerBytes: number;
+}
+
+/** What a connection needs from outside: it opens no socket, and reads no clock. */
+export interface ConnectionHost {
+  /** Writes bytes; false when there is no room for more until `drained`. The bytes are the socket's from then on. */
+  write(bytes: Buffer): boolean;
+  /** Between these what is written may go out as one. */
+  cork(): void;
+  uncork(): void;
+  /** No more is written: close once all has gone out. */
+  finish(): void;
+  /** Milliseconds, never going back. */
+  now(): number;
+  /** Takes over a new stream; nothing is called on it before this returns. */
+  accept(head: RequestHead, stream: ServerStream): StreamHandler;
+}
+
+const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+/** So much is received before the peer is given as much room again. */
+const updateBytes = defaultWindow >> 1;
+/**
+ * The server's end of one HTTP/2 connection (RFC 9113): bytes in, bytes out, no socket and no clock. What a peer does wrong ends its stream or the connection
+ * with the error that the RFC names, and never throws out of here.
+ */
+export class Http2Connection {
+  readonly #host: ConnectionHost;
+  readonly #limits: ConnectionLimits;
+  readonly #reader: FrameReader;
+  readonly #headers: HeaderDecoder = createHeaderDecoder();
+  readonly #flood: FloodGuard;
+  readonly #assembly: HeaderAssembly;
+  readonly #peer: PeerSettings = { window: defaultWindow, frameBytes: defaultFrameBytes };
+  readonly #streams = new Map<number, StreamState>();
+  readonly #sender: Http2Sender;
+  /** Reset by us, of which frames may still be on their way. */
+  readonly #resets = new Set<number>();
+  #prefaceLeft = preface.length;
+  #sawSettings = false;
+  #lastStream = 0;
+  #received = 0;
+  #isOver = false;
+  #isGoingAway = false;
+  #pings = 0;
+
+  constructor(host: ConnectionHost, limits: ConnectionLimits) {
+    this.#host = host;
+    this.#limits = limits;
+    this.#flood = createFloodGuard(host.now);
+    this.#assembly = createHeaderAssembly(2 * limits.headerBytes);
+    this.#sender = new Http2Sender({
+      write: (bytes) => this.#isOver || host.write(bytes),
+      peer: this.#peer,
+      flood: this.#flood,
+      finish: (stream, trailers) => this.#finishStream(stream, trailers),
+    });
+    this.#reader = createFrameReader((type, flags, stream, payload) => this.#frame(type, flags, stream, payload));
+    const settings = Buffer.alloc(12);
+    settings.writeUInt16BE(3, 0);
+    settings.writeUInt32BE(limits.streams, 2);
+    settings.writeUInt16BE(6, 6);
+    settings.writeUInt32BE(limits.headerBytes, 8);
+    this.#write(frame(frameType.settings, 0, 0, settings));
+  }
+
+  /** The client said what HTTP/2 wants at the start: it is no stranger. */
+  get isOpen(): boolean {
+    return this.#sawSettings;
+  }
+
+  get openStreams(): number {
+    return this.#streams.size;
+  }
+
+  /** Pings sent and not answered. */
+  get pings(): number {
+    return this.#pings;
+  }
+
+  receive(bytes: Buffer): void {
+    if (this.#isOver) return;
+    this.#host.cork();
+    try {
+      const rest = this.#prefaceLeft === 0 ? bytes : this.#readPreface(bytes);
+      if (rest.length > 0) this.#reader.receive(rest);
+      this.#sender.flush();
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      this.#fail(error.code, error.message);
+    } finally {
+      this.#host.uncork();
+    }
+  }
+
+  /** The socket has room again. */
+  drained(): void {
+    this.#sender.drained();
+  }
+
+  /** The socket is gone. */
+  closed(): void {
+    this.#isOver = true;
+    for (const stream of [...this.#streams.values()]) this.#close(stream);
+  }
+
+  /** Asks the client whether it is still there; `pings` says so. */
+  ping(): void {
+    if (this.#isOver) return;
+    this.#pings += 1;
+    this.#write(pingFrame(Buffer.alloc(8), false));
+  }
+
+  /** Takes no further streams; the connection ends with its last one. */
+  goAway(): void {
+    if (this.#isGoingAway || this.#isOver) return;
+    this.#isGoingAway = true;
+    this.#write(goAwayFrame(this.#lastStream, http2Error.noError, ""));
+    this.#finishIfDone();
+  }
+
+  #readPreface(bytes: Buffer): Buffer {
+    const from = preface.length - this.#prefaceLeft;
+    const length = Math.min(this.#prefaceLeft, bytes.length);
+    if (!preface.subarray(from, from + length).equals(bytes.subarray(0, length))) {
+      throw new ConnectionError(http2Error.protocolError, "this is not HTTP/2");
+    }
+    this.#prefaceLeft -= length;
+    return bytes.subarray(length);
+  }
+
+  #frame(type: number, flags: number, id: number, payload: Buffer): void {
+    if (this.#isOver) return;
+    if (!this.#sawSettings) {
+      if (type !== frameType.settings || (flags & flag.ack) !== 0)
+        throw protocolError("the first frame is not SETTINGS");
+      this.#sawSettings = true;
+    }
+    if (this.#assembly.open !== undefined && (type !== frameType.continuation || id !== this.#assembly.open)) {
+      throw protocolError("a frame in the middle of a header block");
+    }
+    try {
+      this.#dispatch(type, flags, id, payload);
+    } catch (error) {
+      if (!(error instanceof StreamError)) throw error;
+      this.#flood.count(floodCost.fault);
+      this.#reset(id, error.code);
+    }
+  }
+
+  #dispatch(type: number, flags: number, id: number, payload: Buffer): void {
+    switch (type) {
+      case frameType.data:
+        this.#data(flags, id, payload);
+        return;
+      case frameType.headers:
+        if (id === 0) throw protocolError("HEADERS without a stream");
+        this.#headerBlock(this.#assembly.headers(flags, id, payload));
+        return;
+      case frameType.continuation:
+        this.#headerBlock(this.#assembly.continuation(flags, payload));
+        return;
+      case frameType.windowUpdate:
+        this.#windowUpdate(id, payload);
+        return;
+      case frameType.ping:
+        this.#ping(flags, id, payload);
+        return;
+      case frameType.settings:
+        this.#settings(flags, id, payload);
+        return;
+      case frameType.rstStream:
+        this.#rstStream(id, payload);
+        return;
+      case frameType.priority:
+        this.#flood.count(floodCost.idle);
+        if (id === 0) throw protocolError("PRIORITY without a stream");
+        if (payload.length !== 5) throw new StreamError(http2Error.frameSizeError, "PRIORITY of another size than 5");
+        return;
+      case frameType.goAway:
+        this.#flood.count(floodCost.idle);
+        if (id !== 0) throw protocolError("GOAWAY on a stream");
+        if (payload.length < 8) throw new ConnectionError(http2Error.frameSizeError, "GOAWAY of less than 8 bytes");
+        return;
+      case frameType.pushPromise:
+        throw protocolError("a client must not push");
+      default:
+        // Unknown types mean nothing (5.5).
+        this.#flood.count(floodCost.idle);
+    }
+  }
+
+  #data(flags: number, id: number, payload: Buffer): void {
+    if (id === 0) throw protocolError("DATA without a stream");
+    if (id > this.#lastStream) throw protocolError("DATA on a stream that was never opened");
+    // Padding counts, and so does what comes for a stream that is gone (6.9).
+    this.#received += payload.length;
+    if (this.#received > defaultWindow)
+      throw new ConnectionError(http2Error.flowControlError, "more data than there was room for");
+    if (this.#received >= updateBytes) {
+      this.#write(windowUpdateFrame(0, this.#received));
+      this.#received = 0;
+    }
+    const stream = this.#streams.get(id);
+    if (stream === undefined || stream.isHalfClosed) {
+      if (stream === undefined && this.#resets.has(id)) {
+        this.#flood.count(floodCost.idle);
+        return;
+      }
+      throw new StreamError(http2Error.streamClosed, "DATA on a stream that is closed");
+    }
+    stream.received += payload.length;
+    if (stream.received > defaultWindow)
+      throw new StreamError(http2Error.flowControlError, "more data than there was room for");
+    const data = unpadded(flags, payload);
+    const isEnd = (flags & flag.endStream) !== 0;
+    if (data.length === 0 && !isEnd) this.#flood.count(floodCost.idle);
+    if (!isEnd && stream.received >= updateBytes) {
+      this.#write(windowUpdateFrame(id, stream.received));
+      stream.received = 0;
+    }
+    if (data.length > 0) stream.handler?.data(data);
+    if (isEnd) this.#halfClose(stream);
+  }
+
+  #headerBlock(assembled: AssembledBlock | undefined): void {
+    if (assembled === undefined) return;
+    const { stream: id, endStream } = assembled;
+    // Read in any case: what it adds to the table is used by later ones.
+    const block = this.#decode(assembled.bytes);
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) {
+      this.#trailers(stream, endStream, block);
+      return;
+    }
+    if (this.#resets.has(id)) return;
+    if (id % 2 === 0) throw protocolError("a client's streams have odd numbers");
+    if (id <= this.#lastStream)
+      throw new ConnectionError(http2Error.streamClosed, "HEADERS on a stream that is closed");
+    this.#lastStream = id;
+    if (this.#isGoingAway || this.#streams.size >= this.#limits.streams) {
+      throw new StreamError(http2Error.refusedStream, "no further streams");
+    }
+    if (block.isTooLarge) throw new StreamError(http2Error.enhanceYourCalm, "the headers are too large");
+    const head = readRequestHead(block.fields);
+    const opened = new StreamState(id, this.#peer.window);
+    this.#streams.set(id, opened);
+    opened.handler = this.#host.accept(head, this.#viewOf(opened));
+    if (opened.isClosed) opened.handler.closed();
+    else if (endStream) this.#halfClose(opened);
+  }
+
+  #trailers(stream: StreamState, endStream: boolean, block: HeaderBlock): void {
+    if (stream.isHalfClosed) throw new StreamError(http2Error.streamClosed, "HEADERS after the end");
+    if (!endStream) throw new StreamError(http2Error.protocolError, "a second head");
+    checkTrailers(block.fields);
+    this.#halfClose(stream);
+  }
+
+  #decode(bytes: Buffer): HeaderBlock {
+    try {
+      return this.#headers.decode(bytes, this.#limits.headerBytes);
+    } catch (error) {
+      if (!(error instanceof BadHeaderBlock)) throw error;
+      throw new ConnectionError(http2Error.compressionError, error.message);
+    }
+  }
+
+  #halfClose(stream: StreamState): void {
+    stream.isHalfClosed = true;
+    stream.handler?.ended();
+  }
+
+  #windowUpdate(id: number, payload: Buffer): void {
+    if (payload.length !== 4)
+      throw new ConnectionError(http2Error.frameSizeError, "WINDOW_UPDATE of another size than 4");
+    this.#flood.count(floodCost.idle);
+    const bytes = payload.readUInt32BE(0) & 0x7fffffff;
+    if (id === 0) {
+      if (bytes === 0) throw protocolError("WINDOW_UPDATE by nothing");
+      this.#sender.growAll(bytes);
+      return;
+    }
+    if (id > this.#lastStream) throw protocolError("WINDOW_UPDATE of a stream that was never opened");
+    const stream = this.#streams.get(id);
+    // What was on its way when the stream ended.
+    if (stream === undefined) return;
+    if (bytes === 0) throw new StreamError(http2Error.protocolError, "WINDOW_UPDATE by nothing");
+    this.#sender.grow(stream, bytes);
+  }
+
+  #ping(flags: number, id: number, payload: Buffer): void {
+    if (id !== 0) throw protocolError("PING on a stream");
+    if (payload.length !== 8) throw new ConnectionError(http2Error.frameSizeError, "PING of another size than 8");
+    if ((flags & flag.ack) !== 0) {
+      this.#pings = 0;
+      return;
+    }
+    this.#flood.count(floodCost.idle);
+    this.#write(pingFrame(payload, true));
+  }
+
+  #settings(flags: number, id: number, payload: Buffer): void {
+    if (id !== 0) throw protocolError("SETTINGS on a stream");
+    if ((flags & flag.ack) !== 0) {
+      if (payload.length > 0)
+        throw new ConnectionError(http2Error.frameSizeError, "an answer to SETTINGS with content");
+      return;
+    }
+    this.#flood.count(floodCost.idle);
+    const before = this.#peer.window;
+    readSettings(payload, this.#peer);
+    const grown = this.#peer.window - before;
+    if (grown !== 0) {
+      for (const stream of this.#streams.values()) {
+        this.#growBySettings(stream, grown);
+      }
+    }
+    this.#write(frame(frameType.settings, flag.ack, 0, Buffer.alloc(0)));
+  }
+
+  #growBySettings(stream: StreamState, bytes: number): void {
+    try {
+      this.#sender.grow(stream, bytes);
+    } catch (error) {
+      // Of settings it is the connection's fault (6.9.2).
+      if (error instanceof StreamError) throw new ConnectionError(error.code, error.message);
+      throw error;
+    }
+  }
+
+  #rstStream(id: number, payload: Buffer): void {
+    if (id === 0 || id > this.#lastStream) throw protocolError("RST_STREAM of a stream that was never opened");
+    if (payload.length !== 4) throw new ConnectionError(http2Error.frameSizeError, "RST_STREAM of another size than 4");
+    const stream = this.#streams.get(id);
+    const isEarly = stream?.hasResponded === false;
+    this.#flood.count(isEarly ? floodCost.reset : floodCost.idle);
+    if (stream !== undefined) this.#close(stream);
+  }
+
+  #viewOf(stream: StreamState): ServerStream {
+    return {
+      respond: (block) => {
+        if (stream.isClosed || stream.hasResponded) return;
+        stream.hasResponded = true;
+        this.#write(headerFrames(stream.id, block, false, this.#peer.frameBytes));
+      },
+      send: (...parts) => {
+        if (stream.isClosed || stream.trailers !== undefined) return false;
+        return this.#sender.send(stream, parts);
+      },
+      end: (block) => {
+        if (stream.isClosed || stream.trailers !== undefined) return;
+        stream.trailers = block;
+        if (stream.queue.bytes === 0) this.#finishStream(stream, block);
+      },
+      reset: (code) => this.#reset(stream.id, code),
+    };
+  }
+
+  #finishStream(stream: StreamState, block: Uint8Array): void {
+    stream.hasResponded = true;
+    this.#write(headerFrames(stream.id, block, true, this.#peer.frameBytes));
+    // A client that goes on to send is told that nobody listens (8.1).
+    if (!stream.isHalfClosed) this.#reset(stream.id, http2Error.noError);
+    else this.#close(stream);
+  }
+
+  /** Ends a stream, known or not, and tells the client. */
+  #reset(id: number, code: Http2ErrorCode): void {
+    if (this.#isOver) return;
+    this.#write(rstStreamFrame(id, code));
+    this.#resets.add(id);
+    if (this.#resets.size > 1_000)
+      for (const oldest of this.#resets) {
+        this.#resets.delete(oldest);
+        break;
+      }
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) this.#close(stream);
+  }
+
+  #close(stream: StreamState): void {
+    if (stream.isClosed) return;
+    stream.isClosed = true;
+    this.#sender.drop(stream);
+    this.#streams.delete(stream.id);
+    stream.handler?.closed();
+    this.#finishIfDone();
+  }
+
+  #finishIfDone(): void {
+    if (!this.#isGoingAway || this.#isOver || this.#streams.size > 0) return;
+    this.#isOver = true;
+    this.#host.finish();
+  }
+
+  #fail(code: Http2ErrorCode, message: string): void {
+    this.#write(goAwayFrame(this.#lastStream, code, message));
+    this.closed();
+    this.#host.finish();
+  }
+
+  #write(bytes: Buffer): void {
+    if (!this.#isOver) this.#sender.control(bytes);
+  }
+}
+
+function protocolError(message: string): ConnectionError {
+  return new ConnectionError(http2Error.protocolError, message);
+}

@@ -1,0 +1,50 @@
+import type { Http2ErrorCode } from "./http2-errors.js";
+import { createOutgoingQueue, type OutgoingQueue } from "./outgoing-queue.js";
+
+/** What serves a stream. Nothing of it throws. */
+export interface StreamHandler {
+  /** A part of the request's body; only good until the call returns. */
+  data(bytes: Buffer): void;
+  /** The client sends no more. */
+  ended(): void;
+  /** There is room to send again. */
+  drained(): void;
+  /** Nothing is left of the stream, whatever the reason. Called once. */
+  closed(): void;
+}
+
+/** A stream as what serves it sees it. */
+export interface ServerStream {
+  /** Sends the head of the response: an encoded header block. Once, and before any data. */
+  respond(block: Uint8Array): void;
+  /** Sends parts of the body as one piece; they may be shared, and must not change. False: taken, but there is no room for more until `drained`. */
+  send(...parts: readonly Uint8Array[]): boolean;
+  /** Ends the response behind what was sent, by trailers; where `respond` was not called these are all of it. */
+  end(block: Uint8Array): void;
+  /** Ends the stream at once; what waits is dropped. */
+  reset(code: Http2ErrorCode): void;
+}
+
+/** What the connection keeps of a stream. */
+export class StreamState {
+  readonly id: number;
+  readonly queue: OutgoingQueue = createOutgoingQueue();
+  handler: StreamHandler | undefined;
+  /** How many bytes of data may be sent to the peer. */
+  sendWindow: number;
+  /** How many were received of those that the peer may send, since the last WINDOW_UPDATE. */
+  received = 0;
+  /** The peer sent END_STREAM. */
+  isHalfClosed = false;
+  hasResponded = false;
+  /** Sent once the queue is empty. */
+  trailers: Uint8Array | undefined;
+  /** `send` said that there is no room. */
+  isFull = false;
+  isClosed = false;
+
+  constructor(id: number, sendWindow: number) {
+    this.id = id;
+    this.sendWindow = sendWindow;
+  }
+}

@@ -1,0 +1,152 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { performance } from "node:perf_hooks";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import type { ResourceTypes } from "@xdskit/api";
+import { formatAddress } from "../../address.js";
+import type { Keepalive } from "../../keepalive.js";
+import type { Accept, Transport } from "../../transport.js";
+import { discoveryMethods } from "../discovery-methods.js";
+import { listenAddress, listenError } from "../listening.js";
+import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
+import { type ConnectionLimits, Http2Connection } from "./http2-connection.js";
+
+/** What the gRPC transport needs to know. */
+export interface GrpcTransportOptions {
+  readonly types: ResourceTypes;
+  readonly keepalive: Keepalive;
+  /** The largest request, in bytes; a larger one ends its stream with RESOURCE_EXHAUSTED. */
+  readonly requestBytes: number;
+  /** Bytes that may be held, over all connections, of requests of which the rest has not come. Default 256 MiB. */
+  readonly heldBytes?: number | undefined;
+  /** Certificates. Default: plaintext. */
+  readonly tls?: TlsOptions | undefined;
+}
+
+/** A connection may be new for so long without saying what HTTP/2 wants at its start, in milliseconds. */
+const prefaceMs = 10_000;
+
+const limits: ConnectionLimits = { streams: 100_000, headerBytes: 32 * 1024 };
+
+/**
+ * Discovery over gRPC: ADS and all per-type services of the table of types, SotW and delta, v2 and v3, and the unary `Fetch…`; and the
+ * server's other services. Bytes in, bytes out: nothing is decoded here. Methods that do not exist answer UNIMPLEMENTED.
+ *
+ * It speaks HTTP/2 by itself: a response that a thousand streams need costs each of them one copy behind a frame's head and one write, and nothing in between.
+ */
+export function createGrpcTransport(options: GrpcTransportOptions): Transport {
+  const { keepalive, requestBytes, heldBytes = 256 * 1024 * 1024, tls } = options;
+  const methods = new Map<string, GrpcMethod>();
+  const connections = new Map<Socket, Http2Connection>();
+  const servers = new Set<Server>();
+  let held = 0;
+  let isClosing = false;
+  const context: GrpcContext = {
+    methods,
+    requestBytes,
+    hold(bytes) {
+      held += bytes;
+      return held <= heldBytes;
+    },
+  };
+
+  function serve(socket: Socket): void {
+    if (isClosing) {
+      socket.destroy();
+      return;
+    }
+    socket.setNoDelay(true);
+    const peer = formatAddress({ host: plainHost(socket.remoteAddress), port: socket.remotePort ?? 0 });
+    const connection = new Http2Connection(
+      {
+        write: (bytes) => socket.write(bytes),
+        cork: () => socket.cork(),
+        uncork: () => socket.uncork(),
+        finish: () => void socket.end(),
+        now: () => performance.now(),
+        accept: (head, stream) => serveGrpc(context, head, stream, peer),
+      },
+      limits,
+    );
+    connections.set(socket, connection);
+    const late = setTimeout(() => {
+      if (!connection.isOpen) socket.destroy();
+    }, prefaceMs).unref();
+    const stopPings = keepAlive(socket, connection, keepalive);
+    socket.on("data", (bytes: Buffer) => connection.receive(bytes));
+    socket.on("drain", () => connection.drained());
+    // What went wrong is of no use: "close" follows.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearTimeout(late);
+      stopPings();
+      connections.delete(socket);
+      connection.closed();
+    });
+  }
+
+  return {
+    async listen(address, accept, services) {
+      const { host, port } = listenAddress(address);
+      if (methods.size === 0) {
+        addDiscovery(methods, options.types, accept);
+        for (const service of services) {
+          for (const [name, method] of Object.entries(service.methods)) methods.set(`/${service.name}/${name}`, method);
+        }
+      }
+      const server =
+        tls === undefined ? createServer(serve) : createTlsServer({ ALPNProtocols: ["h2"], ...tls }, serve);
+      servers.add(server);
+      const bound = await new Promise<number>((resolve, reject) => {
+        server.once("error", (error) => reject(listenError(address, error)));
+        server.listen({ host, port }, () => {
+          const at = server.address();
+          resolve(typeof at === "object" && at !== null ? at.port : port);
+        });
+      });
+      server.on("error", () => {});
+      return formatAddress({ host, port: bound });
+    },
+    async close(timeoutMs) {
+      isClosing = true;
+      const ended = [...servers].map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+      for (const connection of connections.values()) connection.goAway();
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs);
+      });
+      await Promise.race([Promise.all(ended), late]);
+      clearTimeout(timer);
+      for (const socket of connections.keys()) socket.destroy();
+    },
+  };
+}
+
+/** Pings a connection now and then, and closes one that does not answer; returns what stops it. */
+function keepAlive(socket: Socket, connection: Http2Connection, { intervalMs, timeoutMs }: Keepalive): () => void {
+  let late: NodeJS.Timeout | undefined;
+  const timer = setInterval(() => {
+    if (connection.pings > 0) return;
+    connection.ping();
+    clearTimeout(late);
+    late = setTimeout(() => {
+      if (connection.pings > 0) socket.destroy();
+    }, timeoutMs).unref();
+  }, intervalMs).unref();
+  return () => {
+    clearInterval(timer);
+    clearTimeout(late);
+  };
+}
+
+function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, accept: Accept): void {
+  for (const [service, served] of discoveryMethods(types)) {
+    for (const [name, method] of served) {
+      methods.set(`/${service}/${name}`, { unary: method.unary, accept: (call) => accept({ ...call, method }) });
+    }
+  }
+}
+
+/** IPv4 addresses on an IPv6 socket are written as IPv6. */
+function plainHost(address: string | undefined): string {
+  return (address ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
+}

@@ -1,0 +1,59 @@
+import type { HeaderField } from "./hpack/static-table.js";
+import { http2Error, StreamError } from "./http2-errors.js";
+
+/** What a request says before its body, checked as RFC 9113, 8.2 and 8.3 want it. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  /** By lower-case name; the values of a name that comes twice are joined by a comma. Without those that begin with a colon. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+/** Of one connection alone, which HTTP/2 does not have (8.2.2). */
+const connectionHeaders = new Set(["connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade"]);
+
+/** Throws a StreamError for what is malformed. */
+export function readRequestHead(fields: readonly HeaderField[]): RequestHead {
+  const pseudo = new Map<string, string>();
+  const headers = new Map<string, string>();
+  for (const [name, value] of fields) {
+    checkField(name, value);
+    if (name.startsWith(":")) {
+      if (headers.size > 0) throw malformed(`${name} comes after other fields`);
+      if (!/^:(method|scheme|path|authority|protocol)$/.test(name) || pseudo.has(name))
+        throw malformed(`a second or unknown ${name}`);
+      pseudo.set(name, value);
+      continue;
+    }
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  const method = pseudo.get(":method");
+  const path = pseudo.get(":path");
+  if (method === undefined || path === undefined || path === "" || !pseudo.has(":scheme")) {
+    throw malformed("a request needs :method, :scheme and :path");
+  }
+  return { method, path, headers };
+}
+
+/** Fields that follow the body. Throws a StreamError for what is malformed. */
+export function checkTrailers(fields: readonly HeaderField[]): void {
+  for (const [name, value] of fields) {
+    checkField(name, value);
+    if (name.startsWith(":")) throw malformed(`${name} in trailers`);
+  }
+}
+
+function checkField(name: string, value: string): void {
+  if (!/^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name))
+    throw malformed("a field's name has a character that it must not have");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that must not occur (8.2.1).
+  if (/[\x00\x0a\x0d]|^[ \t]|[ \t]$/.test(value))
+    throw malformed("a field's value has a character that it must not have");
+  if (connectionHeaders.has(name)) throw malformed(`${name} does not exist in HTTP/2`);
+  if (name === "te" && value.toLowerCase() !== "trailers") throw malformed("te is something else than trailers");
+}
+
+function malformed(message: string): StreamError {
+  return new StreamError(http2Error.protocolError, message);
+}
