@@ -111,10 +111,16 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
       return;
     }
-    this.#guard(() => this.#step({ kind: "request", bytes }));
+    let isLastWord = false;
+    this.#guard(() => {
+      const [effect, ...more] = this.#step({ kind: "request", bytes });
+      isLastWord = effect?.kind === "acknowledged" && more.length === 0;
+    });
     this.#progress();
+    // The usual acknowledgement: nothing is lacking afterwards, so that there is nothing to look for.
+    if (isLastWord && this.#settled && this.#room) this.#alarm?.set(this.#stream.deadline());
     // Not answered at once: requests that come together are answered together, and in turn with other streams.
-    this.#wantsWork("answers");
+    else this.#wantsWork("answers");
   }
 
   drained(): void {
@@ -201,8 +207,10 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     return this.#context.clock.now();
   }
 
-  #step(event: StreamEvent): void {
-    this.#carryOut(this.#stream.step(event, this.#now));
+  #step(event: StreamEvent): readonly StreamEffect[] {
+    const effects = this.#stream.step(event, this.#now);
+    this.#carryOut(effects);
+    return effects;
   }
 
   /** Called where the client may have become settled, or may be no longer. */

@@ -27,7 +27,7 @@ import { usedBy } from "./shared-stage.js";
 import { sotw } from "./sotw.js";
 import { isSettled, statusOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
-import { holdAll, isUpToDate, newSubscriber, type Subscriber, setsOf } from "./subscriber.js";
+import { holdAll, isUpToDate, newSubscriber, type Subscriber, setsOf, standsOnlyAt } from "./subscriber.js";
 import { Told } from "./told.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
@@ -129,6 +129,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
     for (const subscriber of this.#ordered) {
       const newest = this.#newest?.of(subscriber.type);
+      if (standsOnlyAt(subscriber, newest)) continue;
       for (const set of setsOf(subscriber)) if (set !== newest) ResourceSets.shorten(set);
     }
     this.#ordering?.shorten(snapshot);
