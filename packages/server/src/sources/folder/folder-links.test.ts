@@ -187,6 +187,38 @@ for (const { what, places } of [
   });
 }
 
+test("files that were overwritten while the link led elsewhere are read, though the watcher has not told of all of them", async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const number of [1, 2]) await release(folder, `${number}`, number);
+  await folder.link("1", "current");
+  const options = { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 };
+  const { sink } = await startedSource(t, options);
+  const { mixtures, served } = watchForMixtures(sink, 3);
+  const { lstat } = fs.promises;
+  let swapped = false;
+  t.mock.method(fs.promises, "lstat", (...all: Parameters<typeof lstat>) => {
+    // The scan has begun with what it was told, and comes to the link now: the release that it led to at first has become another one.
+    if (!swapped && all[0] === folder.at("current")) {
+      swapped = true;
+      for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));
+      fs.symlinkSync("1", folder.at("swap"));
+      fs.renameSync(folder.at("swap"), folder.at("current"));
+    }
+    return lstat(...all);
+  });
+  syncBuiltinESMExports();
+  try {
+    await folder.swapLink("2", "current");
+    await folder.write("1/c0.yaml", clusters(["c0"], 3));
+    await sink.until("the newest release is served", () => served() === 3);
+    assert.ok(swapped);
+    assert.deepEqual(mixtures, []);
+  } finally {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+});
+
 test("links that lead in a circle are errors, and nothing hangs", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("config/a.yaml", clusters(["a"]));

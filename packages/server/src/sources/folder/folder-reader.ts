@@ -40,6 +40,8 @@ export class FolderReader {
   #scan: Scan | undefined;
   /** What happened since the last scan, as far as it is known. */
   #unseen = new Changes(true);
+  /** Whether what was read last is one state. */
+  #whole = false;
 
   constructor(options: FolderReaderOptions, contents: FolderContents, watcher: FolderWatcher) {
     this.#options = options;
@@ -66,7 +68,9 @@ export class FolderReader {
 
   /**
    * Reads what changed until the folder is still: no symbolic link was swapped, no file was written meanwhile, and nothing new was
-   * heard of; or until `maxSettleMs` after `since` (on the clock of `performance.now()`) as far as the last is concerned.
+   * heard of; or until `maxSettleMs` after `since` (on the clock of `performance.now()`) as far as the last is concerned. Where links
+   * say what belongs together, what is taken so late was looked at file by file: of a file that was overwritten while no link led to
+   * it, the scan that comes through the link may be ahead of the watcher.
    */
   async read(since: number): Promise<Round> {
     const { settleMs, maxSettleMs, signal } = this.#options;
@@ -86,9 +90,12 @@ export class FolderReader {
       for (const path of reading.read) read.add(path);
       parsed += reading.parsed;
       changed ||= reading.changed;
-      const whole = !scan.moved && !reading.moved && (!changed || (await isStill(scan)));
+      const unmoved = !scan.moved && !reading.moved && ((this.#whole && !changed) || (await isStill(scan)));
+      const quiet = !this.#watcher.pending;
+      const whole = unmoved && (quiet || changes.everything || scan.links.length === 0);
+      this.#whole = whole;
       if (!whole) this.distrust();
-      const done = whole && (!this.#watcher.pending || isLate());
+      const done = whole && (quiet || isLate());
       if (done || lastTry || signal.aborted) return { scan, read, parsed, changed, whole };
       await delay(whole ? settleMs : Math.min(settleMs, 5 * attempt), undefined, { signal }).catch(() => {});
     }
