@@ -1,5 +1,6 @@
 export { createUnpack, type Unpack, type UnpackedAny } from "./any.js";
 export { type PlacedDocument, readDocument } from "./document.js";
+export { envoySchema } from "./envoy-schema.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors.js";
 export type { PositionedResource } from "./file-reading.js";

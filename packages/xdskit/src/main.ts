@@ -1,12 +1,5 @@
-import { Command, CommanderError } from "commander";
-import { bootstrapCommand } from "./commands/bootstrap.js";
-import { getCommand } from "./commands/get.js";
-import { planCommand } from "./commands/plan.js";
-import { relayCommand } from "./commands/relay.js";
-import { serveCommand } from "./commands/serve.js";
-import { statusCommand } from "./commands/status.js";
-import { validateCommand } from "./commands/validate.js";
-import { watchCommand } from "./commands/watch.js";
+import type { Command, CommanderError } from "commander";
+import { commands } from "./commands/table.js";
 import { exitStatus } from "./exit-status.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
 import { version } from "./version.js";
@@ -27,29 +20,17 @@ Every command explains itself: xdskit COMMAND --help
 
 /** Runs the command line and resolves to the exit status. Never rejects. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  // Asked by scripts, again and again: it needs nothing of what follows.
+  if (argv.length === 1 && isVersion(argv[0])) {
+    terminal.out(`${version}\n`);
+    return exitStatus.ok;
+  }
   let status: number = exitStatus.ok;
   const exit = (value: number) => {
     status = value;
   };
-  const program = new Command("xdskit")
-    .description("xDS on the command line: a management server for Envoy and gRPC in one command.")
-    .version(version, "-V, --version")
-    .addHelpText("after", examples)
-    .addCommand(serveCommand(terminal, exit))
-    .addCommand(relayCommand(terminal, exit))
-    .addCommand(validateCommand(terminal, exit))
-    .addCommand(planCommand(terminal, exit))
-    .addCommand(statusCommand(terminal, exit))
-    .addCommand(getCommand(terminal, exit))
-    .addCommand(watchCommand(terminal, exit))
-    .addCommand(bootstrapCommand(terminal));
-  for (const command of [program, ...program.commands]) {
-    command
-      .exitOverride()
-      .showHelpAfterError(`(see: xdskit ${command === program ? "" : `${command.name()} `}--help)`)
-      .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
-  }
   try {
+    const program = await programFor(argv, terminal, exit);
     await program.parseAsync([...argv], { from: "user" });
     return status;
   } catch (error) {
@@ -57,9 +38,52 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
 }
 
+function isVersion(argument: string | undefined): boolean {
+  return argument === "--version" || argument === "-V";
+}
+
+/** The command line with the command that is called; of the others it has what the help tells of them. */
+async function programFor(
+  argv: readonly string[],
+  terminal: Terminal,
+  exit: (status: number) => void,
+): Promise<Command> {
+  const { Command, Help } = await import("commander");
+  const program = new Command("xdskit")
+    .description("xDS on the command line: a management server for Envoy and gRPC in one command.")
+    .version(version, "-V, --version")
+    .addHelpText("after", examples);
+  const called = argv.map((argument) => commands.find(({ name }) => name === argument)).find(Boolean);
+  for (const entry of commands) {
+    const command = entry === called ? (await entry.load())(terminal, exit) : new Command(entry.name);
+    program.addCommand(command.summary(entry.summary));
+  }
+  const usages = new Map(commands.map(({ name, usage }) => [name, usage]));
+  program.configureHelp({
+    subcommandTerm: (command) => {
+      const usage = usages.get(command.name());
+      return usage === undefined ? new Help().subcommandTerm(command) : `${command.name()} ${usage}`;
+    },
+  });
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .showHelpAfterError(`(see: xdskit ${command === program ? "" : `${command.name()} `}--help)`)
+      .configureOutput({ writeOut: terminal.out, writeErr: terminal.err });
+  }
+  return program;
+}
+
 function report(error: unknown, terminal: Terminal): number {
   // Commander wrote its message already; 0 is --help and --version.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.ok : exitStatus.usage;
+  if (isCommanders(error)) return error.exitCode === 0 ? exitStatus.ok : exitStatus.usage;
   terminal.err(`xdskit: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return exitStatus.failed;
+}
+
+/** Its class is not loaded for this. */
+function isCommanders(error: unknown): error is CommanderError {
+  return (
+    error instanceof Error && "exitCode" in error && "code" in error && String(error.code).startsWith("commander.")
+  );
 }

@@ -1,11 +1,10 @@
 import type { RedactedBody } from "@xdskit/api";
-import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
-import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { ResourceSet, TypeStatus, Variant } from "@xdskit/protocol";
 import type { Moment } from "../ledger/moment.js";
 import type { ResourceState } from "../ledger/node-status.js";
 import { type ResourceDetail, resourceDetails } from "../ledger/resource-details.js";
 import type { StatusEntry } from "./status-entry.js";
+import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 
 /** One type on one stream, of which entries are made. */
 export interface TypeOnStream {

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { type RedactedBody, redactJson } from "@xdskit/api";
-import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import { envoySchema, type RedactedBody, redactJson } from "@xdskit/api";
+import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import type { Node } from "@xdskit/protocol";
 import type { LedgerStream } from "../ledger/ledger-stream.js";
 import type { Moment } from "../ledger/moment.js";
@@ -118,12 +118,13 @@ function* entriesOf(
 /** As the field of the `ClientConfig` that it is in. */
 function writeNode(writer: BinaryWriter, node: Node): void {
   const { id, cluster, locality, metadata, userAgentName, userAgentVersion, clientFeatures } = node;
-  const message = create(NodeSchema, {
+  const schema = envoySchema<typeof NodeSchema>("envoy.config.core.v3.Node");
+  const message = create(schema, {
     ...{ id, cluster, locality, userAgentName, clientFeatures: [...clientFeatures] },
     metadata: redactJson(metadata) as NonNullable<Parameters<typeof create<typeof NodeSchema>>[1]>["metadata"],
     userAgentVersionType: { case: "userAgentVersion", value: userAgentVersion },
   });
-  writer.tag(1, WireType.LengthDelimited).bytes(toBinary(NodeSchema, message));
+  writer.tag(1, WireType.LengthDelimited).bytes(toBinary(schema, message));
 }
 
 function tooLarge(mostBytes: number, { contents }: StatusRequest): string {

@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { type ClientStatusRequest, ClientStatusRequestSchema } from "@xdskit/api/envoy/service/status/v3/csds";
+import { envoySchema } from "@xdskit/api";
+import type { ClientStatusRequest, ClientStatusRequestSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import { createNodeMatch, MatcherError, type MatchNode } from "./node-matcher.js";
 import { summaryFeature } from "./service-name.js";
 
@@ -12,11 +13,14 @@ export interface StatusRequest {
   readonly summary: boolean;
 }
 
+const requestSchema = () =>
+  envoySchema<typeof ClientStatusRequestSchema>("envoy.service.status.v3.ClientStatusRequest");
+
 /** Reads a `ClientStatusRequest`; a text says why it cannot be answered. */
 export function readStatusRequest(bytes: Uint8Array): StatusRequest | string {
   let request: ClientStatusRequest;
   try {
-    request = fromBinary(ClientStatusRequestSchema, bytes);
+    request = fromBinary(requestSchema(), bytes);
   } catch {
     return "malformed client status request";
   }

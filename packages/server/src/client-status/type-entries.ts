@@ -1,8 +1,7 @@
-import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
-import { ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { TypeReport } from "../ledger/node-status.js";
 import { detailsOf } from "./resource-entries.js";
 import type { StatusEntry } from "./status-entry.js";
+import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
 
 /**

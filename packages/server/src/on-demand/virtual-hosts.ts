@@ -1,6 +1,5 @@
-import { clone, type Message } from "@bufbuild/protobuf";
 import { createResource, type Resource, type ResourceName } from "@xdskit/api";
-import { type VirtualHost, VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
+import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 
 /** What the name of a virtual host in VHDS says. */
 export interface VirtualHostName {
@@ -27,8 +26,7 @@ export function virtualHostResource(asked: ResourceName, virtualHost: VirtualHos
   const split = splitVirtualHostName(asked);
   const prefix = split === undefined ? "" : `${split.routeConfiguration}/`;
   const name = virtualHost.name.startsWith(prefix) ? virtualHost.name : `${prefix}${virtualHost.name}`;
-  const named: VirtualHost & Message = clone(VirtualHostSchema, virtualHost);
-  named.name = name;
+  const named: VirtualHost = { ...virtualHost, name };
   const domains = virtualHost.domains.filter((domain) => !domain.includes("*")).map((domain) => `${prefix}${domain}`);
   return createResource(named, { name, aliases: [asked, ...domains].filter((alias) => alias !== name) });
 }

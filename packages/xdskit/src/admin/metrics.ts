@@ -32,6 +32,7 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
   let stats: ServerStats = server.stats();
   let loads: LoadTotals = server.loadTotals();
   collectDefaultMetrics({ register: registry });
+  countCpuSoFar(registry);
 
   const counter = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
     new Counter({
@@ -232,6 +233,19 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       labels: { api: row.api, variant: row.variant, service: row.service },
       value: row[field],
     }));
+  }
+}
+
+/** The library counts from when it is loaded, which is the first scrape. */
+function countCpuSoFar(registry: Registry): void {
+  const { user, system } = process.cpuUsage();
+  for (const [name, microseconds] of [
+    ["process_cpu_user_seconds_total", user],
+    ["process_cpu_system_seconds_total", system],
+    ["process_cpu_seconds_total", user + system],
+  ] as const) {
+    const metric = registry.getSingleMetric(name);
+    if (metric instanceof Counter) metric.inc(microseconds / 1e6);
   }
 }
 

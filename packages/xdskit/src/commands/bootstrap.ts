@@ -1,7 +1,5 @@
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { envoyBootstrap } from "../bootstrap/envoy.js";
-import { grpcBootstrap } from "../bootstrap/grpc.js";
 import type { Terminal } from "../output/terminal.js";
 import { readPort, serverOption } from "./arguments.js";
 
@@ -32,7 +30,6 @@ Let them name the cluster "xdskit" of this bootstrap instead; docs/bootstrap.md 
 /** `xdskit bootstrap`: prints what an Envoy or a gRPC client needs to find this server. */
 export function bootstrapCommand(terminal: Terminal): Command {
   return new Command("bootstrap")
-    .summary("print the bootstrap with which an Envoy or a gRPC client finds this server")
     .description("Prints the bootstrap (YAML) with which an Envoy finds an xdskit server, or a gRPC client's (JSON).")
     .addOption(
       new Option("--variant <variant>", "state of the world, incremental, or polls over REST")
@@ -58,7 +55,7 @@ export function bootstrapCommand(terminal: Terminal): Command {
       ).conflicts("grpcClient"),
     )
     .addHelpText("after", examples)
-    .action((options: Options, command: Command) => {
+    .action(async (options: Options, command: Command) => {
       const { variant } = options;
       if (variant === "rest") {
         if (options.ads) command.error("error: there is no ADS over REST: leave --ads out");
@@ -66,15 +63,13 @@ export function bootstrapCommand(terminal: Terminal): Command {
         if (options.loadReports) command.error("error: there are no load reports over REST: take another --variant");
       }
       const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
-      terminal.out(
-        options.grpcClient
-          ? grpcBootstrap({ ...options, server })
-          : envoyBootstrap({
-              ...options,
-              server,
-              streams: options.perType ? "per-type" : "ads",
-              loadReports: options.loadReports ?? false,
-            }),
-      );
+      if (options.grpcClient) {
+        const { grpcBootstrap } = await import("../bootstrap/grpc.js");
+        return terminal.out(grpcBootstrap({ ...options, server }));
+      }
+      // Loaded only now: YAML takes its time.
+      const { envoyBootstrap } = await import("../bootstrap/envoy.js");
+      const streams = options.perType ? "per-type" : "ads";
+      terminal.out(envoyBootstrap({ ...options, server, streams, loadReports: options.loadReports ?? false }));
     });
 }

@@ -21,7 +21,6 @@ Examples:
 /** `xdskit get`: what a management server gives, once. */
 export function getCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addClientOptions(new Command("get"))
-    .summary("print what a management server gives")
     .description("Asks any management server as an Envoy would, and prints what it gives.")
     .addOption(timeoutOption("give up after this time (default: 30s)"))
     .addHelpText("after", details)

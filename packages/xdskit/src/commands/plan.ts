@@ -25,7 +25,6 @@ Examples:
 /** `xdskit plan`: how clients are brought from one folder to another. */
 export function planCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("plan")
-    .summary("show in which stages a change reaches clients")
     .description("Shows in which stages clients are brought from one folder to another, and what each stage waits for.")
     .argument("<old>", "the folder that is served")
     .argument("<new>", "the folder that is to be served")

@@ -1,6 +1,6 @@
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
+import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
 import {
   addressOption,
@@ -82,7 +82,6 @@ Examples:
 /** `xdskit relay`: a management server for what another one has. */
 export function relayCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("relay")
-    .summary("serve what another management server has")
     .description(
       "Serves what another management server has: many clients cost it one stream, and are served on while it is away.",
     )

@@ -1,6 +1,6 @@
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
-import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log.js";
+import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
 import { addressOption, collect, optionalAddressOption, readDuration, readDurationWithUnit } from "./arguments.js";
 import { toFilesGroupOption, toFilesOption, toFilesPathOption, toFilesSettings } from "./to-files-options.js";
@@ -40,7 +40,6 @@ Examples:
 /** `xdskit serve`: a management server for the resources of a folder. */
 export function serveCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("serve")
-    .summary("serve the resources found in a folder")
     .description("Serves the resources found in a folder to Envoys and gRPC clients, and follows its changes.")
     .argument("[dir]", "the folder", "./config")
     .addOption(

@@ -30,7 +30,6 @@ Examples:
 /** `xdskit status`: what each client of a running server has. */
 export function statusCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("status")
-    .summary("show what each client of a running server has")
     .description("Shows what each client of a running server has, was sent and rejected, and why.")
     .argument("[node]", "the id of one node, to be shown in detail")
     .addOption(addressOption("--server <host:port>", "whom to ask, by gRPC", "127.0.0.1:18000"))

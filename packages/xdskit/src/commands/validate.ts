@@ -24,7 +24,6 @@ Examples:
 /** `xdskit validate`: reads and checks a folder without serving it. */
 export function validateCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("validate")
-    .summary("check a folder without serving it")
     .description("Reads and checks the resources of a folder as serve does, without serving them.")
     .argument("[dir]", "the folder", "./config")
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")

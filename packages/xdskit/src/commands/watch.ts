@@ -26,7 +26,6 @@ Examples:
 /** `xdskit watch`: what a management server gives, and how it changes. */
 export function watchCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addClientOptions(new Command("watch"))
-    .summary("show what a management server gives, and every change of it")
     .description(
       "Asks any management server as an Envoy would, and shows what comes, changes and goes, until it is stopped.",
     )

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createLog, type LogFormat, type LogLevel } from "./log.js";
+import { createLog } from "./log.js";
+import type { LogFormat, LogLevel } from "./log-options.js";
 
 function logged(format: LogFormat, level: LogLevel, write: (log: ReturnType<typeof createLog>) => void): string {
   let err = "";

@@ -1,11 +1,6 @@
-import { pino } from "pino";
+import type { LogFormat, LogLevel } from "./log-options.js";
 import { printable } from "./printable.js";
 import type { Terminal } from "./terminal.js";
-
-export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof logLevels)[number];
-export const logFormats = ["pretty", "json"] as const;
-export type LogFormat = (typeof logFormats)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,31 +12,37 @@ export interface Log {
   error(fields: Fields, message: string): void;
 }
 
-/** Writes lines to standard error: `json` for machines (pino's fields), `pretty` for people. */
+const severity = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY } as const;
+
+/** Writes lines to standard error: `json` for machines, an object a line; `pretty` for people. */
 export function createLog(terminal: Terminal, options: { readonly level: LogLevel; readonly format: LogFormat }): Log {
-  const write = options.format === "json" ? terminal.err : (line: string) => terminal.err(prettyLine(line));
-  return pino(
-    {
-      level: options.level,
-      base: null,
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    { write },
-  );
+  const least = severity[options.level];
+  const lineOf = options.format === "json" ? jsonLine : prettyLine;
+  const at = (level: Exclude<LogLevel, "silent">) => (fields: Fields, message: string) => {
+    if (severity[level] >= least) terminal.err(lineOf(level, new Date().toISOString(), fields, message));
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** `{"level":"warn","time":"2026-05-01T10:15:02.123Z","node":"edge-1","msg":"rejected"}` */
+function jsonLine(level: string, time: string, fields: Fields, msg: string): string {
+  return `${JSON.stringify({ level, time, ...fields, msg })}\n`;
 }
 
 /** `10:15:02.123 warn  rejected  node="edge-1" type=cluster` */
-function prettyLine(line: string): string {
+function prettyLine(level: string, time: string, fields: Fields, message: string): string {
   // A finding is in the message already; its parts are for machines.
-  const { level, time, msg, finding: _, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  const values = Object.entries(fields).map(([key, value]) => ` ${key}=${prettyValue(value)}`);
-  return `${String(time).slice(11, 23)} ${String(level).padEnd(5)} ${printable(String(msg))}${
-    values.length > 0 ? ` ${values.join("")}` : ""
-  }\n`;
+  const { finding: _, ...rest } = fields;
+  const values = Object.entries(rest).flatMap(([key, value]) => {
+    const text = prettyValue(value);
+    return text === undefined ? [] : [` ${key}=${text}`];
+  });
+  return `${time.slice(11, 23)} ${level.padEnd(5)} ${printable(message)}${values.length > 0 ? ` ${values.join("")}` : ""}\n`;
 }
 
-function prettyValue(value: unknown): string {
+/** Undefined for what JSON has no word for. */
+function prettyValue(value: unknown): string | undefined {
   if (typeof value === "string" && /^[\w./:@-]+$/.test(value)) return value;
-  return printable(JSON.stringify(value) ?? "undefined");
+  const json = JSON.stringify(value);
+  return json === undefined ? undefined : printable(json);
 }

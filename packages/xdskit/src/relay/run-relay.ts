@@ -1,5 +1,5 @@
 import { type Finding, resourceTypes } from "@xdskit/api";
-import { createMetrics } from "../admin/metrics.js";
+import { lazyMetrics } from "../admin/lazy-metrics.js";
 import { registryWith } from "../descriptors.js";
 import { countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
@@ -76,7 +76,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   const readiness = () => running.readiness;
   const sources = () =>
     relay.groups.map((group) => upstreamStatus(group, server.snapshotOf(group.group), findings.get(group.group) ?? []));
-  const metrics = createMetrics({ server, readiness, sources });
+  const metrics = lazyMetrics({ server, readiness, sources });
   const upstreamMetrics = createUpstreamMetrics(relay.groups);
   const admin = await openAdmin(options.admin, {
     ...{ readiness, sources, nodes: server, rollouts: server },

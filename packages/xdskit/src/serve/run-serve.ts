@@ -1,5 +1,5 @@
 import { createFolderSource, createServer, type FolderSummary } from "@xdskit/server";
-import { createMetrics } from "../admin/metrics.js";
+import { lazyMetrics } from "../admin/lazy-metrics.js";
 import { pendingSource, sourceAfter } from "../admin/source-status.js";
 import { registryWith } from "../descriptors.js";
 import { counted, countsOfSnapshot } from "../output/counts.js";
@@ -80,7 +80,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   let status = pendingSource(source.name, options.directory);
   const sources = () => [{ ...status, findings: [...status.findings, ...dangling.findings()] }];
   const readiness = () => running.readiness;
-  const metrics = createMetrics({ server, readiness, sources });
+  const metrics = lazyMetrics({ server, readiness, sources });
   const admin = await openAdmin(options.admin, {
     readiness,
     sources,

@@ -1,5 +1,5 @@
 import type { Address } from "@xdskit/server/address";
-import type { LogFormat, LogLevel } from "../output/log.js";
+import type { LogFormat, LogLevel } from "../output/log-options.js";
 import type { ToFilesSettings } from "../to-files/to-files.js";
 
 /** What every command that serves was asked for. */

@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { XdskitError } from "@xdskit/api";
-import { readSettings, readSettingsAs } from "./read-settings.js";
-import { type RelaySettings, relaySettingsSchema, type Settings } from "./schema.js";
+import type { RelaySettings, Settings } from "./schema.js";
 
 /** The name of the settings file in the folder that is served. */
 export const settingsFileName = "xdskit.yaml";
@@ -21,13 +20,20 @@ export interface LoadedSettings<Shape = Settings> {
 export async function loadSettings(directory: string, named: string | undefined): Promise<LoadedSettings> {
   const file = named ?? join(directory, settingsFileName);
   const text = await textOf(file, named === undefined);
-  return text === undefined ? { file: undefined, settings: {} } : { file, settings: readSettings(file, text) };
+  if (text === undefined) return { file: undefined, settings: {} };
+  // Loaded only now: most folders have no settings, and the schema takes its time.
+  const { readSettings } = await import("./read-settings.js");
+  return { file, settings: readSettings(file, text) };
 }
 
 /** Loads the settings of a relay; without a file everything has its default. Throws as `loadSettings` does. */
 export async function loadRelaySettings(file: string | undefined): Promise<LoadedSettings<RelaySettings>> {
   if (file === undefined) return { file, settings: {} };
   const text = (await textOf(file, false)) ?? "";
+  const [{ readSettingsAs }, { relaySettingsSchema }] = await Promise.all([
+    import("./read-settings.js"),
+    import("./schema.js"),
+  ]);
   return { file, settings: readSettingsAs(relaySettingsSchema, file, text) };
 }
 

@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import type { Terminal } from "../output/terminal.js";
+
+/** A command as `xdskit --help` shows it, and the way to the rest of it. */
+export interface CommandEntry {
+  readonly name: string;
+  /** What stands behind the name in the list. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Loads the command: its options, its help, and what it does. */
+  readonly load: () => Promise<(terminal: Terminal, exit: (status: number) => void) => Command>;
+}
+
+/** All commands, in the order of the help. Only the one that is called is loaded. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: "serve",
+    usage: "[options] [dir]",
+    summary: "serve the resources found in a folder",
+    load: async () => (await import("./serve.js")).serveCommand,
+  },
+  {
+    name: "relay",
+    usage: "[options]",
+    summary: "serve what another management server has",
+    load: async () => (await import("./relay.js")).relayCommand,
+  },
+  {
+    name: "validate",
+    usage: "[options] [dir]",
+    summary: "check a folder without serving it",
+    load: async () => (await import("./validate.js")).validateCommand,
+  },
+  {
+    name: "plan",
+    usage: "[options] <old> <new>",
+    summary: "show in which stages a change reaches clients",
+    load: async () => (await import("./plan.js")).planCommand,
+  },
+  {
+    name: "status",
+    usage: "[options] [node]",
+    summary: "show what each client of a running server has",
+    load: async () => (await import("./status.js")).statusCommand,
+  },
+  {
+    name: "get",
+    usage: "[options] [name...]",
+    summary: "print what a management server gives",
+    load: async () => (await import("./get.js")).getCommand,
+  },
+  {
+    name: "watch",
+    usage: "[options] [name...]",
+    summary: "show what a management server gives, and every change of it",
+    load: async () => (await import("./watch.js")).watchCommand,
+  },
+  {
+    name: "bootstrap",
+    usage: "[options]",
+    summary: "print the bootstrap with which an Envoy or a gRPC client finds this server",
+    load: async () => (await import("./bootstrap.js")).bootstrapCommand,
+  },
+];

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { commands } from "./commands/table.js";
+import { main } from "./main.js";
+import { commandFile, type Running, start, within } from "./testing/command.js";
+import { testFolder } from "./testing/folder.js";
+
+const recorder = new URL("./testing/record-modules.mjs", import.meta.url).href;
+const quickstart = fileURLToPath(new URL("../../../examples/quickstart/config", import.meta.url));
+
+/** What the command loaded until `until` was there: `commander`, `yaml` …, and own files as `xdskit/src/main.ts`. */
+async function loaded(args: readonly string[], until: (running: Running) => Promise<unknown>) {
+  await using folder = await testFolder({ "modules.txt": "" });
+  const file = join(folder.path, "modules.txt");
+  const options = ["--conditions=@xdskit/source", "--import", "tsx", "--import", recorder];
+  await using running = start("env", [`RECORDED_MODULES=${file}`, process.execPath, ...options, commandFile, ...args]);
+  await within(until(running), () => `xdskit ${args.join(" ")} takes too long\n${running.err()}`);
+  const urls = (await readFile(file, "utf8")).split("\n").map((url) => url.replace(/\?.*/, ""));
+  const packages = urls.flatMap(
+    (url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(url)?.[1] ?? [],
+  );
+  const own = urls.flatMap((url) => (url.includes("/node_modules/") ? [] : (/\/packages\/(.*)$/.exec(url)?.[1] ?? [])));
+  return { packages: [...new Set(packages)].filter((name) => name !== "tsx").sort(), own };
+}
+
+const itsEnd = async (running: Running) => assert.equal((await running.ended()).status, 0, running.err());
+
+describe("what a start loads", () => {
+  test("--version: itself alone", async () => {
+    const { packages, own } = await loaded(["--version"], itsEnd);
+    assert.deepEqual(packages, []);
+    assert.ok(own.length <= 10, own.join("\n"));
+  });
+
+  test("--help: no command at all", async () => {
+    const { packages, own } = await loaded(["--help"], itsEnd);
+    assert.deepEqual(packages, ["commander"]);
+    assert.deepEqual(
+      own.filter((file) => !file.startsWith("xdskit/")),
+      [],
+    );
+    assert.ok(own.length <= 10, own.join("\n"));
+  });
+
+  test("a command's help: that command's options", async () => {
+    const { packages, own } = await loaded(["serve", "--help"], itsEnd);
+    assert.deepEqual(packages, ["commander"]);
+    assert.deepEqual(
+      own.filter((file) => file.startsWith("xdskit/src/commands/")).sort(),
+      ["arguments", "serve", "table", "to-files-options"].map((name) => `xdskit/src/commands/${name}.ts`),
+    );
+    assert.ok(own.length <= 20, own.join("\n"));
+  });
+
+  test("serve: what a folder and an Envoy need, and nothing of what nobody asked for yet", async () => {
+    const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+    const { packages, own } = await loaded(["serve", quickstart, ...ports], (running) => running.seen(/^ready$/m));
+    assert.deepEqual(packages, ["@bufbuild/protobuf", "commander", "re2js", "yaml"]);
+    // Settings have a schema, metrics a library, generated messages import half of Envoy; relays, clients and other commands are not there.
+    const late =
+      /^(client\/|api\/gen\/|xdskit\/src\/(relay|get|watch|status|plan|validate|settings\/(schema|read-settings)|admin\/metrics)\b)/;
+    assert.deepEqual(
+      own.filter((file) => late.test(file)),
+      [],
+    );
+    assert.ok(own.includes("server/src/create-server.ts"));
+  });
+});
+
+describe("the list of commands", () => {
+  test("says of each what the command says of itself", async () => {
+    const { Command, Help } = await import("commander");
+    const terminal = { out() {}, err() {} };
+    for (const { name, usage, load } of commands) {
+      const command = (await load())(terminal, () => {});
+      assert.equal(new Help().subcommandTerm(command), `${name} ${usage}`);
+      assert.ok(command instanceof Command);
+    }
+  });
+
+  test("leads to each command from its name, and from `help NAME`", async () => {
+    for (const { name, usage } of commands) {
+      for (const args of [
+        [name, "--help"],
+        ["help", name],
+      ]) {
+        const said: string[] = [];
+        const terminal = { out: (text: string) => void said.push(text), err: (text: string) => assert.fail(text) };
+        assert.equal(await main(args, terminal), 0);
+        const out = said.join("");
+        assert.ok(out.startsWith(`Usage: xdskit ${name} ${usage}\n`), out);
+        assert.match(out, /\nOptions:\n(?: {2}\S.*\n|\s+.*\n)+/);
+      }
+    }
+  });
+});
