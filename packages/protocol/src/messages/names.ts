@@ -2,8 +2,9 @@ import { canonicalName, type ResourceName } from "@xdskit/api";
 import { addFingerprints, emptyFingerprint, equalFingerprints, type Fingerprint, MemberHash } from "../fingerprint.js";
 import type { Parameters } from "../locator.js";
 import { NameSet } from "../name-set.js";
+import { KnownRuns } from "./known-runs.js";
 import { type Locator, readLocator } from "./locators.js";
-import type { Span, WireReader } from "./wire-reader.js";
+import { type Span, WireReader } from "./wire-reader.js";
 
 const hash = new MemberHash();
 
@@ -17,6 +18,17 @@ export function sameNames(a: NamesIdentity, b: NamesIdentity): boolean {
   return a.count === b.count && equalFingerprints(a.fingerprint, b.fingerprint);
 }
 
+/** What is known of names that stood in a request before. */
+interface KnownNames extends NamesIdentity {
+  /** Made when it is first asked for. */
+  set: NameSet | undefined;
+}
+
+const known = new KnownRuns<KnownNames>();
+
+/** As the end of names between which something else stands. */
+const apart = -1;
+
 /**
  * The names of a request, still as bytes. Clients repeat all of them with every acknowledgement, in any order: the fingerprint
  * tells that they are the ones of last time without making strings of them.
@@ -29,26 +41,77 @@ export class RequestNames {
   readonly #locators: Locator[] = [];
   #count = 0;
   #fingerprint: Fingerprint = emptyFingerprint;
+  /** All names so far are these. */
+  #known: KnownNames | undefined;
+  /** Where they stand, as long as nothing stands between them. */
+  #from = 0;
+  #to = 0;
 
   /** `most`: further names are only counted. A name may take two bytes of a request, and many times that here. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Takes the string field that the reader stands at. */
-  add(reader: WireReader): void {
+  /** Takes the string field that the reader stands at, and perhaps others that follow; `from` is where its tag begins. Throws `MalformedMessage`. */
+  add(reader: WireReader, from: number): void {
+    if (this.#count === 0) {
+      this.#reader = reader;
+      this.#from = this.#to = from;
+      const run = known.find(reader.bytes, from, reader.end);
+      if (run !== undefined && run.value.count <= this.#most) {
+        this.#known = run.value;
+        this.#count = run.value.count;
+        this.#fingerprint = run.value.fingerprint;
+        this.#to = from + run.bytes.length;
+        reader.skipTo(this.#to);
+        return;
+      }
+    }
+    this.#spellOut();
+    if (from === this.#to) this.#to = this.#addOne(reader);
+    else {
+      this.#addOne(reader);
+      this.#to = apart;
+    }
+  }
+
+  #addOne(reader: WireReader): number {
     const span = reader.span();
     this.#reader = reader;
     this.#count += 1;
-    if (this.#count > this.#most) return;
+    if (this.#count > this.#most) return apart;
     this.#spans.push(span);
     const member = hash.bytes(reader.bytes, span.start, span.end).finish();
     this.#hashes.push(member.low);
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
+    return span.end;
+  }
+
+  /** More follows on what is known. */
+  #spellOut(): void {
+    const reader = this.#reader;
+    if (this.#known === undefined || reader === undefined) return;
+    this.#known = undefined;
+    this.#count = 0;
+    this.#fingerprint = emptyFingerprint;
+    const again = new WireReader(reader.bytes, { start: this.#from, end: this.#to });
+    while (!again.atEnd) {
+      again.tag();
+      this.#addOne(again);
+    }
+  }
+
+  /** The request is read: if others are likely to repeat its names, they are remembered. */
+  learn(): void {
+    const reader = this.#reader;
+    if (reader === undefined || this.#known !== undefined || this.#to === apart || this.#locators.length > 0) return;
+    this.#known = { ...this.identity, set: undefined };
+    known.learn(reader.bytes, this.#from, this.#to, this.#known);
   }
 
   /** Takes the `ResourceLocator` field that the reader stands at. Throws `MalformedMessage`. */
   addLocator(reader: WireReader): void {
+    this.#spellOut();
     const span = reader.span();
     this.#count += 1;
     if (this.#count > this.#most) return;
@@ -79,8 +142,16 @@ export class RequestNames {
   /** As strings in canonical form, once each. Throws `MalformedMessage` for what is not UTF-8. */
   toSet(): NameSet {
     if (this.#locators.length > 0) return NameSet.of([...this.#texts(), ...this.#locators.map(({ name }) => name)]);
+    const known = this.#known;
+    if (known === undefined) return this.#read();
+    known.set ??= this.#read();
+    return known.set;
+  }
+
+  #read(): NameSet {
     const reader = this.#reader;
     if (reader === undefined) return NameSet.empty;
+    if (this.#spans.length === 0) this.#spellOut();
     const known = NameSet.like(this.length, this.#fingerprint);
     if (known !== undefined && this.#isSpelledOutBy(known, reader)) return known;
     let isCanonical = true;

@@ -1,6 +1,6 @@
 import type { Nonce, TypeUrl, Version } from "@xdskit/api";
 import type { Node } from "../node.js";
-import { ClaimedVersions } from "./claimed-versions.js";
+import { type ClaimedVersions, ClaimsReader } from "./claimed-versions.js";
 import { RequestNames } from "./names.js";
 import { nodeLength, readNode } from "./node-message.js";
 import { delimited, type Span, WireReader, wireType } from "./wire-reader.js";
@@ -53,6 +53,7 @@ export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRe
   let nonce = "";
   let error: ErrorDetail | undefined;
   while (!reader.atEnd) {
+    const from = reader.position;
     const tag = reader.tag();
     switch (tag) {
       case delimited(1):
@@ -62,7 +63,7 @@ export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRe
         node = reader.span();
         break;
       case delimited(3):
-        names.add(reader);
+        names.add(reader, from);
         break;
       case delimited(4):
         typeUrl = reader.string();
@@ -80,6 +81,7 @@ export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRe
         reader.skip(tag);
     }
   }
+  names.learn();
   return { node, version, names, typeUrl, nonce, error };
 }
 
@@ -88,12 +90,13 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
   const reader = new WireReader(bytes);
   const subscribe = new RequestNames(most.names);
   const unsubscribe = new RequestNames(most.names);
-  const claimed = new ClaimedVersions(most.claims);
+  const claims = new ClaimsReader(most.claims);
   let node: Span | undefined;
   let typeUrl = "";
   let nonce = "";
   let error: ErrorDetail | undefined;
   while (!reader.atEnd) {
+    const from = reader.position;
     const tag = reader.tag();
     switch (tag) {
       case delimited(1):
@@ -103,13 +106,13 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
         typeUrl = reader.string();
         break;
       case delimited(3):
-        subscribe.add(reader);
+        subscribe.add(reader, from);
         break;
       case delimited(4):
-        unsubscribe.add(reader);
+        unsubscribe.add(reader, from);
         break;
       case delimited(5):
-        claimed.add(bytes, reader.span());
+        claims.add(reader, from);
         break;
       case delimited(6):
         nonce = reader.string();
@@ -127,7 +130,8 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
         reader.skip(tag);
     }
   }
-  return { node, subscribe, unsubscribe, claimed, typeUrl, nonce, error };
+  subscribe.learn();
+  return { node, subscribe, unsubscribe, claimed: claims.finish(), typeUrl, nonce, error };
 }
 
 /** The node of a request, if it has one. Throws `MalformedMessage`. */

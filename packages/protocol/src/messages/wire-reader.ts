@@ -34,6 +34,21 @@ export class WireReader {
     return this.#position >= this.#end;
   }
 
+  /** Where the next field begins. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Where the message is over. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Goes on from there; what is before it counts as read. */
+  skipTo(position: number): void {
+    this.#position = position;
+  }
+
   /** The next field's number × 8 + wire type. */
   tag(): number {
     const tag = this.varint();

@@ -1,12 +1,11 @@
 import type { Resource, ResourceName } from "@xdskit/api";
-import { equalFingerprints } from "../fingerprint.js";
 import { nameOf } from "../locator.js";
 import type { ClaimedVersions } from "../messages/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../messages/requests.js";
 import { writeDeltaBody } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
-import { type ResourceSet, ResourceSets } from "../resource-set.js";
-import { covers, sameSubscription } from "../subscription.js";
+import { ResourceSets } from "../resource-set.js";
+import { sameSubscription } from "../subscription.js";
 import { calledName } from "../variant-index.js";
 import { knowsVariants, lostVariants, owedByClaims } from "../variants.js";
 import { answered } from "./answers.js";
@@ -16,6 +15,7 @@ import { type DeltaStep, type DeltaSubscription, nextDeltaSubscription } from ".
 import { demandOfDelta } from "./demand.js";
 import { errorsIn, isPassing } from "./errors-in.js";
 import { beatAtOnce } from "./lifetimes.js";
+import { isSet, settledClaims } from "./settled-claims.js";
 import type { Subscriber } from "./subscriber.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
@@ -80,37 +80,12 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     asker.held = current;
     if (surroundings.tellsTtl(asker)) beatAtOnce(asker, current);
     const warming = surroundings.warming(asker);
-    const upToDate = claimed.size === current.size && isSet(claimed, current);
-    if (upToDate && subscription.names.size === 0 && warming.size === 0) return;
-
-    const versions = claimed.toMap();
     if (knowsVariants(current, subscription)) {
-      asker.owed = asker.owed.with(owedByClaims(current, subscription, versions, warming));
+      if (isSet(claimed, current) && subscription.names.size === 0 && warming.size === 0) return;
+      asker.owed = asker.owed.with(owedByClaims(current, subscription, claimed.toMap(), warming));
       return;
     }
-    const owed: ResourceName[] = [];
-    const renamed = new Map<ResourceName, Resource>();
-    for (const [name, version] of versions) {
-      const resource = current.get(name);
-      // Rules 107, 108: gone, which the client must hear if it wants the name; or not its business.
-      if (resource === undefined) {
-        const { wildcard, names } = subscription;
-        if (!wildcard && !names.has(name) && !names.hasCollectionOf(name)) continue;
-        const bearers = ResourceSets.bearers(current, name);
-        if (bearers.length === 0) owed.push(name);
-        else if (!bearers.some((bearer) => bearer.version === version)) {
-          renamed.set(name, { ...noContent, type: asker.type, name, key: name, version });
-        }
-      } else if (covers(subscription, resource) && (resource.version !== version || warming.has(name))) {
-        owed.push(name);
-      }
-    }
-    if (subscription.wildcard) for (const { key } of current) if (!versions.has(key)) owed.push(key);
-    for (const name of subscription.names) {
-      const found = find(current, name);
-      if (found.length === 0) owed.push(name);
-      for (const resource of found) if (!versions.has(resource.key)) owed.push(resource.key);
-    }
+    const { owed, renamed } = settledClaims(claimed, current, subscription, warming);
     asker.owed = asker.owed.with(owed);
     // As a name that is asked for it finds who has it as an alias by now; what the client holds is another resource.
     if (renamed.size > 0) asker.held = ResourceSets.branch(current, renamed);
@@ -121,12 +96,6 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   write: writeDeltaBody,
 
   noteSent() {},
-};
-
-/** What is known of a resource that only a client has. */
-const noContent: Omit<Resource, "type" | "name" | "key" | "version"> = {
-  ...{ body: new Uint8Array(), aliases: [], references: [] },
-  ...{ variant: undefined, ttl: undefined },
 };
 
 function content(need: Need): Content | undefined {
@@ -201,10 +170,6 @@ function next(
 function asWildcardHas(owed: NameSet, { names, parameters = "" }: DeltaSubscription): NameSet {
   if (parameters === "" && !owed.hasLocators) return owed;
   return NameSet.of([...owed].map((name) => (names.has(name) ? name : `${nameOf(name)}${parameters}`)));
-}
-
-function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {
-  return equalFingerprints(claimed.fingerprint, ResourceSets.fingerprint(current));
 }
 
 /** Whatever was due to the wildcard and not sent yet is not due any more; names are. */

@@ -1,0 +1,50 @@
+import { equalBytes } from "./equal-bytes.js";
+
+/** How many runs are remembered, and how many bytes of all of them together. */
+const mostRuns = 16;
+const mostBytes = 4 * 1024 * 1024;
+/** Reading less than this is as quick as looking for it. */
+const fewestBytes = 256;
+
+/** Bytes of a request, and what was read from them. */
+export interface Run<Value> {
+  readonly bytes: Uint8Array;
+  readonly value: Value;
+}
+
+/**
+ * What was read from runs of repeated fields, by their bytes. A fleet that reconnects sends the same thousand names and versions with every first
+ * request, and with state of the world with every acknowledgement: comparing them costs a hundredth of reading them. Compared byte by
+ * byte, so that nobody can have what he sends taken for another's.
+ */
+export class KnownRuns<Value> {
+  /** The one that was met last is the first. */
+  #runs: Run<Value>[] = [];
+  #bytes = 0;
+
+  /** The run that begins at `start` and is over before `end`. */
+  find(bytes: Uint8Array, start: number, end: number): Run<Value> | undefined {
+    if (end - start < fewestBytes) return undefined;
+    for (let index = 0; index < this.#runs.length; index++) {
+      const run = this.#runs[index] as Run<Value>;
+      const { length } = run.bytes;
+      if (length > end - start || !equalBytes(run.bytes, 0, bytes, start, length)) continue;
+      if (index > 0) {
+        this.#runs.splice(index, 1);
+        this.#runs.unshift(run);
+      }
+      return run;
+    }
+    return undefined;
+  }
+
+  /** Remembers a copy of a run, unless it is too small or too large. */
+  learn(bytes: Uint8Array, start: number, end: number, value: Value): void {
+    const length = end - start;
+    if (length < fewestBytes || length > mostBytes / 4) return;
+    // Not `slice`: a `Buffer` would share its memory.
+    this.#runs.unshift({ bytes: new Uint8Array(bytes.subarray(start, end)), value });
+    this.#bytes += length;
+    while (this.#runs.length > mostRuns || this.#bytes > mostBytes) this.#bytes -= this.#runs.pop()?.bytes.length ?? 0;
+  }
+}
