@@ -6,6 +6,7 @@ import { encodeHeaders } from "./hpack/header-encoder.js";
 import { Http2Connection } from "./http2-connection.js";
 import { http2Error } from "./http2-errors.js";
 import type { ServerStream, StreamHandler } from "./http2-stream.js";
+import { Slab } from "./output.js";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 const noSettings = frame(frameType.settings, 0, 0, Buffer.alloc(0));
@@ -71,12 +72,11 @@ function bench(options: { handshake?: boolean; streams?: number; settings?: Buff
   });
   const connection = new Http2Connection(
     {
-      write(bytes) {
-        reader.receive(Buffer.from(bytes));
-        return room;
+      slab: new Slab(),
+      write(chunks) {
+        reader.receive(Buffer.concat(chunks));
+        return room ? "gone" : "full";
       },
-      cork() {},
-      uncork() {},
       finish() {
         finished = true;
       },

@@ -17,6 +17,7 @@ import { BadHeaderBlock, createHeaderDecoder, type HeaderBlock, type HeaderDecod
 import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
 import { Http2Sender } from "./http2-sender.js";
 import { type ServerStream, type StreamHandler, StreamState } from "./http2-stream.js";
+import { Output, type Slab, type Written } from "./output.js";
 import { type PeerSettings, readSettings } from "./peer-settings.js";
 import { checkTrailers, type RequestHead, readRequestHead } from "./request-head.js";
 
@@ -30,11 +31,10 @@ export interface ConnectionLimits {
 
 /** What a connection needs from outside: it opens no socket, and reads no clock. */
 export interface ConnectionHost {
-  /** Writes bytes; false when there is no room for more until `drained`. The bytes are the socket's from then on. */
-  write(bytes: Buffer): boolean;
-  /** Between these what is written may go out as one. */
-  cork(): void;
-  uncork(): void;
+  /** Where small frames are put until they are written; connections may share one. */
+  readonly slab: Slab;
+  /** Writes bytes as one. Those that are not gone afterwards are the socket's from then on; after `full` it calls `drained`. */
+  write(chunks: readonly Buffer[]): Written;
   /** No more is written: close once all has gone out. */
   finish(): void;
   /** Milliseconds, never going back. */
@@ -59,6 +59,7 @@ export class Http2Connection {
   readonly #assembly: HeaderAssembly;
   readonly #peer: PeerSettings = { window: defaultWindow, frameBytes: defaultFrameBytes };
   readonly #streams = new Map<number, StreamState>();
+  readonly #output: Output;
   readonly #sender: Http2Sender;
   /** Reset by us, of which frames may still be on their way. */
   readonly #resets = new Set<number>();
@@ -75,12 +76,10 @@ export class Http2Connection {
     this.#limits = limits;
     this.#flood = createFloodGuard(host.now);
     this.#assembly = createHeaderAssembly(2 * limits.headerBytes);
-    this.#sender = new Http2Sender({
-      write: (bytes) => this.#isOver || host.write(bytes),
-      peer: this.#peer,
-      flood: this.#flood,
-      finish: (stream, trailers) => this.#finishStream(stream, trailers),
-    });
+    this.#output = new Output(host.slab, (chunks) => host.write(chunks));
+    this.#sender = new Http2Sender(this.#output, this.#peer, this.#flood, (stream, trailers) =>
+      this.#finishStream(stream, trailers),
+    );
     this.#reader = createFrameReader((type, flags, stream, payload) => this.#frame(type, flags, stream, payload));
     const settings = Buffer.alloc(12);
     settings.writeUInt16BE(3, 0);
@@ -88,6 +87,7 @@ export class Http2Connection {
     settings.writeUInt16BE(6, 6);
     settings.writeUInt32BE(limits.headerBytes, 8);
     this.#write(frame(frameType.settings, 0, 0, settings));
+    this.#output.flush();
   }
 
   /** The client said what HTTP/2 wants at the start: it is no stranger. */
@@ -106,7 +106,7 @@ export class Http2Connection {
 
   receive(bytes: Buffer): void {
     if (this.#isOver) return;
-    this.#host.cork();
+    this.#output.begin();
     try {
       const rest = this.#prefaceLeft === 0 ? bytes : this.#readPreface(bytes);
       if (rest.length > 0) this.#reader.receive(rest);
@@ -115,13 +115,17 @@ export class Http2Connection {
       if (!(error instanceof ConnectionError)) throw error;
       this.#fail(error.code, error.message);
     } finally {
-      this.#host.uncork();
+      this.#output.end();
     }
   }
 
   /** The socket has room again. */
   drained(): void {
-    this.#sender.drained();
+    if (this.#isOver) return;
+    this.#output.hasRoom = true;
+    this.#output.begin();
+    this.#sender.flush();
+    this.#output.end();
   }
 
   /** The socket is gone. */
@@ -134,15 +138,19 @@ export class Http2Connection {
   ping(): void {
     if (this.#isOver) return;
     this.#pings += 1;
+    this.#output.begin();
     this.#write(pingFrame(Buffer.alloc(8), false));
+    this.#output.end();
   }
 
   /** Takes no further streams; the connection ends with its last one. */
   goAway(): void {
     if (this.#isGoingAway || this.#isOver) return;
     this.#isGoingAway = true;
+    this.#output.begin();
     this.#write(goAwayFrame(this.#lastStream, http2Error.noError, ""));
     this.#finishIfDone();
+    this.#output.end();
   }
 
   #readPreface(bytes: Buffer): Buffer {
@@ -373,14 +381,24 @@ export class Http2Connection {
       },
       send: (...parts) => {
         if (stream.isClosed || stream.trailers !== undefined) return false;
-        return this.#sender.send(stream, parts);
+        this.#output.begin();
+        const hasRoom = this.#sender.send(stream, parts);
+        this.#output.end();
+        return hasRoom;
       },
       end: (block) => {
         if (stream.isClosed || stream.trailers !== undefined) return;
         stream.trailers = block;
-        if (stream.queue.bytes === 0) this.#finishStream(stream, block);
+        if (stream.queue.bytes > 0) return;
+        this.#output.begin();
+        this.#finishStream(stream, block);
+        this.#output.end();
       },
-      reset: (code) => this.#reset(stream.id, code),
+      reset: (code) => {
+        this.#output.begin();
+        this.#reset(stream.id, code);
+        this.#output.end();
+      },
     };
   }
 
@@ -418,17 +436,19 @@ export class Http2Connection {
   #finishIfDone(): void {
     if (!this.#isGoingAway || this.#isOver || this.#streams.size > 0) return;
     this.#isOver = true;
+    this.#output.flush();
     this.#host.finish();
   }
 
   #fail(code: Http2ErrorCode, message: string): void {
     this.#write(goAwayFrame(this.#lastStream, code, message));
+    this.#output.flush();
     this.closed();
     this.#host.finish();
   }
 
   #write(bytes: Buffer): void {
-    if (!this.#isOver) this.#sender.control(bytes);
+    if (!this.#isOver) this.#output.put(bytes);
   }
 }
 

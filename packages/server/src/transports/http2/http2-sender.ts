@@ -1,48 +1,40 @@
 import type { FloodGuard } from "./flood-guard.js";
-import { defaultWindow, frameHeadBytes, frameType, largestWindow, putFrameHead } from "./frames.js";
+import { defaultWindow, frameType, largestWindow } from "./frames.js";
 import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
 import type { StreamState } from "./http2-stream.js";
+import type { Output } from "./output.js";
 import type { PeerSettings } from "./peer-settings.js";
-
-/** A stream counts as full when so much of it waits. A single larger message is taken all the same: it is shared with other streams. */
-const fullBytes = 16 * 1024;
 
 /** Sends what streams have to send, as far as the windows of the peer and the socket let it: a frame of each stream in turn, so that none starves another. */
 export class Http2Sender {
-  readonly #write: (bytes: Buffer) => boolean;
+  readonly #output: Output;
   readonly #peer: PeerSettings;
   readonly #flood: FloodGuard;
   readonly #finish: (stream: StreamState, trailers: Uint8Array) => void;
   /** Those with data to send and room in their own window. */
   readonly #ready = new Set<StreamState>();
   #window = defaultWindow;
-  #isBlocked = false;
   #isFlushing = false;
 
-  /** `write` says whether the socket has room for more; `finish` is called for a stream whose last data went out, if trailers wait. */
-  constructor(options: {
-    readonly write: (bytes: Buffer) => boolean;
-    readonly peer: PeerSettings;
-    readonly flood: FloodGuard;
-    readonly finish: (stream: StreamState, trailers: Uint8Array) => void;
-  }) {
-    this.#write = options.write;
-    this.#peer = options.peer;
-    this.#flood = options.flood;
-    this.#finish = options.finish;
+  /** `finish` is called for a stream whose last data went out, if trailers wait. */
+  constructor(
+    output: Output,
+    peer: PeerSettings,
+    flood: FloodGuard,
+    finish: (stream: StreamState, trailers: Uint8Array) => void,
+  ) {
+    this.#output = output;
+    this.#peer = peer;
+    this.#flood = flood;
+    this.#finish = finish;
   }
 
-  /** Writes a frame that no window counts. */
-  control(bytes: Buffer): void {
-    if (!this.#write(bytes)) this.#isBlocked = true;
-  }
-
-  /** Takes parts of one piece of data; false when there is no room for more. */
+  /** Takes parts of one piece of data; false when there is no room for more: what the peer does not take yet is all that is kept. */
   send(stream: StreamState, parts: readonly Uint8Array[]): boolean {
     for (const part of parts) stream.queue.push(part);
     this.#readyIfSo(stream);
     this.flush();
-    stream.isFull = stream.queue.bytes >= fullBytes;
+    stream.isFull = stream.queue.bytes > 0;
     return !stream.isFull;
   }
 
@@ -64,18 +56,13 @@ export class Http2Sender {
     this.#ready.delete(stream);
   }
 
-  /** The socket has room again. */
-  drained(): void {
-    this.#isBlocked = false;
-    this.flush();
-  }
-
+  /** Sends what can be sent. Within a turn. */
   flush(): void {
     // What a handler does when it hears of room comes back here: one loop is enough.
-    if (this.#isFlushing) return;
+    if (this.#isFlushing || this.#ready.size === 0) return;
     this.#isFlushing = true;
     try {
-      while (this.#window > 0 && !this.#isBlocked) {
+      while (this.#window > 0 && this.#output.hasRoom) {
         const [stream] = this.#ready;
         if (stream === undefined) return;
         this.#ready.delete(stream);
@@ -95,18 +82,18 @@ export class Http2Sender {
   #sendFrame(stream: StreamState): void {
     const { queue } = stream;
     const length = Math.min(queue.bytes, stream.sendWindow, this.#window, this.#peer.frameBytes);
-    const bytes = Buffer.allocUnsafe(frameHeadBytes + length);
-    putFrameHead(bytes, 0, length, frameType.data, 0, stream.id);
-    queue.take(bytes, frameHeadBytes, length);
+    this.#output.head(length, frameType.data, 0, stream.id);
+    queue.move(this.#output, length);
     stream.sendWindow -= length;
     this.#window -= length;
     this.#flood.earn();
-    this.control(bytes);
+    if (this.#output.isLarge) this.#output.flush();
   }
 
   #afterSending(stream: StreamState): void {
-    if (stream.queue.bytes === 0 && stream.trailers !== undefined) this.#finish(stream, stream.trailers);
-    else if (stream.isFull && stream.queue.bytes < fullBytes) {
+    if (stream.queue.bytes > 0) return;
+    if (stream.trailers !== undefined) this.#finish(stream, stream.trailers);
+    else if (stream.isFull) {
       stream.isFull = false;
       stream.handler?.drained();
     }

@@ -1,5 +1,5 @@
 import type { Http2ErrorCode } from "./http2-errors.js";
-import { createOutgoingQueue, type OutgoingQueue } from "./outgoing-queue.js";
+import { OutgoingQueue } from "./outgoing-queue.js";
 
 /** What serves a stream. Nothing of it throws. */
 export interface StreamHandler {
@@ -15,7 +15,7 @@ export interface StreamHandler {
 
 /** A stream as what serves it sees it. */
 export interface ServerStream {
-  /** Sends the head of the response: an encoded header block. Once, and before any data. */
+  /** Sends the head of the response: an encoded header block. Once, and before any data; it goes out with what follows. */
   respond(block: Uint8Array): void;
   /** Sends parts of the body as one piece; they may be shared, and must not change. False: taken, but there is no room for more until `drained`. */
   send(...parts: readonly Uint8Array[]): boolean;
@@ -28,7 +28,7 @@ export interface ServerStream {
 /** What the connection keeps of a stream. */
 export class StreamState {
   readonly id: number;
-  readonly queue: OutgoingQueue = createOutgoingQueue();
+  readonly queue = new OutgoingQueue();
   handler: StreamHandler | undefined;
   /** How many bytes of data may be sent to the peer. */
   sendWindow: number;

@@ -9,6 +9,8 @@ import { discoveryMethods } from "../discovery-methods.js";
 import { listenAddress, listenError } from "../listening.js";
 import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { type ConnectionLimits, Http2Connection } from "./http2-connection.js";
+import { Slab } from "./output.js";
+import { writeToSocket } from "./write-to-socket.js";
 
 /** What the gRPC transport needs to know. */
 export interface GrpcTransportOptions {
@@ -25,6 +27,12 @@ export interface GrpcTransportOptions {
 /** A connection may be new for so long without saying what HTTP/2 wants at its start, in milliseconds. */
 const prefaceMs = 10_000;
 
+/**
+ * Connections that the kernel keeps until they are accepted, as far as it lets us (net.core.somaxconn): Node's own 511 lose handshakes when a fleet comes back at
+ * once, and each lost one costs its client a second.
+ */
+const backlog = 65_535;
+
 const limits: ConnectionLimits = { streams: 100_000, headerBytes: 32 * 1024 };
 
 /**
@@ -38,6 +46,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
   const methods = new Map<string, GrpcMethod>();
   const connections = new Map<Socket, Http2Connection>();
   const servers = new Set<Server>();
+  const slab = new Slab();
   let held = 0;
   let isClosing = false;
   const context: GrpcContext = {
@@ -58,9 +67,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
     const peer = formatAddress({ host: plainHost(socket.remoteAddress), port: socket.remotePort ?? 0 });
     const connection = new Http2Connection(
       {
-        write: (bytes) => socket.write(bytes),
-        cork: () => socket.cork(),
-        uncork: () => socket.uncork(),
+        slab,
+        write: (chunks) => writeToSocket(socket, chunks),
         finish: () => void socket.end(),
         now: () => performance.now(),
         accept: (head, stream) => serveGrpc(context, head, stream, peer),
@@ -98,7 +106,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
       servers.add(server);
       const bound = await new Promise<number>((resolve, reject) => {
         server.once("error", (error) => reject(listenError(address, error)));
-        server.listen({ host, port }, () => {
+        server.listen({ host, port, backlog }, () => {
           const at = server.address();
           resolve(typeof at === "object" && at !== null ? at.port : port);
         });

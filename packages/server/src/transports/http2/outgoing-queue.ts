@@ -1,60 +1,52 @@
-/** What one stream is to send and has no room for: whole messages in parts that may be shared, of which nothing is copied before it goes. */
-export interface OutgoingQueue {
-  /** Bytes that wait. */
-  readonly bytes: number;
-  push(part: Uint8Array): void;
-  /** Moves so many bytes to a place; no more than wait. */
-  take(target: Buffer, at: number, length: number): void;
-  clear(): void;
-}
+import type { Output } from "./output.js";
 
-export function createOutgoingQueue(): OutgoingQueue {
-  let parts: Uint8Array[] = [];
-  let next = 0;
+const nothing: Uint8Array[] = [];
+
+/** What one stream is to send and has no room for: whole messages in parts that may be shared, of which nothing is copied before it goes. */
+export class OutgoingQueue {
+  #parts = nothing;
+  #next = 0;
   /** How much of the next part is gone already. */
-  let offset = 0;
-  let bytes = 0;
-  return {
-    get bytes() {
-      return bytes;
-    },
-    push(part) {
-      if (part.length === 0) return;
-      parts.push(part);
-      bytes += part.length;
-    },
-    take(target, at, length) {
-      let left = length;
-      let place = at;
-      while (left > 0) {
-        const part = parts[next] as Uint8Array;
-        const rest = part.length - offset;
-        if (rest > left) {
-          target.set(part.subarray(offset, offset + left), place);
-          offset += left;
-          left = 0;
-        } else {
-          target.set(offset === 0 ? part : part.subarray(offset), place);
-          place += rest;
-          left -= rest;
-          next += 1;
-          offset = 0;
-        }
+  #offset = 0;
+  /** Bytes that wait. */
+  bytes = 0;
+
+  push(part: Uint8Array): void {
+    if (part.length === 0) return;
+    if (this.#parts === nothing) this.#parts = [];
+    this.#parts.push(part);
+    this.bytes += part.length;
+  }
+
+  /** Moves so many bytes out; no more than wait. */
+  move(output: Output, length: number): void {
+    this.bytes -= length;
+    let left = length;
+    while (left > 0) {
+      const part = this.#parts[this.#next] as Uint8Array;
+      const rest = part.length - this.#offset;
+      if (rest > left) {
+        output.put(part.subarray(this.#offset, this.#offset + left));
+        this.#offset += left;
+        left = 0;
+      } else {
+        output.put(this.#offset === 0 ? part : part.subarray(this.#offset));
+        left -= rest;
+        this.#next += 1;
+        this.#offset = 0;
       }
-      bytes -= length;
-      if (next === parts.length) {
-        parts = [];
-        next = 0;
-      } else if (next > 64) {
-        parts = parts.slice(next);
-        next = 0;
-      }
-    },
-    clear() {
-      parts = [];
-      next = 0;
-      offset = 0;
-      bytes = 0;
-    },
-  };
+    }
+    if (this.bytes === 0) this.clear();
+    else if (this.#next > 64) {
+      this.#parts.splice(0, this.#next);
+      this.#next = 0;
+    }
+  }
+
+  clear(): void {
+    this.#parts = nothing;
+    this.#next = 0;
+    this.#offset = 0;
+    this.bytes = 0;
+  }
 }

@@ -5,7 +5,9 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { describe, it, test } from "node:test";
 import fc from "fast-check";
 import { Http2Connection } from "../http2-connection.js";
+import { Slab } from "../output.js";
 import type { RequestHead } from "../request-head.js";
+import { writeToSocket } from "../write-to-socket.js";
 import { BadHeaderBlock, createHeaderDecoder } from "./header-decoder.js";
 import { encodeHeaders } from "./header-encoder.js";
 import { decodeHuffman } from "./huffman.js";
@@ -148,9 +150,8 @@ test("what Node's own client sends is read as it was meant, request after reques
 function serve(socket: Socket, heads: RequestHead[]): void {
   const connection = new Http2Connection(
     {
-      write: (bytes) => socket.write(bytes),
-      cork: () => socket.cork(),
-      uncork: () => socket.uncork(),
+      slab: new Slab(),
+      write: (chunks) => writeToSocket(socket, chunks),
       finish: () => void socket.end(),
       now: () => 0,
       accept(head, stream) {

@@ -1,0 +1,117 @@
+import { frameHeadBytes, putFrameHead } from "./frames.js";
+
+/** What became of bytes that were written: the socket needs them no more; or keeps them, and has room for more; or has none until it says so. */
+export type Written = "gone" | "kept" | "full";
+
+/** Small frames are put here, so that they cost no memory of their own, and go out as one. */
+const slabBytes = 16 * 1024;
+/** Smaller parts are copied: that costs less than a chunk of its own. */
+const sharedBytes = 2 * 1024;
+/** So much is gathered at most before it is written. */
+const mostGathered = 256 * 1024;
+
+/** Memory for frames that wait for the end of a turn, for all connections of a transport. Where the socket took everything at once, which is the rule, it is used again. */
+export class Slab {
+  bytes: Buffer = Buffer.allocUnsafeSlow(slabBytes);
+  used = 0;
+
+  /** Room for so many bytes in one piece, from `used` on. */
+  reserve(length: number): void {
+    if (this.used + length <= this.bytes.length) return;
+    // What was in the old one is still with a socket, and goes with it.
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(slabBytes, length));
+    this.used = 0;
+  }
+}
+
+/** Gathers what a connection sends during one turn, so that it goes out as one write. Large parts are not copied. */
+export class Output {
+  readonly #slab: Slab;
+  readonly #write: (chunks: readonly Buffer[]) => Written;
+  #chunks: Buffer[] = [];
+  /** The slab that the last frames were put in, and where they are; none: `#from` is `#to`. */
+  #run: Buffer;
+  #from = 0;
+  #to = 0;
+  #bytes = 0;
+  #turns = 0;
+  /** False once the socket said that it is full. */
+  hasRoom = true;
+
+  constructor(slab: Slab, write: (chunks: readonly Buffer[]) => Written) {
+    this.#slab = slab;
+    this.#write = write;
+    this.#run = slab.bytes;
+  }
+
+  /** What is put from here to the matching `end` goes out as one, as far as it is not much. */
+  begin(): void {
+    this.#turns += 1;
+  }
+
+  end(): void {
+    this.#turns -= 1;
+    if (this.#turns === 0) this.flush();
+  }
+
+  /** Puts the head of a frame, whose payload must follow. */
+  head(length: number, type: number, flags: number, stream: number): void {
+    const at = this.#room(frameHeadBytes);
+    putFrameHead(this.#run, at, length, type, flags, stream);
+  }
+
+  /** Puts bytes, which may be shared and must not change. */
+  put(bytes: Uint8Array): void {
+    const { length } = bytes;
+    if (length < sharedBytes) {
+      const at = this.#room(length);
+      this.#run.set(bytes, at);
+      return;
+    }
+    this.#closeRun();
+    this.#chunks.push(bufferOf(bytes));
+    this.#bytes += length;
+  }
+
+  get isLarge(): boolean {
+    return this.#bytes >= mostGathered;
+  }
+
+  flush(): void {
+    if (this.#bytes === 0) return;
+    const slab = this.#slab;
+    const isLast = this.#run === slab.bytes && this.#to === slab.used;
+    const from = this.#chunks.length === 0 ? this.#from : undefined;
+    this.#closeRun();
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    this.#bytes = 0;
+    const written = this.#write(chunks);
+    if (written === "full") this.hasRoom = false;
+    else if (written === "gone" && isLast && from !== undefined) slab.used = from;
+  }
+
+  #room(length: number): number {
+    const slab = this.#slab;
+    slab.reserve(length);
+    if (this.#run !== slab.bytes || this.#to !== slab.used) {
+      this.#closeRun();
+      this.#run = slab.bytes;
+      this.#from = slab.used;
+    }
+    const at = slab.used;
+    slab.used += length;
+    this.#to = slab.used;
+    this.#bytes += length;
+    return at;
+  }
+
+  #closeRun(): void {
+    if (this.#from < this.#to) this.#chunks.push(this.#run.subarray(this.#from, this.#to));
+    this.#from = this.#to;
+  }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
