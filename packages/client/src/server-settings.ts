@@ -13,7 +13,9 @@ export function fullSettings(server: ServerSettings): FullServerSettings {
       if (!/\S/.test(server.address)) throw wrong("a server over gRPC needs an address: HOST:PORT");
       return server;
     case "rest":
-      if (!URL.canParse(server.url)) throw wrong(`${JSON.stringify(server.url)} is no URL of a REST server`);
+      // Without the text: it may hold a password.
+      if (!URL.canParse(server.url))
+        throw wrong("the URL of a server over REST is http://HOST:PORT or https://HOST:PORT");
       return server;
     case "files":
       if (server.files.length === 0) throw wrong("a server of files needs at least one file");

@@ -2,31 +2,31 @@ import { type DescMessage, getOption, hasOption } from "@bufbuild/protobuf";
 import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
 import { envoyRegistry } from "../registry.js";
 
-interface Names {
-  readonly v3ByV2: ReadonlyMap<string, string>;
-  readonly v2ByV3: ReadonlyMap<string, string>;
+let v3Names: ReadonlyMap<string, string> | undefined;
+
+/** By the names of v2, from the annotation that every v3 message with a predecessor in v2 carries. All of Envoy's files are read for it. */
+function readV3Names(): ReadonlyMap<string, string> {
+  if (v3Names === undefined) {
+    const names = new Map<string, string>();
+    for (const type of envoyRegistry()) {
+      const v2 = type.kind === "message" ? annotatedName(type) : undefined;
+      if (v2 !== undefined) names.set(v2, type.typeName);
+    }
+    v3Names = names;
+  }
+  return v3Names;
 }
 
-let names: Names | undefined;
+const annotated = new WeakMap<DescMessage, string | undefined>();
 
-/** Both directions, from the annotation that every v3 message with a predecessor in v2 carries. */
-function readNames(): Names {
-  if (names === undefined) {
-    const v3ByV2 = new Map<string, string>();
-    const v2ByV3 = new Map<string, string>();
-    const registry = envoyRegistry();
-    const versioning = registry.getExtension("udpa.annotations.versioning");
-    if (versioning === undefined) throw new Error("gen/envoy.binpb lacks udpa.annotations.versioning");
-    for (const type of registry) {
-      if (type.kind !== "message" || !hasOption(type, versioning)) continue;
-      const previous = previousName(getOption(type, versioning));
-      if (previous === undefined) continue;
-      v2ByV3.set(type.typeName, previous);
-      v3ByV2.set(previous, type.typeName);
-    }
-    names = { v3ByV2, v2ByV3 };
-  }
-  return names;
+/** The name that a message of v3 had in v2, by its annotation. */
+function annotatedName(message: DescMessage): string | undefined {
+  if (annotated.has(message)) return annotated.get(message);
+  const versioning = envoyRegistry().getExtension("udpa.annotations.versioning");
+  if (versioning === undefined) throw new Error("gen/envoy.binpb lacks udpa.annotations.versioning");
+  const name = hasOption(message, versioning) ? previousName(getOption(message, versioning)) : undefined;
+  annotated.set(message, name);
+  return name;
 }
 
 function previousName(annotation: unknown): string | undefined {
@@ -40,7 +40,7 @@ function previousName(annotation: unknown): string | undefined {
 
 /** The full name of a v2 message's successor in v3, or undefined. */
 export function v3NameOf(v2Name: string): string | undefined {
-  return mayBeOfV2(v2Name) ? readNames().v3ByV2.get(v2Name) : undefined;
+  return mayBeOfV2(v2Name) ? readV3Names().get(v2Name) : undefined;
 }
 
 /** Spares the common question about a message of v3, or of others, the reading of all annotations. */
@@ -50,7 +50,8 @@ function mayBeOfV2(name: string): boolean {
 
 /** The full name of a v3 message's predecessor in v2, or undefined where v2 had none. */
 export function v2NameOf(schema: Pick<DescMessage, "typeName">): string | undefined {
-  return readNames().v2ByV3.get(schema.typeName);
+  const message = envoyRegistry().getMessage(schema.typeName);
+  return message && annotatedName(message);
 }
 
 /** The v3 type URL for a type URL of v2; undefined where it is not one, or its message did not live on. */
@@ -61,6 +62,6 @@ export function v3TypeUrlOf(typeUrl: string): TypeUrl | undefined {
 
 /** The v2 type URL for a type URL of v3; undefined where v2 had no such message. */
 export function v2TypeUrlOf(typeUrl: string): TypeUrl | undefined {
-  const v2 = readNames().v2ByV3.get(typeUrl.slice(typeUrl.lastIndexOf("/") + 1));
+  const v2 = v2NameOf({ typeName: typeUrl.slice(typeUrl.lastIndexOf("/") + 1) });
   return v2 === undefined ? undefined : `${typeUrlPrefix}${v2}`;
 }

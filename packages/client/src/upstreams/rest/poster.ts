@@ -62,7 +62,10 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
   const base = url.pathname.replace(/\/+$/, "");
   const server = `${url.origin}${base}`;
   // Of `Bearer TOKEN` the token alone may be quoted.
-  const secrets = [...Object.values(own).flatMap((value) => [value, ...value.split(" ").slice(1)]), url.password];
+  const secrets = [
+    ...Object.values(own).flatMap((value) => [value, ...value.split(" ").slice(1)]),
+    ...[url.password, decoded(url.password)],
+  ];
 
   async function post(path: string, body: Buffer, signal: AbortSignal): Promise<HttpAnswer> {
     const options = await tls();
@@ -143,7 +146,7 @@ function urlOf(text: string): URL {
 function headersOf(settings: Readonly<Record<string, string>>, url: URL): Record<string, string> {
   const headers: Record<string, string> = {};
   if (url.username !== "" || url.password !== "") {
-    const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const login = `${decoded(url.username)}:${decoded(url.password)}`;
     headers.authorization = `Basic ${Buffer.from(login).toString("base64")}`;
   }
   for (const [name, value] of Object.entries(settings)) {
@@ -157,6 +160,15 @@ function headersOf(settings: Readonly<Record<string, string>>, url: URL): Record
     headers[name.toLowerCase()] = value;
   }
   return headers;
+}
+
+/** A name or a password of a URL; one with a bare `%` in it stays as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function shown(text: string, secrets: readonly string[]): string {
