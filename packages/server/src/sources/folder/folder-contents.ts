@@ -60,8 +60,8 @@ export interface FolderContentsOptions {
   readonly read: ReadResourcesOptions | undefined;
 }
 
-/** How many files are held open at once. */
-const parallel = 4;
+/** How many files are held open at once: as many as are read by Node's thread pool, and as many that wait, so that it need not. */
+const parallel = 8;
 
 /** All files of a folder as they were last read, and what they come to together. */
 export class FolderContents {

@@ -162,18 +162,12 @@ test("a file that is written to all the time is an error of that file alone", as
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("busy.yaml", clusters(["busy"]));
-  const { open } = fs.promises;
+  const { read } = fs;
   let busy = true;
-  t.mock.method(fs.promises, "open", async (...all: Parameters<typeof open>) => {
-    const file = await open(...all);
-    if (busy && String(all[0]).endsWith("busy.yaml")) {
-      const { read } = file;
-      t.mock.method(file, "read", (...args: never[]) => {
-        fs.appendFileSync(folder.at("busy.yaml"), "#\n");
-        return Reflect.apply(read, file, args);
-      });
-    }
-    return file;
+  t.mock.method(fs, "read", (file: number, ...all: never[]) => {
+    const { ino } = fs.fstatSync(file);
+    if (busy && ino === fs.statSync(folder.at("busy.yaml")).ino) fs.appendFileSync(folder.at("busy.yaml"), "#\n");
+    return Reflect.apply(read, fs, [file, ...all]);
   });
   syncBuiltinESMExports();
   try {

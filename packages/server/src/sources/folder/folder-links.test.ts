@@ -160,9 +160,9 @@ for (const { what, places } of [
     // Nothing but the link says what belongs together: what is read is applied at once, even if more changes come.
     const { source, sink } = folderSource(t, { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 });
     const { mixtures, served } = watchForMixtures(sink, 3);
-    const { open } = fs.promises;
+    const { open } = fs;
     let opened = 0;
-    t.mock.method(fs.promises, "open", (...all: Parameters<typeof open>) => {
+    t.mock.method(fs, "open", (...all: Parameters<typeof open>) => {
       opened += 1;
       if (opened === names.length / 2) {
         for (const place of places) {
