@@ -1,5 +1,6 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import type { OutgoingResponse, StatusCode, Variant } from "@xdskit/protocol";
+import type { WorkDone } from "./event-loop/event-loop-stats.js";
 import type { FetchStats, PollStats, StreamStats, TypeStats } from "./stats.js";
 import type { Method } from "./transport.js";
 
@@ -21,6 +22,8 @@ export interface Counters {
   readonly polls: readonly PollStats[];
   readonly pollsRefused: readonly { readonly status: number; readonly count: number }[];
   readonly refused: readonly { readonly code: StatusCode; readonly count: number }[];
+  /** What was done since the start, summed up. */
+  work(): WorkDone;
   configurationsApplied: number;
   configurationsRefused: number;
   waitsEnded: number;
@@ -76,6 +79,16 @@ export function createCounters(): Counters {
     },
     get refused() {
       return Array.from(refused, ([code, count]) => ({ code, count }));
+    },
+    work() {
+      const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0 };
+      for (const { opened, open, requests } of streams.values()) {
+        done.streamsOpened += opened;
+        done.streamsClosed += opened - open;
+        done.requests += requests;
+      }
+      for (const { responses } of types.values()) done.responses += responses;
+      return { ...done, configurations: this.configurationsApplied };
     },
     configurationsApplied: 0,
     configurationsRefused: 0,

@@ -4,6 +4,8 @@ import { refuseForeign } from "./authorities.js";
 import { systemClock } from "./clock.js";
 import { type ChangeOptions, type ConfigOptions, createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
+import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
+import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
 import { type CallInfo, createEvents } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
 import { answerFetch } from "./fetch.js";
@@ -54,6 +56,14 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const counters = createCounters();
   const events = createEvents();
   const layers = createLayers();
+  const loop =
+    options.eventLoop === false
+      ? undefined
+      : createEventLoopWatch(
+          { ...defaultEventLoopOptions, ...options.eventLoop },
+          () => counters.work(),
+          (block) => events.emit(() => ({ kind: "event-loop-blocked", block })),
+        );
   const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
   const authorities = options.authorities === undefined ? undefined : new Set(options.authorities);
   const onDemand = createDemand(options.onDemand);
@@ -272,6 +282,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   async function shutDown(timeoutMs: number): Promise<void> {
     services.stop();
+    loop?.stop();
     rollouts.close();
     views.close();
     for (const session of sessions) session.end(statusCode.ok, "");
@@ -320,6 +331,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       groups: publication.groups,
       onDemand: onDemand?.stats(),
       views: views.stats(),
+      eventLoop: loop?.stats(),
       configuration: {
         applied: counters.configurationsApplied,
         refused: counters.configurationsRefused,

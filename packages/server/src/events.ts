@@ -1,6 +1,7 @@
 import type { ApiVersion, Finding, ResourceName, ResourceType, Version } from "@xdskit/api";
 import type { ClusterLoad, Node, StatusCode, Wait } from "@xdskit/protocol";
 import { callListener } from "./call-listener.js";
+import type { EventLoopBlock } from "./event-loop/event-loop-stats.js";
 import type { ConfigRolloutOutcome } from "./ledger/rollout.js";
 import type { LayerName } from "./source.js";
 import type { Method } from "./transport.js";
@@ -171,6 +172,8 @@ export type ServerEvent =
       readonly count: number;
       readonly resources: readonly Quarantined[];
     }
+  /** The event loop did not come around for too long: clients waited meanwhile. */
+  | { readonly kind: "event-loop-blocked"; readonly block: EventLoopBlock }
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
   | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };
 

@@ -9,6 +9,13 @@ export {
   type ResourceSelector,
 } from "./config.js";
 export { createServer } from "./create-server.js";
+export {
+  defaultEventLoopOptions,
+  type EventLoopBlock,
+  type EventLoopOptions,
+  type EventLoopStats,
+  type WorkDone,
+} from "./event-loop/event-loop-stats.js";
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";

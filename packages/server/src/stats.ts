@@ -1,5 +1,6 @@
 import type { ApiVersion, TypeUrl } from "@xdskit/api";
 import type { Snapshot, Variant } from "@xdskit/protocol";
+import type { EventLoopStats } from "./event-loop/event-loop-stats.js";
 import type { LayerName } from "./source.js";
 import type { ViewStats } from "./views/views.js";
 
@@ -114,6 +115,8 @@ export interface ServerStats {
   readonly groups: readonly GroupStats[];
   /** Undefined for a server that supplies nothing on demand. */
   readonly onDemand: OnDemandStats | undefined;
+  /** How long the event loop works without coming around; undefined where it is not watched. */
+  readonly eventLoop: EventLoopStats | undefined;
   /** Rollouts and quarantines. */
   readonly views: ViewStats;
   readonly configuration: {

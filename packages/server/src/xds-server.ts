@@ -2,6 +2,7 @@ import type { Registry, Resource, ResourceName, ResourceType, ResourceTypes } fr
 import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Config } from "./config.js";
+import type { EventLoopOptions } from "./event-loop/event-loop-stats.js";
 import type { ServerListener } from "./events.js";
 import type { GroupOf, GroupSettings, OnReject } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
@@ -58,6 +59,8 @@ export interface ServerOptions {
   readonly ordering?: Partial<OrderingOptions> | false | undefined;
   /** See `Keepalive` for each default. */
   readonly keepalive?: Partial<Keepalive> | undefined;
+  /** How the event loop is watched for what blocks it; see `EventLoopOptions` for each default. `false`: not at all. */
+  readonly eventLoop?: Partial<EventLoopOptions> | false | undefined;
   /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */
   readonly types?: ResourceTypes | undefined;
   /** The messages that are known inside `Any`s. Default: Envoy's; `createRegistry` adds descriptor sets of one's own. */

@@ -1,0 +1,57 @@
+/** What a server did in some time. */
+export interface WorkDone {
+  readonly streamsOpened: number;
+  readonly streamsClosed: number;
+  /** Requests of streams, acknowledgements included. */
+  readonly requests: number;
+  readonly responses: number;
+  /** Configurations that were applied. */
+  readonly configurations: number;
+}
+
+/** The event loop did not come around for too long: meanwhile nothing was read, written or answered. */
+export interface EventLoopBlock {
+  /** When it was noticed. */
+  readonly at: Date;
+  /** For how long, in milliseconds; at most the interval of the watch too much. */
+  readonly ms: number;
+  /** How much of that was garbage collection. */
+  readonly gcMs: number;
+  /** CPU time of the whole process meanwhile, in milliseconds: less than `ms` where the machine was busy with something else. */
+  readonly cpuMs: number;
+  /** What the server did meanwhile. */
+  readonly work: WorkDone;
+}
+
+/** How long the event loop works without coming around. All but `lastMinuteMs` is since the start. */
+export interface EventLoopStats {
+  /** From which length on a stretch counts as a block, in milliseconds. */
+  readonly blockedMs: number;
+  /** Blocks, by what took most of their time. */
+  readonly blocks: { readonly work: number; readonly gc: number };
+  /** All of them together, in milliseconds. */
+  readonly blockedForMs: number;
+  /** The longest stretch, whether it counts as a block or not, in milliseconds. */
+  readonly longestMs: number;
+  /** The longest of the last one to two minutes. */
+  readonly lastMinuteMs: number;
+  /** Of all stretches with work in them. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** Pauses for garbage collection: how many, all of them together, the longest. */
+  readonly gc: { readonly pauses: number; readonly ms: number; readonly longestMs: number };
+  /** The last blocks, the newest last. */
+  readonly recent: readonly EventLoopBlock[];
+}
+
+/** How the event loop is watched. */
+export interface EventLoopOptions {
+  /** How often it is looked at, in milliseconds: so much too long a block may seem to be. Default 10; each look costs some microseconds. */
+  readonly intervalMs: number;
+  /** What counts as a block, and is told as an event, in milliseconds. Default 50. */
+  readonly blockedMs: number;
+}
+
+/** The options of a server that was given none. */
+export const defaultEventLoopOptions: EventLoopOptions = { intervalMs: 10, blockedMs: 50 };

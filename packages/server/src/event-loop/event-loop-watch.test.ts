@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { defaultEventLoopOptions, type EventLoopBlock, type WorkDone } from "./event-loop-stats.js";
+import { createEventLoopWatch } from "./event-loop-watch.js";
+import type { LoopClock, Pause } from "./loop-clock.js";
+
+const nothing: WorkDone = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0, configurations: 0 };
+
+/** A loop of which the test says how long it works and idles. */
+function setUp() {
+  const time = { now: 0, idle: 0, cpu: 0 };
+  let check = () => {};
+  let told: (pause: Pause) => void = () => {};
+  const clock: LoopClock = {
+    now: () => time.now,
+    idle: () => time.idle,
+    cpu: () => time.cpu,
+    every(_, callback) {
+      check = callback;
+      return () => {};
+    },
+    pauses(callback) {
+      told = callback;
+      return () => {};
+    },
+  };
+  let work = nothing;
+  const blocks: EventLoopBlock[] = [];
+  const watch = createEventLoopWatch(
+    defaultEventLoopOptions,
+    () => work,
+    (block) => blocks.push(block),
+    clock,
+  );
+  return {
+    watch,
+    blocks,
+    pause: (start: number, ms: number) => told({ start, ms }),
+    /** The loop works, then idles, then the watch looks. */
+    turn(busy: number, idle = 0, done: Partial<WorkDone> = {}) {
+      time.now += busy + idle;
+      time.idle += idle;
+      time.cpu += busy / 2;
+      work = { ...work, ...done };
+      check();
+    },
+  };
+}
+
+test("only what was not idle counts, and a block says what was done in it", () => {
+  const { watch, blocks, turn } = setUp();
+  turn(2, 500);
+  turn(49, 100);
+  turn(80, 5, { streamsOpened: 300, requests: 600 });
+  turn(3, 7, { streamsOpened: 301 });
+  assert.equal(blocks.length, 1);
+  assert.deepEqual([blocks[0]?.ms, blocks[0]?.gcMs, blocks[0]?.cpuMs], [80, 0, 40]);
+  assert.deepEqual(blocks[0]?.work, { ...nothing, streamsOpened: 300, requests: 600 });
+  const { recent, p50Ms, ...stats } = watch.stats();
+  assert.deepEqual(recent, blocks);
+  assert.deepEqual([stats.blocks, stats.blockedForMs, stats.longestMs], [{ work: 1, gc: 0 }, 80, 80]);
+  assert.ok(p50Ms >= 2 && p50Ms <= 4);
+});
+
+test("garbage collection that is told after the block is told apart", () => {
+  const { watch, blocks, turn, pause } = setUp();
+  turn(5, 5);
+  pause(3, 2);
+  turn(90);
+  pause(20, 70);
+  turn(1, 9);
+  assert.deepEqual(
+    blocks.map(({ ms, gcMs }) => [ms, gcMs]),
+    [[90, 70]],
+  );
+  assert.deepEqual(watch.stats().blocks, { work: 0, gc: 1 });
+  assert.deepEqual(watch.stats().gc, { pauses: 2, ms: 72, longestMs: 70 });
+});
+
+test("the longest of the last minutes is forgotten, and of old blocks the last few are kept", () => {
+  const { watch, blocks, turn } = setUp();
+  for (let index = 0; index < 30; index++) turn(60 + index);
+  turn(1);
+  assert.equal(blocks.length, 30);
+  assert.deepEqual([watch.stats().recent.length, watch.stats().recent.at(-1)?.ms], [20, 89]);
+  assert.equal(watch.stats().lastMinuteMs, 89);
+  turn(1, 60_000);
+  assert.equal(watch.stats().lastMinuteMs, 89);
+  turn(1, 60_000);
+  turn(1, 60_000);
+  assert.equal(watch.stats().lastMinuteMs, 1);
+  assert.equal(watch.stats().longestMs, 89);
+});
+
+test("the real loop is seen to be blocked", async () => {
+  const blocks: EventLoopBlock[] = [];
+  const watch = createEventLoopWatch(
+    defaultEventLoopOptions,
+    () => nothing,
+    (block) => blocks.push(block),
+  );
+  const until = performance.now() + 120;
+  while (performance.now() < until);
+  for (let tries = 0; blocks.length === 0 && tries < 500; tries++) await new Promise((done) => setTimeout(done, 10));
+  watch.stop();
+  assert.ok((blocks[0]?.ms ?? 0) >= 119, JSON.stringify(blocks));
+  assert.ok(watch.stats().longestMs >= 119);
+});

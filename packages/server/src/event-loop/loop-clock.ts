@@ -1,0 +1,41 @@
+import { PerformanceObserver, performance } from "node:perf_hooks";
+
+/** A pause for garbage collection, in milliseconds of `LoopClock.now`. */
+export interface Pause {
+  readonly start: number;
+  readonly ms: number;
+}
+
+/** What the watch of an event loop reads; tests put another in its place. */
+export interface LoopClock {
+  /** Milliseconds, never going back. */
+  now(): number;
+  /** For how long the loop had nothing to do, since its start. */
+  idle(): number;
+  /** CPU time of the process. */
+  cpu(): number;
+  /** Calls back again and again, and keeps no process alive; returns what stops it. */
+  every(milliseconds: number, callback: () => void): () => void;
+  /** Tells pauses, some milliseconds after they were; returns what stops it. */
+  pauses(callback: (pause: Pause) => void): () => void;
+}
+
+export const systemLoopClock: LoopClock = {
+  now: () => performance.now(),
+  idle: () => performance.eventLoopUtilization().idle,
+  cpu() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+  every(milliseconds, callback) {
+    const timer = setInterval(callback, milliseconds).unref();
+    return () => clearInterval(timer);
+  },
+  pauses(callback) {
+    const observer = new PerformanceObserver((list) => {
+      for (const { startTime, duration } of list.getEntries()) callback({ start: startTime, ms: duration });
+    });
+    observer.observe({ entryTypes: ["gc"] });
+    return () => observer.disconnect();
+  },
+};
