@@ -1,20 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { EventLoopStats } from "@xdskit/server";
 import type { Fleet } from "./fleet.js";
 import { type Kind, kinds } from "./resources.js";
 
 /** Serves the control API of README.md over plain HTTP/1.1. */
-export function createControl(fleet: Fleet): Server {
+export function createControl(fleet: Fleet, eventLoop: () => EventLoopStats | undefined = () => undefined): Server {
   return createServer((request, response) => {
     request.resume();
     try {
-      answer(response, 200, handle(fleet, request));
+      answer(response, 200, handle(fleet, eventLoop, request));
     } catch (error) {
       answer(response, 400, { error: error instanceof Error ? error.message : String(error) });
     }
   });
 }
 
-function handle(fleet: Fleet, request: IncomingMessage): unknown {
+function handle(fleet: Fleet, eventLoop: () => EventLoopStats | undefined, request: IncomingMessage): unknown {
   const url = new URL(request.url ?? "/", "http://localhost");
   const number = (name: string, otherwise: number): number => {
     const text = url.searchParams.get(name);
@@ -48,6 +49,7 @@ function handle(fleet: Fleet, request: IncomingMessage): unknown {
         sys_ms: Math.round(system / 1000),
         heap_bytes: heapUsed,
         marker: fleet.marker,
+        event_loop: eventLoop(),
       };
     }
     case "POST /gc":

@@ -14,7 +14,7 @@ if (values.control === undefined || values.grpc === undefined || !["on", "off"].
 }
 
 const server = createServer({ groups: groupOf, ...(values.ordering === "off" ? { ordering: false } : {}) });
-const control = createControl(createFleet(server));
+const control = createControl(createFleet(server), () => server.stats().eventLoop);
 await server.listen({ grpc: values.grpc });
 const [, host, port] = /^(.*):(\d+)$/.exec(values.control) ?? [];
 await new Promise<void>((resolve, reject) => {

@@ -9,6 +9,7 @@ import type { ServerOptions } from "./xds-server.js";
  * Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the option.
  */
 export function checkOptions({
+  eventLoop,
   onDemand,
   ordering,
   rest,
@@ -25,6 +26,9 @@ export function checkOptions({
   if (rest !== undefined) checkRest(rest);
   for (const [option, value] of Object.entries(ordering || {})) {
     if (value !== undefined && !(value >= 0)) throw wrong(`ordering.${option}`, "milliseconds", value);
+  }
+  for (const [option, value] of Object.entries(eventLoop || {})) {
+    if (value !== undefined && !(value >= 1)) throw wrong(`eventLoop.${option}`, "milliseconds, at least 1", value);
   }
   if (onDemand !== undefined) checkOnDemand(onDemand);
 }

@@ -33,6 +33,7 @@ describe("admin pages", () => {
         sources: () => [pendingSource("folder config", "config")],
         nodes: server,
         rollouts: server,
+        stats: server.stats,
       },
     );
   });

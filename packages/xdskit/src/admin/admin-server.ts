@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
+import type { XdsServer } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../version.js";
 import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
@@ -17,6 +18,7 @@ export interface AdminState {
   sources(): readonly AnySourceStatus[];
   readonly nodes: NodesInput;
   readonly rollouts: RolloutsInput;
+  readonly stats: XdsServer["stats"];
 }
 
 /** The admin listener, listening. */
@@ -50,6 +52,7 @@ const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
   ["/api/v1/sources", (state) => json({ sources: state.sources() })],
   ["/api/v1/nodes", (state, query) => json(nodesPage(state.nodes, query))],
   ["/api/v1/rollouts", (state) => json(rolloutsPage(state.rollouts))],
+  ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
 ]);
 
 /** What stands behind it is the id of a node. */

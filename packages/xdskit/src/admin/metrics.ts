@@ -116,6 +116,21 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     [],
     () => [{ labels: {}, value: stats.waitsEnded }],
   );
+  counter(
+    "xdskit_event_loop_blocks_total",
+    "Times that the event loop did not come around for too long, by what took most of it.",
+    ["cause"],
+    () => Object.entries(stats.eventLoop?.blocks ?? {}).map(([cause, value]) => ({ labels: { cause }, value })),
+  );
+  counter("xdskit_event_loop_blocked_seconds_total", "All of these times together.", [], () => [
+    { labels: {}, value: (stats.eventLoop?.blockedForMs ?? 0) / 1000 },
+  ]);
+  gauge(
+    "xdskit_event_loop_longest_seconds",
+    "The longest time of the last minute or two that the event loop did not come around.",
+    [],
+    () => [{ labels: {}, value: (stats.eventLoop?.lastMinuteMs ?? 0) / 1000 }],
+  );
   gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
     stats.groups.map(({ name, streams: value }) => ({ labels: { group: name }, value })),
   );

@@ -79,7 +79,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   const metrics = lazyMetrics({ server, readiness, sources });
   const upstreamMetrics = createUpstreamMetrics(relay.groups);
   const admin = await openAdmin(options.admin, {
-    ...{ readiness, sources, nodes: server, rollouts: server },
+    ...{ readiness, sources, nodes: server, rollouts: server, stats: server.stats },
     async metrics() {
       const { contentType, text } = await metrics.read();
       return { contentType, text: text + upstreamMetrics() };

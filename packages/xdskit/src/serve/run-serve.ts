@@ -87,6 +87,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     metrics: metrics.read,
     nodes: server,
     rollouts: server,
+    stats: server.stats,
   });
   running.admin = admin;
 

@@ -1,5 +1,6 @@
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import type { Log } from "../output/log.js";
+import { createBlockLog } from "./block-log.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
@@ -10,6 +11,7 @@ const rememberedRefusals = 1_000;
  * Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`.
  */
 export function createEventLog(log: Log): (event: ServerEvent) => void {
+  const logBlock = createBlockLog(log);
   const refused = new Set<string>();
   function logRefusal(
     of: object,
@@ -88,6 +90,8 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
       }
       case "stale":
         return log.debug({ node: event.stream.node.id, type: event.type.name }, "request with an old nonce ignored");
+      case "event-loop-blocked":
+        return logBlock(event.block);
       case "fault": {
         const { error } = event;
         const fields = { ...streamFields(event.stream), error: error instanceof Error ? error.stack : String(error) };

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Log } from "../output/log.js";
+import { createBlockLog } from "./block-log.js";
+
+const work = { streamsOpened: 3, streamsClosed: 0, requests: 9, responses: 6, configurations: 1 };
+const block = (ms: number, gcMs: number, cpuMs: number) => ({ at: new Date(), ms, gcMs, cpuMs, work });
+
+test("a block is a warning with what was done and why; the next ones wait for ten seconds", () => {
+  const lines: unknown[] = [];
+  const write = (level: string) => (fields: object, message: string) => void lines.push([level, message, fields]);
+  let time = 0;
+  const logBlock = createBlockLog({ warn: write("warn"), debug: write("debug") } as unknown as Log, () => time);
+  logBlock(block(80.4, 60, 79));
+  time = 9_000;
+  logBlock(block(70, 0, 69));
+  time = 10_000;
+  logBlock(block(60, 1, 10));
+  time = 20_000;
+  logBlock(block(90, 0, 90));
+  const fields = { gcMs: 0, ...work };
+  assert.deepEqual(lines, [
+    ["warn", "the event loop was blocked, mostly by garbage collection", { ...fields, ms: 80, gcMs: 60, cpuMs: 79 }],
+    ["debug", "the event loop was blocked", { ...fields, ms: 70, cpuMs: 69 }],
+    [
+      "warn",
+      "the event loop was blocked: the machine had no CPU for it",
+      { ...fields, ms: 60, gcMs: 1, cpuMs: 10, more: 1 },
+    ],
+    ["warn", "the event loop was blocked", { ...fields, ms: 90, cpuMs: 90 }],
+  ]);
+});

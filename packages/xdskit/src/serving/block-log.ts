@@ -1,0 +1,30 @@
+import type { EventLoopBlock } from "@xdskit/server";
+import type { Log } from "../output/log.js";
+
+/** A server that is blocked over and over is not to be kept busy by saying so. Milliseconds. */
+const pauseMs = 10_000;
+
+/** Logs what blocked the event loop: a warning at most every ten seconds, the others for `debug`. */
+export function createBlockLog(log: Log, now: () => number = Date.now): (block: EventLoopBlock) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  let unsaid = 0;
+  return ({ ms, gcMs, cpuMs, work }) => {
+    const fields = { ms: Math.round(ms), gcMs: Math.round(gcMs), cpuMs: Math.round(cpuMs), ...work };
+    if (now() - last < pauseMs) {
+      unsaid += 1;
+      log.debug(fields, "the event loop was blocked");
+      return;
+    }
+    last = now();
+    log.warn(
+      { ...fields, ...(unsaid > 0 ? { more: unsaid } : {}) },
+      `the event loop was blocked${why(ms, gcMs, cpuMs)}`,
+    );
+    unsaid = 0;
+  };
+}
+
+function why(ms: number, gcMs: number, cpuMs: number): string {
+  if (gcMs > ms / 2) return ", mostly by garbage collection";
+  return cpuMs < ms / 2 ? ": the machine had no CPU for it" : "";
+}
