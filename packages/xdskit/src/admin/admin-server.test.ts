@@ -8,7 +8,7 @@ import {
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { createMemoryTransport, createServer } from "@xdskit/server";
+import { createMemoryTransport, createServer, type EventLoopStats } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { eventually } from "../testing/command.js";
 import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.js";
@@ -56,6 +56,13 @@ describe("admin pages", () => {
     const response = await get("/metrics?name=x");
     assert.equal(response.headers.get("content-type"), "text/plain; version=0.0.4");
     assert.equal(await response.text(), "a_metric 1\n");
+  });
+
+  test("/api/v1/event-loop tells of the longest stretch without a turn", async () => {
+    const page = (await (await get("/api/v1/event-loop")).json()) as EventLoopStats;
+    assert.equal(page.blockedMs, 50);
+    assert.ok(page.longestMs >= 0 && page.p99Ms <= page.longestMs + 1);
+    assert.ok(Array.isArray(page.recent));
   });
 
   test("/api/v1/sources is JSON", async () => {
@@ -202,7 +209,7 @@ describe("admin pages", () => {
     const text = await (await get("/")).text();
     assert.match(
       text,
-      /^xdskit \d+\.\d+\.\d+: \/livez \/readyz \/metrics \/api\/v1\/sources \/api\/v1\/nodes \/api\/v1\/rollouts\n$/,
+      /^xdskit \d+\.\d+\.\d+: \/livez \/readyz \/metrics \/api\/v1\/sources \/api\/v1\/nodes \/api\/v1\/rollouts \/api\/v1\/event-loop\n$/,
     );
   });
 
@@ -230,6 +237,7 @@ describe("admin pages", () => {
       sources: () => [],
       nodes: server,
       rollouts: server,
+      stats: server.stats,
     };
     await assert.rejects(startAdminServer(admin.address, state), { code: "EADDRINUSE" });
   });
