@@ -17,6 +17,18 @@ export type {
 } from "./client/contract.js";
 export { type ReceivedOptions, type ReceivedResource, receivedResource } from "./client/received.js";
 export { createStandardCheck } from "./client/standard-check.js";
+export type {
+  Crowd,
+  CrowdClient,
+  CrowdInterest,
+  CrowdOptions,
+  CrowdRequest,
+  CrowdResponse,
+  Held,
+  Lack,
+  SameBytes,
+} from "./crowd/contract.js";
+export { createCrowd } from "./crowd/crowd.js";
 export { createDanglingNames, type DanglingChange, type DanglingNames } from "./dangling-names.js";
 export { isLocator } from "./locator.js";
 export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";

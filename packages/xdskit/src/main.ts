@@ -13,6 +13,7 @@ Examples:
   $ xdskit status                          show what each client has, and what it rejected
   $ xdskit get --type cluster              print what a server gives
   $ xdskit watch --type endpoint web       and every change of it
+  $ xdskit bench --ads --nodes 1000        play a thousand proxies, and measure how they are served
   $ xdskit bootstrap > envoy.yaml          print the bootstrap with which an Envoy finds this server
 
 Every command explains itself: xdskit COMMAND --help

@@ -56,6 +56,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./watch.js")).watchCommand,
   },
   {
+    name: "bench",
+    usage: "[options]",
+    summary: "play a fleet of proxies against a management server, and measure",
+    load: async () => (await import("./bench.js")).benchCommand,
+  },
+  {
     name: "bootstrap",
     usage: "[options]",
     summary: "print the bootstrap with which an Envoy or a gRPC client finds this server",

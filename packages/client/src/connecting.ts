@@ -1,0 +1,52 @@
+// For who speaks to servers over a transport of its own (`@xdskit/client/connecting`): what the client says of itself and how it proves who it is. Loads no gRPC.
+import { isIP } from "node:net";
+import { type ConnectionOptions, checkServerIdentity } from "node:tls";
+import { toBinary } from "@bufbuild/protobuf";
+import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import { clientNode } from "./client-node.js";
+import type { GrpcServerSettings, NodeSettings } from "./client-options.js";
+import { type Headers, readToken, refuseTokenInPlaintext } from "./credentials/call-headers.js";
+import { explainHandshake } from "./credentials/handshake-error.js";
+import { hostOf } from "./credentials/host-of.js";
+import { createTlsReader } from "./credentials/tls-files.js";
+
+/** A node as its requests carry it: serialized, with what the client can do. */
+export function encodeNode(node: NodeSettings): Uint8Array {
+  return toBinary(NodeSchema, clientNode(node));
+}
+
+/** How one server is reached. */
+export interface Connecting {
+  /** For `tls.connect`, with certificates as their files are now; undefined in plaintext. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  tls(): Promise<ConnectionOptions | undefined>;
+  /** What each stream carries. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  headers(): Promise<Headers>;
+  /** An error of a handshake, in words that say which setting it is about. */
+  explain(error: Error): Error;
+}
+
+/** Reads no file yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, and for a token that would be sent in plaintext. */
+export function createConnecting(settings: GrpcServerSettings): Connecting {
+  refuseTokenInPlaintext(settings);
+  const { address, tls, tokenFile } = settings;
+  const reader = tls === undefined ? undefined : createTlsReader(tls);
+  const name = tls?.serverName ?? hostOf(address);
+  return {
+    async tls() {
+      if (reader === undefined) return undefined;
+      const { context } = await reader.read();
+      return {
+        secureContext: context,
+        ALPNProtocols: ["h2"],
+        // RFC 6066 knows names alone.
+        servername: isIP(name) === 0 ? name : "",
+        checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
+      };
+    },
+    async headers() {
+      const headers: Headers = tokenFile === undefined ? {} : { authorization: await readToken(tokenFile) };
+      return headers;
+    },
+    explain: (error) => (reader === undefined ? error : explainHandshake(error, name, reader.problem)),
+  };
+}

@@ -1,0 +1,78 @@
+import { isGlobName, type ResourceName } from "@xdskit/api";
+import {
+  addFingerprints,
+  emptyFingerprint,
+  type Fingerprint,
+  fingerprintOf,
+  formatFingerprint,
+} from "../fingerprint.js";
+import { type EncodedNames, encodeNames, writeDeltaRequest } from "../messages/write-request.js";
+import { Interned } from "./interned.js";
+
+const nothing = { typeUrl: "", node: undefined, nonce: "", error: undefined };
+
+/** Names that clients ask for; lists of the same names are the same object. */
+export class NameList {
+  readonly names: ReadonlySet<ResourceName>;
+  readonly fingerprint: Fingerprint;
+  /** Everything, or a collection: nobody but the server knows which names that are. */
+  readonly isOpen: boolean;
+  #sotw: EncodedNames | undefined;
+  readonly #deltas = new WeakMap<NameList, Uint8Array>();
+
+  constructor(names: ReadonlySet<ResourceName>, fingerprint: Fingerprint, isAll: boolean) {
+    this.names = names;
+    this.fingerprint = fingerprint;
+    this.isOpen = isAll;
+    for (const name of names) this.isOpen ||= name === "*" || isGlobName(name);
+  }
+
+  /** Nothing is asked for. */
+  get isEmpty(): boolean {
+    return this.names.size === 0 && !this.isOpen;
+  }
+
+  /** As a state-of-the-world request has them. */
+  get encoded(): EncodedNames {
+    this.#sotw ??= encodeNames(this.names);
+    return this.#sotw;
+  }
+
+  /** The part of a delta request that makes this list of the one before. */
+  changeFrom(before: NameList): Uint8Array {
+    let bytes = this.#deltas.get(before);
+    if (bytes === undefined) {
+      const subscribe = [...this.names].filter((name) => !before.names.has(name));
+      const unsubscribe = [...before.names].filter((name) => !this.names.has(name));
+      bytes = writeDeltaRequest(nothing, { subscribe, unsubscribe, claims: [] });
+      this.#deltas.set(before, bytes);
+    }
+    return bytes;
+  }
+}
+
+/** Everything of a type, which is asked for without a name (rule 38). */
+export const everything = new NameList(new Set(), emptyFingerprint, true);
+export const noNames = new NameList(new Set(), emptyFingerprint, false);
+
+/** Makes lists of names, each once. */
+export class NameLists {
+  readonly #known = new Interned<NameList>();
+
+  of(names: Iterable<ResourceName>): NameList {
+    const all = new Set(names);
+    if (all.size === 0) return noNames;
+    let fingerprint = emptyFingerprint;
+    for (const name of all) fingerprint = addFingerprints(fingerprint, fingerprintOf(name));
+    return this.#known.get(
+      `${all.size} ${formatFingerprint(fingerprint)}`,
+      () => new NameList(all, fingerprint, false),
+    );
+  }
+
+  /** What is in any of them. */
+  union(lists: readonly NameList[]): NameList {
+    const [first = noNames, ...more] = lists.filter((list) => list.names.size > 0);
+    return more.length === 0 ? first : this.of(lists.flatMap((list) => [...list.names]));
+  }
+}

@@ -1,0 +1,74 @@
+import { delimited, WireReader } from "../messages/wire-reader.js";
+import type { SameBytes } from "./contract.js";
+import type { Holding } from "./holding.js";
+
+/** What a response makes of a holding. */
+export interface Outcome {
+  readonly to: Holding;
+  readonly resources: number;
+  readonly removed: number;
+  readonly problem: string | undefined;
+}
+
+const nonceTag = delimited(5);
+
+/** What became of a holding when this response came. Others get the same one with another nonce: it is compared, and not read. */
+export class Transition {
+  readonly #bytes: Uint8Array;
+  readonly #nonceStart: number;
+  readonly #nonceEnd: number;
+  readonly #resources: number;
+  readonly #removed: number;
+  readonly #problem: string | undefined;
+  /** Weak: from the empty one on, each would keep the next, and so all that ever were. */
+  readonly #to: WeakRef<Holding>;
+
+  constructor(bytes: Uint8Array, { to, resources, removed, problem }: Outcome) {
+    this.#bytes = bytes.slice();
+    [this.#nonceStart, this.#nonceEnd] = placeOfNonce(bytes);
+    this.#to = new WeakRef(to);
+    this.#resources = resources;
+    this.#removed = removed;
+    this.#problem = problem;
+  }
+
+  get outcome(): Outcome | undefined {
+    const to = this.#to.deref();
+    if (to === undefined) return undefined;
+    return { to, resources: this.#resources, removed: this.#removed, problem: this.#problem };
+  }
+
+  /** The nonce, where the rest is the same. */
+  nonceOf(bytes: Uint8Array, isSame: SameBytes): string | undefined {
+    const start = this.#nonceStart;
+    const tail = this.#bytes.length - this.#nonceEnd;
+    const end = bytes.length - tail;
+    if (end < start || !isSame(bytes, 0, this.#bytes, 0, start)) return undefined;
+    if (!isSame(bytes, end, this.#bytes, this.#nonceEnd, tail)) return undefined;
+    if (end === start) return "";
+    const reader = new WireReader(bytes, { start, end });
+    if (bytes[start] !== nonceTag) return undefined;
+    reader.tag();
+    const nonce = reader.string();
+    return reader.atEnd ? nonce : undefined;
+  }
+}
+
+/** Where the nonce's field lies; at the end, with no length, where there is none. */
+function placeOfNonce(bytes: Uint8Array): readonly [start: number, end: number] {
+  const reader = new WireReader(bytes);
+  let place: readonly [number, number] = [bytes.length, bytes.length];
+  while (!reader.atEnd) {
+    const start = reader.position;
+    const tag = reader.tag();
+    reader.skip(tag);
+    if (tag === nonceTag) place = [start, reader.position];
+  }
+  return place;
+}
+
+/** The usual `SameBytes`. */
+export function sameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
+  for (let index = 0; index < length; index++) if (a[aStart + index] !== b[bStart + index]) return false;
+  return true;
+}

@@ -1,0 +1,111 @@
+import type { BenchNode } from "./bench-node.js";
+import { type Connection, openConnection, smallWindow, type Target, usualWindow } from "./connection.js";
+import type { Tally } from "./tally.js";
+
+export interface CarrierContext {
+  readonly tally: Tally;
+  /** A first attempt ended, one way or the other: the next carrier may try. */
+  readonly tried: () => void;
+}
+
+/** The first wait after a failure, and the longest, in milliseconds: Envoy's. */
+const firstWaitMs = 500;
+const mostWaitMs = 10_000;
+
+/** A connection with the nodes on it, which is made again when it is gone. */
+export class Carrier {
+  readonly nodes: readonly BenchNode[];
+  readonly #target: Target;
+  readonly #context: CarrierContext;
+  readonly #hasStalling: boolean;
+  #connection: Connection | undefined;
+  #isUp = false;
+  #failures = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isTried = false;
+  #isClosed = false;
+
+  /** `hasStalling`: a node on it will stop reading. */
+  constructor(target: Target, nodes: readonly BenchNode[], hasStalling: boolean, context: CarrierContext) {
+    this.nodes = nodes;
+    this.#target = target;
+    this.#context = context;
+    this.#hasStalling = hasStalling;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  dial(): void {
+    if (this.#isClosed) return;
+    for (const node of this.nodes) node.dialled();
+    const { connections } = this.#context.tally;
+    const listener = {
+      up: () => {
+        this.#isUp = true;
+        this.#failures = 0;
+        connections.opened++;
+        this.#tried();
+        for (const node of this.nodes) node.attach(opened);
+      },
+      down: (status: { readonly code: number; readonly message: string }) => {
+        // Of one that was up the streams told.
+        if (!this.#isUp) {
+          connections.failed++;
+          this.#context.tally.error(status);
+        }
+        this.#gone();
+        this.#tried();
+        this.#timer = setTimeout(() => this.dial(), this.#wait());
+      },
+    };
+    const opened = openConnection(this.#target, listener, {
+      windowBytes: this.#hasStalling ? smallWindow : usualWindow,
+    });
+    this.#connection = opened;
+  }
+
+  /** Calls later, unless the connection went meanwhile: then everything is opened again anyway. */
+  retry(again: () => void): void {
+    const on = this.#connection;
+    setTimeout(() => {
+      if (!this.#isClosed && this.#isUp && this.#connection === on) again();
+    }, this.#wait()).unref();
+  }
+
+  /** Cut, and at once dialled again. */
+  cut(): void {
+    if (!this.#isUp) return;
+    const cut = this.#connection;
+    this.#gone();
+    cut?.close();
+    this.dial();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const last = this.#connection;
+    this.#gone();
+    last?.close();
+  }
+
+  #gone(): void {
+    this.#isUp = false;
+    this.#connection = undefined;
+    for (const node of this.nodes) node.detach();
+  }
+
+  #tried(): void {
+    if (!this.#isTried) this.#context.tried();
+    this.#isTried = true;
+  }
+
+  /** Doubled with each failure, up to half more or less by chance, so that a fleet does not come back as one. */
+  #wait(): number {
+    const wait = Math.min(firstWaitMs * 2 ** this.#failures, mostWaitMs);
+    this.#failures = Math.min(this.#failures + 1, 10);
+    return wait * (0.5 + Math.random());
+  }
+}

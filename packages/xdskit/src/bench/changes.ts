@@ -1,0 +1,76 @@
+import type { Held } from "@xdskit/protocol";
+import { rounded, type Spread, Values } from "./spread.js";
+
+/** A change that reached nodes which had everything before; of one group, where groups are sent different things. Times are in milliseconds. */
+interface Change {
+  readonly type: string;
+  readonly version: string;
+  readonly first: number;
+  last: number;
+  /** Those that got it while their stream stood. */
+  nodes: number;
+}
+
+/** How one change spread. */
+export interface ChangeReport {
+  readonly type: string;
+  readonly version: string;
+  /** That got it as a change: neither with their first response of a stream, nor together with a later one. */
+  readonly nodes: number;
+  /** When the first node had it, in milliseconds since the start. */
+  readonly atMs: number;
+  /** From the first node that had it to the last. */
+  readonly spreadMs: number;
+}
+
+export interface ChangesReport {
+  readonly count: number;
+  /** Of the times from the first node that got a change to the last. */
+  readonly spreadMs: Spread | undefined;
+  /** The newest of them, the oldest first. */
+  readonly newest: readonly ChangeReport[];
+}
+
+const mostReported = 100;
+/** That are still spreading; an older one is taken to have ended. */
+const mostOpen = 10_000;
+
+/** Follows how changes spread over the nodes. When they were made nobody here knows. */
+export class Changes {
+  #known = new WeakMap<Held, Change>();
+  readonly #newest: Change[] = [];
+  readonly #spreads = new Values();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** A node got to hold something else than before. */
+  reached(held: Held, at: number): void {
+    const known = this.#known.get(held);
+    if (known !== undefined) {
+      known.last = at;
+      known.nodes++;
+      return;
+    }
+    const change: Change = { type: held.type.name, version: held.version, first: at, last: at, nodes: 1 };
+    this.#known.set(held, change);
+    this.#count++;
+    this.#newest.push(change);
+    if (this.#newest.length > mostOpen) this.#spread(this.#newest.shift());
+  }
+
+  #spread(change: Change | undefined): void {
+    if (change !== undefined) this.#spreads.add(change.last - change.first);
+  }
+
+  /** To be called once: at the end. */
+  report(start: number): ChangesReport {
+    for (const change of this.#newest) this.#spread(change);
+    const newest = this.#newest.slice(-mostReported).map(({ type, version, nodes, first, last }) => {
+      return { type, version, nodes, atMs: rounded(first - start), spreadMs: rounded(last - first) };
+    });
+    return { count: this.#count, spreadMs: this.#spreads.spread(), newest };
+  }
+}

@@ -1,0 +1,148 @@
+import { createConnecting } from "@xdskit/client/connecting";
+import { type CrowdInterest, createCrowd } from "@xdskit/protocol";
+import { formatAddress } from "@xdskit/server/address";
+import { BenchNode } from "./bench-node.js";
+import type { BenchOptions } from "./bench-options.js";
+import { Carrier } from "./carrier.js";
+import type { Target } from "./connection.js";
+import { groupOf, nodeBytes } from "./node-templates.js";
+import { Tally, Times } from "./tally.js";
+
+/** The nodes, their connections, and what became of them so far. */
+export interface Fleet {
+  readonly nodes: readonly BenchNode[];
+  readonly carriers: readonly Carrier[];
+  readonly tally: Tally;
+  readonly times: Times;
+  /** When the first connection was begun: `performance.now()`. */
+  readonly startedAt: number;
+  /** Nodes that held everything once. */
+  readonly complete: number;
+  /** Resolves once all did. */
+  readonly allComplete: Promise<void>;
+  /** Begins to connect. */
+  start(): void;
+  /** Closes connections of about so many nodes, in turn, and has them made again. */
+  churn(nodes: number): void;
+  /** The share that stops reading does, or goes on; returns how many nodes. */
+  stall(isReading: boolean): number;
+  close(): void;
+}
+
+/** Connections that are being made at the same time, where there is no ramp. */
+const mostDialling = 64;
+/** How often a ramp makes a step, in milliseconds. */
+const rampStepMs = 20;
+
+/** Builds the fleet; connects nothing yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for credentials that cannot be used. */
+export function createFleet(options: BenchOptions, interests: readonly CrowdInterest[]): Fleet {
+  const { nodes: count, perConnection, variant, ads } = options;
+  const crowd = createCrowd({ variant, aggregated: ads, interests, sameBytes });
+  const tally = new Tally();
+  const times = new Times();
+  const targets = options.servers.map((address) => targetOf(address, options));
+  const startedAt = performance.now();
+  let complete = 0;
+  let resolveAll = () => {};
+  const allComplete = new Promise<void>((resolve) => {
+    resolveAll = resolve;
+  });
+  const completed = () => {
+    complete++;
+    if (complete === count) resolveAll();
+  };
+
+  const stalling = new Set(chosen(count, options.stall, 0));
+  const rejecting = new Set(chosen(count, options.reject, 1));
+  const carriers: Carrier[] = [];
+  const all: BenchNode[] = [];
+  for (let first = 0; first < count; first += perConnection) {
+    const place = carriers.length;
+    const context = {
+      ...{ tally, times, startedAt, completed, now: () => performance.now() },
+      retry: (again: () => void) => carriers[place]?.retry(again),
+    };
+    const carried: BenchNode[] = [];
+    for (let number = first; number < Math.min(count, first + perConnection); number++) {
+      const client = crowd.createClient(nodeBytes(number, options), groupOf(number, options));
+      carried.push(new BenchNode({ number, rejects: rejecting.has(number) }, client, context));
+    }
+    all.push(...carried);
+    const target = targets[place % targets.length];
+    if (target === undefined) throw new Error("there is no server");
+    const hasStalling = carried.some(({ role }) => stalling.has(role.number));
+    carriers.push(new Carrier(target, carried, hasStalling, { tally, tried: () => dialNext() }));
+  }
+
+  let dialled = 0;
+  let ramp: NodeJS.Timeout | undefined;
+  let turn = 0;
+  const dialNext = () => {
+    if (ramp === undefined) carriers[dialled++]?.dial();
+  };
+
+  return {
+    ...{ nodes: all, carriers, tally, times, startedAt, allComplete },
+    get complete() {
+      return complete;
+    },
+    start() {
+      const { ramp: perSecond } = options;
+      if (perSecond === undefined) {
+        for (let index = 0; index < mostDialling; index++) dialNext();
+        return;
+      }
+      const from = performance.now();
+      ramp = setInterval(() => {
+        const due = Math.ceil(((performance.now() - from) / 1_000) * perSecond);
+        while (dialled < Math.min(due, carriers.length)) carriers[dialled++]?.dial();
+        if (dialled >= carriers.length) clearInterval(ramp);
+      }, rampStepMs);
+    },
+    churn(nodes) {
+      const tries = carriers.length;
+      let left = nodes;
+      for (let tried = 0; tried < tries && left > 0; tried++) {
+        const carrier = carriers[turn++ % carriers.length];
+        if (carrier === undefined || !carrier.isUp) continue;
+        carrier.cut();
+        left -= carrier.nodes.length;
+      }
+    },
+    stall(isReading) {
+      for (const number of stalling) all[number]?.reading(isReading);
+      return stalling.size;
+    },
+    close() {
+      clearInterval(ramp);
+      for (const carrier of carriers) carrier.close();
+    },
+  };
+}
+
+/** Spread evenly over the numbers, so that connections and groups have their share; `offset` keeps two choices apart. */
+function chosen(count: number, share: number, offset: number): readonly number[] {
+  const many = share === 0 ? 0 : Math.max(1, Math.round(share * count));
+  return Array.from(
+    { length: Math.min(many, count) },
+    (_, index) => (Math.floor((index * count) / many) + offset) % count,
+  );
+}
+
+function targetOf(address: BenchOptions["servers"][number], options: BenchOptions): Target {
+  const { tls: isTls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = options;
+  const wished = [tlsCa, tlsCert, tlsKey, tlsServerName].some((value) => value !== undefined);
+  const tls =
+    isTls || wished
+      ? { caFile: tlsCa, certificateFile: tlsCert, keyFile: tlsKey, serverName: tlsServerName }
+      : undefined;
+  const connecting = createConnecting({ kind: "grpc", address: formatAddress(address), tls, tokenFile });
+  return { address, connecting };
+}
+
+const asBuffer = (bytes: Uint8Array) =>
+  bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+function sameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
+  return asBuffer(a).compare(b, bStart, bStart + length, aStart, aStart + length) === 0;
+}

@@ -1,0 +1,60 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
+import { rounded } from "./spread.js";
+
+/** What the generator itself cost: where it is busy all the time, times are its own. */
+export interface GeneratorReport {
+  readonly cpuSeconds: number;
+  /** Of one core: the most that it was in a second. It has one for nearly everything. */
+  readonly busiest: number;
+  /** CPU time by messages received, with the answer: microseconds. */
+  readonly cpuPerMessageUs: number | undefined;
+  /** How late its own timers were, in milliseconds: as late it may have read. */
+  readonly delayMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly memoryBytes: number;
+  /** It was the limit, or near: take times as upper bounds. */
+  readonly isLimit: boolean;
+}
+
+/** From here on times are the generator's as much as the server's. */
+const limitShare = 0.8;
+
+/** Watches this process. */
+export class GeneratorLoad {
+  readonly #start = process.cpuUsage();
+  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: 10 });
+  readonly #timer: NodeJS.Timeout;
+  #busiest = 0;
+  #last = { at: performance.now(), cpu: process.cpuUsage() };
+
+  constructor() {
+    this.#delay.enable();
+    this.#timer = setInterval(() => this.#look(), 1_000).unref();
+  }
+
+  #look(): void {
+    const at = performance.now();
+    const { user, system } = process.cpuUsage(this.#last.cpu);
+    const passed = (at - this.#last.at) * 1_000;
+    // Of a moment it says nothing.
+    if (passed > 200_000) this.#busiest = Math.max(this.#busiest, (user + system) / passed);
+    this.#last = { at, cpu: process.cpuUsage() };
+  }
+
+  /** To be called once: at the end. */
+  report(messages: number): GeneratorReport {
+    this.#look();
+    clearInterval(this.#timer);
+    this.#delay.disable();
+    const { user, system } = process.cpuUsage(this.#start);
+    // A timer that is on time is one resolution late.
+    const ms = (nanoseconds: number) => rounded(Math.max(0, nanoseconds / 1e6 - 10) || 0);
+    return {
+      cpuSeconds: rounded((user + system) / 1e6),
+      busiest: rounded(this.#busiest),
+      cpuPerMessageUs: messages === 0 ? undefined : rounded((user + system) / messages),
+      delayMs: { p50: ms(this.#delay.percentile(50)), p99: ms(this.#delay.percentile(99)), max: ms(this.#delay.max) },
+      memoryBytes: process.memoryUsage.rss(),
+      isLimit: this.#busiest > limitShare,
+    };
+  }
+}

@@ -1,0 +1,102 @@
+import { XdskitError } from "@xdskit/api";
+import { exitStatus } from "../exit-status.js";
+import { reportFailure } from "../output/failure.js";
+import type { Terminal } from "../output/terminal.js";
+import { listenForStop } from "../serving/signals.js";
+import type { BenchOptions } from "./bench-options.js";
+import { tooManyConnections } from "./file-limit.js";
+import { createFleet, type Fleet } from "./fleet.js";
+import { GeneratorLoad } from "./generator-load.js";
+import { readInterests } from "./interests.js";
+import { createProgress } from "./progress.js";
+import { isGood, reportOf } from "./report.js";
+import { reportText } from "./report-text.js";
+
+/** How often connections are cut, in milliseconds. */
+const churnStepMs = 100;
+
+/** Plays a fleet of nodes until its time is over or a signal comes, and prints what became of it; resolves to the exit status. */
+export async function runBench(options: BenchOptions, terminal: Terminal): Promise<number> {
+  const signals = listenForStop();
+  let fleet: Fleet | undefined;
+  try {
+    const problem = tooManyConnections(Math.ceil(options.nodes / options.perConnection));
+    if (problem !== undefined) throw XdskitError.of("XDSKIT_CLIENT_OPTION", problem);
+    const interests = readInterests(options);
+    const generator = new GeneratorLoad();
+    fleet = createFleet(options, interests);
+    const progress = createProgress(terminal, fleet, options);
+    const stopped = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]);
+    const facts = await play(fleet, options, stopped);
+    progress.end();
+    const types = interests.map(({ type }) => type.name);
+    const load = generator.report(fleet.tally.received.messages);
+    const report = reportOf(fleet, options, types, { ...facts, generator: load });
+    terminal.out(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report));
+    return isGood(report) ? exitStatus.ok : exitStatus.failed;
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    reportFailure(terminal, "bench", error);
+    return exitStatus.usage;
+  } finally {
+    fleet?.close();
+    signals.release();
+  }
+}
+
+/** Connects all, waits until they hold everything, and lets happen what was asked for. */
+async function play(fleet: Fleet, options: BenchOptions, stopped: Promise<unknown>) {
+  const begin = performance.now();
+  fleet.start();
+  let ended: "done" | "stopped" = "done";
+  const until = async (...ends: readonly (Promise<unknown> | number)[]) => {
+    const how = await first([stopped.then(() => "stopped" as const), ...ends]);
+    if (how === "stopped") ended = "stopped";
+  };
+  await until(fleet.allComplete, options.timeoutMs);
+  const steadyFrom = performance.now();
+  let stalled = 0;
+  // Of a fleet that got nothing there is nothing more to be seen.
+  if (ended === "done" && fleet.complete > 0) {
+    const stopChurn = churning(fleet, options);
+    const end = performance.now() + options.durationMs;
+    if (options.stall > 0) {
+      stalled = fleet.stall(false);
+      await until(Math.min(options.stallMs, options.durationMs));
+      fleet.stall(true);
+    }
+    if (ended === "done") await until(Math.max(0, end - performance.now()));
+    stopChurn();
+  }
+  const now = performance.now();
+  return { steadyMs: now - steadyFrom, totalMs: now - begin, ended, stalled };
+}
+
+function churning(fleet: Fleet, { churn, nodes }: BenchOptions): () => void {
+  if (churn === 0) return () => {};
+  let last = performance.now();
+  let due = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    due += churn * nodes * ((now - last) / 1_000);
+    last = now;
+    fleet.churn(Math.floor(due));
+    due -= Math.floor(due);
+  }, churnStepMs);
+  return () => clearInterval(timer);
+}
+
+/** What comes first; numbers are milliseconds. */
+async function first<Result>(ends: readonly (Promise<Result> | number)[]): Promise<Result | undefined> {
+  const timers: NodeJS.Timeout[] = [];
+  const promises = ends.map((end) =>
+    typeof end === "number"
+      ? new Promise<undefined>((resolve) => timers.push(setTimeout(() => resolve(undefined), end)))
+      : end,
+  );
+  try {
+    return await Promise.race(promises);
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+  }
+}

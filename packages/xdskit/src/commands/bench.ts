@@ -1,0 +1,148 @@
+import type { Address } from "@xdskit/server/address";
+import { parseAddress } from "@xdskit/server/address";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Terminal } from "../output/terminal.js";
+import { collect, readDurationWithUnit, readMetadata } from "./arguments.js";
+
+interface Options {
+  readonly server?: readonly Address[];
+  readonly nodes: number;
+  readonly variant: "sotw" | "delta";
+  readonly ads?: true;
+  readonly type?: readonly string[];
+  readonly nodeId: string;
+  readonly nodeCluster: string;
+  readonly locality: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly groups: number;
+  readonly nodesPerConnection: number;
+  readonly ramp?: number;
+  readonly timeout: number;
+  readonly duration: number;
+  readonly churn: number;
+  readonly stall: number;
+  readonly stallFor: number;
+  readonly reject: number;
+  readonly tls?: true;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsServerName?: string;
+  readonly tokenFile?: string;
+  readonly json?: true;
+}
+
+const details = `
+Plays a fleet of proxies against any management server: each asks as an Envoy does (clusters, the load assignments that they name, listeners,
+the routes that these name), acknowledges, and claims what it holds when it connects again. In --node-id, --node-cluster, --locality and
+--metadata {n} is the node's number and {g} that of its group. SIGINT ends it, and the table is printed. Docs: docs/bench.md
+
+Exit status: 0 when every node held everything and no stream failed, 1 when not, 2 when the usage is wrong.
+
+Examples:
+  $ xdskit bench --ads --nodes 1000                            a thousand proxies of 127.0.0.1:18000
+  $ xdskit bench --ads --variant sotw --nodes 5000 --ramp 200 --duration 1m
+                                                               200 more each second; change something meanwhile
+  $ xdskit bench --ads --nodes 1000 --churn 5% --duration 1m   50 of them connect again each second
+  $ xdskit bench --ads --nodes 1000 --stall 1% --stall-for 30s --duration 1m
+                                                               ten stop reading, for half a minute
+  $ xdskit bench --ads --nodes 300 --groups 3 --node-cluster 'edge-{g}' --metadata stage=prod
+  $ xdskit bench --ads --type cluster --type endpoint=web,api --json | jq .load
+`;
+
+/** `xdskit bench`: how a management server carries a fleet. */
+export function benchCommand(terminal: Terminal, exit: (status: number) => void): Command {
+  return new Command("bench")
+    .summary("play a fleet of proxies against a management server, and measure")
+    .description("Connects many simulated proxies to any management server, and measures how it serves them.")
+    .option("--server <host:port>", "the server; more of them share the nodes (default: 127.0.0.1:18000)", readServers)
+    .addOption(new Option("--nodes <count>", "how many proxies").argParser(readCount).default(100))
+    .addOption(
+      new Option("--variant <variant>", "state of the world, or incremental")
+        .choices(["sotw", "delta"])
+        .default("delta"),
+    )
+    .option("--ads", "one aggregated stream, instead of one a type")
+    .option(
+      "--type <type=name,…>",
+      "what to ask for; without names all of it, or what the other types name; may be repeated (default: cluster, endpoint, listener, route)",
+      collect,
+    )
+    .addOption(new Option("--node-id <text>", "the nodes' ids").default("bench-g{g}-{n}"))
+    .addOption(new Option("--node-cluster <text>", "the nodes' clusters").default("bench"))
+    .addOption(new Option("--locality <region/zone/sub>", "the nodes' localities").default("", "none"))
+    .option("--metadata <key=value>", "of the nodes: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
+    .addOption(new Option("--groups <count>", "over which the nodes are spread: {g}").argParser(readCount).default(1))
+    .addOption(new Option("--nodes-per-connection <count>", "how many share one").argParser(readCount).default(1))
+    .addOption(
+      new Option("--ramp <count>", "connections a second (default: as fast as they come about)").argParser(readCount),
+    )
+    .addOption(
+      new Option("--timeout <duration>", "how long it may take until all hold everything")
+        .argParser(readDurationWithUnit)
+        .default(60_000, "1m"),
+    )
+    .addOption(
+      new Option("--duration <duration>", "how long they stay then")
+        .argParser(readDurationWithUnit)
+        .default(10_000, "10s"),
+    )
+    .addOption(
+      new Option("--churn <share>", "of the nodes that connect again each second")
+        .argParser(readShare)
+        .default(0, "0%"),
+    )
+    .addOption(new Option("--stall <share>", "of the nodes that stop reading").argParser(readShare).default(0, "0%"))
+    .addOption(
+      new Option("--stall-for <duration>", "for how long").argParser(readDurationWithUnit).default(10_000, "10s"),
+    )
+    .addOption(
+      new Option("--reject <share>", "of the nodes that reject each change once").argParser(readShare).default(0, "0%"),
+    )
+    .option("--tls", "TLS, trusting whom Node.js trusts")
+    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
+    .option("--tls-cert <file>", "the client's certificate (PEM)")
+    .option("--tls-key <file>", "its key (PEM)")
+    .option("--tls-server-name <name>", "the name that the server's certificate must have")
+    .option("--token-file <file>", "a token, sent as authorization: Bearer …; read anew for each connection")
+    .option("--json", "print JSON")
+    .addHelpText("after", details)
+    .action(async (options: Options) => {
+      // Loaded only now: other commands start faster without it.
+      const { runBench } = await import("../bench/run-bench.js");
+      const { server = [usualServer], ads = false, type = [], metadata = {}, json = false, ...rest } = options;
+      const { nodesPerConnection: perConnection, timeout, duration, stallFor, ramp, ...same } = rest;
+      exit(
+        await runBench(
+          {
+            ...same,
+            ...{ servers: server, ads, types: type, metadata, json, perConnection, ramp },
+            ...{ timeoutMs: timeout, durationMs: duration, stallMs: stallFor },
+          },
+          terminal,
+        ),
+      );
+    });
+}
+
+const usualServer: Address = { host: "127.0.0.1", port: 18_000 };
+
+function readServers(text: string, before: readonly Address[] = []): readonly Address[] {
+  const address = parseAddress(text);
+  if (address === undefined) throw new InvalidArgumentError("Expected HOST:PORT, such as 127.0.0.1:18000.");
+  return [...before, address];
+}
+
+function readCount(text: string): number {
+  const count = Number(text);
+  if (/^\d+$/.test(text) && count > 0 && count <= 1_000_000) return count;
+  throw new InvalidArgumentError("Expected a whole number from 1 to 1000000.");
+}
+
+/** `5%` or `0.05`. */
+function readShare(text: string): number {
+  const [, number, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text) ?? [];
+  const share = Number(number) / (percent === "%" ? 100 : 1);
+  if (number !== undefined && share <= 1) return share;
+  throw new InvalidArgumentError("Expected a share, such as 5% or 0.05.");
+}
