@@ -8,6 +8,7 @@ import {
   defaultRestOptions,
   defaultServerLimits,
 } from "@xdskit/server";
+import { benchCommand } from "./commands/bench.js";
 import { bootstrapCommand } from "./commands/bootstrap.js";
 import { getCommand } from "./commands/get.js";
 import { planCommand } from "./commands/plan.js";
@@ -25,9 +26,9 @@ const terminal = { out: () => {}, err: () => {} };
 const exit = () => {};
 
 test("each command's page has every option, and none that is not there", () => {
-  const commands = [serveCommand, relayCommand, validateCommand, planCommand, statusCommand, watchCommand].map(
-    (command) => command(terminal, exit),
-  );
+  const commands = [
+    ...[serveCommand, relayCommand, validateCommand, planCommand, statusCommand, watchCommand, benchCommand],
+  ].map((command) => command(terminal, exit));
   for (const command of [...commands, bootstrapCommand(terminal)]) {
     const text = page(command.name());
     const options = command.options.map(({ long }) => long ?? "");

@@ -22,6 +22,8 @@ export interface NodeRole {
   readonly number: number;
   /** It rejects each change once. */
   readonly rejects: boolean;
+  /** It will stop reading for a while: how late it is then says nothing about the server. */
+  readonly stalls: boolean;
 }
 
 const rejection = "rejected on purpose: xdskit bench --reject";
@@ -38,7 +40,8 @@ export class BenchNode {
   #dialledAt: number | undefined;
   /** Set while it is connecting again. */
   #reconnectedAt: number | undefined;
-  #hasReconnected = false;
+  /** Connected again, and was sent nothing new yet. */
+  #isUpToDate = false;
   #resumedAt: number | undefined;
   #isReading = true;
   #rejected: Held | undefined;
@@ -93,7 +96,7 @@ export class BenchNode {
     } else {
       times.reconnect.add(now() - this.#reconnectedAt);
       this.#reconnectedAt = undefined;
-      this.#hasReconnected = true;
+      this.#isUpToDate = true;
     }
     this.#pump();
   }
@@ -150,7 +153,7 @@ export class BenchNode {
   #ended(index: number, status: GrpcStatus, wasAnswered: boolean): void {
     this.#context.tally.streamEnded(status, wasAnswered);
     this.#closed(index);
-    this.#hasReconnected = true;
+    this.#isUpToDate = true;
     this.#context.retry(() => this.#pump());
   }
 
@@ -175,14 +178,15 @@ export class BenchNode {
       return;
     }
     tally.response(message.length + headLength, response);
-    const isAgain = response.isFirst && this.#hasReconnected && response.from === response.to;
-    if (isAgain) tally.received.again += response.resources;
+    if (response.from !== response.to) this.#isUpToDate = false;
+    // Later, a change of what names a resource may need it once more.
+    else if (response.isFirst && this.#isUpToDate) tally.received.again += response.resources;
     this.#noteResume();
     this.#isAnswered = true;
     const error = response.problem ?? (this.#isRejected(response) ? rejection : undefined);
     if (response.problem !== undefined) tally.error({ code: internal, message: response.problem });
     if (error !== undefined) this.#rejected = response.to;
-    else if (response.to !== response.from && this.#isComplete && !response.isFirst) {
+    else if (response.to !== response.from && this.#isComplete && !response.isFirst && !this.role.stalls) {
       tally.changes.reached(response.to, this.#context.now());
     }
     this.#client.answer(error);

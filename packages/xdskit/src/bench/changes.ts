@@ -26,7 +26,7 @@ export interface ChangeReport {
 export interface ChangesReport {
   readonly count: number;
   /** Of the times from the first node that got a change to the last. */
-  readonly spreadMs: Spread | undefined;
+  readonly spreadMs: Spread | null;
   /** The newest of them, the oldest first. */
   readonly newest: readonly ChangeReport[];
 }

@@ -65,12 +65,14 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
     const carried: BenchNode[] = [];
     for (let number = first; number < Math.min(count, first + perConnection); number++) {
       const client = crowd.createClient(nodeBytes(number, options), groupOf(number, options));
-      carried.push(new BenchNode({ number, rejects: rejecting.has(number) }, client, context));
+      carried.push(
+        new BenchNode({ number, rejects: rejecting.has(number), stalls: stalling.has(number) }, client, context),
+      );
     }
     all.push(...carried);
     const target = targets[place % targets.length];
     if (target === undefined) throw new Error("there is no server");
-    const hasStalling = carried.some(({ role }) => stalling.has(role.number));
+    const hasStalling = carried.some(({ role }) => role.stalls);
     carriers.push(new Carrier(target, carried, hasStalling, { tally, tried: () => dialNext() }));
   }
 

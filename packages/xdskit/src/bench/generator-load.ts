@@ -7,7 +7,7 @@ export interface GeneratorReport {
   /** Of one core: the most that it was in a second. It has one for nearly everything. */
   readonly busiest: number;
   /** CPU time by messages received, with the answer: microseconds. */
-  readonly cpuPerMessageUs: number | undefined;
+  readonly cpuPerMessageUs: number | null;
   /** How late its own timers were, in milliseconds: as late it may have read. */
   readonly delayMs: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly memoryBytes: number;
@@ -51,7 +51,7 @@ export class GeneratorLoad {
     return {
       cpuSeconds: rounded((user + system) / 1e6),
       busiest: rounded(this.#busiest),
-      cpuPerMessageUs: messages === 0 ? undefined : rounded((user + system) / messages),
+      cpuPerMessageUs: messages === 0 ? null : rounded((user + system) / messages),
       delayMs: { p50: ms(this.#delay.percentile(50)), p99: ms(this.#delay.percentile(99)), max: ms(this.#delay.max) },
       memoryBytes: process.memoryUsage.rss(),
       isLimit: this.#busiest > limitShare,

@@ -4,6 +4,8 @@ import type { Fleet } from "./fleet.js";
 
 /** Says from time to time how far the fleet is. */
 export interface Progress {
+  /** Now, whatever the time. */
+  show(): void;
   end(): void;
 }
 
@@ -37,6 +39,7 @@ export function createProgress(terminal: Terminal, fleet: Fleet, options: BenchO
   };
   const timer = setInterval(line, isTerminal ? intervals.terminal : intervals.elsewhere);
   return {
+    show: line,
     end() {
       clearInterval(timer);
       if (isTerminal) terminal.err("\r\u001b[2K");

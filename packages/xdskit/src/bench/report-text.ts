@@ -88,13 +88,13 @@ function generatorText({
   delayMs,
   memoryBytes,
 }: BenchReport["generator"]): string {
-  const each = cpuPerMessageUs === undefined ? "" : `, ${cpuPerMessageUs} µs a message`;
+  const each = cpuPerMessageUs === null ? "" : `, ${cpuPerMessageUs} µs a message`;
   const busy = `${Math.round(busiest * 100)} % of a core at most`;
   return `${cpuSeconds} s CPU${each}, ${busy}; ${bytesText(memoryBytes)}; up to ${delayMs.max} ms late (p99 ${delayMs.p99} ms)`;
 }
 
-function spreadText(spread: Spread | undefined): string {
-  if (spread === undefined) return "-";
+function spreadText(spread: Spread | null): string {
+  if (spread === null) return "-";
   const { p50, p90, p99, max } = spread;
   return `p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms, max ${max} ms`;
 }

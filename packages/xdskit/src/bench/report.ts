@@ -30,10 +30,10 @@ export interface BenchReport {
     readonly waitingFor: readonly WaitingReport[];
   };
   readonly load: {
-    readonly connectMs: Spread | undefined;
+    readonly connectMs: Spread | null;
     /** From the start of the run, and from a node's own first attempt to connect, until it held everything. */
-    readonly completeMs: Spread | undefined;
-    readonly completeAfterDialMs: Spread | undefined;
+    readonly completeMs: Spread | null;
+    readonly completeAfterDialMs: Spread | null;
   };
   readonly changes: ChangesReport;
   /** `again`: resources that reconnecting nodes had claimed, and got nevertheless. */
@@ -52,8 +52,8 @@ export interface BenchReport {
     readonly acknowledgements: number;
     readonly rejections: number;
   };
-  readonly reconnects: { readonly count: number; readonly connectMs: Spread | undefined };
-  readonly stalls: { readonly nodes: number; readonly resumed: number; readonly resumeMs: Spread | undefined };
+  readonly reconnects: { readonly count: number; readonly connectMs: Spread | null };
+  readonly stalls: { readonly nodes: number; readonly resumed: number; readonly resumeMs: Spread | null };
   /** `refused`: of those that failed, the ones without a single answer. `ended`: by the server, with OK. */
   readonly streams: {
     readonly opened: number;

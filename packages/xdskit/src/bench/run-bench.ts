@@ -27,6 +27,7 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
     fleet = createFleet(options, interests);
     const progress = createProgress(terminal, fleet, options);
     const stopped = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]);
+    fleet.allComplete.then(progress.show);
     const facts = await play(fleet, options, stopped);
     progress.end();
     const types = interests.map(({ type }) => type.name);
@@ -55,6 +56,7 @@ async function play(fleet: Fleet, options: BenchOptions, stopped: Promise<unknow
   };
   await until(fleet.allComplete, options.timeoutMs);
   const steadyFrom = performance.now();
+  let steadyMs = 0;
   let stalled = 0;
   // Of a fleet that got nothing there is nothing more to be seen.
   if (ended === "done" && fleet.complete > 0) {
@@ -67,9 +69,9 @@ async function play(fleet: Fleet, options: BenchOptions, stopped: Promise<unknow
     }
     if (ended === "done") await until(Math.max(0, end - performance.now()));
     stopChurn();
+    steadyMs = performance.now() - steadyFrom;
   }
-  const now = performance.now();
-  return { steadyMs: now - steadyFrom, totalMs: now - begin, ended, stalled };
+  return { steadyMs, totalMs: performance.now() - begin, ended, stalled };
 }
 
 function churning(fleet: Fleet, { churn, nodes }: BenchOptions): () => void {

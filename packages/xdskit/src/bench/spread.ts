@@ -28,9 +28,9 @@ export class Values {
     return this.#count;
   }
 
-  /** Undefined where there is none. */
-  spread(): Spread | undefined {
-    if (this.#count === 0) return undefined;
+  /** Null where there is none. */
+  spread(): Spread | null {
+    if (this.#count === 0) return null;
     const sorted = this.#values.toSorted((a, b) => a - b);
     const at = (share: number) => rounded(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
     return { count: this.#count, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: rounded(this.#max) };
