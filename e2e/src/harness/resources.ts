@@ -189,7 +189,8 @@ export const httpListener = (options: HttpListenerText): ResourceText => listene
 export const apiListener = (options: HttpConnectionManagerText & { readonly name: string }): ResourceText => ({
   "@type": typeUrl("envoy.config.listener.v3.Listener"),
   name: options.name,
-  api_listener: { api_listener: httpConnectionManager(rds(options), options) },
+  // gRPC's clients need no prefix of statistics.
+  api_listener: { api_listener: { ...httpConnectionManager(rds(options), options), stat_prefix: "" } },
 });
 
 /** Routes of an xDS-enabled gRPC server: calls are let in. */

@@ -60,6 +60,24 @@ suite("rules of Envoy's protos", () => {
     );
   });
 
+  test("an API listener is gRPC's: its manager needs no prefix of statistics, and all else", () => {
+    const manager = {
+      "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+    };
+    const rds = { routeConfigName: "r", configSource: { ads: {} } };
+    const listener = (more: object) =>
+      check("envoy.config.listener.v3.Listener", { name: "a", apiListener: { apiListener: { ...manager, ...more } } });
+    assert.deepEqual(listener({ rds }), []);
+    assert.deepEqual(listener({ rds: { routeConfigName: "r" } }), [
+      `api_listener.api_listener.rds.config_source: is required (message.required: true) ${broken}`,
+    ]);
+    assert.deepEqual(listener({ rds, forwardClientCertDetails: 77 }), [
+      "api_listener.api_listener.forward_client_cert_details: must be a value of " +
+        `envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ForwardClientCertDetails (enum.defined_only: true) ${broken}`,
+    ]);
+    assert.deepEqual(check("envoy.config.listener.v3.ApiListener", { apiListener: { ...manager, rds } }), []);
+  });
+
   test("required messages, and those inside a oneof only where they were chosen", () => {
     assert.deepEqual(check("envoy.config.core.v3.HeaderValueOption", {}), [
       `header: is required (message.required: true) ${broken}`,

@@ -8,6 +8,7 @@ import { envoyRegistry, type Registry } from "../registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type Plans, plansOf } from "./message-plan.js";
 import { fieldValue, type MessageField } from "./rule-paths.js";
+import { isSpared } from "./spared-fields.js";
 import { isSpecial, specialProblems } from "./special-checks.js";
 import type { Violation } from "./value-check.js";
 
@@ -101,7 +102,7 @@ class Validator {
       return;
     }
     const broken = whole?.(field.fieldKind === "message" ? unwrapped(value) : value);
-    if (broken !== undefined) this.violation(stepInto(path, field.name), broken);
+    if (broken !== undefined && !isSpared(field, path)) this.violation(stepInto(path, field.name), broken);
     if (items === undefined && keys === undefined) return;
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) {

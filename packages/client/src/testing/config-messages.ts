@@ -25,9 +25,9 @@ export function manager(routes: string | RouteConfiguration): HttpConnectionMana
   return create(HttpConnectionManagerSchema, { statPrefix: "in", routeSpecifier });
 }
 
-/** A listener as gRPC's clients ask for it. */
+/** A listener as gRPC's clients ask for it, and as other control planes make it: without a prefix of statistics. */
 export function apiListener(name: string, routes: string | RouteConfiguration): Listener {
-  const apiListener = anyPack(HttpConnectionManagerSchema, manager(routes));
+  const apiListener = anyPack(HttpConnectionManagerSchema, { ...manager(routes), statPrefix: "" });
   return create(ListenerSchema, { name, apiListener: { apiListener } });
 }
 
