@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect } from "node:http2";
 import { describe, it } from "node:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import {
   DeltaDiscoveryRequestSchema,
   DeltaDiscoveryResponseSchema,
@@ -78,9 +78,8 @@ function read(variant: Variant, bytes: Uint8Array): { readonly nonce: string; re
   return { nonce, text: textOf(resources[0]?.resource?.value) };
 }
 
-function textOf(bytes = new Uint8Array()): string {
-  const { altStatName }: Cluster = fromBinary(ClusterSchema, bytes);
-  return altStatName;
+function textOf(bytes: Uint8Array | undefined): string {
+  return fromBinary(ClusterSchema, bytes ?? new Uint8Array()).altStatName;
 }
 
 const sentBy = ({ server }: Running) => server.stats().types.reduce((sum, { responses }) => sum + responses, 0);

@@ -80,6 +80,18 @@ export function goAwayFrame(lastStream: number, code: Http2ErrorCode, message: s
   return frame(frameType.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code), text]));
 }
 
+/** What we say of ourselves: streams open at once, and bytes of a header block. */
+export function settingsFrame(streams: number, headerBytes: number): Buffer {
+  const payload = Buffer.alloc(12);
+  payload.writeUInt16BE(3, 0);
+  payload.writeUInt32BE(streams, 2);
+  payload.writeUInt16BE(6, 6);
+  payload.writeUInt32BE(headerBytes, 8);
+  return frame(frameType.settings, 0, 0, payload);
+}
+
+export const settingsAnswer: Buffer = frame(frameType.settings, flag.ack, 0, Buffer.alloc(0));
+
 export function pingFrame(payload: Uint8Array, isAnswer: boolean): Buffer {
   return frame(frameType.ping, isAnswer ? flag.ack : 0, 0, payload);
 }

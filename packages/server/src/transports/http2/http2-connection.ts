@@ -1,56 +1,40 @@
+import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
 import { createFloodGuard, type FloodGuard, floodCost } from "./flood-guard.js";
 import { createFrameReader, type FrameReader } from "./frame-reader.js";
+import { checkFrame, protocolError } from "./frame-rules.js";
 import {
   defaultFrameBytes,
   defaultWindow,
   flag,
-  frame,
   frameType,
   goAwayFrame,
   headerFrames,
   pingFrame,
   rstStreamFrame,
+  settingsAnswer,
+  settingsFrame,
   windowUpdateFrame,
 } from "./frames.js";
 import { type AssembledBlock, createHeaderAssembly, type HeaderAssembly, unpadded } from "./header-assembly.js";
 import { BadHeaderBlock, createHeaderDecoder, type HeaderBlock, type HeaderDecoder } from "./hpack/header-decoder.js";
 import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
 import { Http2Sender } from "./http2-sender.js";
-import { type ServerStream, type StreamHandler, StreamState } from "./http2-stream.js";
-import { Output, type Slab, type Written } from "./output.js";
+import { type StreamOwner, StreamState } from "./http2-stream.js";
+import { Output } from "./output.js";
 import { type PeerSettings, readSettings } from "./peer-settings.js";
-import { checkTrailers, type RequestHead, readRequestHead } from "./request-head.js";
-
-/** What one connection may cost. */
-export interface ConnectionLimits {
-  /** Streams open at once. */
-  readonly streams: number;
-  /** Bytes of one header block, as HPACK counts, and of its frames. */
-  readonly headerBytes: number;
-}
-
-/** What a connection needs from outside: it opens no socket, and reads no clock. */
-export interface ConnectionHost {
-  /** Where small frames are put until they are written; connections may share one. */
-  readonly slab: Slab;
-  /** Writes bytes as one. Those that are not gone afterwards are the socket's from then on; after `full` it calls `drained`. */
-  write(chunks: readonly Buffer[]): Written;
-  /** No more is written: close once all has gone out. */
-  finish(): void;
-  /** Milliseconds, never going back. */
-  now(): number;
-  /** Takes over a new stream; nothing is called on it before this returns. */
-  accept(head: RequestHead, stream: ServerStream): StreamHandler;
-}
+import { RecentResets } from "./recent-resets.js";
+import { checkTrailers, readRequestHead } from "./request-head.js";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
+/** Bytes of answers that a client may provoke and not read, once the socket took all that it takes. */
+const mostUnread = 64 * 1024;
 /** So much is received before the peer is given as much room again. */
 const updateBytes = defaultWindow >> 1;
 /**
  * The server's end of one HTTP/2 connection (RFC 9113): bytes in, bytes out, no socket and no clock. What a peer does wrong ends its stream or the connection
  * with the error that the RFC names, and never throws out of here.
  */
-export class Http2Connection {
+export class Http2Connection implements StreamOwner {
   readonly #host: ConnectionHost;
   readonly #limits: ConnectionLimits;
   readonly #reader: FrameReader;
@@ -61,8 +45,7 @@ export class Http2Connection {
   readonly #streams = new Map<number, StreamState>();
   readonly #output: Output;
   readonly #sender: Http2Sender;
-  /** Reset by us, of which frames may still be on their way. */
-  readonly #resets = new Set<number>();
+  readonly #resets = new RecentResets();
   #prefaceLeft = preface.length;
   #sawSettings = false;
   #lastStream = 0;
@@ -81,12 +64,7 @@ export class Http2Connection {
       this.#finishStream(stream, trailers),
     );
     this.#reader = createFrameReader((type, flags, stream, payload) => this.#frame(type, flags, stream, payload));
-    const settings = Buffer.alloc(12);
-    settings.writeUInt16BE(3, 0);
-    settings.writeUInt32BE(limits.streams, 2);
-    settings.writeUInt16BE(6, 6);
-    settings.writeUInt32BE(limits.headerBytes, 8);
-    this.#write(frame(frameType.settings, 0, 0, settings));
+    this.#write(settingsFrame(limits.streams, limits.headerBytes));
     this.#output.flush();
   }
 
@@ -111,6 +89,9 @@ export class Http2Connection {
       const rest = this.#prefaceLeft === 0 ? bytes : this.#readPreface(bytes);
       if (rest.length > 0) this.#reader.receive(rest);
       this.#sender.flush();
+      // CVE-2019-9512, 9515, 9517: answers that are provoked and not read.
+      if (this.#output.unread > mostUnread)
+        throw new ConnectionError(http2Error.enhanceYourCalm, "answers are not read");
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       this.#fail(error.code, error.message);
@@ -122,7 +103,7 @@ export class Http2Connection {
   /** The socket has room again. */
   drained(): void {
     if (this.#isOver) return;
-    this.#output.hasRoom = true;
+    this.#output.drained();
     this.#output.begin();
     this.#sender.flush();
     this.#output.end();
@@ -150,6 +131,33 @@ export class Http2Connection {
     this.#output.begin();
     this.#write(goAwayFrame(this.#lastStream, http2Error.noError, ""));
     this.#finishIfDone();
+    this.#output.end();
+  }
+
+  /** See `StreamState`, for which these four are. */
+  respond(stream: StreamState, block: Uint8Array): void {
+    stream.hasResponded = true;
+    this.#write(headerFrames(stream.id, block, false, this.#peer.frameBytes));
+  }
+
+  send(stream: StreamState, parts: readonly Uint8Array[]): boolean {
+    this.#output.begin();
+    const hasRoom = this.#sender.send(stream, parts);
+    this.#output.end();
+    return hasRoom;
+  }
+
+  end(stream: StreamState, block: Uint8Array): void {
+    stream.trailers = block;
+    if (stream.queue.bytes > 0) return;
+    this.#output.begin();
+    this.#finishStream(stream, block);
+    this.#output.end();
+  }
+
+  resetStream(id: number, code: Http2ErrorCode): void {
+    this.#output.begin();
+    this.#reset(id, code);
     this.#output.end();
   }
 
@@ -183,12 +191,12 @@ export class Http2Connection {
   }
 
   #dispatch(type: number, flags: number, id: number, payload: Buffer): void {
+    checkFrame(type, flags, id, payload.length);
     switch (type) {
       case frameType.data:
         this.#data(flags, id, payload);
         return;
       case frameType.headers:
-        if (id === 0) throw protocolError("HEADERS without a stream");
         this.#headerBlock(this.#assembly.headers(flags, id, payload));
         return;
       case frameType.continuation:
@@ -198,34 +206,21 @@ export class Http2Connection {
         this.#windowUpdate(id, payload);
         return;
       case frameType.ping:
-        this.#ping(flags, id, payload);
+        this.#ping(flags, payload);
         return;
       case frameType.settings:
-        this.#settings(flags, id, payload);
+        this.#settings(flags, payload);
         return;
       case frameType.rstStream:
-        this.#rstStream(id, payload);
+        this.#rstStream(id);
         return;
-      case frameType.priority:
-        this.#flood.count(floodCost.idle);
-        if (id === 0) throw protocolError("PRIORITY without a stream");
-        if (payload.length !== 5) throw new StreamError(http2Error.frameSizeError, "PRIORITY of another size than 5");
-        return;
-      case frameType.goAway:
-        this.#flood.count(floodCost.idle);
-        if (id !== 0) throw protocolError("GOAWAY on a stream");
-        if (payload.length < 8) throw new ConnectionError(http2Error.frameSizeError, "GOAWAY of less than 8 bytes");
-        return;
-      case frameType.pushPromise:
-        throw protocolError("a client must not push");
       default:
-        // Unknown types mean nothing (5.5).
+        // Priorities mean nothing any more (5.3.2), unknown types never did (5.5), and a client that goes away says so by its streams.
         this.#flood.count(floodCost.idle);
     }
   }
 
   #data(flags: number, id: number, payload: Buffer): void {
-    if (id === 0) throw protocolError("DATA without a stream");
     if (id > this.#lastStream) throw protocolError("DATA on a stream that was never opened");
     // Padding counts, and so does what comes for a stream that is gone (6.9).
     this.#received += payload.length;
@@ -277,9 +272,9 @@ export class Http2Connection {
     }
     if (block.isTooLarge) throw new StreamError(http2Error.enhanceYourCalm, "the headers are too large");
     const head = readRequestHead(block.fields);
-    const opened = new StreamState(id, this.#peer.window);
+    const opened = new StreamState(this, id, this.#peer.window);
     this.#streams.set(id, opened);
-    opened.handler = this.#host.accept(head, this.#viewOf(opened));
+    opened.handler = this.#host.accept(head, opened);
     if (opened.isClosed) opened.handler.closed();
     else if (endStream) this.#halfClose(opened);
   }
@@ -306,8 +301,6 @@ export class Http2Connection {
   }
 
   #windowUpdate(id: number, payload: Buffer): void {
-    if (payload.length !== 4)
-      throw new ConnectionError(http2Error.frameSizeError, "WINDOW_UPDATE of another size than 4");
     this.#flood.count(floodCost.idle);
     const bytes = payload.readUInt32BE(0) & 0x7fffffff;
     if (id === 0) {
@@ -323,9 +316,7 @@ export class Http2Connection {
     this.#sender.grow(stream, bytes);
   }
 
-  #ping(flags: number, id: number, payload: Buffer): void {
-    if (id !== 0) throw protocolError("PING on a stream");
-    if (payload.length !== 8) throw new ConnectionError(http2Error.frameSizeError, "PING of another size than 8");
+  #ping(flags: number, payload: Buffer): void {
     if ((flags & flag.ack) !== 0) {
       this.#pings = 0;
       return;
@@ -334,72 +325,22 @@ export class Http2Connection {
     this.#write(pingFrame(payload, true));
   }
 
-  #settings(flags: number, id: number, payload: Buffer): void {
-    if (id !== 0) throw protocolError("SETTINGS on a stream");
-    if ((flags & flag.ack) !== 0) {
-      if (payload.length > 0)
-        throw new ConnectionError(http2Error.frameSizeError, "an answer to SETTINGS with content");
-      return;
-    }
+  #settings(flags: number, payload: Buffer): void {
+    if ((flags & flag.ack) !== 0) return;
     this.#flood.count(floodCost.idle);
     const before = this.#peer.window;
     readSettings(payload, this.#peer);
     const grown = this.#peer.window - before;
-    if (grown !== 0) {
-      for (const stream of this.#streams.values()) {
-        this.#growBySettings(stream, grown);
-      }
-    }
-    this.#write(frame(frameType.settings, flag.ack, 0, Buffer.alloc(0)));
+    if (grown !== 0) this.#sender.growEach(this.#streams.values(), grown);
+    this.#write(settingsAnswer);
   }
 
-  #growBySettings(stream: StreamState, bytes: number): void {
-    try {
-      this.#sender.grow(stream, bytes);
-    } catch (error) {
-      // Of settings it is the connection's fault (6.9.2).
-      if (error instanceof StreamError) throw new ConnectionError(error.code, error.message);
-      throw error;
-    }
-  }
-
-  #rstStream(id: number, payload: Buffer): void {
-    if (id === 0 || id > this.#lastStream) throw protocolError("RST_STREAM of a stream that was never opened");
-    if (payload.length !== 4) throw new ConnectionError(http2Error.frameSizeError, "RST_STREAM of another size than 4");
+  #rstStream(id: number): void {
+    if (id > this.#lastStream) throw protocolError("RST_STREAM of a stream that was never opened");
     const stream = this.#streams.get(id);
     const isEarly = stream?.hasResponded === false;
     this.#flood.count(isEarly ? floodCost.reset : floodCost.idle);
     if (stream !== undefined) this.#close(stream);
-  }
-
-  #viewOf(stream: StreamState): ServerStream {
-    return {
-      respond: (block) => {
-        if (stream.isClosed || stream.hasResponded) return;
-        stream.hasResponded = true;
-        this.#write(headerFrames(stream.id, block, false, this.#peer.frameBytes));
-      },
-      send: (...parts) => {
-        if (stream.isClosed || stream.trailers !== undefined) return false;
-        this.#output.begin();
-        const hasRoom = this.#sender.send(stream, parts);
-        this.#output.end();
-        return hasRoom;
-      },
-      end: (block) => {
-        if (stream.isClosed || stream.trailers !== undefined) return;
-        stream.trailers = block;
-        if (stream.queue.bytes > 0) return;
-        this.#output.begin();
-        this.#finishStream(stream, block);
-        this.#output.end();
-      },
-      reset: (code) => {
-        this.#output.begin();
-        this.#reset(stream.id, code);
-        this.#output.end();
-      },
-    };
   }
 
   #finishStream(stream: StreamState, block: Uint8Array): void {
@@ -415,11 +356,6 @@ export class Http2Connection {
     if (this.#isOver) return;
     this.#write(rstStreamFrame(id, code));
     this.#resets.add(id);
-    if (this.#resets.size > 1_000)
-      for (const oldest of this.#resets) {
-        this.#resets.delete(oldest);
-        break;
-      }
     const stream = this.#streams.get(id);
     if (stream !== undefined) this.#close(stream);
   }
@@ -450,8 +386,4 @@ export class Http2Connection {
   #write(bytes: Buffer): void {
     if (!this.#isOver) this.#output.put(bytes);
   }
-}
-
-function protocolError(message: string): ConnectionError {
-  return new ConnectionError(http2Error.protocolError, message);
 }

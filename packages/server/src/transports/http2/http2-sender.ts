@@ -5,6 +5,9 @@ import type { StreamState } from "./http2-stream.js";
 import type { Output } from "./output.js";
 import type { PeerSettings } from "./peer-settings.js";
 
+/** A frame of less is worth nothing where there was more to send. */
+const smallBytes = 1_024;
+
 /** Sends what streams have to send, as far as the windows of the peer and the socket let it: a frame of each stream in turn, so that none starves another. */
 export class Http2Sender {
   readonly #output: Output;
@@ -43,6 +46,16 @@ export class Http2Sender {
     stream.sendWindow += bytes;
     if (stream.sendWindow > largestWindow) throw new StreamError(http2Error.flowControlError, "a window is too large");
     this.#readyIfSo(stream);
+  }
+
+  /** The same for all streams, by settings: it is the connection's fault where that is too much (6.9.2). Throws a ConnectionError. */
+  growEach(streams: Iterable<StreamState>, bytes: number): void {
+    for (const stream of streams) {
+      if (stream.sendWindow + bytes > largestWindow) {
+        throw new ConnectionError(http2Error.flowControlError, "a window is too large");
+      }
+      this.grow(stream, bytes);
+    }
   }
 
   /** The same for the connection. Throws a ConnectionError. */
@@ -86,7 +99,8 @@ export class Http2Sender {
     queue.move(this.#output, length);
     stream.sendWindow -= length;
     this.#window -= length;
-    this.#flood.earn();
+    // Not where the peer's window made it small (CVE-2019-9511).
+    if (length >= smallBytes || queue.bytes === 0) this.#flood.earn();
     if (this.#output.isLarge) this.#output.flush();
   }
 

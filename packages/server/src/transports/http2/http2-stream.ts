@@ -25,8 +25,17 @@ export interface ServerStream {
   reset(code: Http2ErrorCode): void;
 }
 
+/** The connection of a stream, as the stream sees it. */
+export interface StreamOwner {
+  respond(stream: StreamState, block: Uint8Array): void;
+  send(stream: StreamState, parts: readonly Uint8Array[]): boolean;
+  end(stream: StreamState, block: Uint8Array): void;
+  resetStream(id: number, code: Http2ErrorCode): void;
+}
+
 /** What the connection keeps of a stream. */
-export class StreamState {
+export class StreamState implements ServerStream {
+  readonly #owner: StreamOwner;
   readonly id: number;
   readonly queue = new OutgoingQueue();
   handler: StreamHandler | undefined;
@@ -43,8 +52,26 @@ export class StreamState {
   isFull = false;
   isClosed = false;
 
-  constructor(id: number, sendWindow: number) {
+  constructor(owner: StreamOwner, id: number, sendWindow: number) {
+    this.#owner = owner;
     this.id = id;
     this.sendWindow = sendWindow;
+  }
+
+  respond(block: Uint8Array): void {
+    if (!this.isClosed && !this.hasResponded) this.#owner.respond(this, block);
+  }
+
+  send(...parts: readonly Uint8Array[]): boolean {
+    if (this.isClosed || this.trailers !== undefined) return false;
+    return this.#owner.send(this, parts);
+  }
+
+  end(block: Uint8Array): void {
+    if (!this.isClosed && this.trailers === undefined) this.#owner.end(this, block);
+  }
+
+  reset(code: Http2ErrorCode): void {
+    this.#owner.resetStream(this.id, code);
   }
 }

@@ -7,8 +7,9 @@ import type { Keepalive } from "../../keepalive.js";
 import type { Accept, Transport } from "../../transport.js";
 import { discoveryMethods } from "../discovery-methods.js";
 import { listenAddress, listenError } from "../listening.js";
+import type { ConnectionLimits } from "./connection-host.js";
 import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
-import { type ConnectionLimits, Http2Connection } from "./http2-connection.js";
+import { Http2Connection } from "./http2-connection.js";
 import { Slab } from "./output.js";
 import { writeToSocket } from "./write-to-socket.js";
 
@@ -26,6 +27,9 @@ export interface GrpcTransportOptions {
 
 /** A connection may be new for so long without saying what HTTP/2 wants at its start, in milliseconds. */
 const prefaceMs = 10_000;
+
+/** A connection that we ended may stay so long until its client has read what was sent, and closes it too, in milliseconds. */
+const lingerMs = 10_000;
 
 /**
  * Connections that the kernel keeps until they are accepted, as far as it lets us (net.core.somaxconn): Node's own 511 lose handshakes when a fleet comes back at
@@ -69,7 +73,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
       {
         slab,
         write: (chunks) => writeToSocket(socket, chunks),
-        finish: () => void socket.end(),
+        finish() {
+          socket.end();
+          setTimeout(() => socket.destroy(), lingerMs).unref();
+        },
         now: () => performance.now(),
         accept: (head, stream) => serveGrpc(context, head, stream, peer),
       },

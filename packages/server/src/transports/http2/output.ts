@@ -37,6 +37,8 @@ export class Output {
   #turns = 0;
   /** False once the socket said that it is full. */
   hasRoom = true;
+  /** Bytes that were written since then all the same: answers, which no window holds back. */
+  unread = 0;
 
   constructor(slab: Slab, write: (chunks: readonly Buffer[]) => Written) {
     this.#slab = slab;
@@ -77,6 +79,12 @@ export class Output {
     return this.#bytes >= mostGathered;
   }
 
+  /** The socket has room again. */
+  drained(): void {
+    this.hasRoom = true;
+    this.unread = 0;
+  }
+
   flush(): void {
     if (this.#bytes === 0) return;
     const slab = this.#slab;
@@ -84,6 +92,7 @@ export class Output {
     const from = this.#chunks.length === 0 ? this.#from : undefined;
     this.#closeRun();
     const chunks = this.#chunks;
+    if (!this.hasRoom) this.unread += this.#bytes;
     this.#chunks = [];
     this.#bytes = 0;
     const written = this.#write(chunks);

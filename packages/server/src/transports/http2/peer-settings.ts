@@ -9,9 +9,8 @@ export interface PeerSettings {
   frameBytes: number;
 }
 
-/** Reads a SETTINGS frame into what is known. Throws a ConnectionError for values that must not be. */
+/** Reads a SETTINGS frame, whose size was checked, into what is known. Throws a ConnectionError for values that must not be. */
 export function readSettings(payload: Buffer, settings: PeerSettings): void {
-  if (payload.length % 6 !== 0) throw new ConnectionError(http2Error.frameSizeError, "settings of an odd size");
   for (let at = 0; at < payload.length; at += 6) {
     const value = payload.readUInt32BE(at + 2);
     switch (payload.readUInt16BE(at)) {

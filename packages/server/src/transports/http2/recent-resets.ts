@@ -1,0 +1,19 @@
+const mostResets = 1_000;
+
+/** Streams that we reset, of which frames may still be on their way; the newest thousand. */
+export class RecentResets {
+  readonly #streams = new Set<number>();
+
+  add(stream: number): void {
+    this.#streams.add(stream);
+    if (this.#streams.size <= mostResets) return;
+    for (const oldest of this.#streams) {
+      this.#streams.delete(oldest);
+      return;
+    }
+  }
+
+  has(stream: number): boolean {
+    return this.#streams.has(stream);
+  }
+}
