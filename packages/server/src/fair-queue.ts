@@ -11,12 +11,29 @@ export interface FairQueue<Item> {
   readonly size: number;
 }
 
+/** What a slice is measured by, and what gives the event loop its turn; tests put another in its place. */
+export interface SliceClock {
+  /** Milliseconds, never going back. */
+  now(): number;
+  /** Calls back once the event loop had a turn. */
+  later(callback: () => void): void;
+}
+
+export const systemSliceClock: SliceClock = {
+  now: () => performance.now(),
+  later: (callback) => void setImmediate(callback),
+};
+
 /**
  * Works through items in order of arrival, in slices: after `sliceMs` milliseconds the event loop gets its turn, so that five thousand
  * streams that take a change do not keep another stream's request, or a health check, waiting. It never starts within `add`:
  * what comes in one turn of the event loop (a burst of requests, two changes in a row) is worked off as one.
  */
-export function createFairQueue<Item>(work: (item: Item) => void, sliceMs = 5): FairQueue<Item> {
+export function createFairQueue<Item>(
+  work: (item: Item) => void,
+  sliceMs = 5,
+  clock = systemSliceClock,
+): FairQueue<Item> {
   const answers = new Set<Item>();
   const changes = new Set<Item>();
   let scheduled = false;
@@ -24,14 +41,14 @@ export function createFairQueue<Item>(work: (item: Item) => void, sliceMs = 5): 
   function schedule(): void {
     if (scheduled || answers.size + changes.size === 0) return;
     scheduled = true;
-    setImmediate(slice);
+    clock.later(slice);
   }
   function slice(): void {
     scheduled = false;
-    const end = performance.now() + sliceMs;
+    const end = clock.now() + sliceMs;
     while (workOnFirst(answers) || changes.size > 0) {
       workOnFirst(changes);
-      if (performance.now() >= end) break;
+      if (clock.now() >= end) break;
     }
     schedule();
   }

@@ -11,6 +11,7 @@ import type { ConnectionLimits } from "./connection-host.js";
 import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { Http2Connection } from "./http2-connection.js";
 import { Slab } from "./output.js";
+import { createTurnBudget } from "./turn-budget.js";
 import { writeToSocket } from "./write-to-socket.js";
 
 /** What the gRPC transport needs to know. */
@@ -51,6 +52,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
   const connections = new Map<Socket, Http2Connection>();
   const servers = new Set<Server>();
   const slab = new Slab();
+  const budget = createTurnBudget();
   let held = 0;
   let isClosing = false;
   const context: GrpcContext = {
@@ -87,7 +89,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
       if (!connection.isOpen) socket.destroy();
     }, prefaceMs).unref();
     const stopPings = keepAlive(socket, connection, keepalive);
-    socket.on("data", (bytes: Buffer) => connection.receive(bytes));
+    socket.on("data", (bytes: Buffer) => budget.spend(socket, !connection.isOpen, () => connection.receive(bytes)));
     socket.on("drain", () => connection.drained());
     // What went wrong is of no use: "close" follows.
     socket.on("error", () => {});
