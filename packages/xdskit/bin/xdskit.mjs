@@ -1,10 +1,12 @@
 #!/usr/bin/env node
+import { statSync } from "node:fs";
+
 // While the modules load there is nothing to end in order, and a stop is no failure.
 const early = () => process.exit(0);
 process.on("SIGTERM", early).on("SIGINT", early);
 // gRPC's own messages about a port in use, and the like, come as errors of ours; GRPC_VERBOSITY=DEBUG shows all of them.
 process.env.GRPC_VERBOSITY ??= "NONE";
-const { main } = await import("xdskit").catch((error) => {
+const { main } = await import(program()).catch((error) => {
   if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
   console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
   process.exit(1);
@@ -14,3 +16,20 @@ process.off("SIGTERM", early).off("SIGINT", early);
 process.exitCode = await main(process.argv.slice(2));
 // Whatever a library still holds open, the command is over; output that is on its way gets a moment.
 setTimeout(() => process.exit(), 500).unref();
+
+/** The bundle, which starts in half the time; in a checkout the modules, when one of them was compiled after it was made. */
+function program() {
+  const modules = import.meta.resolve("xdskit");
+  if (!modules.endsWith("/dist/index.js")) return modules;
+  const bundle = new URL("../dist/bundle/js/index.js", import.meta.url);
+  const made = timeOf(bundle);
+  const compiled = ["api", "protocol", "server", "client", "xdskit"].map((name) =>
+    timeOf(new URL(`../../${name}/tsconfig.tsbuildinfo`, import.meta.url)),
+  );
+  return made > Math.max(...compiled) ? bundle.href : modules;
+}
+
+/** When a file was written last, in milliseconds; 0: there is none. */
+function timeOf(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

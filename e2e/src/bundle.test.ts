@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { metric } from "./harness/metrics.js";
+import { root } from "./harness/peers.js";
+import type { Process } from "./harness/process.js";
+import { createScene, type Scene } from "./harness/scene.js";
+
+const packageDir = join(root, "packages/xdskit");
+const quickstart = join(root, "examples/quickstart/config");
+
+/** The package as it is when it is installed: the command's file, and a bundle beside modules that say that they were loaded. */
+async function installed(scene: Scene): Promise<string> {
+  const folder = join(scene.directory, "xdskit");
+  mkdirSync(join(folder, "dist"), { recursive: true });
+  cpSync(join(packageDir, "bin"), join(folder, "bin"), { recursive: true });
+  cpSync(join(packageDir, "package.json"), join(folder, "package.json"));
+  writeFileSync(
+    join(folder, "dist/index.js"),
+    'export const main = () => { console.log("the modules"); return 0; };\n',
+  );
+  const { bundle } = (await import(join(packageDir, "scripts/bundle.mjs"))) as {
+    bundle(folder: string): Promise<void>;
+  };
+  await bundle(join(folder, "dist/bundle"));
+  return folder;
+}
+
+test("the bundle that is published", async (t) => {
+  const scene = await createScene(t);
+  const folder = await installed(scene);
+  const modules = join(scene.directory, "modules.txt");
+  const run = (...args: readonly string[]): Process =>
+    scene.start({
+      name: `xdskit ${args[0]}`,
+      command: process.execPath,
+      env: { ...(process.env as Record<string, string>), RECORDED_MODULES: modules },
+      args: [
+        ...["--import", join(packageDir, "src/testing/record-modules.mjs")],
+        ...[join(folder, "bin/xdskit.mjs"), ...args],
+      ],
+    });
+  const printed = async (...args: readonly string[]): Promise<string> => {
+    const process = run(...args);
+    const { code } = await process.ended;
+    assert.equal(code, 0, process.stderr.join("\n"));
+    return process.stdout.join("\n");
+  };
+
+  await scene.step("is a few files, beside what they read and the licenses of what is in them", async () => {
+    const { version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")) as { version: string };
+    assert.equal(await printed("--version"), version);
+    const bundle = join(folder, "dist/bundle");
+    for (const file of readdirSync(join(bundle, "js"))) {
+      const text = readFileSync(join(bundle, "js", file), "utf8");
+      for (const [, name = ""] of text.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)) {
+        // The sources' own way to a thread, which compiled ones do not take.
+        if (!name.endsWith(".ts")) readFileSync(join(bundle, "js", name));
+      }
+    }
+    const licenses = readFileSync(join(bundle, "THIRD-PARTY-LICENSES.txt"), "utf8");
+    for (const name of ["@bufbuild/protobuf", "@grpc/grpc-js", "commander", "prom-client", "re2js", "yaml", "zod"]) {
+      assert.match(licenses, new RegExp(`^${name} \\d`, "m"));
+    }
+  });
+
+  await scene.step("does what the modules do: each command", async () => {
+    const settings = join(scene.directory, "settings.yaml");
+    writeFileSync(settings, "limits:\n  streams: 1000\n");
+    writeFileSync(modules, "");
+    const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
+    const server = run("serve", quickstart, ...ports);
+    await server.line(/^ready$/);
+    // Each costs its opening: the modules that are in them are a thousand.
+    const opened = readFileSync(modules, "utf8").match(/^file:/gm)?.length ?? 0;
+    assert.ok(opened > 3 && opened < 40, `${opened} files`);
+    await server.stop();
+
+    const limited = run("serve", quickstart, "--settings", settings, ...ports);
+    const [, grpc = ""] = await limited.line(/^grpc listening on (\S+)$/);
+    const [, admin = ""] = await limited.line(/^admin listening on (\S+)$/);
+    await limited.line(/^ready$/);
+    assert.equal(await metric(admin, "xdskit_ready"), 1);
+    const got = await printed("get", "--type", "cluster", "--server", grpc, "--output", "name");
+    assert.equal(got, "cluster/one\ncluster/two");
+    const relay = run("relay", "--server", grpc, ...ports);
+    const [, relayed = ""] = await relay.line(/^grpc listening on (\S+)$/);
+    await relay.line(/^ready$/);
+    // Once it is ready it has what the origin has.
+    assert.equal(await printed("get", "--type", "cluster", "--server", relayed, "--output", "name"), got);
+    assert.match(await printed("status", "--server", grpc), /xdskit-relay/);
+    assert.match(await printed("validate", quickstart), /valid/);
+    await printed("plan", quickstart, quickstart);
+    assert.match(await printed("bootstrap"), /^node:$/m);
+  });
+
+  await scene.step("is left aside where something was compiled after it was made", async () => {
+    mkdirSync(join(scene.directory, "api"));
+    const compiled = join(scene.directory, "api/tsconfig.tsbuildinfo");
+    writeFileSync(compiled, "");
+    utimesSync(compiled, 0, 0);
+    assert.notEqual(await printed("--version"), "the modules");
+    const later = Date.now() / 1_000 + 60;
+    utimesSync(compiled, later, later);
+    assert.equal(await printed("--version"), "the modules");
+  });
+});

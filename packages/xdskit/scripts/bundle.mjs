@@ -1,0 +1,61 @@
+// Puts the command, the packages under it and what they import together into a few files: opening a thousand modules takes half of a start.
+// The last step of `npm run build`. bin/xdskit.mjs runs the result as long as nothing was compiled since; the library's users get the modules.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const packageDir = fileURLToPath(new URL("..", import.meta.url));
+const root = join(packageDir, "../..");
+
+/** The bundler is the one that tsx brings. */
+async function bundler() {
+  const require = createRequire(createRequire(import.meta.url).resolve("tsx/package.json"));
+  return import(pathToFileURL(require.resolve("esbuild")).href);
+}
+
+/**
+ * Makes the bundle in a folder, which is put in place as a whole. Below it `js/` stands where `dist/` does in a package, so that what modules read
+ * beside themselves is found: `package.json` and `gen/envoy.binpb`.
+ */
+export async function bundle(folder) {
+  const making = `${folder}.${process.pid}`;
+  rmSync(making, { recursive: true, force: true });
+  const { build } = await bundler();
+  const workers = join(root, "packages/server/dist/workers/worker-main.js");
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: {
+      index: join(packageDir, "dist/index.js"),
+      ...(existsSync(workers) ? { "worker-main": workers } : {}),
+    },
+    outdir: join(making, "js"),
+    ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.19" },
+    // CommonJS packages require Node's own modules.
+    banner: {
+      js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',
+    },
+    ...{ legalComments: "none", metafile: true, logLevel: "warning" },
+  });
+  const { name, version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
+  writeFileSync(join(making, "package.json"), `${JSON.stringify({ name, version, type: "module" })}\n`);
+  mkdirSync(join(making, "gen"));
+  cpSync(join(root, "packages/api/gen/envoy.binpb"), join(making, "gen/envoy.binpb"));
+  writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(Object.keys(metafile.inputs)));
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(making, folder);
+}
+
+/** The licenses of the packages that the bundle has parts of. */
+function licenses(inputs) {
+  const folders = new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []));
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+    const file = readdirSync(join(root, folder)).find((file) => /^licen[cs]e/i.test(file));
+    const text = file === undefined ? "" : `\n${readFileSync(join(root, folder, file), "utf8").trim()}\n`;
+    return `${name} ${version}: ${license}\n${text}`;
+  });
+  return texts.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle(join(packageDir, "dist/bundle"));
