@@ -13,6 +13,7 @@ import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
 import { createLedger } from "./ledger/ledger.js";
+import type { LedgerStream } from "./ledger/ledger-stream.js";
 import { momentOf } from "./ledger/moment.js";
 import type { ConfigRollout } from "./ledger/rollout.js";
 import { createRollouts } from "./ledger/rollouts.js";
@@ -37,6 +38,11 @@ import type { Accept, Refusal, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/http2/http2-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 import { createViews } from "./views/views.js";
+import type { WorkerCounters } from "./workers/messages.js";
+import type { RemoteStream } from "./workers/remote-stream.js";
+import { createSharedNumbers } from "./workers/shared-numbers.js";
+import { createWorkerPool, pools } from "./workers/worker-pool.js";
+import { bothOf, workerCount, workerSettings } from "./workers/worker-settings.js";
 import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";
 
 /** What became different, and the number of the change: of the last that made a difference, where this one made none. */
@@ -52,6 +58,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const keepalive: Keepalive = { ...defaultKeepalive, ...options.keepalive };
   checkOptions(options);
   checkLoadReportSettings(options.loadReports, "loadReports");
+  const workers = workerCount(options);
   const clock = options.clock ?? systemClock;
   const counters = createCounters();
   const events = createEvents();
@@ -71,15 +78,17 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const views = createViews(clock, events);
   const publication = createPublication(layers, groups, limits, views, clock, onDemand);
   const sessions = new Set<Session>();
-  const ledger = createLedger(sessions, clock, types);
-  const rollouts = createRollouts(sessions, clock, events);
+  const remoteStreams = new Set<RemoteStream>();
+  const streams: Iterable<LedgerStream> = workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
+  const ledger = createLedger(streams, clock, types);
+  const rollouts = createRollouts(streams, clock, events);
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();
   const transports = new Set<Transport | PollTransport>();
   let grpc: Transport | undefined;
   let rest: PollTransport | undefined;
-  let lastId = 0;
+  const numbers = createSharedNumbers();
   /** Unary calls under way. */
   let calls = 0;
   let closing: Promise<void> | undefined;
@@ -98,7 +107,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     ...shared,
     bodies: createSharedBodies(createResourceJson(options.registry)),
     holdMs: restOptions.holdMs,
-    nextId: () => ++lastId,
+    nextId: numbers.nextId,
   });
   const context: SessionContext = {
     ...shared,
@@ -110,13 +119,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   /** Why no further stream or call is let in, if so. */
   function refusal(): Refusal | undefined {
     if (closing !== undefined) return { code: statusCode.unavailable, message: "the server is shutting down" };
-    const open = sessions.size + calls + services.open;
+    const open = sessions.size + calls + services.open + numbers.open();
     if (open < limits.streams) return undefined;
     const message = `the server has ${open} streams open and takes no more`;
     return { code: statusCode.resourceExhausted, message };
   }
 
-  const callInfo = (service: string, peer: string): CallInfo => ({ id: ++lastId, service, peer });
+  const callInfo = (service: string, peer: string): CallInfo => ({ id: numbers.nextId(), service, peer });
   const loadReports = createLoadReports({
     ...{ limits, publication, events, defaultNode: options.defaultNode, settings: options.loadReports },
     clusters: types.find("cluster"),
@@ -124,7 +133,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
   const services = createServices({
     ...{ types, loadReports, callInfo, registry: options.registry },
-    clients: { streams: sessions, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
+    clients: { streams, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
     isServing: () => publication.isOpen,
     admit: refusal,
     refused(call, { code, message }) {
@@ -143,20 +152,28 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     const refused = refusal();
     if (refused !== undefined) {
       counters.refuse(refused.code);
-      const stream = { id: ++lastId, method, peer };
+      const stream = { id: numbers.nextId(), method, peer };
       events.emit(() => ({ kind: "stream-refused", stream, node: undefined, ...refused }));
       return refused;
     }
     if (unary && only !== undefined) {
       calls += 1;
-      return answerFetch(context, connection, only, ++lastId, () => {
+      return answerFetch(context, connection, only, numbers.nextId(), () => {
         calls -= 1;
       });
     }
-    const session = new Session(context, connection, ++lastId);
+    const session = new Session(context, connection, numbers.nextId());
     sessions.add(session);
     return session;
   };
+
+  const pool =
+    workers > 1
+      ? createWorkerPool({
+          ...{ count: workers, types, clock, layers, publication, rollouts, events, counters, numbers },
+          ...{ rejections: shared.rejections, streams: remoteStreams, settings: workerSettings(options, limits, keepalive) },
+        })
+      : undefined;
 
   function createDemand(settings: OnDemandOptions | undefined): OnDemand | undefined {
     if (settings === undefined) return undefined;
@@ -209,7 +226,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       upserted: count("upserted"),
       removed: count("removed"),
     }));
+    pool?.changed(changes);
     publication.publish(changes, rollout);
+    pool?.update();
     services.update();
     return revision;
   }
@@ -235,12 +254,14 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       throw error;
     }
     release();
+    pool?.update();
     services.update();
   }
 
   function forgetFailure(name: string): void {
     failed.get(name)?.();
     failed.delete(name);
+    pool?.update();
   }
 
   /** What a program sets after a source has failed says that it goes on without. */
@@ -270,7 +291,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   async function listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>> {
     const listening: { -readonly [Key in keyof Addresses]: string } = {};
     if (addresses.grpc !== undefined) {
-      grpc ??= createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
+      grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
       listening.grpc = await listenOn(grpc, addresses.grpc);
     }
     if (addresses.rest !== undefined) {
@@ -304,7 +325,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     for (const result of closed) if (result.status === "rejected") throw result.reason;
   }
 
-  return {
+  const server: XdsServer = {
     config: createConfig(config, applyConfig, (layer) => {
       const change = layers.drop(layer);
       return rollouts.rollout(publish(change === undefined ? [] : [change]), change);
@@ -318,15 +339,16 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       closing ??= shutDown(timeoutMs);
       await closing;
     },
-    on: events.on,
+    on(...listening) {
+      const stop = events.on(...listening);
+      pool?.update();
+      return stop;
+    },
     stats: () => ({
-      streams: counters.streams,
-      types: counters.types,
-      fetches: counters.fetches,
+      ...countersOf(pool?.counters() ?? counters),
       polls: counters.polls,
       pollsRefused: counters.pollsRefused,
-      refused: counters.refused,
-      waitsEnded: counters.waitsEnded,
+      workers: pool?.workers ?? [],
       nodes: publication.nodes,
       groups: publication.groups,
       onDemand: onDemand?.stats(),
@@ -346,4 +368,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     loadReports: loadReports.reports,
     loadTotals: loadReports.totals,
   };
+  if (pool !== undefined) pools.set(server, pool);
+  return server;
+}
+
+/** What streams count, wherever they are. */
+function countersOf({ streams, types, fetches, refused, waitsEnded }: WorkerCounters): WorkerCounters {
+  return { streams, types, fetches, refused, waitsEnded };
 }

@@ -174,6 +174,10 @@ export type ServerEvent =
     }
   /** The event loop did not come around for too long: clients waited meanwhile. */
   | { readonly kind: "event-loop-blocked"; readonly block: EventLoopBlock }
+  /** A worker ended by itself, and with it its connections; after so many milliseconds another takes its place. Only with `workers`. */
+  | { readonly kind: "worker-ended"; readonly worker: number; readonly reason: string; readonly restartMs: number }
+  /** A worker accepts connections in the place of one that ended. */
+  | { readonly kind: "worker-started"; readonly worker: number }
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
   | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };
 
@@ -181,25 +185,29 @@ export type ServerListener = (event: ServerEvent) => void;
 
 /** Tells listeners what happens. */
 export interface Events {
-  /** Returns a function that stops it. */
-  on(listener: ServerListener): () => void;
+  /** Returns a function that stops it. Undefined: all kinds. */
+  on(listener: ServerListener, kinds?: readonly ServerEvent["kind"][]): () => void;
+  /** Whether somebody listens to events of a kind. */
+  wants(kind: ServerEvent["kind"]): boolean;
   /** Takes a function, so that nothing is built while nobody listens. */
   emit(event: () => ServerEvent): void;
 }
 
 export function createEvents(): Events {
-  const listeners = new Set<ServerListener>();
+  const listeners = new Set<{ readonly listener: ServerListener; readonly kinds: readonly string[] | undefined }>();
   return {
-    on(listener) {
-      // Wrapped, so that the same function may listen twice.
-      const entry: ServerListener = (event) => listener(event);
+    on(listener, kinds) {
+      // An object of its own, so that the same function may listen twice.
+      const entry = { listener, kinds };
       listeners.add(entry);
       return () => void listeners.delete(entry);
     },
+    wants: (kind) => [...listeners].some(({ kinds }) => kinds?.includes(kind) ?? true),
     emit(event) {
       if (listeners.size === 0) return;
       const told = event();
-      for (const listener of listeners) {
+      for (const { listener, kinds } of listeners) {
+        if (kinds?.includes(told.kind) === false) continue;
         callListener(`a listener of the server, at "${told.kind}",`, () => listener(told));
       }
     },

@@ -227,6 +227,11 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#context.rollouts.progressed(this);
   }
 
+  /** Who it is, before its node is known too. */
+  get info(): StreamInfo {
+    return this.#info;
+  }
+
   get opened(): NodeStreamInfo | undefined {
     return this.#over ? undefined : this.#opened;
   }

@@ -3,7 +3,7 @@ import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/pro
 import type { Clock } from "./clock.js";
 import type { Config } from "./config.js";
 import type { EventLoopOptions } from "./event-loop/event-loop-stats.js";
-import type { ServerListener } from "./events.js";
+import type { ServerEvent, ServerListener } from "./events.js";
 import type { GroupOf, GroupSettings, OnReject } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
 import type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
@@ -72,6 +72,11 @@ export interface ServerOptions {
   readonly validate?: boolean | undefined;
   /** What heartbeats, rollouts and what is supplied on demand go by; for tests. Default: the system's. */
   readonly clock?: Clock | undefined;
+  /**
+   * In how many threads streams over gRPC are served: a number, or `auto` for as many as the machine has processors. Default 1: in this one. With more, `groups` must be
+   * settings, and `types`, `clock` and `onDemand` cannot be given (docs/workers.md).
+   */
+  readonly workers?: number | "auto" | undefined;
   /** Supplies what clients ask for by name and no layer has, when it is first asked for. Default: there is nothing but the layers. */
   readonly onDemand?: OnDemandOptions | undefined;
 }
@@ -114,8 +119,8 @@ export interface XdsServer {
    * after `timeoutMs` (default 4,000): then connections are cut. A second call waits for the first.
    */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
-  /** Calls a function at every event, in the order in which they happen; returns what stops it. */
-  on(listener: ServerListener): () => void;
+  /** Calls a function at every event, or at those of some kinds, in the order in which they happen; returns what stops it. */
+  on(listener: ServerListener, kinds?: readonly ServerEvent["kind"][]): () => void;
   /** Numbers about the server, cheap to read. */
   stats(): ServerStats;
   /**

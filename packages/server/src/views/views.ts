@@ -41,8 +41,8 @@ export interface ViewStats {
 
 /** Where a stream, or a poll, sits in its group. */
 export interface Seat {
-  /** Which it gets of what the group is to have. */
-  snapshot(newest: Snapshot): Snapshot;
+  /** Which it gets of what the group is to have; undefined while that is not decided yet. */
+  snapshot(newest: Snapshot): Snapshot | undefined;
   progressed(): void;
   rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
   /** Who sits there can be asked for the last time. */

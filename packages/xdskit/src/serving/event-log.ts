@@ -97,6 +97,12 @@ export function createEventLog(log: Log): (event: ServerEvent) => void {
         const fields = { ...streamFields(event.stream), error: error instanceof Error ? error.stack : String(error) };
         return log.error(fields, "a fault of xdskit itself; the stream was ended, please report this");
       }
+      case "worker-ended": {
+        const { worker, reason, restartMs } = event;
+        return log.error({ worker, reason, restartMs }, "a worker ended, and with it its connections; another follows");
+      }
+      case "worker-started":
+        return log.info({ worker: event.worker }, "a worker accepts connections in the place of one that ended");
       case "rollout":
         return logRollout(log, event);
       case "quarantine":

@@ -26,6 +26,12 @@ export interface GrpcTransportOptions {
   readonly tls?: TlsOptions | undefined;
 }
 
+/** A transport that also listens on what was bound elsewhere. */
+export interface SocketTransport extends Transport {
+  /** `descriptor`: of a bound socket, which belongs to the transport from now on. */
+  listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
+}
+
 /** A connection may be new for so long without saying what HTTP/2 wants at its start, in milliseconds. */
 const prefaceMs = 10_000;
 
@@ -46,7 +52,7 @@ const limits: ConnectionLimits = { streams: 100_000, headerBytes: 32 * 1024 };
  *
  * It speaks HTTP/2 by itself: a response that a thousand streams need costs each of them one copy behind a frame's head and one write, and nothing in between.
  */
-export function createGrpcTransport(options: GrpcTransportOptions): Transport {
+export function createGrpcTransport(options: GrpcTransportOptions): SocketTransport {
   const { keepalive, requestBytes, heldBytes = 256 * 1024 * 1024, tls } = options;
   const methods = new Map<string, GrpcMethod>();
   const connections = new Map<Socket, Http2Connection>();
@@ -102,7 +108,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
   }
 
   return {
-    async listen(address, accept, services) {
+    async listen(address, accept, services, descriptor) {
       const { host, port } = listenAddress(address);
       if (methods.size === 0) {
         addDiscovery(methods, options.types, accept);
@@ -115,7 +121,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): Transport {
       servers.add(server);
       const bound = await new Promise<number>((resolve, reject) => {
         server.once("error", (error) => reject(listenError(address, error)));
-        server.listen({ host, port, backlog }, () => {
+        server.listen({ ...(descriptor === undefined ? { host, port } : { fd: descriptor }), backlog }, () => {
           const at = server.address();
           resolve(typeof at === "object" && at !== null ? at.port : port);
         });

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { lookup } from "node:dns/promises";
+import net from "node:net";
+import { getSystemErrorName } from "node:util";
+import { formatAddress } from "../address.js";
+import { listenAddress, listenError } from "../transports/listening.js";
+
+/**
+ * A port that several threads accept on. Threads share one table of descriptors, and one that ends closes the descriptors that it has: so each is given a
+ * duplicate of its own.
+ */
+export interface ListeningSocket {
+  /** With the real port. */
+  readonly address: string;
+  /** A duplicate, for a thread that owns it from now on: nobody else may close it. */
+  take(): Promise<number>;
+  close(): void;
+}
+
+/** A bound socket as Node has it, which nobody accepts on here. */
+interface Handle {
+  readonly fd: number;
+  close(): void;
+  unref(): void;
+  getsockname(out: { port?: number }): number;
+}
+
+/** Several at once, since each time costs the start of a process. */
+const atOnce = 4;
+const duplicateMs = 10_000;
+
+/**
+ * Node has no way to duplicate a descriptor but one: a handle that is sent through the channel of a child process comes as a duplicate. This one sends back
+ * what it gets, so many times, and is ended.
+ */
+const echo = "process.on('message',(n,h)=>{for(let i=0;i<n;i++)process.send(i,h,{keepOpen:true})})";
+
+/** Binds, and does not listen yet: the first thread that does opens the port. Throws an XdskitError as other transports do. */
+export async function bindSocket(text: string): Promise<ListeningSocket> {
+  const { host, port } = listenAddress(text);
+  const failed = (code: string) => listenError(text, new Error(`listen ${code}`));
+  const found = await lookup(host).catch((error: NodeJS.ErrnoException) => {
+    throw failed(error.code ?? error.message);
+  });
+  const bound = bind(found.address, port, found.family);
+  if (typeof bound === "number") throw failed(getSystemErrorName(bound));
+  const at: { port?: number } = {};
+  bound.getsockname(at);
+  // An address in use shows only later, and a socket without a port would listen on any.
+  if (at.port === undefined || at.port === 0 || (port !== 0 && at.port !== port)) {
+    bound.close();
+    throw failed("EADDRINUSE");
+  }
+  /** Duplicates that nobody was given yet. */
+  let spare: Handle[] = [];
+  /** Those that were given away: letting go of one would close what is another's by then. */
+  const given: Handle[] = [];
+  let closed = false;
+
+  async function duplicate(): Promise<void> {
+    const made = await echoed(bound as Handle, atOnce);
+    for (const handle of made) handle.unref();
+    if (closed) for (const handle of made) handle.close();
+    else spare.push(...made);
+  }
+
+  return {
+    address: formatAddress({ host, port: at.port }),
+    async take() {
+      if (spare.length === 0) await duplicate();
+      const handle = spare.pop();
+      if (handle === undefined) throw failed("EBADF");
+      given.push(handle);
+      return handle.fd;
+    },
+    close() {
+      closed = true;
+      for (const handle of [bound, ...spare]) handle.close();
+      spare = [];
+    },
+  };
+}
+
+/** What Node's own `cluster` binds with: a number is an error of the system. */
+function bind(address: string, port: number, family: number): Handle | number {
+  const { _createServerHandle: create } = net as unknown as {
+    _createServerHandle(address: string, port: number, family: number): Handle | number;
+  };
+  return create(address, port, family);
+}
+
+function echoed(handle: Handle, count: number): Promise<readonly Handle[]> {
+  return new Promise((resolve, reject) => {
+    const child: ChildProcess = spawn(process.execPath, ["-e", echo], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const made: Handle[] = [];
+    const late = setTimeout(() => fail(new Error("it took too long")), duplicateMs);
+    const fail = (error: Error) => {
+      clearTimeout(late);
+      child.kill("SIGKILL");
+      for (const each of made) each.close();
+      reject(new Error(`a listening socket could not be shared with workers: ${error.message}`, { cause: error }));
+    };
+    child.once("error", fail);
+    child.once("exit", (code) => {
+      if (made.length < count) fail(new Error(`a process that was to help ended with ${code}`));
+    });
+    child.on("message", (_index, echoed) => {
+      made.push(echoed as unknown as Handle);
+      if (made.length < count) return;
+      clearTimeout(late);
+      child.removeAllListeners("exit");
+      child.kill();
+      resolve(made);
+    });
+    child.send(count, handle as unknown as net.Server, { keepOpen: true });
+  });
+}

@@ -1,0 +1,236 @@
+import type { ServerEvent } from "../events.js";
+import type { Accept, Service } from "../transport.js";
+import { type FromWorker, type PackedChange, standings, type ToWorker, type WorkerCounters, type WorkerSettings } from "./messages.js";
+import type { Packing } from "./packed-resources.js";
+import { unpackValue } from "./packed-values.js";
+import { createRemoteCalls } from "./remote-calls.js";
+import { type RemoteContext, RemoteStream } from "./remote-stream.js";
+import { createStreamViews } from "./stream-views.js";
+import { startWorker } from "./worker-thread.js";
+
+/** What a worker needs of the server that it belongs to. */
+export interface WorkerHost extends Pick<RemoteContext, "types" | "clock" | "publication" | "rollouts" | "unpacking"> {
+  readonly packing: Packing;
+  readonly accept: Accept;
+  readonly services: readonly Service[];
+  readonly streams: Set<RemoteStream>;
+  /** Something is to be posted by the end of the turn. */
+  wake(): void;
+  touched(stream: RemoteStream): void;
+  /** Posts all that is to be posted. */
+  settle(): void;
+  emit(event: ServerEvent): void;
+}
+
+/** A worker that runs, and its streams as the main thread knows them. */
+export interface RemoteWorker {
+  readonly number: number;
+  readonly streams: number;
+  /** Resolves once it accepts connections on a descriptor, which is its own from then on; rejects with what kept it from that. */
+  listen(address: string, descriptor: number): Promise<void>;
+  post(message: ToWorker): void;
+  flush(): void;
+  /** Undefined of one that is at its end. */
+  counters(): WorkerCounters | undefined;
+  /** Ends its streams; resolves when it has ended, at the latest after so many milliseconds. */
+  close(timeoutMs: number): Promise<void>;
+  terminate(): Promise<unknown>;
+}
+
+/** How many streams are asked for at once. */
+const askedAtOnce = 256;
+
+/** `ended` is called once with why, unless it was closed. */
+export function createRemoteWorker(
+  host: WorkerHost,
+  settings: WorkerSettings,
+  state: { readonly changes: readonly PackedChange[]; readonly isOpen: boolean; readonly tell: ToWorker },
+  ended: (reason: string) => void,
+): RemoteWorker {
+  const streams = new Map<number, RemoteStream>();
+  let timeOrigin = performance.timeOrigin;
+  let closing = false;
+  let gone = false;
+  let lastWord = (): void => {};
+  const drained = new Promise<void>((resolve) => {
+    lastWord = resolve;
+  });
+  let listening: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
+  /** Streams that are probably looked at next. */
+  let expected: readonly RemoteStream[] = [];
+  let remembered: RemoteStream[] = [];
+  const thread = startWorker(settings, received, (reason) => {
+    gone = true;
+    for (const stream of streams.values()) leave(stream, reason);
+    calls.close();
+    listening?.reject(new Error(reason));
+    lastWord();
+    if (!closing) ended(reason);
+  });
+  function post(message: ToWorker): void {
+    thread.post(message);
+    host.wake();
+  }
+  const calls = createRemoteCalls(host.types, host.accept, host.services, post);
+  const context: RemoteContext = {
+    ...{ types: host.types, clock: host.clock, publication: host.publication, rollouts: host.rollouts },
+    ...{ unpacking: host.unpacking, views: createStreamViews(host.packing, post), post, touched: host.touched },
+    toOwn: (at) => at + timeOrigin - performance.timeOrigin,
+    seq: () => thread.seq,
+    askStatus,
+  };
+  post(state.tell);
+  if (state.changes.length > 0) post({ kind: "layers", changes: state.changes });
+  if (state.isOpen) post({ kind: "open" });
+
+  function askStatus(first: RemoteStream): void {
+    host.settle();
+    const asked = new Set([first]);
+    const add = (stream: RemoteStream) => {
+      if (asked.size < askedAtOnce && !stream.hasStatus && stream.opened !== undefined) asked.add(stream);
+    };
+    for (const stream of expected) add(stream);
+    let isBehind = false;
+    for (const stream of streams.values()) {
+      if (asked.size >= askedAtOnce) break;
+      if (isBehind) add(stream);
+      isBehind ||= stream === first;
+    }
+    const list = [...asked];
+    const answer = thread.ask({ kind: "status", streams: list.map(({ id }) => id) });
+    if (answer?.kind !== "status") return;
+    if (remembered.length === 0) setImmediate(forget);
+    list.forEach((stream, index) => {
+      stream.take(answer.status[index]);
+      remembered.push(stream);
+    });
+  }
+
+  /** What was asked for holds for a turn: what clients say changes it, and is not always told. */
+  function forget(): void {
+    for (const stream of remembered) stream.forget();
+    remembered = [];
+  }
+
+  function leave(stream: RemoteStream, reason?: string): void {
+    const { opened } = stream;
+    if (opened !== undefined && reason !== undefined) {
+      host.emit({ kind: "stream-closed", stream: opened, code: undefined, message: `its worker ended: ${firstLine(reason)}` });
+    }
+    stream.leave();
+    streams.delete(stream.id);
+    host.streams.delete(stream);
+  }
+
+  function received(messages: readonly FromWorker[]): void {
+    for (const message of messages) if (!gone) carryOut(message);
+  }
+
+  function carryOut(message: FromWorker): void {
+    switch (message.kind) {
+      case "ready":
+        timeOrigin = message.timeOrigin;
+        break;
+      case "listening":
+        listening?.resolve();
+        break;
+      case "listen-failed":
+        listening?.reject(Object.assign(new Error(message.message), { code: message.code }));
+        break;
+      case "opened": {
+        const info = unpackValue(message.info, host.types) as ConstructorParameters<typeof RemoteStream>[1];
+        const stream = new RemoteStream(context, { ...info, node: message.node }, message.at);
+        streams.set(stream.id, stream);
+        host.streams.add(stream);
+        const refusal = stream.join();
+        if (refusal !== undefined) stream.refuse(refusal.code, refusal.message);
+        break;
+      }
+      case "over":
+        streams.get(message.id)?.end(message.status);
+        break;
+      case "left": {
+        const stream = streams.get(message.id);
+        if (stream !== undefined) leave(stream);
+        break;
+      }
+      case "rejected":
+        streams.get(message.id)?.rejected(message);
+        break;
+      case "progress":
+        progress(message.progress);
+        break;
+      case "event":
+        host.emit(unpackValue(message.event, host.types) as ServerEvent);
+        break;
+      case "called":
+        calls.opened(message);
+        break;
+      case "received":
+      case "drained":
+      case "finished":
+      case "closed":
+      case "full":
+        calls.part(message);
+        break;
+      case "ended":
+        lastWord();
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  function progress(row: Float64Array): void {
+    const came: RemoteStream[] = [];
+    for (let at = 0; at < row.length; at += 3) {
+      const stream = streams.get(row[at] as number);
+      if (stream === undefined) continue;
+      stream.forget();
+      came.push(stream);
+    }
+    expected = came;
+    for (let at = 0; at < row.length; at += 3) {
+      const standing = standings[row[at + 2] as number] ?? "pending";
+      streams.get(row[at] as number)?.progressed(row[at + 1] as number, standing);
+    }
+    expected = [];
+  }
+
+  return {
+    number: settings.worker,
+    get streams() {
+      return streams.size;
+    },
+    post,
+    flush: thread.flush,
+    async listen(address, descriptor) {
+      await new Promise<void>((resolve, reject) => {
+        listening = { resolve, reject };
+        post({ kind: "listen", address, descriptor });
+        if (gone) reject(new Error("the worker has ended"));
+      });
+    },
+    counters() {
+      host.settle();
+      const answer = thread.ask({ kind: "counters" });
+      return answer?.kind === "counters" ? answer.counters : undefined;
+    },
+    async close(timeoutMs) {
+      closing = true;
+      post({ kind: "close", timeoutMs });
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMs + 250);
+      });
+      if (!gone) await Promise.race([drained, late]);
+      clearTimeout(timer);
+      await thread.terminate();
+    },
+    terminate: () => thread.terminate(),
+  };
+}
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}

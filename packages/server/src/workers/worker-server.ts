@@ -1,0 +1,240 @@
+import { resourceTypes } from "@xdskit/api";
+import { type StatusCode, statusCode } from "@xdskit/protocol";
+import { systemClock } from "../clock.js";
+import { createCounters } from "../counters.js";
+import { createFairQueue } from "../fair-queue.js";
+import { createGroups } from "../groups.js";
+import { createNodeOrders } from "../node-orders.js";
+import { createPublication } from "../publication.js";
+import { createRejections } from "../rejections.js";
+import { Session, type SessionContext } from "../session.js";
+import type { Accept } from "../transport.js";
+import { discoveryMethods } from "../transports/discovery-methods.js";
+import { createGrpcTransport } from "../transports/http2/http2-transport.js";
+import { frequentEvents } from "./frequent-events.js";
+import type { Answer, FromWorker, Post, Question, ToWorker, WorkerSettings } from "./messages.js";
+import { createOutbox } from "./outbox.js";
+import { createPacking } from "./packed-resources.js";
+import { createStatusPacking } from "./packed-status.js";
+import { packValue } from "./packed-values.js";
+import { createReplicaLayers } from "./replica-layers.js";
+import { createSharedNumbers } from "./shared-numbers.js";
+import { createWorkerCalls } from "./worker-calls.js";
+import { createWorkerViews } from "./worker-views.js";
+
+/** What a worker is, seen from the thread that it runs in. */
+export interface WorkerServer {
+  take(post: Post): void;
+}
+
+/**
+ * The streams of one thread: transport, sessions and the protocol's machines, over layers that are told. What concerns more than one stream is decided in the
+ * main thread: who may come, which view a node has, how far a change is.
+ */
+export function createWorkerServer(
+  settings: WorkerSettings,
+  post: (messages: readonly FromWorker[]) => void,
+  reply: (answer: Answer) => void,
+): WorkerServer {
+  const types = resourceTypes;
+  const { limits, worker, authorities, resourceErrors, ordering, defaultNode, keepalive } = settings;
+  const numbers = createSharedNumbers(settings.numbers);
+  const sessions = new Map<number, Session>();
+  /** Streams of which the main thread may know less than there is. */
+  const dirty = new Set<Session>();
+  const told = new WeakMap<Session, { standing: string; seq: number }>();
+  let seq = 0;
+  let frequent = false;
+  let tellsStanding = false;
+  let closing = false;
+  const outbox = createOutbox(post, tellProgress);
+  const packing = createPacking();
+  const statusPacking = createStatusPacking(packing);
+  const paths = pathsOf();
+  const calls = createWorkerCalls(settings, numbers.nextId, outbox.add);
+  const layers = createReplicaLayers(types);
+  const views = createWorkerViews(types, {
+    opened(session, node, group) {
+      const info = packValue({ ...session.info, group: group.name });
+      outbox.add({ kind: "opened", id: session.info.id, info, node, at: session.openedAt });
+    },
+    over(session, group) {
+      dirty.delete(session);
+      const status = group.onReject === "lastGood" ? statusOf(session) : undefined;
+      outbox.add({ kind: "over", id: session.info.id, status });
+    },
+    left: (session) => outbox.add({ kind: "left", id: session.info.id }),
+    rejected(session, type, rejection, isWhole) {
+      const packed = statusPacking.rejection(rejection, type, session.newest);
+      outbox.add({ kind: "rejected", id: session.info.id, type: type.typeUrl, rejection: packed, isWhole });
+    },
+  });
+  const publication = createPublication(
+    layers,
+    createGroups(settings.groups, settings.ttl, settings),
+    limits,
+    views,
+    systemClock,
+  );
+  const release = publication.hold();
+  const counters = createCounters();
+  const context: SessionContext = {
+    ...{ types, limits, publication, counters, onDemand: undefined, defaultNode, clock: systemClock },
+    naming: { authorities: authorities && new Set(authorities), resourceErrors },
+    rejections: createRejections(),
+    orders: createNodeOrders(ordering),
+    queue: createFairQueue((session) => session.work()),
+    events: {
+      on: () => () => {},
+      wants: (kind) => frequent || !frequentEvents.has(kind),
+      emit(event) {
+        const happened = event();
+        if (frequent || !frequentEvents.has(happened.kind)) outbox.add({ kind: "event", event: packValue(happened) });
+      },
+    },
+    rollouts: {
+      progressed(stream) {
+        dirty.add(stream as Session);
+        outbox.wake();
+      },
+      left() {},
+    },
+    ended(session) {
+      sessions.delete(session.info.id);
+      numbers.setOpen(worker, sessions.size);
+    },
+  };
+  const transport = createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
+
+  const accept: Accept = (connection) => {
+    const { method } = connection;
+    const path = paths.get(method);
+    if (method.unary && path !== undefined) return calls.open(path, connection);
+    const open = numbers.open();
+    const refused = closing
+      ? { code: statusCode.unavailable, message: "the server is shutting down" }
+      : open >= limits.streams
+        ? { code: statusCode.resourceExhausted, message: `the server has ${open} streams open and takes no more` }
+        : undefined;
+    const id = numbers.nextId();
+    if (refused !== undefined) {
+      counters.refuse(refused.code);
+      const stream = { id, method, peer: connection.peer };
+      context.events.emit(() => ({ kind: "stream-refused", stream, node: undefined, ...refused }));
+      return refused;
+    }
+    const session = new Session(context, connection, id);
+    sessions.set(id, session);
+    numbers.setOpen(worker, sessions.size);
+    return session;
+  };
+
+  function pathsOf() {
+    const found = new Map<object, readonly [string, string]>();
+    for (const [service, methods] of discoveryMethods(types)) {
+      for (const [name, method] of methods) found.set(method, [service, name]);
+    }
+    return found;
+  }
+
+  function statusOf(session: Session) {
+    return statusPacking.status(session.status(), session.newest);
+  }
+
+  /** The main thread takes a stream that a change concerns for unsettled until it hears otherwise. */
+  function tellProgress(): void {
+    for (const session of dirty) {
+      const before = told.get(session);
+      const standing = session.isSettled ? "settled" : tellsStanding ? session.standing() : "pending";
+      if (before?.standing === standing && (standing === "pending" || before.seq === seq)) continue;
+      told.set(session, { standing, seq });
+      outbox.progress(session.info.id, seq, standing);
+    }
+    dirty.clear();
+  }
+
+  function carryOut(message: ToWorker): void {
+    switch (message.kind) {
+      case "layers":
+        publication.publish(layers.take(message.changes));
+        break;
+      case "open":
+        release();
+        break;
+      case "view":
+        views.add(message.view);
+        break;
+      case "view-gone":
+        views.forget(message.id);
+        break;
+      case "see": {
+        const session = sessions.get(message.stream);
+        if (session === undefined) break;
+        views.see(session, message.view);
+        session.changed();
+        break;
+      }
+      case "end":
+        counters.refuse(message.code);
+        sessions.get(message.stream)?.end(message.code, message.message);
+        break;
+      case "send":
+      case "end-call":
+        calls.answer(message);
+        break;
+      case "tell":
+        frequent = message.frequent;
+        if (message.standing && !tellsStanding) for (const session of sessions.values()) dirty.add(session);
+        tellsStanding = message.standing;
+        outbox.wake();
+        break;
+      case "listen":
+        void listen(message.address, message.descriptor);
+        break;
+      case "ask":
+        reply(answerTo(message.question));
+        break;
+      case "close":
+        void close(message.timeoutMs);
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  function answerTo(question: Question): Answer {
+    if (question.kind === "counters") {
+      const { streams, types, fetches, refused, waitsEnded } = counters;
+      return { kind: "counters", counters: { streams, types, fetches, refused, waitsEnded } };
+    }
+    const status = question.streams.map((id) => {
+      const session = sessions.get(id);
+      return session?.opened && statusOf(session);
+    });
+    return { kind: "status", status };
+  }
+
+  async function listen(address: string, descriptor: number): Promise<void> {
+    try {
+      await transport.listen(address, accept, calls.services, descriptor);
+      outbox.add({ kind: "listening" });
+    } catch (error) {
+      const { code, message } = error as Error & { readonly code?: string };
+      outbox.add({ kind: "listen-failed", code: code ?? "", message });
+    }
+  }
+
+  async function close(timeoutMs: number): Promise<void> {
+    closing = true;
+    for (const session of sessions.values()) session.end(statusCode.ok as StatusCode, "");
+    await transport.close(timeoutMs);
+    outbox.add({ kind: "ended" });
+  }
+
+  return {
+    take({ seq: next, messages }) {
+      seq = next;
+      for (const message of messages) carryOut(message);
+    },
+  };
+}
