@@ -119,12 +119,15 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   /** Why no further stream or call is let in, if so. */
   function refusal(): Refusal | undefined {
     if (closing !== undefined) return { code: statusCode.unavailable, message: "the server is shutting down" };
-    const open = sessions.size + calls + services.open + numbers.open();
+    numbers.setOpen(0, openHere());
+    const open = numbers.open();
     if (open < limits.streams) return undefined;
     const message = `the server has ${open} streams open and takes no more`;
     return { code: statusCode.resourceExhausted, message };
   }
 
+  /** What is open in this thread. */
+  const openHere = () => sessions.size + calls + services.open;
   const callInfo = (service: string, peer: string): CallInfo => ({ id: numbers.nextId(), service, peer });
   const loadReports = createLoadReports({
     ...{ limits, publication, events, defaultNode: options.defaultNode, settings: options.loadReports },
@@ -170,8 +173,12 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const pool =
     workers > 1
       ? createWorkerPool({
-          ...{ count: workers, types, clock, layers, publication, rollouts, events, counters, numbers },
-          ...{ rejections: shared.rejections, streams: remoteStreams, settings: workerSettings(options, limits, keepalive) },
+          ...{ count: workers, types, clock, layers, publication, rollouts, events, counters, numbers, openHere },
+          ...{
+            rejections: shared.rejections,
+            streams: remoteStreams,
+            settings: workerSettings(options, limits, keepalive),
+          },
         })
       : undefined;
 

@@ -183,10 +183,13 @@ export type ServerEvent =
 
 export type ServerListener = (event: ServerEvent) => void;
 
+/** Of which kinds of events a listener hears. */
+export type WantedKinds = (kind: ServerEvent["kind"]) => boolean;
+
 /** Tells listeners what happens. */
 export interface Events {
-  /** Returns a function that stops it. Undefined: all kinds. */
-  on(listener: ServerListener, kinds?: readonly ServerEvent["kind"][]): () => void;
+  /** Returns a function that stops it. `wants`: of which kinds it hears; default: of all. */
+  on(listener: ServerListener, wants?: WantedKinds): () => void;
   /** Whether somebody listens to events of a kind. */
   wants(kind: ServerEvent["kind"]): boolean;
   /** Takes a function, so that nothing is built while nobody listens. */
@@ -194,20 +197,20 @@ export interface Events {
 }
 
 export function createEvents(): Events {
-  const listeners = new Set<{ readonly listener: ServerListener; readonly kinds: readonly string[] | undefined }>();
+  const listeners = new Set<{ readonly listener: ServerListener; readonly wants: WantedKinds }>();
   return {
-    on(listener, kinds) {
+    on(listener, wants = () => true) {
       // An object of its own, so that the same function may listen twice.
-      const entry = { listener, kinds };
+      const entry = { listener, wants };
       listeners.add(entry);
       return () => void listeners.delete(entry);
     },
-    wants: (kind) => [...listeners].some(({ kinds }) => kinds?.includes(kind) ?? true),
+    wants: (kind) => [...listeners].some((each) => each.wants(kind)),
     emit(event) {
       if (listeners.size === 0) return;
       const told = event();
-      for (const { listener, kinds } of listeners) {
-        if (kinds?.includes(told.kind) === false) continue;
+      for (const { listener, wants } of listeners) {
+        if (!wants(told.kind)) continue;
         callListener(`a listener of the server, at "${told.kind}",`, () => listener(told));
       }
     },

@@ -31,6 +31,8 @@ export interface Membership {
   readonly layers: readonly LayerName[] | undefined;
   /** What the node is to have now; undefined while nothing is known yet (rule 7). */
   snapshot(): Snapshot | undefined;
+  /** It is still to be decided what that is. */
+  readonly isAwaited: boolean;
   /** What its group is to have in the end. */
   newest(): Snapshot | undefined;
   /** The client acknowledged something, or needed nothing of what it was given. */
@@ -133,6 +135,9 @@ export function createPublication(
       snapshot() {
         const newest = open() ? shared.stack.snapshot() : undefined;
         return newest && seat.snapshot(newest);
+      },
+      get isAwaited() {
+        return seat.isAwaited === true;
       },
       progressed: seat.progressed,
       rejected: seat.rejected,

@@ -136,7 +136,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.work();
     this.#halfClosed = true;
     // What it does not read goes on to cost memory, and the stream to count, until it does.
-    if (this.#room) this.end(statusCode.ok, "");
+    this.#endOnceDecided();
   }
 
   /** Only now the stream counts no more: after `end` it still costs what its client has not read. */
@@ -193,6 +193,12 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       this.#alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
     });
     this.#progress();
+    if (this.#halfClosed) this.#endOnceDecided();
+  }
+
+  /** It half-closed before it was decided what it is to have. */
+  #endOnceDecided(): void {
+    if (this.#room && this.#membership?.isAwaited !== true) this.end(statusCode.ok, "");
   }
 
   #giveSnapshot(): void {

@@ -119,8 +119,11 @@ export interface XdsServer {
    * after `timeoutMs` (default 4,000): then connections are cut. A second call waits for the first.
    */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
-  /** Calls a function at every event, or at those of some kinds, in the order in which they happen; returns what stops it. */
-  on(listener: ServerListener, kinds?: readonly ServerEvent["kind"][]): () => void;
+  /**
+   * Calls a function at every event, or at those of the kinds that it wants, in the order in which they happen; returns what stops it. With workers, events that come
+   * with every push cost least where nobody wants them.
+   */
+  on(listener: ServerListener, wants?: (kind: ServerEvent["kind"]) => boolean): () => void;
   /** Numbers about the server, cheap to read. */
   stats(): ServerStats;
   /**

@@ -43,6 +43,8 @@ export interface ViewStats {
 export interface Seat {
   /** Which it gets of what the group is to have; undefined while that is not decided yet. */
   snapshot(newest: Snapshot): Snapshot | undefined;
+  /** It is still to be decided; undefined where that takes no time. */
+  readonly isAwaited?: boolean;
   progressed(): void;
   rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
   /** Who sits there can be asked for the last time. */

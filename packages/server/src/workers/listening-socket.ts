@@ -91,7 +91,9 @@ function bind(address: string, port: number, family: number): Handle | number {
 
 function echoed(handle: Handle, count: number): Promise<readonly Handle[]> {
   return new Promise((resolve, reject) => {
-    const child: ChildProcess = spawn(process.execPath, ["-e", echo], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const child: ChildProcess = spawn(process.execPath, ["-e", echo], {
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
     const made: Handle[] = [];
     const late = setTimeout(() => fail(new Error("it took too long")), duplicateMs);
     const fail = (error: Error) => {

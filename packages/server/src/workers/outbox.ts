@@ -7,6 +7,7 @@ export interface Outbox {
   progress(stream: number, seq: number, standing: (typeof standings)[number]): void;
   /** There may be progress to tell by the end of the turn. */
   wake(): void;
+  flush(): void;
 }
 
 export function createOutbox(post: (messages: readonly FromWorker[]) => void, beforeFlush: () => void): Outbox {
@@ -43,5 +44,6 @@ export function createOutbox(post: (messages: readonly FromWorker[]) => void, be
       schedule();
     },
     wake: schedule,
+    flush,
   };
 }

@@ -142,11 +142,7 @@ export class RemoteStream implements LedgerStream, Subscriber {
     const type = types.byTypeUrl(typeUrl)?.type;
     if (type === undefined || this.#membership === undefined) return;
     this.#status = undefined;
-    this.#membership.rejected(
-      type,
-      unpacking.rejection(rejection, typeUrl, this.newest, toOwn),
-      isWhole,
-    );
+    this.#membership.rejected(type, unpacking.rejection(rejection, typeUrl, this.newest, toOwn), isWhole);
   }
 
   status(): readonly TypeStatus[] {

@@ -1,6 +1,13 @@
 import type { ServerEvent } from "../events.js";
 import type { Accept, Service } from "../transport.js";
-import { type FromWorker, type PackedChange, standings, type ToWorker, type WorkerCounters, type WorkerSettings } from "./messages.js";
+import {
+  type FromWorker,
+  type PackedChange,
+  standings,
+  type ToWorker,
+  type WorkerCounters,
+  type WorkerSettings,
+} from "./messages.js";
 import type { Packing } from "./packed-resources.js";
 import { unpackValue } from "./packed-values.js";
 import { createRemoteCalls } from "./remote-calls.js";
@@ -17,6 +24,8 @@ export interface WorkerHost extends Pick<RemoteContext, "types" | "clock" | "pub
   /** Something is to be posted by the end of the turn. */
   wake(): void;
   touched(stream: RemoteStream): void;
+  /** Calls that are answered here began or ended. */
+  callsChanged(): void;
   /** Posts all that is to be posted. */
   settle(): void;
   emit(event: ServerEvent): void;
@@ -51,6 +60,8 @@ export function createRemoteWorker(
   let timeOrigin = performance.timeOrigin;
   let closing = false;
   let gone = false;
+  /** What it says is carried out in its order: who looks at the streams meanwhile sees them as of then. */
+  let isHearing = false;
   let lastWord = (): void => {};
   const drained = new Promise<void>((resolve) => {
     lastWord = resolve;
@@ -63,6 +74,7 @@ export function createRemoteWorker(
     gone = true;
     for (const stream of streams.values()) leave(stream, reason);
     calls.close();
+    host.callsChanged();
     listening?.reject(new Error(reason));
     lastWord();
     if (!closing) ended(reason);
@@ -115,7 +127,12 @@ export function createRemoteWorker(
   function leave(stream: RemoteStream, reason?: string): void {
     const { opened } = stream;
     if (opened !== undefined && reason !== undefined) {
-      host.emit({ kind: "stream-closed", stream: opened, code: undefined, message: `its worker ended: ${firstLine(reason)}` });
+      host.emit({
+        kind: "stream-closed",
+        stream: opened,
+        code: undefined,
+        message: `its worker ended: ${firstLine(reason)}`,
+      });
     }
     stream.leave();
     streams.delete(stream.id);
@@ -123,7 +140,9 @@ export function createRemoteWorker(
   }
 
   function received(messages: readonly FromWorker[]): void {
+    isHearing = true;
     for (const message of messages) if (!gone) carryOut(message);
+    isHearing = false;
   }
 
   function carryOut(message: FromWorker): void {
@@ -165,6 +184,7 @@ export function createRemoteWorker(
         break;
       case "called":
         calls.opened(message);
+        host.callsChanged();
         break;
       case "received":
       case "drained":
@@ -172,6 +192,7 @@ export function createRemoteWorker(
       case "closed":
       case "full":
         calls.part(message);
+        if (message.kind === "closed") host.callsChanged();
         break;
       case "ended":
         lastWord();
@@ -214,6 +235,7 @@ export function createRemoteWorker(
     counters() {
       host.settle();
       const answer = thread.ask({ kind: "counters" });
+      if (!isHearing) thread.hear();
       return answer?.kind === "counters" ? answer.counters : undefined;
     },
     async close(timeoutMs) {

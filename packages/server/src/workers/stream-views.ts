@@ -47,7 +47,9 @@ export function createStreamViews(packing: Packing, post: (message: ToWorker) =>
       const found = bySnapshot.get(snapshot);
       if (found?.newest === newest && (found.view === 0 || known.has(found.view))) return found.view;
       const overrides: PackedView["overrides"][number][] = [];
-      const types = new Map([...newest.sets.values(), ...snapshot.sets.values()].map(({ type }) => [type.typeUrl, type]));
+      const types = new Map(
+        [...newest.sets.values(), ...snapshot.sets.values()].map(({ type }) => [type.typeUrl, type]),
+      );
       for (const type of types.values()) {
         const from = newest.sets.get(type.typeUrl) ?? emptyResourceSet(type);
         const to = snapshot.sets.get(type.typeUrl) ?? emptyResourceSet(type);

@@ -10,6 +10,7 @@ import type { WorkerStats } from "../stats.js";
 import type { Transport } from "../transport.js";
 import { listenError } from "../transports/listening.js";
 import type { XdsServer } from "../xds-server.js";
+import { frequentEvents } from "./frequent-events.js";
 import { bindSocket, type ListeningSocket } from "./listening-socket.js";
 import type { PackedChange, ToWorker, WorkerCounters, WorkerSettings } from "./messages.js";
 import { createPacking } from "./packed-resources.js";
@@ -18,7 +19,6 @@ import type { RemoteStream } from "./remote-stream.js";
 import { createRemoteWorker, type RemoteWorker, type WorkerHost } from "./remote-worker.js";
 import type { SharedNumbers } from "./shared-numbers.js";
 import { createSummedCounters } from "./summed-counters.js";
-import { frequentEvents } from "./frequent-events.js";
 
 /** What workers share with the server that they belong to. */
 export interface WorkersContext {
@@ -32,6 +32,8 @@ export interface WorkersContext {
   readonly events: Events;
   readonly counters: Counters;
   readonly numbers: SharedNumbers;
+  /** Streams and calls that are open in this thread. */
+  openHere(): number;
   /** The streams of all workers, for the ledger. */
   readonly streams: Set<RemoteStream>;
   readonly settings: Omit<WorkerSettings, "worker" | "numbers" | "services">;
@@ -150,6 +152,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       host ??= {
         ...{ types, packing, accept, services: served, streams, wake, settle, unpacking: createStatusUnpacking(types) },
         ...{ clock: context.clock, publication, rollouts: context.rollouts },
+        callsChanged: () => numbers.setOpen(0, context.openHere()),
         touched(stream) {
           touched.add(stream);
           wake();

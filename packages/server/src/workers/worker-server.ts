@@ -1,4 +1,4 @@
-import { resourceTypes } from "@xdskit/api";
+import { type ResourceTypes, resourceTypes } from "@xdskit/api";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import { systemClock } from "../clock.js";
 import { createCounters } from "../counters.js";
@@ -8,7 +8,7 @@ import { createNodeOrders } from "../node-orders.js";
 import { createPublication } from "../publication.js";
 import { createRejections } from "../rejections.js";
 import { Session, type SessionContext } from "../session.js";
-import type { Accept } from "../transport.js";
+import type { Accept, Method } from "../transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createGrpcTransport } from "../transports/http2/http2-transport.js";
 import { frequentEvents } from "./frequent-events.js";
@@ -50,7 +50,7 @@ export function createWorkerServer(
   const outbox = createOutbox(post, tellProgress);
   const packing = createPacking();
   const statusPacking = createStatusPacking(packing);
-  const paths = pathsOf();
+  const paths = unaryPaths(types);
   const calls = createWorkerCalls(settings, numbers.nextId, outbox.add);
   const layers = createReplicaLayers(types);
   const views = createWorkerViews(types, {
@@ -108,8 +108,8 @@ export function createWorkerServer(
 
   const accept: Accept = (connection) => {
     const { method } = connection;
-    const path = paths.get(method);
-    if (method.unary && path !== undefined) return calls.open(path, connection);
+    const path = method.unary ? paths.get(keyOf(method)) : undefined;
+    if (path !== undefined) return calls.open(path, connection);
     const open = numbers.open();
     const refused = closing
       ? { code: statusCode.unavailable, message: "the server is shutting down" }
@@ -128,14 +128,6 @@ export function createWorkerServer(
     numbers.setOpen(worker, sessions.size);
     return session;
   };
-
-  function pathsOf() {
-    const found = new Map<object, readonly [string, string]>();
-    for (const [service, methods] of discoveryMethods(types)) {
-      for (const [name, method] of methods) found.set(method, [service, name]);
-    }
-    return found;
-  }
 
   function statusOf(session: Session) {
     return statusPacking.status(session.status(), session.newest);
@@ -192,6 +184,8 @@ export function createWorkerServer(
         void listen(message.address, message.descriptor);
         break;
       case "ask":
+        // What it says next is to fit what it said before.
+        outbox.flush();
         reply(answerTo(message.question));
         break;
       case "close":
@@ -237,4 +231,17 @@ export function createWorkerServer(
       for (const message of messages) carryOut(message);
     },
   };
+}
+
+/** Where the unary methods of discovery are. */
+function unaryPaths(types: ResourceTypes): ReadonlyMap<string, readonly [service: string, method: string]> {
+  const found = new Map<string, readonly [string, string]>();
+  for (const [service, methods] of discoveryMethods(types)) {
+    for (const [name, method] of methods) if (method.unary) found.set(keyOf(method), [service, name]);
+  }
+  return found;
+}
+
+function keyOf({ api, only }: Method): string {
+  return `${api} ${only?.typeUrl}`;
 }

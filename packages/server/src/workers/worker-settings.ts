@@ -20,7 +20,8 @@ export function workerCount({ workers = 1, groups, types, clock, onDemand }: Ser
   }
   if (count === 1) return count;
   if (process.platform === "win32") refuse("workers is to be 1 on Windows, where threads cannot accept on one port");
-  if (typeof groups === "function") refuse("groups is to be a list of settings where there are workers, not a function");
+  if (typeof groups === "function")
+    refuse("groups is to be a list of settings where there are workers, not a function");
   for (const [option, value] of Object.entries({ types, clock, onDemand })) {
     if (value !== undefined) refuse(`${option} cannot be given where there are workers`);
   }

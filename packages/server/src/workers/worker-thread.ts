@@ -1,9 +1,11 @@
-import { type MessagePort, MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { Answer, FromWorker, Post, Question, ToWorker, WorkerSettings } from "./messages.js";
 
 /** What a worker's program gets. */
 export interface WorkerStart {
   readonly settings: WorkerSettings;
+  /** What it has to say, and what it is told. */
+  readonly port: MessagePort;
   /** Where it answers what the main thread waits for, and what is counted up with each answer. */
   readonly replies: MessagePort;
   readonly replied: SharedArrayBuffer;
@@ -26,6 +28,8 @@ export interface WorkerThread {
   readonly seq: number;
   /** Waits for the answer, which the worker gives once it has carried out all that was posted. Undefined of a worker that is at its end. */
   ask(question: Question): Answer | undefined;
+  /** Takes what it has said by now. */
+  hear(): void;
   terminate(): Promise<unknown>;
 }
 
@@ -36,24 +40,26 @@ export function startWorker(
   ended: (reason: string) => void,
 ): WorkerThread {
   const { port1, port2 } = new MessageChannel();
+  const { port1: port, port2: theirs } = new MessageChannel();
   const replied = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   const signal = new Int32Array(replied);
-  const workerData: WorkerStart = { settings, replies: port2, replied };
+  const workerData: WorkerStart = { settings, port: theirs, replies: port2, replied };
   const worker = new Worker(program, {
-    ...{ workerData, transferList: [port2], name: `xdskit-${settings.worker}` },
+    ...{ workerData, transferList: [port2, theirs], name: `xdskit-${settings.worker}` },
     eval: typeof program === "string",
   });
   let messages: ToWorker[] = [];
   let seq = 1;
   let gone = false;
   let reason = "";
-  worker.on("message", received);
+  port.on("message", received);
   worker.on("error", (error) => {
     reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   });
   worker.once("exit", (code) => {
     gone = true;
     port1.close();
+    port.close();
     ended(reason === "" ? `it ended with ${code}` : reason);
   });
 
@@ -62,7 +68,7 @@ export function startWorker(
     const post: Post = { seq, messages };
     messages = [];
     seq += 1;
-    worker.postMessage(post);
+    port.postMessage(post);
   }
 
   return {
@@ -92,6 +98,11 @@ export function startWorker(
       reason = `it did not answer for ${silentMs} ms`;
       void worker.terminate();
       return undefined;
+    },
+    hear() {
+      for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+        received(next.message as readonly FromWorker[]);
+      }
     },
     terminate: () => worker.terminate(),
   };

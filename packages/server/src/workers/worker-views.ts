@@ -51,6 +51,9 @@ export function createWorkerViews(types: ResourceTypes, desk: ViewsDesk): Worker
               if (place.view === undefined) return undefined;
               return place.view === 0 ? newest : viewOf(place.view, newest);
             },
+            get isAwaited() {
+              return place.view === undefined;
+            },
             progressed() {},
             rejected: (...about) => desk.rejected(session, ...about),
             ends: () => desk.over(session, group),

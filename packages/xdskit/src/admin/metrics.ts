@@ -131,6 +131,15 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     [],
     () => [{ labels: {}, value: (stats.eventLoop?.lastMinuteMs ?? 0) / 1000 }],
   );
+  gauge("xdskit_workers_up", "Workers that serve, where there are several.", [], () =>
+    stats.workers.length === 0 ? [] : [{ labels: {}, value: stats.workers.filter(({ isUp }) => isUp).length }],
+  );
+  gauge("xdskit_worker_streams", "Open streams of each worker.", ["worker"], () =>
+    stats.workers.map(({ worker, streams: value }) => ({ labels: { worker: String(worker) }, value })),
+  );
+  counter("xdskit_worker_restarts_total", "How often a worker ended and was started again.", ["worker"], () =>
+    stats.workers.map(({ worker, restarts: value }) => ({ labels: { worker: String(worker) }, value })),
+  );
   gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
     stats.groups.map(({ name, streams: value }) => ({ labels: { group: name }, value })),
   );

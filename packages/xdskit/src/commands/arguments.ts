@@ -31,6 +31,13 @@ export function readPort(text: string): number {
   throw new InvalidArgumentError("Expected a port number from 0 to 65535.");
 }
 
+/** Reads how many threads are to serve. */
+export function readWorkers(text: string): number | "auto" {
+  if (text === "auto") return text;
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number of threads, or "auto".');
+}
+
 /** Reads an option's duration as milliseconds; a number without a unit is milliseconds. */
 export function readDuration(text: string): number {
   const value = parseDuration(/^\d+$/.test(text) ? `${text}ms` : text);

@@ -2,7 +2,14 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
-import { addressOption, collect, optionalAddressOption, readDuration, readDurationWithUnit } from "./arguments.js";
+import {
+  addressOption,
+  collect,
+  optionalAddressOption,
+  readDuration,
+  readDurationWithUnit,
+  readWorkers,
+} from "./arguments.js";
 import { toFilesGroupOption, toFilesOption, toFilesPathOption, toFilesSettings } from "./to-files-options.js";
 
 interface Options {
@@ -14,6 +21,7 @@ interface Options {
   readonly settle?: number;
   readonly allowEmpty?: boolean;
   readonly descriptors?: readonly string[];
+  readonly workers?: number | "auto";
   readonly toFiles?: string;
   readonly toFilesGroup?: string;
   readonly toFilesPath?: string;
@@ -52,6 +60,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve yet")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .option("--workers <count>", "threads that serve gRPC, or auto: one a processor (default: 1)", readWorkers)
     .addOption(toFilesOption())
     .addOption(toFilesGroupOption())
     .addOption(toFilesPathOption())

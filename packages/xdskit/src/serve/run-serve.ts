@@ -5,7 +5,7 @@ import { registryWith } from "../descriptors.js";
 import { counted, countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
-import { createEventLog } from "../serving/event-log.js";
+import { createEventLog, loggedAt } from "../serving/event-log.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
@@ -24,6 +24,8 @@ export interface ServeOptions extends ServingOptions {
   /** Milliseconds; undefined: what the settings say. */
   readonly settle?: number;
   readonly allowEmpty: boolean;
+  /** Undefined: what the settings say. */
+  readonly workers?: number | "auto";
 }
 
 /**
@@ -45,9 +47,10 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   ]);
   const fromSettings = serverOptions(settings);
   const rest = options.restHold === undefined ? fromSettings.rest : { ...fromSettings.rest, holdMs: options.restHold };
-  const server = createServer({ ...fromSettings, registry, rest });
+  const workers = options.workers ?? fromSettings.workers;
+  const server = createServer({ ...fromSettings, registry, rest, workers });
   running.server = server;
-  server.on(createEventLog(log));
+  server.on(createEventLog(log), loggedAt(options.logLevel));
 
   let last: FolderSummary | undefined;
   const logReading = createSourceLog(log);

@@ -1,10 +1,18 @@
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import type { Log } from "../output/log.js";
+import type { LogLevel } from "../output/log-options.js";
 import { createBlockLog } from "./block-log.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
 const rememberedRefusals = 1_000;
+
+const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set(["subscribed", "acknowledged", "synced", "stale"]);
+
+/** What is logged at a level: what comes with every push costs something if somebody listens. */
+export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolean {
+  return (kind) => level === "debug" || !forDebug.has(kind);
+}
 
 /**
  * Logs what happens between the server and its clients. What a source reads is logged by whoever owns the source.

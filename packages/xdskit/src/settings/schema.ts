@@ -132,6 +132,7 @@ export const settingsSchema = z.strictObject({
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
+  workers: z.union([z.literal("auto"), count], { error: 'expected "auto", or how many threads' }).optional(),
 });
 
 const nodeIdentity = z.strictObject({
@@ -177,7 +178,7 @@ const relayedGroup = group.omit({ folders: true }).extend({
 });
 
 /** The settings of a relay: those of a server, but for folders, and what it asks an origin for. */
-export const relaySettingsSchema = settingsSchema.omit({ groups: true, folder: true }).extend({
+export const relaySettingsSchema = settingsSchema.omit({ groups: true, folder: true, workers: true }).extend({
   groups: z
     .array(relayedGroup)
     .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })

@@ -75,6 +75,7 @@ export function serverOptions(settings: Settings): ServerOptions {
     limits: serverLimits(settings),
     loadReports: loadReportSettings(settings.load_reports),
     ordering: orderingOptions(settings),
+    workers: settings.workers,
     keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),
     rest: defined({ holdMs: rest?.hold, requestTimeoutMs: rest?.request_timeout }),
     defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),
