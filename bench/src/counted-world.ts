@@ -1,0 +1,126 @@
+import { createResource, type Resource } from "@xdskit/api";
+import { type Clock, createServer, type GroupOf, type XdsServer } from "@xdskit/server";
+import { createBareStreams, type Wish } from "./bare-streams.js";
+import type { OperationCounter, Operations } from "./operation-count.js";
+import { build } from "./resources.js";
+
+/** What there is, who asks for what, and what changes. */
+export interface Situation {
+  /** How many clusters there are, and as many load assignments. */
+  readonly resources: number;
+  readonly streams?: number;
+  /** What each stream asks for. */
+  readonly wishes?: readonly Wish[];
+  /** The kind of what changes: the first one of it. Default: a load assignment. */
+  readonly changes?: "cds" | "eds";
+  /** As many groups, each with a layer of its own beside the one that all have. Default: one group with one layer. */
+  readonly groups?: number;
+  /** Let time go by instead of making a change: the first load assignment lives for so many milliseconds, and needs a heartbeat. */
+  readonly ttl?: number;
+  /** Done at every change besides: what must be seen if the product did it. */
+  readonly besides?: (server: XdsServer) => void;
+}
+
+/** What one change cost. */
+export interface Cost extends Operations {
+  /** How many responses went out. */
+  readonly responses: number;
+  /** How many bodies were encoded for them. */
+  readonly bodies: number;
+}
+
+export const clusterName = (index: number): string => `cluster-${String(index).padStart(6, "0")}`;
+
+const common = "common";
+const layerOf = (group: number) => `group-${group}`;
+
+const made = new Map<string, readonly Resource[]>();
+
+/** Made once: they are what costs most here, and not what is counted. */
+function resources(kind: "cds" | "eds", count: number, marker: number): readonly Resource[] {
+  const key = `${kind} ${count} ${marker}`;
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  const shape = { clusters: count, endpoints: 1, payload: 0, groups: 1 };
+  const fresh = build(kind, 0, count, marker, shape).map((message) => createResource(message));
+  made.set(key, fresh);
+  return fresh;
+}
+
+/** A clock that stands still until it is told. */
+function heldClock(): Clock & { advance(milliseconds: number): void } {
+  const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+  let now = 0;
+  return {
+    now: () => now,
+    after(milliseconds, callback) {
+      const timer = { at: now + milliseconds, callback };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    advance(milliseconds) {
+      now += milliseconds;
+      for (const timer of timers) {
+        if (timer.at > now) continue;
+        timers.delete(timer);
+        timer.callback();
+      }
+    },
+  };
+}
+
+/** Long enough for work that is cut into slices, and for the acknowledgements that it brings. */
+async function quiet(streams: number): Promise<void> {
+  for (let turn = 0; turn < 20 + streams / 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Makes a server with its streams, changes one thing some times, and says what that costs once all have been warmed up. */
+export async function costOf(counter: OperationCounter, situation: Situation): Promise<Cost> {
+  const { resources: count, streams = 0, wishes = [], changes = "eds", groups = 1, ttl, besides } = situation;
+  const clock = heldClock();
+  const groupOf: GroupOf = ({ id }) => {
+    const name = layerOf(Number(id) % groups);
+    return { name, layers: [common, name] };
+  };
+  const server = createServer({ groups: groups === 1 ? undefined : groupOf, clock, ttl: "always" });
+  try {
+    const all = [...resources("cds", count, 1), ...resources("eds", count, 1)];
+    server.config.layer(common).set(all);
+    for (let group = 0; group < groups && groups > 1; group += 1) {
+      server.config.layer(layerOf(group)).set(resources("eds", 1, 2));
+    }
+    const bare = await createBareStreams(server);
+    for (let stream = 0; stream < streams; stream += 1) for (const wish of wishes) bare.open(String(stream), wish);
+    await quiet(streams * wishes.length);
+    let marker = 10;
+    const change = async () => {
+      marker += 1;
+      if (ttl !== undefined && marker > 11) clock.advance(ttl);
+      else {
+        const layer = server.config.layer(groups === 1 ? common : layerOf(0));
+        const shape = { clusters: count, endpoints: 1, payload: 0, groups: 1 };
+        const messages = build(changes, 0, 1, marker, shape);
+        layer.update({ upsert: messages.map((each) => (ttl === undefined ? each : createResource(each, { ttl }))) });
+      }
+      besides?.(server);
+      await quiet(streams * wishes.length);
+    };
+    for (let warmth = 0; warmth < 3; warmth += 1) await change();
+    let least: Cost | undefined;
+    // The least of some: what else the process does (a compilation, a garbage collection) comes on top now and then.
+    for (let round = 0; round < 3; round += 1) {
+      const before = bare.responses;
+      bare.bodies.clear();
+      const counted = await counter.count(change);
+      const bytes = Math.min(counted.bytes, least?.bytes ?? counted.bytes);
+      const responses = bare.responses - before;
+      const cost = { ...counted, responses, bodies: bare.bodies.size };
+      if (least === undefined || counted.steps < least.steps) least = cost;
+      least = { ...least, bytes };
+    }
+    if (least === undefined) throw new Error("nothing was counted");
+    return least;
+  } finally {
+    await server.close();
+  }
+}
