@@ -248,6 +248,10 @@ export class Http2Connection implements StreamOwner {
       this.#write(windowUpdateFrame(id, stream.received));
       stream.received = 0;
     }
+    if (stream.awaited !== undefined) {
+      stream.awaited -= data.length;
+      if (stream.awaited < 0) throw new StreamError(http2Error.protocolError, "more content than content-length says");
+    }
     if (data.length > 0) stream.handler?.data(data);
     if (isEnd) this.#halfClose(stream);
   }
@@ -273,6 +277,7 @@ export class Http2Connection implements StreamOwner {
     if (block.isTooLarge) throw new StreamError(http2Error.enhanceYourCalm, "the headers are too large");
     const head = readRequestHead(block.fields);
     const opened = new StreamState(this, id, this.#peer.window);
+    opened.awaited = head.contentLength;
     this.#streams.set(id, opened);
     opened.handler = this.#host.accept(head, opened);
     if (opened.isClosed) opened.handler.closed();
@@ -296,6 +301,10 @@ export class Http2Connection implements StreamOwner {
   }
 
   #halfClose(stream: StreamState): void {
+    // 8.1.1
+    if (stream.awaited !== undefined && stream.awaited !== 0) {
+      throw new StreamError(http2Error.protocolError, "less content than content-length says");
+    }
     stream.isHalfClosed = true;
     stream.handler?.ended();
   }

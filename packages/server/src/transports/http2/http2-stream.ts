@@ -43,6 +43,8 @@ export class StreamState implements ServerStream {
   sendWindow: number;
   /** How many were received of those that the peer may send, since the last WINDOW_UPDATE. */
   received = 0;
+  /** Bytes of the body that have not come, where the request said how many there are. */
+  awaited: number | undefined;
   /** The peer sent END_STREAM. */
   isHalfClosed = false;
   hasResponded = false;

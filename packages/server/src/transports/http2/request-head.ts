@@ -7,6 +7,8 @@ export interface RequestHead {
   readonly path: string;
   /** By lower-case name; the values of a name that comes twice are joined by a comma. Without those that begin with a colon. */
   readonly headers: ReadonlyMap<string, string>;
+  /** Bytes of the body, where the request says so. */
+  readonly contentLength: number | undefined;
 }
 
 /** Of one connection alone, which HTTP/2 does not have (8.2.2). */
@@ -20,7 +22,7 @@ export function readRequestHead(fields: readonly HeaderField[]): RequestHead {
     checkField(name, value);
     if (name.startsWith(":")) {
       if (headers.size > 0) throw malformed(`${name} comes after other fields`);
-      if (!/^:(method|scheme|path|authority|protocol)$/.test(name) || pseudo.has(name))
+      if (!/^:(method|scheme|path|authority)$/.test(name) || pseudo.has(name))
         throw malformed(`a second or unknown ${name}`);
       pseudo.set(name, value);
       continue;
@@ -33,7 +35,13 @@ export function readRequestHead(fields: readonly HeaderField[]): RequestHead {
   if (method === undefined || path === undefined || path === "" || !pseudo.has(":scheme")) {
     throw malformed("a request needs :method, :scheme and :path");
   }
-  return { method, path, headers };
+  return { method, path, headers, contentLength: readLength(headers.get("content-length")) };
+}
+
+function readLength(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(value)) throw malformed("content-length is no number");
+  return Number(value);
 }
 
 /** Fields that follow the body. Throws a StreamError for what is malformed. */

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { createFrameReader } from "../transports/http2/frame-reader.js";
+import { flag, frame, frameType } from "../transports/http2/frames.js";
+import { encodeHeaders } from "../transports/http2/hpack/header-encoder.js";
+import { Http2Connection } from "../transports/http2/http2-connection.js";
+import type { ServerStream, StreamHandler } from "../transports/http2/http2-stream.js";
+import { Slab } from "../transports/http2/output.js";
+
+export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+/** SETTINGS that say nothing. */
+export const noSettings = frame(frameType.settings, 0, 0, Buffer.alloc(0));
+/** The header block of a gRPC request. */
+export const request = encodeHeaders([
+  [":method", "POST"],
+  [":scheme", "http"],
+  [":path", "/a/b"],
+  ["content-type", "application/grpc"],
+  ["te", "trailers"],
+]);
+
+/** What went out, one word a frame: `goaway:1`, `rst:3:5`, `data:1:12`, `headers:1`, `ping`, … */
+export type Word = string;
+
+/** A connection without a socket: frames in, words out. */
+export interface Http2Bench {
+  readonly connection: Http2Connection;
+  readonly streams: ServerStream[];
+  /** What the handlers were told: `data:hello`, `ended`, `drained`, `closed`. */
+  readonly told: string[];
+  send(...frames: readonly Uint8Array[]): void;
+  /** What went out since the last call. */
+  out(): Word[];
+  isFinished(): boolean;
+  /** The socket says that it is full, or has room again. */
+  room(has: boolean): void;
+  sentBytes(stream: number): number;
+}
+
+/** A connection that has shaken hands, if nothing else is asked for. Its clock stands still. */
+export function http2Bench(options: { handshake?: boolean; streams?: number; settings?: Buffer } = {}): Http2Bench {
+  const words: Word[] = [];
+  const streams: ServerStream[] = [];
+  const told: string[] = [];
+  const bytesOf = new Map<number, number>();
+  let finished = false;
+  let room = true;
+  const reader = createFrameReader((type, flags, stream, payload) => {
+    const names = [
+      "data",
+      "headers",
+      "priority",
+      "rst",
+      "settings",
+      "push",
+      "ping",
+      "goaway",
+      "window",
+      "continuation",
+    ];
+    const name = `${names[type]}${(flags & flag.ack) !== 0 && type === frameType.settings ? "-ack" : ""}`;
+    if (type === frameType.goAway) words.push(`goaway:${payload.readUInt32BE(4)}`);
+    else if (type === frameType.rstStream) words.push(`rst:${stream}:${payload.readUInt32BE(0)}`);
+    else if (type === frameType.windowUpdate) words.push(`window:${stream}`);
+    else if (type === frameType.data) {
+      words.push(`data:${stream}:${payload.length}`);
+      bytesOf.set(stream, (bytesOf.get(stream) ?? 0) + payload.length);
+    } else words.push(stream === 0 ? name : `${name}:${stream}${(flags & flag.endStream) !== 0 ? ":end" : ""}`);
+  });
+  const handler = (): StreamHandler => ({
+    data: (bytes) => told.push(`data:${bytes.toString("latin1")}`),
+    ended: () => told.push("ended"),
+    drained: () => told.push("drained"),
+    closed: () => told.push("closed"),
+  });
+  const connection = new Http2Connection(
+    {
+      slab: new Slab(),
+      write(chunks) {
+        reader.receive(Buffer.concat(chunks));
+        return room ? "gone" : "full";
+      },
+      finish() {
+        finished = true;
+      },
+      now: () => 0,
+      accept(_head, stream) {
+        streams.push(stream);
+        return handler();
+      },
+    },
+    { streams: options.streams ?? 100, headerBytes: 16_384 },
+  );
+  const result: Http2Bench = {
+    connection,
+    streams,
+    told,
+    send: (...frames) => connection.receive(Buffer.concat(frames)),
+    out: () => words.splice(0),
+    isFinished: () => finished,
+    room(has) {
+      room = has;
+      if (has) connection.drained();
+    },
+    sentBytes: (stream) => bytesOf.get(stream) ?? 0,
+  };
+  if (options.handshake !== false) {
+    result.send(preface, options.settings ?? noSettings);
+    assert.deepEqual(result.out(), ["settings", "settings-ack"]);
+  }
+  return result;
+}
+
+/** HEADERS of a request that may have a body, on a stream. */
+export const open = (stream: number, flags = 0) => frame(frameType.headers, flag.endHeaders | flags, stream, request);
+/** DATA of a text. */
+export const data = (stream: number, text: string, flags = 0) =>
+  frame(frameType.data, flags, stream, Buffer.from(text));
+/** Four bytes, the highest first. */
+export const uint32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+/** SETTINGS of one value. */
+export const setting = (id: number, value: number) => {
+  const bytes = Buffer.alloc(6);
+  bytes.writeUInt16BE(id);
+  bytes.writeUInt32BE(value, 2);
+  return frame(frameType.settings, 0, 0, bytes);
+};
+/** HEADERS of such fields, on stream 1. */
+export const fields = (...all: [string, string][]) => frame(frameType.headers, flag.endHeaders, 1, encodeHeaders(all));
+/** What a request needs. */
+export const proper: [string, string][] = [
+  [":method", "POST"],
+  [":scheme", "http"],
+  [":path", "/"],
+];
