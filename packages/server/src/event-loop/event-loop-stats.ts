@@ -13,7 +13,7 @@ export interface WorkDone {
 export interface EventLoopBlock {
   /** When it was noticed. */
   readonly at: Date;
-  /** For how long, in milliseconds; at most the interval of the watch too much. */
+  /** For how long, in milliseconds; short work right before it may count as part of it, see `EventLoopOptions.intervalMs`. */
   readonly ms: number;
   /** How much of that was garbage collection. */
   readonly gcMs: number;
@@ -33,6 +33,8 @@ export interface EventLoopStats {
   readonly blockedForMs: number;
   /** The longest stretch, whether it counts as a block or not, in milliseconds. */
   readonly longestMs: number;
+  /** The longest by CPU time of the process, where that is less: what the machine did with others meanwhile is not in it. */
+  readonly longestCpuMs: number;
   /** The longest of the last one to two minutes. */
   readonly lastMinuteMs: number;
   /** Of all stretches with work in them. */
@@ -47,7 +49,7 @@ export interface EventLoopStats {
 
 /** How the event loop is watched. */
 export interface EventLoopOptions {
-  /** How often it is looked at, in milliseconds: so much too long a block may seem to be. Default 10; each look costs some microseconds. */
+  /** How often it is looked at while it works, in milliseconds: so much too long a block may seem to be, ten times that where it had hardly worked before. Default 10. */
   readonly intervalMs: number;
   /** What counts as a block, and is told as an event, in milliseconds. Default 50. */
   readonly blockedMs: number;

@@ -10,12 +10,14 @@ const nothing: WorkDone = { streamsOpened: 0, streamsClosed: 0, requests: 0, res
 function setUp() {
   const time = { now: 0, idle: 0, cpu: 0 };
   let check = () => {};
+  const waits: number[] = [];
   let told: (pause: Pause) => void = () => {};
   const clock: LoopClock = {
     now: () => time.now,
     idle: () => time.idle,
     cpu: () => time.cpu,
-    every(_, callback) {
+    after(milliseconds, callback) {
+      waits.push(milliseconds);
       check = callback;
       return () => {};
     },
@@ -35,6 +37,7 @@ function setUp() {
   return {
     watch,
     blocks,
+    waits,
     pause: (start: number, ms: number) => told({ start, ms }),
     /** The loop works, then idles, then the watch looks. */
     turn(busy: number, idle = 0, done: Partial<WorkDone> = {}) {
@@ -57,9 +60,18 @@ test("only what was not idle counts, and a block says what was done in it", () =
   assert.deepEqual([blocks[0]?.ms, blocks[0]?.gcMs, blocks[0]?.cpuMs], [80, 0, 40]);
   assert.deepEqual(blocks[0]?.work, { ...nothing, streamsOpened: 300, requests: 600 });
   const { recent, p50Ms, ...stats } = watch.stats();
+  assert.equal(stats.longestCpuMs, 40);
   assert.deepEqual(recent, blocks);
   assert.deepEqual([stats.blocks, stats.blockedForMs, stats.longestMs], [{ work: 1, gc: 0 }, 80, 80]);
   assert.ok(p50Ms >= 2 && p50Ms <= 4);
+});
+
+test("a loop that does next to nothing is looked at a tenth as often", () => {
+  const { turn, waits } = setUp();
+  turn(1, 9);
+  turn(0.5, 99.5);
+  turn(30, 70);
+  assert.deepEqual(waits, [10, 100, 100, 10]);
 });
 
 test("garbage collection that is told after the block is told apart", () => {

@@ -4,6 +4,8 @@ import { type LoopClock, type Pause, systemLoopClock } from "./loop-clock.js";
 
 const mostRecent = 20;
 const minuteMs = 60_000;
+/** Where less than a tenth of the time is spent on work, it is enough to look a tenth as often: a process that only waits is not to wake up for it. */
+const idleFactor = 10;
 
 /** Measures how long the event loop works without coming around. */
 export interface EventLoopWatch {
@@ -20,7 +22,7 @@ interface Noticed {
 
 /**
  * Looks at the event loop in intervals: what was between two looks and was not idle is a stretch of work that nothing could interrupt, or some
- * short ones that take no longer together than the interval. `work` are counters since the start, by which a block says what was done in it.
+ * short ones that take no longer together than the interval; the first of them after a time with little work ten intervals. `work` are counters since the start, by which a block says what was done in it.
  */
 export function createEventLoopWatch(
   { intervalMs, blockedMs }: EventLoopOptions,
@@ -36,6 +38,7 @@ export function createEventLoopWatch(
   let noticed: Noticed | undefined;
   let blockedForMs = 0;
   let longestMs = 0;
+  let longestCpuMs = 0;
   /** The longest of this minute and of the one before. */
   let minute = { since: clock.now(), now: 0, before: 0 };
   let last = look();
@@ -49,6 +52,7 @@ export function createEventLoopWatch(
     const next = look();
     const ms = next.at - last.at - (next.idle - last.idle);
     note(ms, next.at);
+    longestCpuMs = Math.max(longestCpuMs, Math.min(ms, next.cpu - last.cpu));
     if (ms >= blockedMs) {
       const block = {
         ...{ at: new Date(), ms, gcMs: 0, cpuMs: next.cpu - last.cpu },
@@ -58,7 +62,9 @@ export function createEventLoopWatch(
     } else {
       pauses = [];
     }
+    const isBusy = ms * idleFactor > next.at - last.at;
     last = next;
+    stopTimer = clock.after(isBusy ? intervalMs : intervalMs * idleFactor, check);
   }
 
   function note(ms: number, at: number): void {
@@ -85,7 +91,7 @@ export function createEventLoopWatch(
     blocked(block);
   }
 
-  const stopTimer = clock.every(intervalMs, check);
+  let stopTimer = clock.after(intervalMs, check);
   const stopPauses = clock.pauses((pause) => {
     gc.pauses += 1;
     gc.ms += pause.ms;
@@ -96,7 +102,7 @@ export function createEventLoopWatch(
   const quantile = (percent: number) => microseconds.percentile(percent) / 1000;
   return {
     stats: () => ({
-      ...{ blockedMs, blocks: { ...blocks }, blockedForMs, longestMs },
+      ...{ blockedMs, blocks: { ...blocks }, blockedForMs, longestMs, longestCpuMs },
       lastMinuteMs: Math.max(minute.now, minute.before),
       ...{ p50Ms: quantile(50), p99Ms: quantile(99), p999Ms: quantile(99.9) },
       gc: { ...gc },

@@ -14,8 +14,8 @@ export interface LoopClock {
   idle(): number;
   /** CPU time of the process. */
   cpu(): number;
-  /** Calls back again and again, and keeps no process alive; returns what stops it. */
-  every(milliseconds: number, callback: () => void): () => void;
+  /** Calls back once, and keeps no process alive; returns what stops it. */
+  after(milliseconds: number, callback: () => void): () => void;
   /** Tells pauses, some milliseconds after they were; returns what stops it. */
   pauses(callback: (pause: Pause) => void): () => void;
 }
@@ -27,9 +27,9 @@ export const systemLoopClock: LoopClock = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
-  every(milliseconds, callback) {
-    const timer = setInterval(callback, milliseconds).unref();
-    return () => clearInterval(timer);
+  after(milliseconds, callback) {
+    const timer = setTimeout(callback, milliseconds).unref();
+    return () => clearTimeout(timer);
   },
   pauses(callback) {
     const observer = new PerformanceObserver((list) => {

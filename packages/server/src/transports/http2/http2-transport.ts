@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
-import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
 import { formatAddress } from "../../address.js";
 import type { Keepalive } from "../../keepalive.js";
@@ -99,11 +99,13 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     socket.on("drain", () => connection.drained());
     // What went wrong is of no use: "close" follows.
     socket.on("error", () => {});
+    // A fleet that goes does so in one turn: what that costs is spread over several as well.
+    socket.on("end", () => budget.spend(socket, false, () => finish(socket)));
     socket.on("close", () => {
       clearTimeout(late);
       stopPings();
       connections.delete(socket);
-      connection.closed();
+      budget.spend(socket, false, () => connection.closed());
     });
   }
 
@@ -117,7 +119,9 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
         }
       }
       const server =
-        tls === undefined ? createServer(serve) : createTlsServer({ ALPNProtocols: ["h2"], ...tls }, serve);
+        tls === undefined
+          ? createServer({ allowHalfOpen: true }, serve)
+          : createTlsServer({ ALPNProtocols: ["h2"], ...tls, allowHalfOpen: true }, serve);
       servers.add(server);
       const bound = await new Promise<number>((resolve, reject) => {
         server.once("error", (error) => reject(listenError(address, error)));
@@ -142,6 +146,12 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       for (const socket of connections.keys()) socket.destroy();
     },
   };
+}
+
+/** The client sends no more. Where nothing waits to be written all is done here and now, so that whoever counts what it costs sees it. */
+function finish(socket: Socket): void {
+  if (socket.writableLength === 0 && !(socket instanceof TLSSocket)) socket.destroy();
+  else socket.end();
 }
 
 /** Pings a connection now and then, and closes one that does not answer; returns what stops it. */
