@@ -6,6 +6,7 @@ import { createWatchdog } from "./kit/watchdog.js";
 import { answers } from "./targets/answers.js";
 import { bootstraps } from "./targets/bootstraps.js";
 import { client } from "./targets/client.js";
+import { crowd } from "./targets/crowd.js";
 import { files } from "./targets/files.js";
 import { targets } from "./targets/index.js";
 import { names } from "./targets/names.js";
@@ -35,6 +36,9 @@ test("whatever bytes a client sends, the machine takes them or ends that stream 
   holds(t, stream));
 
 test("whatever a server sends, a client answers each response once, and never breaks", (t) => holds(t, client));
+
+test("whatever a server sends, a client of a crowd means by it what one that shares nothing means", (t) =>
+  holds(t, crowd));
 
 test("whatever name a client or a file has, it has one canonical form, which means the same", (t) => holds(t, names));
 

@@ -118,13 +118,18 @@ const whole = {
   ),
 } as const;
 
-function stepsOf(variant: Variant, api: ApiVersion): fc.Arbitrary<readonly Step[]> {
-  const bytes = fc.oneof(
+/** What a server may send for a response: good ones, bad ones, and what is none. */
+export function responses(variant: Variant, api: ApiVersion): fc.Arbitrary<Uint8Array> {
+  return fc.oneof(
     { weight: 6, arbitrary: responseOf(variant, api) },
     { weight: 3, arbitrary: damaged([whole[variant]]) },
     fc.constant(whole[variant]),
     fc.uint8Array({ maxLength: 20 }),
   );
+}
+
+function stepsOf(variant: Variant, api: ApiVersion): fc.Arbitrary<readonly Step[]> {
+  const bytes = responses(variant, api);
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 8, arbitrary: bytes.map((bytes): Step => ({ kind: "response", bytes })) },
     {

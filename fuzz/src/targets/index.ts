@@ -2,6 +2,7 @@ import type { FuzzTarget } from "../kit/target.js";
 import { answers } from "./answers.js";
 import { bootstraps } from "./bootstraps.js";
 import { client } from "./client.js";
+import { crowd } from "./crowd.js";
 import { files } from "./files.js";
 import { names } from "./names.js";
 import { rest } from "./rest.js";
@@ -18,6 +19,7 @@ export const targets: readonly FuzzTarget[] = [
   names,
   stream,
   client,
+  crowd,
   server,
   wire,
   rest,

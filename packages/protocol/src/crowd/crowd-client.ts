@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import { writeDeltaRequest, writeSotwRequest } from "../messages/write-request.js";
+import { nonceField, writeDeltaRequest, writeSotwRequest } from "../messages/write-request.js";
 import type { CrowdClient, CrowdRequest, CrowdResponse, Lack } from "./contract.js";
 import type { SharedState, SharedType } from "./crowd.js";
 import type { Holding } from "./holding.js";
@@ -94,10 +94,15 @@ export class Client implements CrowdClient {
     this.#isNodeSent[stream] = true;
     standing.owed = undefined;
     standing.told = wanted;
+    const { variant } = this.#shared.options;
+    // The usual acknowledgement: for all the same, but for the nonce.
+    if (owed === "ack" && told === wanted && node === undefined) {
+      return { bytes: joined(holding.acknowledgement(wanted, variant), nonceField(variant, nonce)), kind: "ack" };
+    }
     const error = typeof owed === "object" ? owed.nack : undefined;
     const { typeUrl } = of.type;
     const kind = owed === undefined ? "subscribe" : owed === "ack" ? "ack" : "nack";
-    if (this.#shared.options.variant === "sotw") {
+    if (variant === "sotw") {
       // Who names what it has not does not say to be up to date (rule 37).
       const version = told === undefined && holding.lacking(wanted) > 0 ? "" : holding.version;
       return { bytes: writeSotwRequest({ typeUrl, node, nonce, error }, version, wanted.encoded), kind };
@@ -158,7 +163,9 @@ export class Client implements CrowdClient {
   }
 
   #hold(standing: Standing, to: Holding): void {
+    if (standing.holding === to) return;
     standing.holding = this.#wantedOf(standing, to);
+    if (!standing.of.refers) return;
     for (const other of this.#standings) {
       if (other.of.fixed !== undefined) continue;
       const wanted = this.#shared.wanted(

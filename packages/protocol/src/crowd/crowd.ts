@@ -21,6 +21,8 @@ export interface SharedType {
   readonly type: ResourceType;
   /** What is asked for whatever is held; undefined where that is what other resources name. */
   readonly fixed: NameList | undefined;
+  /** Other types are asked for by what its resources name. */
+  readonly refers: boolean;
   readonly empty: Holding;
   readonly reading: EntryReading;
   readonly holdings: Interned<Holding>;
@@ -47,7 +49,7 @@ export class SharedState {
       const refers = followed.some((other) => mayRefer(type, other.type));
       const reading = new EntryReading(type, options.variant, refers, options.registry);
       const empty = new Holding(type, "", new Map(), emptyFingerprint);
-      return { type, fixed: this.#fixed(interest), empty, reading, holdings: new Interned<Holding>() };
+      return { type, fixed: this.#fixed(interest), refers, empty, reading, holdings: new Interned<Holding>() };
     });
   }
 

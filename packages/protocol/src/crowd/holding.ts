@@ -1,7 +1,8 @@
 import type { Reference, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
 import { isCollection } from "@xdskit/api";
 import { type Fingerprint, formatFingerprint } from "../fingerprint.js";
-import { writeDeltaRequest } from "../messages/write-request.js";
+import { writeDeltaRequest, writeSotwRequest } from "../messages/write-request.js";
+import type { Variant } from "../server/contract.js";
 import type { Held } from "./contract.js";
 import { type NameList, noNames } from "./name-list.js";
 import type { Transition } from "./transition.js";
@@ -32,6 +33,7 @@ export class Holding implements Held {
   readonly #lacking = new WeakMap<NameList, number>();
   readonly #within = new WeakMap<NameList, Holding>();
   readonly #firstRequests = new WeakMap<NameList, Uint8Array>();
+  readonly #acknowledgements = new WeakMap<NameList, Uint8Array>();
   readonly #transitions = new Map<number, Transition[]>();
 
   constructor(
@@ -96,6 +98,20 @@ export class Holding implements Held {
       const claims = held.map(({ name, version }) => [name, version] as const);
       bytes = writeDeltaRequest(nothing, { subscribe: wanted.names, unsubscribe: [], claims });
       this.#firstRequests.set(wanted, bytes);
+    }
+    return bytes;
+  }
+
+  /** What acknowledges it, but for the nonce. */
+  acknowledgement(wanted: NameList, variant: Variant): Uint8Array {
+    let bytes = this.#acknowledgements.get(wanted);
+    if (bytes === undefined) {
+      const head = { ...nothing, typeUrl: this.type.typeUrl };
+      bytes =
+        variant === "sotw"
+          ? writeSotwRequest(head, this.version, wanted.encoded)
+          : writeDeltaRequest(head, { subscribe: [], unsubscribe: [], claims: [] });
+      this.#acknowledgements.set(wanted, bytes);
     }
     return bytes;
   }

@@ -70,9 +70,23 @@ export class NameLists {
     );
   }
 
+  readonly #unions = new WeakMap<NameList, WeakMap<NameList, NameList>>();
+
   /** What is in any of them. */
   union(lists: readonly NameList[]): NameList {
-    const [first = noNames, ...more] = lists.filter((list) => list.names.size > 0);
-    return more.length === 0 ? first : this.of(lists.flatMap((list) => [...list.names]));
+    let all = noNames;
+    for (const list of lists) {
+      if (list.names.size === 0) continue;
+      all = all.names.size === 0 ? list : this.#both(all, list);
+    }
+    return all;
+  }
+
+  #both(a: NameList, b: NameList): NameList {
+    const unions = this.#unions.get(a) ?? new WeakMap<NameList, NameList>();
+    this.#unions.set(a, unions);
+    const both = unions.get(b) ?? this.of([...a.names, ...b.names]);
+    unions.set(b, both);
+    return both;
   }
 }

@@ -61,6 +61,11 @@ export function writeDeltaRequest(head: RequestHead, { subscribe, unsubscribe, c
   ]);
 }
 
+/** The nonce alone: behind a request without one it makes one with. */
+export function nonceField(variant: "sotw" | "delta", nonce: Nonce): Uint8Array {
+  return text(variant === "sotw" ? 5 : 6, nonce);
+}
+
 function encodeAs(names: Iterable<ResourceName>, plain: number, located: number): EncodedNames {
   const texts: Uint8Array[] = [];
   const locators: Uint8Array[] = [];

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { fromBinary } from "@bufbuild/protobuf";
+import { resourceTypes } from "@xdskit/api";
+import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { type CrowdClient, createCrowd, MalformedMessage, type Variant } from "@xdskit/protocol";
+import fc from "fast-check";
+import type { FuzzTarget } from "../kit/target.js";
+import { responses } from "./client.js";
+
+/** What happens to two clients of one crowd: what one gets, the other may get too. */
+interface Step {
+  readonly to: "one" | "both";
+  readonly bytes: Uint8Array;
+  readonly cuts: boolean;
+  readonly rejects: boolean;
+}
+
+const story = fc.constantFrom("sotw" as const, "delta" as const).chain((variant) =>
+  fc.record({
+    variant: fc.constant<Variant>(variant),
+    steps: fc.array(
+      fc.record<Step>({
+        to: fc.constantFrom("one", "both"),
+        bytes: responses(variant, "v3"),
+        cuts: fc.boolean(),
+        rejects: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 10 },
+    ),
+  }),
+);
+
+export const crowd: FuzzTarget = {
+  name: "crowd",
+  suiteRuns: 2_000,
+  async open() {
+    const seen = { taken: 0, malformed: 0 };
+    const property = fc.asyncProperty(story, async ({ variant, steps }) => live(variant, steps, seen));
+    return {
+      property: property as unknown as fc.IAsyncPropertyWithHooks<[unknown]>,
+      async finish() {
+        // Both are reached.
+        if (seen.taken >= 2_000) assert.ok(seen.malformed > 20, JSON.stringify(seen));
+      },
+      close: async () => {},
+      show: (input) => fc.stringify(input),
+    };
+  },
+};
+
+/** Whatever a server sends, a client reads it or says that it is malformed, answers it once, and means the same as one that shares nothing. */
+function live(variant: Variant, steps: readonly Step[], seen: { taken: number; malformed: number }): void {
+  const interests = ["cluster", "endpoint", "listener"].flatMap((name) => {
+    const type = resourceTypes.find(name);
+    return type === undefined ? [] : [{ type }];
+  });
+  const make = () => createCrowd({ variant, aggregated: true, interests });
+  const shared = make();
+  const [one, other, alone] = [shared, shared, make()].map((crowd) => crowd.createClient(new Uint8Array(), 0));
+  assert.ok(one && other && alone);
+  for (const client of [one, other, alone]) pulled(client, variant);
+  for (const { to, bytes, cuts, rejects } of steps) {
+    for (const client of to === "both" ? [one, other, alone] : [one, alone]) {
+      receive(client, bytes, rejects, seen);
+      pulled(client, variant);
+      if (!cuts) continue;
+      client.closed(0);
+      pulled(client, variant);
+    }
+    const held = (client: CrowdClient) => client.held.map(({ version, size }) => `${version} ${size}`);
+    assert.deepEqual(held(one), held(alone));
+  }
+}
+
+function receive(
+  client: CrowdClient,
+  bytes: Uint8Array,
+  rejects: boolean,
+  seen: { taken: number; malformed: number },
+): void {
+  try {
+    const received = client.receive(0, bytes);
+    if (received === undefined) return;
+    client.answer(received.problem ?? (rejects ? "no" : undefined));
+    seen.taken++;
+  } catch (error) {
+    assert.ok(error instanceof MalformedMessage, String(error));
+    seen.malformed++;
+  }
+}
+
+/** Pulls what is to be sent: requests that can be read, and an end of them. */
+function pulled(client: CrowdClient, variant: Variant): void {
+  for (let count = 0, request = client.next(0); request !== undefined; request = client.next(0)) {
+    assert.ok(count++ < 10, "requests without end");
+    fromBinary(variant === "sotw" ? DiscoveryRequestSchema : DeltaDiscoveryRequestSchema, request.bytes);
+  }
+}
