@@ -88,8 +88,17 @@ export function openConnection(
     });
     session = opened;
     let lastError: Error | undefined;
-    opened.on("error", (error: Error) => {
-      lastError = error;
+    const note = (error: Error) => {
+      lastError ??= error;
+    };
+    opened.on("error", note);
+    // A server that refuses a certificate says so after the handshake: the session hears nothing of it, and the socket stays.
+    socket.on("error", (error: Error) => {
+      note(error);
+      setImmediate(() => {
+        down(lastError);
+        socket.destroy();
+      });
     });
     opened.once("connect", () => opened.setLocalWindowSize(connectionWindow));
     opened.once("remoteSettings", () => {

@@ -20,6 +20,8 @@ export interface Fleet {
   readonly complete: number;
   /** Resolves once all did. */
   readonly allComplete: Promise<void>;
+  /** Reads the files of credentials once: later they may be rotated. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  check(): Promise<void>;
   /** Begins to connect. */
   start(): void;
   /** Closes connections of about so many nodes, in turn, and has them made again. */
@@ -87,6 +89,9 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
     ...{ nodes: all, carriers, tally, times, startedAt, allComplete },
     get complete() {
       return complete;
+    },
+    async check() {
+      for (const { connecting } of targets) await Promise.all([connecting.tls(), connecting.headers()]);
     },
     start() {
       const { ramp: perSecond } = options;

@@ -25,6 +25,7 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
     const interests = readInterests(options);
     const generator = new GeneratorLoad();
     fleet = createFleet(options, interests);
+    await fleet.check();
     const progress = createProgress(terminal, fleet, options);
     const stopped = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]);
     fleet.allComplete.then(progress.show);
