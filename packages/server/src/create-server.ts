@@ -112,8 +112,14 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const context: SessionContext = {
     ...shared,
     orders: createNodeOrders(options.ordering),
-    queue: createFairQueue((session) => session.work()),
-    ended: (session) => void sessions.delete(session),
+    queue: createFairQueue((session) => {
+      loop?.stir();
+      session.work();
+    }),
+    ended(session) {
+      loop?.stir();
+      sessions.delete(session);
+    },
   };
 
   /** Why no further stream or call is let in, if so. */
@@ -150,6 +156,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   });
 
   const accept: Accept = (connection) => {
+    loop?.stir();
     const { method, peer } = connection;
     const { only, unary } = method;
     const refused = refusal();

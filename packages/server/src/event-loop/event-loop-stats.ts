@@ -49,7 +49,7 @@ export interface EventLoopStats {
 
 /** How the event loop is watched. */
 export interface EventLoopOptions {
-  /** How often it is looked at while it works, in milliseconds: so much too long a block may seem to be, ten times that where it had hardly worked before. Default 10. */
+  /** How often it is looked at while it works, in milliseconds: so much too long a block may seem to be. Default 10. */
   readonly intervalMs: number;
   /** What counts as a block, and is told as an event, in milliseconds. Default 50. */
   readonly blockedMs: number;

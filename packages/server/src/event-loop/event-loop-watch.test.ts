@@ -67,11 +67,16 @@ test("only what was not idle counts, and a block says what was done in it", () =
 });
 
 test("a loop that does next to nothing is looked at a tenth as often", () => {
-  const { turn, waits } = setUp();
+  const { turn, waits, watch } = setUp();
   turn(1, 9);
   turn(0.5, 99.5);
   turn(30, 70);
   assert.deepEqual(waits, [10, 100, 100, 10]);
+  watch.stir();
+  turn(0, 10);
+  watch.stir();
+  watch.stir();
+  assert.deepEqual(waits.slice(4), [100, 10]);
 });
 
 test("garbage collection that is told after the block is told apart", () => {

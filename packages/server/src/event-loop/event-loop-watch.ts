@@ -4,12 +4,14 @@ import { type LoopClock, type Pause, systemLoopClock } from "./loop-clock.js";
 
 const mostRecent = 20;
 const minuteMs = 60_000;
-/** Where less than a tenth of the time is spent on work, it is enough to look a tenth as often: a process that only waits is not to wake up for it. */
+/** Where less than a tenth of the time is spent on work, it is enough to look a tenth as often until there is some: a process that only waits is not to wake up for it. */
 const idleFactor = 10;
 
 /** Measures how long the event loop works without coming around. */
 export interface EventLoopWatch {
   stats(): EventLoopStats;
+  /** There is something to do: from here on it is worth while to look. Costs nothing where that was known. */
+  stir(): void;
   stop(): void;
 }
 
@@ -22,7 +24,7 @@ interface Noticed {
 
 /**
  * Looks at the event loop in intervals: what was between two looks and was not idle is a stretch of work that nothing could interrupt, or some
- * short ones that take no longer together than the interval; the first of them after a time with little work ten intervals. `work` are counters since the start, by which a block says what was done in it.
+ * short ones that take no longer together than the interval. `work` are counters since the start, by which a block says what was done in it.
  */
 export function createEventLoopWatch(
   { intervalMs, blockedMs }: EventLoopOptions,
@@ -42,6 +44,8 @@ export function createEventLoopWatch(
   /** The longest of this minute and of the one before. */
   let minute = { since: clock.now(), now: 0, before: 0 };
   let last = look();
+  let isResting = false;
+  let isOver = false;
 
   function look() {
     return { at: clock.now(), idle: clock.idle(), cpu: clock.cpu(), work: work() };
@@ -62,9 +66,9 @@ export function createEventLoopWatch(
     } else {
       pauses = [];
     }
-    const isBusy = ms * idleFactor > next.at - last.at;
+    isResting = ms * idleFactor <= next.at - last.at;
     last = next;
-    stopTimer = clock.after(isBusy ? intervalMs : intervalMs * idleFactor, check);
+    stopTimer = clock.after(isResting ? intervalMs * idleFactor : intervalMs, check);
   }
 
   function note(ms: number, at: number): void {
@@ -108,7 +112,14 @@ export function createEventLoopWatch(
       gc: { ...gc },
       recent: [...recent],
     }),
+    stir() {
+      if (!isResting || isOver) return;
+      isResting = false;
+      stopTimer();
+      stopTimer = clock.after(intervalMs, check);
+    },
     stop() {
+      isOver = true;
       stopTimer();
       stopPauses();
     },
