@@ -56,6 +56,8 @@ test("only what was not idle counts, and a block says what was done in it", () =
   turn(49, 100);
   turn(80, 5, { streamsOpened: 300, requests: 600 });
   turn(3, 7, { streamsOpened: 301 });
+  assert.equal(blocks.length, 0);
+  turn(1, 9);
   assert.equal(blocks.length, 1);
   assert.deepEqual([blocks[0]?.ms, blocks[0]?.gcMs, blocks[0]?.cpuMs], [80, 0, 40]);
   assert.deepEqual(blocks[0]?.work, { ...nothing, streamsOpened: 300, requests: 600 });
@@ -84,6 +86,7 @@ test("garbage collection that is told after the block is told apart", () => {
   turn(5, 5);
   pause(3, 2);
   turn(90);
+  turn(1, 9);
   pause(20, 70);
   turn(1, 9);
   assert.deepEqual(
@@ -97,6 +100,7 @@ test("garbage collection that is told after the block is told apart", () => {
 test("the longest of the last minutes is forgotten, and of old blocks the last few are kept", () => {
   const { watch, blocks, turn } = setUp();
   for (let index = 0; index < 30; index++) turn(60 + index);
+  turn(1);
   turn(1);
   assert.equal(blocks.length, 30);
   assert.deepEqual([watch.stats().recent.length, watch.stats().recent.at(-1)?.ms], [20, 89]);

@@ -20,6 +20,8 @@ interface Noticed {
   readonly block: EventLoopBlock;
   readonly from: number;
   readonly to: number;
+  /** Looks since. */
+  looks: number;
 }
 
 /**
@@ -37,7 +39,7 @@ export function createEventLoopWatch(
   const gc = { pauses: 0, ms: 0, longestMs: 0 };
   const recent: EventLoopBlock[] = [];
   let pauses: Pause[] = [];
-  let noticed: Noticed | undefined;
+  let noticed: Noticed[] = [];
   let blockedForMs = 0;
   let longestMs = 0;
   let longestCpuMs = 0;
@@ -62,10 +64,11 @@ export function createEventLoopWatch(
         ...{ at: new Date(), ms, gcMs: 0, cpuMs: next.cpu - last.cpu },
         work: difference(next.work, last.work),
       };
-      noticed = { block, from: last.at, to: next.at };
-    } else {
-      pauses = [];
+      noticed.push({ block, from: last.at, to: next.at, looks: 0 });
     }
+    // Those of the last stretch may be told in the next.
+    const since = noticed[0]?.from ?? last.at;
+    if (pauses.length > 0) pauses = pauses.filter(({ start }) => start >= since);
     isResting = ms * idleFactor <= next.at - last.at;
     last = next;
     stopTimer = clock.after(isResting ? intervalMs * idleFactor : intervalMs, check);
@@ -80,15 +83,18 @@ export function createEventLoopWatch(
     microseconds.record(Math.max(1, Math.round(ms * 1000)));
   }
 
-  /** An interval later, when the pauses in it were told as well. */
+  /** Two looks later, when the pauses in it were told as well: that takes the loop two turns. */
   function tell(): void {
-    if (noticed === undefined) return;
-    const { from, to } = noticed;
-    const gcMs = pauses.reduce((sum, { start, ms }) => (start >= from && start <= to ? sum + ms : sum), 0);
-    const block = { ...noticed.block, gcMs };
-    noticed = undefined;
-    pauses = [];
-    blocks[gcMs > block.ms / 2 ? "gc" : "work"] += 1;
+    for (const each of noticed) each.looks += 1;
+    for (const { block, from, to } of noticed.filter(({ looks }) => looks >= 2)) {
+      const gcMs = pauses.reduce((sum, { start, ms }) => (start >= from && start <= to ? sum + ms : sum), 0);
+      tellOne({ ...block, gcMs });
+    }
+    noticed = noticed.filter(({ looks }) => looks < 2);
+  }
+
+  function tellOne(block: EventLoopBlock): void {
+    blocks[block.gcMs > block.ms / 2 ? "gc" : "work"] += 1;
     blockedForMs += block.ms;
     recent.push(block);
     if (recent.length > mostRecent) recent.shift();
