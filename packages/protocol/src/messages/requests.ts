@@ -14,6 +14,8 @@ export interface ErrorDetail {
 
 /** What requests of both variants have. */
 export interface Request {
+  /** All of it, only good for as long as the event lasts. */
+  readonly bytes: Uint8Array;
   /** The place of the node, for `nodeOf`: only the first request of a stream is asked for it (rules 113–115). */
   readonly node: Span | undefined;
   readonly typeUrl: TypeUrl;
@@ -82,7 +84,7 @@ export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRe
     }
   }
   names.learn();
-  return { node, version, names, typeUrl, nonce, error };
+  return { bytes, node, version, names, typeUrl, nonce, error };
 }
 
 /** Reads a `DeltaDiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`. */
@@ -131,7 +133,7 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
     }
   }
   subscribe.learn();
-  return { node, subscribe, unsubscribe, claimed: claims.finish(), typeUrl, nonce, error };
+  return { bytes, node, subscribe, unsubscribe, claimed: claims.finish(), typeUrl, nonce, error };
 }
 
 /** The node of a request, if it has one. Throws `MalformedMessage`. */

@@ -9,6 +9,7 @@ import { concerns, covers, type Subscription } from "../subscription.js";
 import { everyVariant, findVariants, knowsVariants, variantChange } from "../variants.js";
 import type { Variant } from "./contract.js";
 import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
+import type { Subscriber } from "./subscriber.js";
 
 /**
  * What a response is made for. Streams with an equal need get the same bytes; that is what makes it a value of its own and not just the state
@@ -35,6 +36,19 @@ export interface Need {
   readonly tellsVariants: boolean;
   /** Set where the client is told why resources are not there. */
   readonly errors?: ErrorsToTell | undefined;
+}
+
+/** What a client needs to be brought to a set; `owed` is what is to be answered now of what it is owed. */
+export function needOf(
+  { api, subscription, held, everything, mustAnswer, tellsVariants }: Subscriber,
+  current: ResourceSet,
+  owed: NameSet,
+  { variant, absenceUnsaid, errors }: Pick<Need, "variant" | "absenceUnsaid" | "errors">,
+): Need {
+  return {
+    ...{ variant, api, subscription, held, current, everything, owed, mustAnswer },
+    ...{ absenceUnsaid, tellsVariants, errors },
+  };
 }
 
 /** What a response says. */

@@ -17,6 +17,7 @@ import { errorsIn, isPassing } from "./errors-in.js";
 import { beatAtOnce } from "./lifetimes.js";
 import { isSet, settledClaims } from "./settled-claims.js";
 import type { Subscriber } from "./subscriber.js";
+import { usualAnswerOf } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
 /** Incremental: requests say what changes about the subscription, and nonces only tell which response is acknowledged (rules 31, 32). */
@@ -53,7 +54,11 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const sent = asker.outstanding.find(({ nonce }) => nonce === request.nonce);
     // Clients answer each response, in order.
     if (sent !== undefined) effects.push(answered(asker, sent, request.error, now, "each"));
-    if (request.subscribe.length === 0 && request.unsubscribe.length === 0) return effects;
+    if (request.subscribe.length === 0 && request.unsubscribe.length === 0) {
+      const isPlain = sent !== undefined && request.error === undefined && request.node === undefined;
+      if (isPlain) asker.usual ??= usualAnswerOf(request.bytes, answerFields, sent);
+      return effects;
+    }
 
     const before = asker.subscription;
     const step = next(before, request, asker, surroundings);
@@ -95,9 +100,12 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   bodyKey: (_need, contentKey) => contentKey,
   write: writeDeltaBody,
 
+  noteUsual() {},
+
   noteSent() {},
 };
 
+const answerFields = { version: undefined, nonce: 6 } as const;
 function content(need: Need): Content | undefined {
   const { subscription, current, everything, owed } = need;
   const { fresh, gone } = lacking(need);

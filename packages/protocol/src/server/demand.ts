@@ -1,8 +1,12 @@
 import type { ResourceName } from "@xdskit/api";
 import { isLocator } from "../locator.js";
+import type { ResourceError } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
 import { find } from "./content.js";
+import type { StreamEffect } from "./contract.js";
+import { noted } from "./resource-errors.js";
 import { noneUndecided, type Subscriber } from "./subscriber.js";
 
 /** What a request changes about the names that a client asks for explicitly. */
@@ -37,7 +41,7 @@ export function demandOfSotw(before: NameSet, after: NameSet): Demand {
 const nothing: Demand = { added: [], again: [], dropped: [] };
 
 /** Variants are not supplied on demand: who asks with parameters gets what there is. */
-export function withoutLocators(demand: Demand): Demand {
+function withoutLocators(demand: Demand): Demand {
   const plain = (names: readonly ResourceName[]) => names.filter((name) => !isLocator(name));
   if (![...demand.added, ...demand.again, ...demand.dropped].some(isLocator)) return demand;
   return { added: plain(demand.added), again: plain(demand.again), dropped: plain(demand.dropped) };
@@ -47,12 +51,39 @@ export function withoutLocators(demand: Demand): Demand {
  * Where what is missing may be supplied: names that a client waits for stay undecided until they are there, or until it was decided that they are not. Empty for
  * all other types, for which nothing is computed.
  */
-export function noteDemand(asker: Subscriber, { added, again, dropped }: Demand): void {
+function noteDemand(asker: Subscriber, { added, again, dropped }: Demand): void {
   // Thousands of names are decided one by one: each must not cost as much as all.
   if (asker.undecided === noneUndecided) asker.undecided = new Set();
   for (const name of dropped) asker.undecided.delete(name);
   for (const name of [...added, ...again]) asker.undecided.add(name);
   asker.seen = asker.seen.without(dropped);
+}
+
+/** What a request asks for that may be supplied: noted, and to be told to who supplies it. Undefined: nothing. */
+export function demandedOf(asker: Subscriber, asked: Demand, newest: Snapshot | undefined): StreamEffect | undefined {
+  const demand = withoutLocators(asked);
+  if (demand.added.length + demand.again.length + demand.dropped.length === 0) return undefined;
+  const { type, subscription } = asker;
+  noteDemand(asker, demand);
+  if (newest !== undefined) noteNewest(asker, newest.of(type));
+  return { kind: "demanded", type, ...demand, names: subscription.names };
+}
+
+/** It was decided that names do not exist, and why; a client that is told errors is told so. */
+export function decide(
+  asker: Subscriber,
+  names: NameSet,
+  errors: readonly ResourceError[],
+  tellsErrors: boolean,
+): void {
+  for (const name of names) asker.undecided.delete(name);
+  if (!tellsErrors) return;
+  const waiting = [...names].filter((name) => asker.subscription.names.has(name));
+  asker.owed = asker.owed.with(waiting);
+  asker.errors = noted(
+    asker.errors,
+    errors.filter(({ name }) => asker.subscription.names.has(name)),
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
-import { authorityOf, type ResourceName } from "@xdskit/api";
+import { authorityOf, type ResourceName, type ResourceType } from "@xdskit/api";
 import { nameOf } from "../locator.js";
+import type { StreamEffect } from "./contract.js";
 
 /** The authority of a name of federation, if it is none of those that are served. No authority is the server that is asked. */
 export function foreignAuthority(name: ResourceName, authorities: ReadonlySet<string> | undefined): string | undefined {
@@ -11,20 +12,30 @@ export function foreignAuthority(name: ResourceName, authorities: ReadonlySet<st
 /** Authorities that are noted of a stream. */
 const most = 8;
 
-/** Of a stream of which none was noted yet. */
-export const noForeign: ReadonlySet<string> = new Set();
+const none: ReadonlySet<string> = new Set();
 
-/** The authorities noted of a stream, and those that these names add. */
-export function withForeign(
-  noted: ReadonlySet<string>,
-  names: Iterable<ResourceName>,
-  authorities: ReadonlySet<string> | undefined,
-): ReadonlySet<string> {
-  if (authorities === undefined || noted.size >= most) return noted;
-  const all = new Set(noted);
-  for (const name of names) {
-    const authority = foreignAuthority(name, authorities);
-    if (authority !== undefined && all.size < most) all.add(authority);
+/** The authorities that the client of one stream asks for in vain. */
+export class ForeignAuthorities {
+  readonly #served: ReadonlySet<string> | undefined;
+  #noted = none;
+
+  /** `served`: undefined for any. */
+  constructor(served: ReadonlySet<string> | undefined) {
+    this.#served = served;
   }
-  return all.size === noted.size ? noted : all;
+
+  /** Notes those of these names; says which were not noted before. */
+  note(type: ResourceType, names: Iterable<ResourceName>): readonly StreamEffect[] {
+    if (this.#served === undefined || this.#noted.size >= most) return [];
+    const all = new Set(this.#noted);
+    const effects: StreamEffect[] = [];
+    for (const name of names) {
+      const authority = foreignAuthority(name, this.#served);
+      if (authority === undefined || all.has(authority) || all.size >= most) continue;
+      all.add(authority);
+      effects.push({ kind: "foreign", type, authority });
+    }
+    this.#noted = effects.length === 0 ? this.#noted : all;
+    return effects;
+  }
 }

@@ -1,6 +1,7 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
+import type { Snapshot } from "../snapshot.js";
 import { covers } from "../subscription.js";
 import { type Holding, noKeys, none, nothing, type Rejection, type Sent } from "./client-use.js";
 import { faultyIn, keysIn, toSayAgain, usedInstead } from "./rejected.js";
@@ -36,6 +37,20 @@ export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
   const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
+}
+
+/** The client acknowledges the only response that it was sent since it used all that it was to have. */
+export function acknowledgeLast(subscriber: Subscriber, { version, count }: Sent, now: number): void {
+  subscriber.outstanding = none;
+  subscriber.ackedLast = { version, order: count, at: now };
+  subscriber.acked = subscriber.held;
+}
+
+/** A client that waits for nothing need not be told what changed. */
+export function passSilently(subscriber: Subscriber, wanted: Snapshot): void {
+  subscriber.held = wanted.of(subscriber.type);
+  subscriber.acked = subscriber.held;
+  if (subscriber.lastSent !== undefined) ResourceSets.shorten(subscriber.lastSent.set);
 }
 
 export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {

@@ -28,6 +28,20 @@ export interface WaitEnded {
   readonly waits: readonly Wait[];
 }
 
+/** What a client was to have in the past, before and after it was brought to one snapshot. Streams that go the same way share the lists. */
+export interface PassMemory {
+  before: readonly Snapshot[] | undefined;
+  last: Snapshot | undefined;
+  after: readonly Snapshot[];
+}
+
+const noSnapshots: readonly Snapshot[] = [];
+
+/** Of a way that nobody has gone. */
+export function newPassMemory(): PassMemory {
+  return { before: undefined, last: undefined, after: noSnapshots };
+}
+
 /**
  * The order in which one client is brought to what it is to have: make before break (rule 120). For a stream over all types one of its own; streams per type of one
  * node share one, since what one of them acknowledges frees what another may send.
@@ -38,7 +52,7 @@ export class Ordering {
   /** What streams wait for, as of when they were last looked at. */
   readonly #stages = new Map<OrderedStream, Stage>();
   /** What the client was to have while it went on its way to what it is to have now, oldest first: what it uses of that it may first ask for now. */
-  #earlier: readonly Snapshot[] = [];
+  #earlier: readonly Snapshot[] = noSnapshots;
   #wanted: Snapshot | undefined;
   /** The time that it was told last. */
   #now = 0;
@@ -124,6 +138,25 @@ export class Ordering {
       }
     }
     return false;
+  }
+
+  /** Nothing of the stream is held back, and no other stream is in this order: it may do what another one did. */
+  isAlone(stream: OrderedStream): boolean {
+    return this.#streams.size === 1 && this.#streams.has(stream) && this.#stages.size === 0;
+  }
+
+  /** What `shorten` and `stageOf` do for a stream that is alone, of which nothing is held back; `memory` is shared by those that go the same way. */
+  pass(wanted: Snapshot, memory: PassMemory): void {
+    const before = this.#earlier;
+    if (memory.last !== this.#wanted || memory.before !== before) {
+      memory.last = this.#wanted;
+      memory.before = before;
+      this.shorten(wanted);
+      this.#follow(wanted);
+      memory.after = this.#earlier;
+    }
+    this.#earlier = memory.after;
+    this.#wanted = wanted;
   }
 
   #follow(wanted: Snapshot): void {

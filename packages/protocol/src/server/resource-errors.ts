@@ -1,6 +1,8 @@
 import type { ResourceName } from "@xdskit/api";
 import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
+import type { StreamOptions } from "./contract.js";
+import type { Subscriber } from "./subscriber.js";
 
 /**
  * Which clients are told why a resource is not there (`resource_errors`, xRFC TP3): those that say that they understand it (`advertised`), or all of v3
@@ -22,6 +24,13 @@ export interface ErrorsToTell {
   readonly known: ReadonlyMap<ResourceName, ResourceError>;
   /** The authorities that are served; undefined for any. */
   readonly authorities: ReadonlySet<string> | undefined;
+}
+
+/** What it names and was not answered is owed: SotW has no other way to say that there is none. */
+export function errorsToTell(asker: Subscriber, { authorities }: Pick<StreamOptions, "authorities">): ErrorsToTell {
+  if (asker.unanswered && asker.type.schema !== undefined) asker.owed = asker.owed.with(asker.subscription.names);
+  asker.unanswered = false;
+  return { known: asker.errors, authorities };
 }
 
 /** Nothing was said. */

@@ -13,6 +13,7 @@ import { demandOfSotw } from "./demand.js";
 import { errorsIn } from "./errors-in.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
 import type { Subscriber } from "./subscriber.js";
+import { usualAnswerOf } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
 /** State of the world: every request repeats the whole subscription, and nonces decide which requests count. */
@@ -83,6 +84,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       asker.settled = true;
       asker.crossed = undefined;
       effects.push(answered(asker, lastSent, request.error, now, "superseded"));
+      const isPlain = repeated && request.error === undefined && request.node === undefined;
+      if (isPlain) asker.usual ??= usualAnswerOf(request.bytes, answerFields, lastSent, asker.subscription.names);
     } else if (repeated && surroundings.sentBefore(asker)) {
       // Rule 123: it looks like a repeated acknowledgement and is a question. Answered once: then this type is the one sent last.
       asker.everything = true;
@@ -127,12 +130,19 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
 
   write: (head, content) => writeSotwBody(head, content.resources, content.errors),
 
+  noteUsual(asker) {
+    asker.settled = true;
+    asker.crossed = undefined;
+  },
+
   noteSent(asker, { isHeartbeat }) {
     if (!isHeartbeat) asker.crossed = undefined;
     else if (!asker.settled) asker.crossed ??= asker.lastSent;
     asker.settled = false;
   },
 };
+
+const answerFields = { version: 1, nonce: 5 } as const;
 
 /** Rules 60–67: all that is subscribed to, as soon as any of it changed. */
 function fullState(need: Need): Content | undefined {
@@ -181,6 +191,7 @@ function subscribe(asker: SotwSubscriber, request: SotwRequest, surroundings: Su
   if (sameNames(identity, asker.lastNames)) return;
   asker.subscription = next(asker.subscription, request, asker.type, surroundings);
   asker.lastNames = identity;
+  asker.usual = undefined;
 }
 
 /** The client holds nothing, unless its version proves otherwise. */

@@ -21,6 +21,13 @@ export class StreamWarming {
     this.#isPerType = only !== undefined;
   }
 
+  /** Nothing is known that was not delivered yet. */
+  get isIdle(): boolean {
+    if (this.#opensAll) return false;
+    for (const warming of this.#names.values()) if (!warming.isEmpty) return false;
+    return true;
+  }
+
   /** The names of a type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
   namesOf(type: TypeUrl): NameSet {
     return this.#names.get(type)?.names ?? NameSet.empty;

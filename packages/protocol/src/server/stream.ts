@@ -1,34 +1,36 @@
-import type { ResourceName, ResourceType, TypeUrl } from "@xdskit/api";
+import type { ResourceName, TypeUrl } from "@xdskit/api";
 import { wholeStage } from "../make-before-break.js";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
-import type { ResourceError } from "../messages/responses.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
-import { isUnconcerned, type Need } from "./content.js";
+import { isUnconcerned, needOf } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
 import { delta } from "./delta.js";
-import { among, mustWait, noteDemand, noteNewest, undecidedIn, withoutLocators } from "./demand.js";
-import { noForeign, withForeign } from "./foreign-authorities.js";
+import { among, decide, demandedOf, mustWait, noteNewest, undecidedIn } from "./demand.js";
+import { ForeignAuthorities } from "./foreign-authorities.js";
 import { heartbeatOf } from "./heartbeats.js";
-import { noteOutstanding, settleSilently } from "./holding.js";
+import { acknowledgeLast, noteOutstanding, passSilently, settleSilently } from "./holding.js";
 import { beat, noteLifetimes } from "./lifetimes.js";
-import { mostCharacters } from "./limits.js";
+import { Mover } from "./mover.js";
 import type { OrderedStream, Ordering } from "./ordering.js";
 import { headOf, outgoing } from "./outgoing.js";
+import { beyondNode, beyondOwed, beyondRequest, beyondStream } from "./request-limits.js";
 import { requestedType } from "./requested-type.js";
-import { type ErrorsToTell, noErrors, noted } from "./resource-errors.js";
+import { errorsToTell, noErrors } from "./resource-errors.js";
+import type { Move } from "./resting-place.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import { usedBy } from "./shared-stage.js";
 import { sotw } from "./sotw.js";
 import { isSettled, statusOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
-import { holdAll, isUpToDate, newSubscriber, type Subscriber, setsOf, standsOnlyAt } from "./subscriber.js";
+import { holdAll, isUpToDate, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
 import { Told } from "./told.js";
+import { usuallyAnswered } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
 /** The server's end of a discovery stream, before any request. */
@@ -63,14 +65,15 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** The time that it was told last, in milliseconds. */
   #now = 0;
   #ordering: Ordering | undefined;
-  /** Authorities that the client was noted to ask for in vain. */
-  #foreign = noForeign;
+  readonly #foreign: ForeignAuthorities;
   #closed = false;
+  readonly #mover = new Mover();
 
   constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
     this.#options = options;
     this.#rules = rules;
     this.#told = new Told(options);
+    this.#foreign = new ForeignAuthorities(options.authorities);
     this.#warming = new StreamWarming(options);
     this.#surroundings = {
       api: options.api,
@@ -86,52 +89,45 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#now = now;
     switch (event.kind) {
       case "request":
-        return this.#receive(event.bytes);
+        return this.#usual(event.bytes) ?? this.#receive(event.bytes);
       case "heartbeat":
+        this.#mover.wake();
         for (const asker of this.#ordered) if (this.#told.ttl(asker.type)) beat(asker, event.interval);
         return [];
       case "time": {
+        this.#mover.wake();
         const ended = this.#ordering?.expire(this, this.#now) ?? [];
         return ended.map((wait) => ({ kind: "wait-ended", ...wait }));
       }
       case "snapshot":
-        this.#told.follow(event.ttl, event.resourceErrors);
+        if (this.#told.follow(event.ttl, event.resourceErrors)) this.#mover.changed();
         this.#follow(event.ordering);
-        this.#take(event.snapshot);
+        if (this.#mover.depart(event.snapshot)) this.#newest = event.snapshot;
+        else this.#take(event.snapshot);
         return [];
       case "absent": {
+        this.#mover.wake();
         const asker = this.#askers.get(event.type.typeUrl);
-        if (asker !== undefined) this.#decide(asker, NameSet.of(event.names), event.errors ?? []);
+        if (asker !== undefined) decide(asker, NameSet.of(event.names), event.errors ?? [], this.#told.errors);
         return [];
       }
     }
   }
 
   #follow(ordering: Ordering | undefined): void {
-    if (ordering === this.#ordering) return;
+    if (ordering === this.#ordering) {
+      if (ordering !== undefined && !ordering.isAlone(this)) this.#mover.wake();
+      return;
+    }
+    this.#mover.changed();
     this.#ordering?.leave(this);
     this.#ordering = ordering;
     ordering?.join(this);
   }
 
-  #decide(asker: Asker, names: NameSet, errors: readonly ResourceError[]): void {
-    for (const name of names) asker.undecided.delete(name);
-    if (!this.#told.errors) return;
-    const waiting = [...names].filter((name) => asker.subscription.names.has(name));
-    asker.owed = asker.owed.with(waiting);
-    asker.errors = noted(
-      asker.errors,
-      errors.filter(({ name }) => asker.subscription.names.has(name)),
-    );
-  }
-
   #take(snapshot: Snapshot): void {
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
-    for (const subscriber of this.#ordered) {
-      const newest = this.#newest?.of(subscriber.type);
-      if (standsOnlyAt(subscriber, newest)) continue;
-      for (const set of setsOf(subscriber)) if (set !== newest) ResourceSets.shorten(set);
-    }
+    for (const asker of this.#ordered) shortenSets(asker, this.#newest?.of(asker.type));
     this.#ordering?.shorten(snapshot);
     // Also of types that were not asked for: they are kept with the others.
     for (const set of this.#begun?.sets.values() ?? []) {
@@ -143,27 +139,65 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   next(now = this.#now): OutgoingResponse | undefined {
     this.#now = now;
-    if (this.#closed || this.#newest === undefined || this.#node === undefined) return undefined;
+    if (this.#mover.isIdle || this.#closed || this.#newest === undefined || this.#node === undefined) return undefined;
+    const { move } = this.#mover;
+    if (move !== undefined) return this.#repeat(move, this.#newest);
     const snapshot = this.#begun ?? this.#newest;
     const ordering = this.#ordering;
     // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
-      const before = ordering === undefined ? [] : this.#ordered.map(({ acked }) => acked);
+      if (stage !== wholeStage) this.#mover.wake();
+      let moved: Asker[] | undefined;
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
         const heldBack = stage.heldBack.get(asker.type.typeUrl);
+        const { acked } = asker;
         const response = this.#bring(asker, { target, heldBack, snapshot, node: this.#node }) ?? this.#heartbeat(asker);
-        if (response === undefined) continue;
+        if (response === undefined) {
+          if (asker.acked !== acked) moved = [...(moved ?? []), asker];
+          continue;
+        }
         if (!response.isHeartbeat) this.#begun = snapshot;
         return response;
       }
-      const moved = ordering === undefined ? [] : this.#ordered.filter(({ acked }, index) => acked !== before[index]);
-      for (const { type } of moved) ordering?.progressed(this, type);
-      if (moved.length === 0 || stage === wholeStage) break;
+      if (ordering === undefined || moved === undefined) break;
+      for (const { type } of moved) ordering.progressed(this, type);
+      if (stage === wholeStage) break;
     }
     this.#begun = undefined;
-    return snapshot === this.#newest ? undefined : this.next();
+    if (snapshot !== this.#newest) return this.next();
+    this.#settle();
+    return undefined;
+  }
+
+  /** What another stream did that stood at the same place. */
+  #repeat({ silent, memory }: Move, wanted: Snapshot): OutgoingResponse | undefined {
+    if (this.#mover.isAtStart) this.#ordering?.pass(wanted, memory);
+    const { step } = this.#mover;
+    if (step !== undefined) {
+      const { index, set, response } = step;
+      const asker = this.#ordered[index] as Asker;
+      this.#mover.take();
+      this.#begun = wanted;
+      holdAll(asker, set, NameSet.empty);
+      if (asker.type.warmedBy.length > 0) this.#warming.sent(response.content, set, this.#askers);
+      return this.#send(asker, response, false);
+    }
+    for (const index of silent) passSilently(this.#ordered[index] as Asker, wanted);
+    this.#begun = undefined;
+    this.#mover.pass();
+    return undefined;
+  }
+
+  /** There is nothing to send. */
+  #settle(): void {
+    const [node, newest, ordering] = [this.#node, this.#newest, this.#ordering];
+    if (node === undefined || newest === undefined || this.#begun !== undefined) return;
+    if (this.#told.errors || !this.#warming.isIdle) return;
+    if (ordering !== undefined && !ordering.isAlone(this)) return;
+    const around = { options: this.#options, node, told: this.#told, isOrdered: ordering !== undefined };
+    this.#mover.settle(newest, this.#ordered, around);
   }
 
   /** Only of a client that holds what the snapshot has, and is owed nothing of it; but for a full set that still waits. */
@@ -182,11 +216,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   deadline(): number | undefined {
-    return this.#closed ? undefined : this.#ordering?.deadline(this);
+    if (this.#closed || this.#mover.isResting || this.#mover.move !== undefined) return undefined;
+    return this.#ordering?.deadline(this);
   }
 
   end(): void {
     this.#closed = true;
+    this.#mover.wake();
     this.#askers.clear();
     this.#ordered = [];
     this.#newest = undefined;
@@ -202,28 +238,42 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   get isSettled(): boolean {
+    if (this.#mover.isResting) return true;
     const newest = this.#newest;
-    return newest !== undefined && this.#ordered.every((asker) => isSettled(asker, newest.of(asker.type)));
+    if (newest === undefined || this.#mover.move !== undefined) return false;
+    return this.#ordered.every((asker) => isSettled(asker, newest.of(asker.type)));
+  }
+
+  /** The usual acknowledgement of what others were sent as well: all but the nonce was read before. */
+  #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
+    const { move, awaitsAnswers } = this.#mover;
+    if (move === undefined || !awaitsAnswers) return undefined;
+    const asker = usuallyAnswered(move, this.#ordered, bytes);
+    const sent = asker?.outstanding[0];
+    if (asker === undefined || sent === undefined) return undefined;
+    this.#rules.noteUsual(asker);
+    acknowledgeLast(asker, sent, this.#now);
+    this.#mover.answered();
+    const { version, nonce } = sent;
+    return [{ kind: "acknowledged", type: asker.type, nonce, version }];
   }
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
+    this.#mover.wake();
     try {
-      const { namesPerRequest, namesPerStream, nodeBytes } = this.#options.limits;
+      const { namesPerRequest, namesPerStream } = this.#options.limits;
       const request = this.#rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
       const effects: StreamEffect[] = [];
       if (this.#node === undefined) {
-        const length = nodeLengthOf(bytes, request);
-        if (length > nodeBytes) {
-          return this.#exhausted(
-            `the node takes ${length} bytes without its extensions, and at most ${nodeBytes} are allowed`,
-          );
-        }
+        const large = beyondNode(nodeLengthOf(bytes, request), this.#options.limits);
+        if (large !== undefined) return this.#close(statusCode.resourceExhausted, large);
         // Rules 113–115: the first request decides who it is.
         this.#node = nodeOf(bytes, request) ?? this.#options.defaultNode;
         if (this.#node === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
         this.#told.identify(this.#node);
         effects.push({ kind: "identified", node: this.#node });
       }
+      if (effects.length === 0) return this.#subscribe(request);
       effects.push(...this.#subscribe(request));
       return effects;
     } catch (error) {
@@ -235,29 +285,23 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #subscribe(request: Asked): readonly StreamEffect[] {
     const { limits } = this.#options;
-    const count = this.#rules.countNames(request);
-    if (count > limits.namesPerRequest) {
-      return this.#exhausted(
-        `a request has ${count} resource names, and at most ${limits.namesPerRequest} are allowed`,
-      );
-    }
-    const claims = this.#rules.countClaims(request);
-    if (claims > limits.namesPerStream) {
-      return this.#exhausted(
-        `a request claims to have ${claims} resources, and at most ${limits.namesPerStream} are allowed`,
-      );
-    }
+    const beyond = beyondRequest(this.#rules.countNames(request), this.#rules.countClaims(request), limits);
+    if (beyond !== undefined) return this.#close(statusCode.resourceExhausted, beyond);
     const requested = requestedType(request.typeUrl, this.#options);
     if (requested.kind === "refused") return this.#close(statusCode.invalidArgument, requested.message);
 
     const { type, api } = requested;
     const asker = this.#askers.get(type.typeUrl);
     const owedBefore = asker?.owed.size ?? 0;
-    const namesBefore = asker?.subscription.names ?? NameSet.empty;
+    const before = asker?.subscription;
+    const namesBefore = before?.names ?? NameSet.empty;
     const effects = asker === undefined ? [] : this.#hear(asker, request);
     if (asker === undefined) {
       if (this.#askers.size >= limits.typesPerStream) {
-        return this.#exhausted(`the stream asks for more than ${limits.typesPerStream} resource types`);
+        return this.#close(
+          statusCode.resourceExhausted,
+          `the stream asks for more than ${limits.typesPerStream} resource types`,
+        );
       }
       const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
       this.#warming.begun(added);
@@ -267,27 +311,24 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       effects.push({ kind: "subscribed", type, wildcard, names: names.size });
     }
     const known = this.#askers.get(type.typeUrl);
-    if (known !== undefined && this.#rules.hasLocators(request)) known.tellsVariants = true;
-    const names = this.#ordered.reduce((sum, { subscription }) => sum + subscription.names.size, 0);
-    if (names > limits.namesPerStream) {
-      return this.#exhausted(`the stream names ${names} resources, and at most ${limits.namesPerStream} are allowed`);
+    if (known === undefined) return effects;
+    const tellsVariants = known.tellsVariants || this.#rules.hasLocators(request);
+    if (known.subscription !== before || known.tellsVariants !== tellsVariants) {
+      this.#mover.changed();
+      known.tellsVariants = tellsVariants;
+      const many = beyondStream(this.#ordered, limits);
+      if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
     }
-    const most = mostCharacters(limits);
-    const characters = this.#ordered.reduce((sum, { subscription }) => sum + subscription.names.characters, 0);
-    if (characters > most) {
-      return this.#exhausted(`the stream's names have ${characters} characters, and at most ${most} are allowed`);
+    const unread = asker && beyondOwed(asker, owedBefore, limits);
+    if (unread !== undefined) return this.#close(statusCode.resourceExhausted, unread);
+    const after = known.subscription.names;
+    if (after !== namesBefore) effects.push(...this.#foreign.note(type, after));
+    if (this.#options.onDemand?.has(type.typeUrl)) {
+      const demanded = demandedOf(known, this.#rules.demand(request, namesBefore, after), this.#newest);
+      if (demanded !== undefined) return [...effects, demanded];
     }
-    // Names that a client takes back at once are still to be answered under a wildcard, which it may put off by not reading.
-    const owed = asker?.owed.size ?? 0;
-    if (owed > owedBefore && (owed > limits.namesPerStream || (asker?.owed.characters ?? 0) > most)) {
-      return this.#exhausted(
-        `the stream waits for ${owed} names, and at most ${limits.namesPerStream} of ${most} characters are allowed`,
-      );
-    }
-    const after = known?.subscription.names ?? NameSet.empty;
-    if (after !== namesBefore) effects.push(...this.#foreignIn(type, after));
-    const demanded = this.#options.onDemand?.has(type.typeUrl) ? this.#demand(type, request, namesBefore) : undefined;
-    return demanded === undefined ? effects : [...effects, demanded];
+    if (effects.length === 1 && effects[0]?.kind === "acknowledged") this.#settle();
+    return effects;
   }
 
   /** A further request of a type. */
@@ -305,17 +346,6 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return effects;
   }
 
-  #demand(type: ResourceType, request: Asked, before: NameSet): StreamEffect | undefined {
-    const asker = this.#askers.get(type.typeUrl);
-    if (asker === undefined) return undefined;
-    const { names } = asker.subscription;
-    const demand = withoutLocators(this.#rules.demand(request, before, names));
-    if (demand.added.length + demand.again.length + demand.dropped.length === 0) return undefined;
-    noteDemand(asker, demand);
-    if (this.#newest !== undefined) noteNewest(asker, this.#newest.of(type));
-    return { kind: "demanded", type, ...demand, names };
-  }
-
   /** Brings one type to its target. */
   #bring(asker: Asker, course: Course): OutgoingResponse | undefined {
     const response = this.#respond(asker, course);
@@ -326,10 +356,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   #respond(asker: Asker, { target: current, heldBack, snapshot, node }: Course): OutgoingResponse | undefined {
-    const { type, api } = asker;
+    const { type } = asker;
     this.#rules.settleClaims(asker, current, this.#surroundings);
     this.#warming.deliver(asker, snapshot);
-    const errors = this.#told.errors ? this.#errorsToTell(asker) : undefined;
+    const errors = this.#told.errors ? errorsToTell(asker, this.#options) : undefined;
     if (isUpToDate(asker, current)) return undefined;
     if (asker.undecided.size + asker.waitsFor.size === 0 && isUnconcerned(asker, current)) {
       asker.held = current;
@@ -340,19 +370,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (this.#options.variant === "sotw" && mustWait(asker, undecided)) return undefined;
     // What is there and may not be sent yet is no more absent than what is undecided.
     const later = among(asker.owed, heldBack === undefined ? undecided : new Set([...undecided, ...heldBack]));
-    const need: Need = {
-      variant: this.#options.variant,
-      api,
-      subscription: asker.subscription,
-      held: asker.held,
-      current,
-      everything: asker.everything,
-      owed: asker.owed.without(later),
-      mustAnswer: asker.mustAnswer,
-      absenceUnsaid: isAbsenceUnsaid(type, node),
-      tellsVariants: asker.tellsVariants,
-      errors,
-    };
+    const absenceUnsaid = isAbsenceUnsaid(type, node);
+    const need = needOf(asker, current, asker.owed.without(later), { ...this.#options, absenceUnsaid, errors });
     asker.errors = noErrors;
     const response = sharedResponse(this.#rules, need, headOf(asker, current, this.#told));
     holdAll(asker, current, later);
@@ -364,31 +383,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return this.#send(asker, response, false);
   }
 
-  /** What it names and was not answered is owed: SotW has no other way to say that there is none. */
-  #errorsToTell(asker: Asker): ErrorsToTell {
-    if (asker.unanswered && asker.type.schema !== undefined) asker.owed = asker.owed.with(asker.subscription.names);
-    asker.unanswered = false;
-    return { known: asker.errors, authorities: this.#options.authorities };
-  }
-
-  #foreignIn(type: ResourceType, names: NameSet): readonly StreamEffect[] {
-    const before = this.#foreign;
-    this.#foreign = withForeign(before, names, this.#options.authorities);
-    if (this.#foreign === before) return [];
-    const added = [...this.#foreign].filter((authority) => !before.has(authority));
-    return added.map((authority) => ({ kind: "foreign", type, authority }));
-  }
-
   #send(asker: Asker, shared: SharedResponse, isHeartbeat: boolean): OutgoingResponse {
+    this.#mover.sent(this.#ordered, asker, shared);
     const { sent, response } = outgoing(asker, shared, ++this.#sent, this.#now, isHeartbeat);
     this.#rules.noteSent(asker, sent);
     noteOutstanding(asker, sent);
     asker.lastSent = sent;
     return response;
-  }
-
-  #exhausted(message: string): readonly StreamEffect[] {
-    return this.#close(statusCode.resourceExhausted, message);
   }
 
   #close(code: StatusCode, message: string): readonly StreamEffect[] {

@@ -1,7 +1,8 @@
 import type { ApiVersion, Reference, Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { ResourceError } from "../messages/responses.js";
+import type { UsualAnswer } from "../messages/usual-answer.js";
 import { NameSet } from "../name-set.js";
-import { emptyResourceSet, type ResourceSet } from "../resource-set.js";
+import { emptyResourceSet, type ResourceSet, ResourceSets } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
 import { type Holding, newHolding, type Sent } from "./client-use.js";
 import { noErrors } from "./resource-errors.js";
@@ -76,6 +77,8 @@ export interface Subscriber extends Holding {
   seen: NameSet;
   /** Those of them that a response with the full state waits for. */
   waitsFor: NameSet;
+  /** How the client acknowledges, as long as it asks for the same; undefined where it is not known. */
+  usual: UsualAnswer | undefined;
 }
 
 /** Of clients that wait for no decision; never added to. */
@@ -102,33 +105,24 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     undecided: noneUndecided,
     seen: NameSet.empty,
     waitsFor: NameSet.empty,
+    usual: undefined,
   };
 }
 
-/** Every set that is remembered of a client, perhaps for long; some twice. */
-export function* setsOf({
-  held,
-  acked,
-  outstanding,
-  lastSent,
-  rejection,
-  draining,
-}: Subscriber): Iterable<ResourceSet> {
-  yield held;
-  if (acked !== undefined) yield acked;
-  for (const { set } of outstanding) yield set;
-  // Of a client whom no change concerns it stays the same.
-  if (lastSent !== undefined) yield lastSent.set;
-  if (rejection !== undefined) yield rejection.after;
-  if (rejection?.before !== undefined) yield rejection.before;
-  for (const { set } of draining) yield set;
-}
-
-/** Whether all that is remembered of a client is this set, as it mostly is: what `setsOf` would say at more cost. */
-export function standsOnlyAt(subscriber: Subscriber, set: ResourceSet | undefined): boolean {
+/** Lets go of what there was between each set that is remembered of a client, perhaps for long, and the newest: mostly it is this one, and nothing is to be done. */
+export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefined): void {
   const { held, acked, outstanding, lastSent, rejection, draining } = subscriber;
-  if (held !== set || acked !== set || lastSent?.set !== set) return false;
-  return outstanding.length === 0 && rejection === undefined && draining.length === 0;
+  if (held !== newest) ResourceSets.shorten(held);
+  if (acked !== newest && acked !== undefined) ResourceSets.shorten(acked);
+  // Of a client whom no change concerns it stays the same.
+  if (lastSent !== undefined && lastSent.set !== newest) ResourceSets.shorten(lastSent.set);
+  if (outstanding.length > 0) for (const { set } of outstanding) if (set !== newest) ResourceSets.shorten(set);
+  if (rejection !== undefined) {
+    for (const set of [rejection.after, rejection.before]) {
+      if (set !== undefined && set !== newest) ResourceSets.shorten(set);
+    }
+  }
+  if (draining.length > 0) for (const { set } of draining) if (set !== newest) ResourceSets.shorten(set);
 }
 
 /** Nothing is to be sent as long as the snapshot has this very set. */

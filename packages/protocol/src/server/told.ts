@@ -26,12 +26,13 @@ export class Told {
     this.#decide();
   }
 
-  /** The settings of the node's group; undefined for no TTLs, and for what the options say of errors. */
-  follow(ttl: TtlPolicy | undefined, errors: ResourceErrorPolicy | undefined): void {
-    if (ttl === this.#ttlPolicy && errors === this.#errorPolicy) return;
+  /** The settings of the node's group; undefined for no TTLs, and for what the options say of errors. True where they are others than before. */
+  follow(ttl: TtlPolicy | undefined, errors: ResourceErrorPolicy | undefined): boolean {
+    if (ttl === this.#ttlPolicy && errors === this.#errorPolicy) return false;
     this.#ttlPolicy = ttl;
     this.#errorPolicy = errors;
     this.#decide();
+    return true;
   }
 
   /** The client is told the TTLs of this type. */

@@ -45,6 +45,8 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
   /** Equal for needs with the same bytes. */
   bodyKey(need: Need, contentKey: string): string;
   write(head: ResponseHead, content: Content): Uint8Array;
+  /** The client acknowledged what was sent last, by its usual answer. */
+  noteUsual(asker: Asker): void;
   /** Called while `lastSent` is still the one before. */
   noteSent(asker: Asker, sent: Sent): void;
 }

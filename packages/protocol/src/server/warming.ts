@@ -70,6 +70,10 @@ export class WarmingNames {
     this.#count = left.size;
   }
 
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
   get names(): NameSet {
     const [first = NameSet.empty, ...more] = this.#parts;
     return more.length === 0 ? first : NameSet.of(this.#parts.flatMap((part) => [...part]));

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encodeRequest } from "../testing/wire.js";
+import { UsualAnswer } from "./usual-answer.js";
+
+const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const sotw = { version: 1, nonce: 5 } as const;
+const delta = { version: undefined, nonce: 6 } as const;
+const sotwAnswer = (version: string, nonce: string, names: readonly string[] = ["a", "b"]) =>
+  encodeRequest("sotw", { typeUrl, version, nonce, names });
+const deltaAnswer = (nonce: string, more = {}) => encodeRequest("delta", { typeUrl, nonce, ...more });
+
+test("an acknowledgement is the usual one where only version and nonce are others", () => {
+  const usual = UsualAnswer.of(sotwAnswer("v1", "9"), sotw);
+  assert.ok(usual?.is(sotwAnswer("v1", "9"), "v1", "9"));
+  assert.ok(usual?.is(Buffer.from(sotwAnswer("version 2", "10")), "version 2", "10"));
+  assert.equal(usual?.is(sotwAnswer("v1", "9"), "v1", "8"), false);
+  assert.equal(usual?.is(sotwAnswer("v2", "9"), "v1", "9"), false);
+  assert.equal(usual?.is(sotwAnswer("v1", "9", ["a", "c"]), "v1", "9"), false);
+  assert.equal(usual?.is(sotwAnswer("v1", "9", ["a"]), "v1", "9"), false);
+  assert.equal(usual?.is(sotwAnswer("", "9"), "v1", "9"), false);
+});
+
+test("many names are compared, too", () => {
+  const names = Array.from({ length: 200 }, (_, index) => `cluster-${index}`);
+  const usual = UsualAnswer.of(sotwAnswer("v1", "9", names), sotw);
+  const others = names.map((name) => (name === "cluster-77" ? "cluster-7x" : name));
+  for (const form of [(bytes: Uint8Array) => bytes, (bytes: Uint8Array) => Buffer.from(bytes)]) {
+    assert.ok(usual?.is(form(sotwAnswer("v1", "12", names)), "v1", "12"));
+    assert.equal(usual?.is(form(sotwAnswer("v1", "12", others)), "v1", "12"), false);
+  }
+});
+
+test("a rejection is none, nor is what asks for something, or says more", () => {
+  const usual = UsualAnswer.of(deltaAnswer("9"), delta);
+  assert.ok(usual?.is(deltaAnswer("123"), "v1", "123"));
+  assert.equal(usual?.is(deltaAnswer("9", { error: { code: 3, message: "no" } }), "v1", "9"), false);
+  assert.equal(usual?.is(deltaAnswer("9", { subscribe: ["a"] }), "v1", "9"), false);
+  assert.equal(usual?.is(deltaAnswer("9", { node: { id: "n" } }), "v1", "9"), false);
+  assert.equal(usual?.is(Buffer.concat([deltaAnswer("9"), deltaAnswer("8")]), "v1", "9"), false);
+  assert.equal(usual?.is(deltaAnswer("9").subarray(0, -1), "v1", "9"), false);
+  assert.equal(usual?.is(new Uint8Array(), "v1", "9"), false);
+});
+
+test("what is not of the usual form is not remembered", () => {
+  const nonce = (length: readonly number[]) => Buffer.from([6 * 8 + 2, ...length, 0x39]);
+  assert.ok(UsualAnswer.of(nonce([1]), delta));
+  // A length in more bytes than it needs: the byte in front of the text says something else.
+  assert.equal(UsualAnswer.of(nonce([0x81, 0]), delta), undefined);
+  assert.equal(UsualAnswer.of(Buffer.concat([nonce([1]), nonce([1])]), delta), undefined);
+  assert.equal(UsualAnswer.of(deltaAnswer(""), delta), undefined);
+  assert.equal(UsualAnswer.of(sotwAnswer("", "9"), sotw), undefined);
+  assert.equal(UsualAnswer.of(deltaAnswer("9".repeat(200)), delta), undefined);
+});
+
+test("what is remembered is a copy", () => {
+  const bytes = Buffer.from(deltaAnswer("9"));
+  const usual = UsualAnswer.of(bytes, delta);
+  bytes.fill(0);
+  assert.ok(usual?.is(deltaAnswer("9"), "v1", "9"));
+});

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resourceTypes } from "@xdskit/api";
+import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import { assertCollected } from "../testing/collected.js";
+import { sampleResource, urlOf } from "../testing/sample-resources.js";
+import { encodeRequest, type Request } from "../testing/wire.js";
+import type { OutgoingResponse, Variant } from "./contract.js";
+
+const names = ["a", "b"];
+const asked = { cluster: [], endpoint: names } as const;
+
+/** Counts how often a set of the snapshot is asked for. */
+function watched(snapshot: Snapshot, looks: { count: number }): Snapshot {
+  const of: Snapshot["of"] = (type) => {
+    looks.count += 1;
+    return snapshot.of(type);
+  };
+  return { sets: snapshot.sets, of };
+}
+
+function client(variant: Variant) {
+  const stream = createStream({
+    ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+    only: undefined,
+  });
+  const ordering = new Ordering();
+  const request = (type: "cluster" | "endpoint", more: Partial<Request>) => {
+    const own =
+      variant === "sotw" ? { names: asked[type] } : more.nonce === undefined ? { subscribe: asked[type] } : {};
+    const bytes = encodeRequest(variant, { typeUrl: urlOf(type, "v3"), ...own, ...more });
+    return stream.step({ kind: "request", bytes });
+  };
+  request("cluster", { node: { id: "n" } });
+  request("endpoint", {});
+  return {
+    stream,
+    /** Gives it a snapshot, and answers what it sends; says how much that was. */
+    bring(snapshot: Snapshot): number {
+      stream.step({ kind: "snapshot", snapshot, ordering });
+      const sent: OutgoingResponse[] = [];
+      for (let next = stream.next(); next !== undefined; next = stream.next()) sent.push(next);
+      for (const { type, nonce, version } of sent) {
+        const [effect] = request(type.name as "cluster", { nonce, version });
+        assert.equal(effect?.kind, "acknowledged");
+      }
+      assert.equal(stream.next(), undefined);
+      return sent.length;
+    },
+  };
+}
+
+const first = () =>
+  updateSnapshot(emptySnapshot(), {
+    upsert: names.flatMap((name) => [
+      sampleResource("cluster", name, `1->${name}`),
+      sampleResource("endpoint", name, "1"),
+    ]),
+  });
+
+for (const variant of ["sotw", "delta"] as const) {
+  test(`${variant}: a stream does what another one did without a look at the snapshot`, () => {
+    const [one, other] = [client(variant), client(variant)];
+    let snapshot = first();
+    for (const each of [one, other]) each.bring(snapshot);
+    for (const type of ["endpoint", "cluster"] as const) {
+      const expected = type === "cluster" ? 2 : 1;
+      snapshot = updateSnapshot(snapshot, { upsert: [sampleResource(type, "a", type === "cluster" ? "2->a" : "2")] });
+      const looks = { count: 0 };
+      const given = watched(snapshot, looks);
+      assert.equal(one.bring(given), expected);
+      // What its order remembers of the past is compared with what there is; of the two it is the same.
+      const most = Math.floor(looks.count / 3);
+      looks.count = 0;
+      assert.equal(other.bring(given), expected);
+      assert.ok(looks.count <= most, `${looks.count} looks`);
+      assert.ok(other.stream.isSettled);
+    }
+  });
+}
+
+test("a stream that sleeps does not hold what came after, nor does one that went on hold what was before", async () => {
+  const [asleep, ...others] = [client("delta"), client("delta"), client("delta")];
+  const gone: WeakRef<object>[] = [];
+  (() => {
+    let snapshot = first();
+    for (const each of [asleep, ...others]) each?.bring(snapshot);
+    for (let round = 0; round < 20; round++) {
+      snapshot = updateSnapshot(snapshot, { upsert: [sampleResource("endpoint", "a", `round ${round}`)] });
+      for (const each of others) assert.equal(each.bring(snapshot), 1);
+      if (round < 10) gone.push(new WeakRef(snapshot));
+    }
+  })();
+  await assertCollected(gone);
+});

@@ -1,0 +1,44 @@
+import type { StreamLimits } from "./contract.js";
+import { mostCharacters } from "./limits.js";
+import type { Subscriber } from "./subscriber.js";
+
+/** Why a node is larger than one may be (rule 162); undefined where it is not. */
+export function beyondNode(bytes: number, { nodeBytes }: StreamLimits): string | undefined {
+  if (bytes <= nodeBytes) return undefined;
+  return `the node takes ${bytes} bytes without its extensions, and at most ${nodeBytes} are allowed`;
+}
+
+/** Why a request goes beyond what one may hold (rule 162); undefined where it does not. */
+export function beyondRequest(names: number, claims: number, limits: StreamLimits): string | undefined {
+  if (names > limits.namesPerRequest) {
+    return `a request has ${names} resource names, and at most ${limits.namesPerRequest} are allowed`;
+  }
+  if (claims > limits.namesPerStream) {
+    return `a request claims to have ${claims} resources, and at most ${limits.namesPerStream} are allowed`;
+  }
+  return undefined;
+}
+
+/** Why a stream goes beyond what one may hold, after a request changed what it asks for; undefined where it does not. */
+export function beyondStream(subscribers: readonly Subscriber[], limits: StreamLimits): string | undefined {
+  let names = 0;
+  let characters = 0;
+  for (const { subscription } of subscribers) {
+    names += subscription.names.size;
+    characters += subscription.names.characters;
+  }
+  if (names > limits.namesPerStream) {
+    return `the stream names ${names} resources, and at most ${limits.namesPerStream} are allowed`;
+  }
+  const most = mostCharacters(limits);
+  if (characters > most) return `the stream's names have ${characters} characters, and at most ${most} are allowed`;
+  return undefined;
+}
+
+/** Names that a client takes back at once are still to be answered under a wildcard, which it may put off by not reading. */
+export function beyondOwed({ owed }: Subscriber, before: number, limits: StreamLimits): string | undefined {
+  if (owed.size <= before) return undefined;
+  const most = mostCharacters(limits);
+  if (owed.size <= limits.namesPerStream && owed.characters <= most) return undefined;
+  return `the stream waits for ${owed.size} names, and at most ${limits.namesPerStream} of ${most} characters are allowed`;
+}

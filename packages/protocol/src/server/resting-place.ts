@@ -1,0 +1,80 @@
+import type { ResourceSet } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
+import type { PassMemory } from "./ordering.js";
+import type { SharedResponse } from "./shared-responses.js";
+
+/**
+ * Where streams stand whose clients ask for the same in the same way, use what one snapshot has for it and wait for nothing. All who stand there do the same when they are given
+ * the next snapshot.
+ */
+export class RestingPlace {
+  readonly snapshot: Snapshot;
+  /** What tells it from other places at the snapshot. */
+  readonly key: string;
+  /** How many streams stand there. */
+  residents = 0;
+
+  constructor(snapshot: Snapshot, key: string) {
+    this.snapshot = snapshot;
+    this.key = key;
+  }
+}
+
+/** One response of a move. */
+export interface MoveStep {
+  /** Which of the stream's types, in delivery order. */
+  readonly index: number;
+  /** What it brings the client to. */
+  readonly set: ResourceSet;
+  readonly response: SharedResponse;
+}
+
+/** The way from a place to a snapshot, as the first stream went it that was given the snapshot there: the others need not find it again. */
+export interface Move {
+  readonly steps: readonly MoveStep[];
+  /** Types of which there was nothing to say, though they changed. */
+  readonly silent: readonly number[];
+  /** Where a stream stands once its client acknowledged everything. */
+  readonly to: RestingPlace;
+  /** What it did to the past of the order of the stream that went last. */
+  readonly memory: PassMemory;
+}
+
+/** Weak at both ends: places are there for as long as streams stand at them, and a snapshot that somebody remembers must not hold what came after it. */
+const places = new WeakMap<Snapshot, Map<string, WeakRef<RestingPlace>>>();
+const moves = new WeakMap<RestingPlace, WeakMap<Snapshot, Move>>();
+
+/** Places at one snapshot that are remembered: more than that only clients make that ask for ever other things. */
+const mostPlaces = 2_000;
+
+/** Characters of the longest key of a place that streams share. */
+const longestKey = 4_000;
+
+/** The place with this key at a snapshot: one and the same for all streams there. */
+export function restingPlace(snapshot: Snapshot, key: string): RestingPlace {
+  if (key.length > longestKey) return new RestingPlace(snapshot, key);
+  let there = places.get(snapshot);
+  if (there === undefined) {
+    there = new Map();
+    places.set(snapshot, there);
+  }
+  const known = there.get(key)?.deref();
+  if (known !== undefined) return known;
+  if (there.size >= mostPlaces) there.clear();
+  const made = new RestingPlace(snapshot, key);
+  there.set(key, new WeakRef(made));
+  return made;
+}
+
+export function knownMove(from: RestingPlace, to: Snapshot): Move | undefined {
+  return moves.get(from)?.get(to);
+}
+
+export function rememberMove(from: RestingPlace, to: Snapshot, move: Move): void {
+  let known = moves.get(from);
+  if (known === undefined) {
+    known = new WeakMap();
+    moves.set(from, known);
+  }
+  known.set(to, move);
+}

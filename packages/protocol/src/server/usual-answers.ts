@@ -1,0 +1,56 @@
+import { type AnswerFields, UsualAnswer } from "../messages/usual-answer.js";
+import { NameSet } from "../name-set.js";
+import type { Sent } from "./client-use.js";
+import type { Move } from "./resting-place.js";
+import type { Subscriber } from "./subscriber.js";
+
+/** By the names that acknowledgements repeat. A fleet of one kind of client writes them alike. */
+const known = new WeakMap<NameSet, UsualAnswer[]>();
+
+/** Ways to write it that are remembered for the same names, over all types. */
+const mostWays = 32;
+
+/** The same for who names nothing: type URL, version, nonce. */
+const mostBytesWithoutNames = 1024;
+
+/**
+ * How a client acknowledges, of an acknowledgement that was read: one that others write in the same way is shared with them. Undefined where it is not worth remembering.
+ * `names`: those that it repeats; no more is kept than they take.
+ */
+export function usualAnswerOf(
+  bytes: Uint8Array,
+  fields: AnswerFields,
+  { version, nonce }: Sent,
+  names: NameSet = NameSet.empty,
+): UsualAnswer | undefined {
+  if (bytes.length > mostBytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
+  let ways = known.get(names);
+  const same = ways?.find((way) => way.is(bytes, version, nonce));
+  if (same !== undefined) return same;
+  const made = UsualAnswer.of(bytes, fields);
+  // It may acknowledge with another version than it was sent.
+  if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
+  if (ways === undefined) {
+    ways = [];
+    known.set(names, ways);
+  }
+  if (ways.length < mostWays) ways.push(made);
+  return made;
+}
+
+/**
+ * Whose usual acknowledgement these bytes are, of those to whom a move said something. Of listeners each is read: what takes the place of another makes it drain.
+ */
+export function usuallyAnswered<Asker extends Subscriber>(
+  { steps }: Move,
+  askers: readonly Asker[],
+  bytes: Uint8Array,
+): Asker | undefined {
+  for (const { index } of steps) {
+    const asker = askers[index];
+    const sent = asker?.outstanding[0];
+    if (asker === undefined || sent === undefined || asker.type.drains) continue;
+    if (asker.usual?.is(bytes, sent.version, sent.nonce)) return asker;
+  }
+  return undefined;
+}

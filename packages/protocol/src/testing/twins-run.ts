@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { resourceTypes } from "@xdskit/api";
+import {
+  createStream,
+  defaultStreamLimits,
+  emptySnapshot,
+  Ordering,
+  type OutgoingResponse,
+  type Snapshot,
+  type Stream,
+  type StreamEffect,
+  type StreamEvent,
+  updateSnapshot,
+  type Variant,
+} from "../index.js";
+import { createRandom, type Random } from "./random.js";
+import { sampleResource, urlOf } from "./sample-resources.js";
+import { typeOf } from "./sample-world.js";
+import { decodeResponse, encodeRequest, type Request } from "./wire.js";
+
+const types = ["cluster", "endpoint", "listener", "route"];
+const names = ["a", "b", "c"];
+/** What is asked for by name. */
+const asking: { readonly [type: string]: readonly string[] } = { endpoint: names, route: names };
+const clients = 4;
+
+/** A response that was not answered. */
+interface Open {
+  readonly type: string;
+  readonly version: string;
+  readonly nonce: string;
+}
+
+/** One client twice: among others that do as it does, and by itself, on snapshots that nobody else stands at. */
+interface Twin {
+  readonly among: Stream;
+  readonly alone: Stream;
+  readonly orders: readonly [Ordering | undefined, Ordering | undefined];
+  readonly subscribed: Map<string, readonly string[]>;
+  readonly open: Open[];
+}
+
+/**
+ * Streams that ask for the same are given the same, mostly at the same time, and mostly acknowledge. Whatever a stream does because of what others did before it, it must
+ * do exactly as if it were alone.
+ */
+export function runTwins(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
+  const start = createRandom(seed);
+  const variant = start.chance(0.5) ? "sotw" : "delta";
+  const isOrdered = start.chance(0.7);
+  const only = start.chance(0.15) ? start.pick(types) : undefined;
+  const ttl = start.chance(0.2) ? ("always" as const) : undefined;
+  const asked = only === undefined ? types : [only];
+  let random: Random = start;
+  let now = 0;
+  /** The first is shared, each other one is of one client. */
+  let snapshots: Snapshot[] = Array.from({ length: clients + 1 }, () => emptySnapshot());
+  say(`${variant} ${isOrdered ? "ordered" : "at once"} ${only ?? "ads"}`);
+  publish(
+    types.flatMap((type) => names.map((name) => [type, name, content(type)] as const)),
+    [],
+  );
+  const twins = Array.from({ length: clients }, (_, index) => open(index));
+
+  function open(index: number): Twin {
+    const stream = () =>
+      createStream({
+        ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+        only: only === undefined ? undefined : typeOf(only),
+      });
+    const order = () => (isOrdered ? new Ordering() : undefined);
+    const twin: Twin = {
+      ...{ among: stream(), alone: stream(), orders: [order(), order()], subscribed: new Map(), open: [] },
+    };
+    for (const type of asked) {
+      twin.subscribed.set(type, asking[type] ?? []);
+      request(twin, type, { node: { id: `n${index}` } });
+    }
+    give(twin, index);
+    settle(twin);
+    return twin;
+  }
+
+  function content(type: string): string {
+    const label = String(random.int(1000));
+    if (type === "endpoint") return label;
+    return `${label}->${random.pick(names)}`;
+  }
+
+  function publish(
+    upserts: readonly (readonly [type: string, name: string, content: string])[],
+    removals: readonly (readonly [type: string, name: string])[],
+  ): void {
+    const upsert = upserts.map(([type, name, text]) => sampleResource(type, name, text));
+    const remove = removals.map(([type, name]) => ({ type: typeOf(type), name }));
+    say(`  publish ${upserts.map((one) => one.join(" ")).join(", ")} - ${removals.map((one) => one.join(" ")).join()}`);
+    snapshots = snapshots.map((snapshot) => updateSnapshot(snapshot, { upsert, remove }));
+  }
+
+  /** Both ends take the same event, and say the same of it. */
+  function both(twin: Twin, event: (which: 0 | 1) => StreamEvent): void {
+    const said = ([twin.among, twin.alone] as const).map((stream, which) =>
+      stream.step(event(which as 0 | 1), now).map(described),
+    );
+    assert.deepEqual(said[0], said[1]);
+  }
+
+  function give(twin: Twin, index: number): void {
+    both(twin, (which) => ({
+      ...{ kind: "snapshot", snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot, ttl },
+      ordering: twin.orders[which],
+    }));
+  }
+
+  function request(twin: Twin, type: string, more: Partial<Request>): void {
+    const list = twin.subscribed.get(type) ?? [];
+    const isFirst = more.node !== undefined;
+    const own = variant === "sotw" ? { names: list } : isFirst ? { subscribe: list } : {};
+    const bytes = Buffer.from(encodeRequest(variant, { typeUrl: urlOf(type, "v3"), ...own, ...more }));
+    both(twin, () => ({ kind: "request", bytes }));
+  }
+
+  /** Takes up to so many responses of both, which must be the same. */
+  function pull(twin: Twin, most: number): void {
+    for (let taken = 0; taken < most; taken++) {
+      const [one, other] = [twin.among.next(now), twin.alone.next(now)];
+      assert.deepEqual(seen(variant, one), seen(variant, other));
+      if (one === undefined) break;
+      twin.open.push({ type: one.type.name, version: one.version, nonce: one.nonce });
+    }
+    assert.deepEqual(state(twin.among), state(twin.alone));
+  }
+
+  function answer(twin: Twin, index: number): void {
+    const [response] = twin.open.splice(Math.min(index, twin.open.length - 1), 1);
+    if (response === undefined) return;
+    const { type, version, nonce } = response;
+    const rejects = random.chance(0.02);
+    const more = {
+      ...(rejects ? { error: { code: 3, message: "no" } } : {}),
+      ...(random.chance(0.03) ? { subscribe: [random.pick(names)] } : {}),
+    };
+    request(twin, type, {
+      ...{ nonce, version: random.chance(0.03) ? "older" : version },
+      ...(variant === "delta" || rejects ? more : {}),
+    });
+    if (random.chance(0.03)) request(twin, type, { nonce, version });
+    assert.deepEqual(state(twin.among), state(twin.alone));
+  }
+
+  function settle(twin: Twin): void {
+    pull(twin, 10);
+    for (let turn = 0; turn < 10 && twin.open.length > 0; turn++) {
+      answer(twin, 0);
+      if (random.chance(0.5)) pull(twin, 10);
+    }
+    pull(twin, 10);
+  }
+
+  function step(): void {
+    const kind = random.int(24);
+    if (kind < 20) {
+      const type = random.pick(random.chance(0.5) ? ["endpoint"] : types);
+      const isRemoval = random.chance(0.15);
+      const name = random.pick(names);
+      publish(isRemoval ? [] : [[type, name, content(type)]], isRemoval ? [[type, name]] : []);
+    } else if (kind === 20) {
+      now += random.pick([100, 2_000, 20_000]);
+      for (const twin of twins) both(twin, () => ({ kind: "time" }));
+    } else if (kind === 21 && random.chance(0.5)) {
+      const twin = random.pick(twins);
+      const type = random.pick(asked);
+      const list = random.some(names, 0.7);
+      if (variant === "sotw") {
+        twin.subscribed.set(type, list);
+        const last = twin.open.findLast((one) => one.type === type);
+        request(twin, type, { nonce: last?.nonce ?? "1", version: last?.version });
+      } else request(twin, type, { subscribe: list, unsubscribe: random.some(names, 0.2) });
+    } else if (kind === 22) {
+      for (const twin of twins) both(twin, () => ({ kind: "heartbeat", interval: 125 }));
+    }
+    for (const [index, twin] of twins.entries()) {
+      if (random.chance(0.9)) give(twin, index);
+      const pace = random.int(10);
+      if (pace < 6) settle(twin);
+      else if (pace < 8) pull(twin, 1);
+      else if (pace === 8) answer(twin, random.int(3));
+    }
+  }
+
+  for (let index = 0; index < steps; index++) {
+    if (without.has(index)) continue;
+    random = createRandom(seed, index);
+    now += 10;
+    say(`step ${index}`);
+    step();
+  }
+  for (const twin of twins) {
+    for (let turn = 0; turn < 5; turn++) settle(twin);
+    twin.among.end();
+    twin.alone.end();
+  }
+}
+
+function described(effect: StreamEffect): readonly unknown[] {
+  if (effect.kind === "identified" || effect.kind === "close") return [effect.kind];
+  const { version, nonce } = { version: undefined, nonce: undefined, ...effect };
+  return [effect.kind, effect.type.name, version, nonce];
+}
+
+/** In which order a response has its resources depends on how its set was read. */
+function seen(variant: Variant, response: OutgoingResponse | undefined): unknown {
+  if (response === undefined) return undefined;
+  const { resources, removed, ...more } = decodeResponse(variant, response);
+  return { ...more, resources: resources.map((one) => JSON.stringify(one)).sort(), removed: [...removed].sort() };
+}
+
+/** What is known of a client, in words. */
+function state(stream: Stream): unknown {
+  return [
+    stream.isSettled,
+    stream.deadline(),
+    stream
+      .status()
+      .map(({ type, wanted, sent, acknowledged, rejected, outstanding, onTheirWay, waits }) => [
+        ...[type.name, wanted?.version, sent?.version, sent?.set.version, sent?.at],
+        ...[acknowledged?.version, acknowledged?.at, acknowledged?.set.version, rejected?.version, outstanding],
+        ...[onTheirWay?.map(({ version }) => version), waits.map(({ kind, names }) => [kind, ...names])],
+      ]),
+  ];
+}
