@@ -240,7 +240,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   get isSettled(): boolean {
     if (this.#mover.isResting) return true;
     const newest = this.#newest;
-    if (newest === undefined || this.#mover.move !== undefined) return false;
+    if (newest === undefined || this.#mover.awaitsAnswers) return false;
     return this.#ordered.every((asker) => isSettled(asker, newest.of(asker.type)));
   }
 
