@@ -39,11 +39,13 @@ export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
-/** The client acknowledges the only response that it was sent since it used all that it was to have. */
-export function acknowledgeLast(subscriber: Subscriber, { version, count }: Sent, now: number): void {
+/** The client acknowledges the one response that it did not answer, and so uses all that it was to have. */
+export function acknowledgeLast(subscriber: Subscriber, now: number): Sent {
+  const sent = subscriber.outstanding[0] as Sent;
   subscriber.outstanding = none;
-  subscriber.ackedLast = { version, order: count, at: now };
+  subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
   subscriber.acked = subscriber.held;
+  return sent;
 }
 
 /** A client that waits for nothing need not be told what changed. */

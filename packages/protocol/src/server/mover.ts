@@ -161,7 +161,8 @@ export class Mover {
       this.#rest(place);
       return;
     }
-    const move: Move = { steps, silent, to: place, memory: newPassMemory() };
+    const warms = steps.some(({ set }) => set.type.warmedBy.length > 0);
+    const move: Move = { steps, silent, to: place, warms, memory: newPassMemory() };
     rememberMove(recording.from, snapshot, move);
     this.#move = move;
     this.#taken = steps.length;

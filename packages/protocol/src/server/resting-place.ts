@@ -36,6 +36,8 @@ export interface Move {
   readonly silent: readonly number[];
   /** Where a stream stands once its client acknowledged everything. */
   readonly to: RestingPlace;
+  /** Something of what is sent warms with what is sent next. */
+  readonly warms: boolean;
   /** What it did to the past of the order of the stream that went last. */
   readonly memory: PassMemory;
 }

@@ -4,7 +4,7 @@ import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
-import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
 import { isUnconcerned, needOf } from "./content.js";
@@ -19,6 +19,7 @@ import { beat, noteLifetimes } from "./lifetimes.js";
 import { Mover } from "./mover.js";
 import type { OrderedStream, Ordering } from "./ordering.js";
 import { headOf, outgoing } from "./outgoing.js";
+import { shortenSnapshot } from "./past-snapshots.js";
 import { beyondNode, beyondOwed, beyondRequest, beyondStream } from "./request-limits.js";
 import { requestedType } from "./requested-type.js";
 import { errorsToTell, noErrors } from "./resource-errors.js";
@@ -116,7 +117,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #follow(ordering: Ordering | undefined): void {
     if (ordering === this.#ordering) {
-      if (ordering !== undefined && !ordering.isAlone(this)) this.#mover.wake();
+      if (ordering?.isAlone(this) === false) this.#mover.wake();
       return;
     }
     this.#mover.changed();
@@ -130,9 +131,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     for (const asker of this.#ordered) shortenSets(asker, this.#newest?.of(asker.type));
     this.#ordering?.shorten(snapshot);
     // Also of types that were not asked for: they are kept with the others.
-    for (const set of this.#begun?.sets.values() ?? []) {
-      if (set !== this.#newest?.of(set.type)) ResourceSets.shorten(set);
-    }
+    if (this.#begun !== undefined) shortenSnapshot(this.#begun, snapshot);
     this.#newest = snapshot;
     for (const asker of this.#ordered) if (asker.undecided.size > 0) noteNewest(asker, snapshot.of(asker.type));
   }
@@ -172,19 +171,23 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   /** What another stream did that stood at the same place. */
-  #repeat({ silent, memory }: Move, wanted: Snapshot): OutgoingResponse | undefined {
+  #repeat({ silent, memory, warms }: Move, wanted: Snapshot): OutgoingResponse | undefined {
     if (this.#mover.isAtStart) this.#ordering?.pass(wanted, memory);
     const { step } = this.#mover;
+    for (const index of silent) {
+      if (step === undefined || index < step.index) passSilently(this.#ordered[index] as Asker, wanted);
+    }
     if (step !== undefined) {
       const { index, set, response } = step;
       const asker = this.#ordered[index] as Asker;
       this.#mover.take();
       this.#begun = wanted;
       holdAll(asker, set, NameSet.empty);
-      if (asker.type.warmedBy.length > 0) this.#warming.sent(response.content, set, this.#askers);
+      if (warms) this.#warming.sent(response.content, set, this.#askers);
       return this.#send(asker, response, false);
     }
-    for (const index of silent) passSilently(this.#ordered[index] as Asker, wanted);
+    // Names that it warms and that there are not: nothing is said of them.
+    if (warms) for (const asker of this.#ordered) asker.owed = NameSet.empty;
     this.#begun = undefined;
     this.#mover.pass();
     return undefined;
@@ -195,8 +198,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const [node, newest, ordering] = [this.#node, this.#newest, this.#ordering];
     if (node === undefined || newest === undefined || this.#begun !== undefined) return;
     if (this.#told.errors || !this.#warming.isIdle) return;
-    if (ordering !== undefined && !ordering.isAlone(this)) return;
-    const around = { options: this.#options, node, told: this.#told, isOrdered: ordering !== undefined };
+    if (ordering?.isAlone(this) === false) return;
+    const around = { options: this.#options, told: this.#told, node, isOrdered: ordering !== undefined };
     this.#mover.settle(newest, this.#ordered, around);
   }
 
@@ -249,12 +252,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const { move, awaitsAnswers } = this.#mover;
     if (move === undefined || !awaitsAnswers) return undefined;
     const asker = usuallyAnswered(move, this.#ordered, bytes);
-    const sent = asker?.outstanding[0];
-    if (asker === undefined || sent === undefined) return undefined;
+    if (asker === undefined) return undefined;
     this.#rules.noteUsual(asker);
-    acknowledgeLast(asker, sent, this.#now);
+    const { version, nonce } = acknowledgeLast(asker, this.#now);
     this.#mover.answered();
-    const { version, nonce } = sent;
     return [{ kind: "acknowledged", type: asker.type, nonce, version }];
   }
 
