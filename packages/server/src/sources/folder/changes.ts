@@ -47,6 +47,12 @@ export class Changes {
     return this.#everything || this.#names.has(directory);
   }
 
+  /** The names in this folder to which something happened; undefined: nobody knows. */
+  namesIn(directory: string): ReadonlySet<string> | undefined {
+    const names = this.#everything ? undefined : this.#names.get(directory);
+    return names === "all" ? undefined : names;
+  }
+
   /** Whether something happened to this name. */
   has({ directory, name }: Turn): boolean {
     if (this.#everything) return true;

@@ -188,7 +188,7 @@ async function look(
 }
 
 /** Whether a name can neither be nor lead to a file of some layer. */
-function isLeftOut({ directory, layers, ignored }: ListOptions, name: string, path: string): boolean {
+export function isLeftOut({ directory, layers, ignored }: ListOptions, name: string, path: string): boolean {
   if (name.startsWith(".") || ignored.has(join(directory, path))) return true;
   return !layers.some((layer) => isWithin(path, layer.path) || isWithin(layer.path, path));
 }

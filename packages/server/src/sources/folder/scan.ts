@@ -25,6 +25,7 @@ import {
   type ScannedFolder,
   unreadable,
 } from "./list-folder.js";
+import { relistFolder } from "./relist-folder.js";
 
 /** Which files there are, without their bytes. */
 export interface Scan {
@@ -164,7 +165,8 @@ class Scanner {
       const touched = changes.in(realPath) || before.turns.some((turn) => changes.has(turn));
       if (!touched) return before;
     }
-    return listFolder(this.#options, { path, realPath, stats, trail, changes, cache: this.#cache, before, trusted });
+    const folder = { path, realPath, stats, trail, changes, cache: this.#cache, before, trusted };
+    return (await relistFolder(this.#options, folder)) ?? listFolder(this.#options, folder);
   }
 
   #absent(reason: string): Scan {

@@ -1,0 +1,74 @@
+import type { BigIntStats } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { errnoOf, identityOf, isAbsence } from "@xdskit/api/disk";
+import { resourceFileExtensions } from "./folder-options.js";
+import {
+  type FolderToList,
+  isLeftOut,
+  type ListOptions,
+  pathBelow,
+  type ScannedFile,
+  type ScannedFolder,
+} from "./list-folder.js";
+
+/** Of more names the operating system may have told some and lost others. */
+const mostNames = 100;
+
+/**
+ * Looks again at those names of a folder that the watcher has told of, without listing the others: a change of one file among 10,000 costs one `lstat`. Undefined
+ * where that is not enough: nothing is known of the folder or of what happened in it, it holds links or something that is wrong, or anything but
+ * a file of resources comes or goes.
+ */
+export async function relistFolder(options: ListOptions, folder: FolderToList): Promise<ScannedFolder | undefined> {
+  const { before, trusted, changes, realPath, path } = folder;
+  if (!trusted || before === undefined || !isPlain(before)) return undefined;
+  const names = changes.namesIn(realPath);
+  if (names === undefined || names.size > mostNames) return undefined;
+  const files = new Map<string, ScannedFile | undefined>();
+  for (const name of names) {
+    if (isLeftOut(options, name, pathBelow(path, name))) continue;
+    const known = before.files.get(name);
+    const stats = await statsOf(join(realPath, name));
+    if (stats === "unknown" || before.folders.some((below) => below.name === name)) return undefined;
+    if (stats === "absent") {
+      if (known !== undefined) files.set(name, undefined);
+      continue;
+    }
+    if (!stats.isFile()) return undefined;
+    if (!resourceFileExtensions.has(extname(name).toLowerCase())) continue;
+    // Files are kept in order: a new one has no place yet.
+    if (known === undefined) return undefined;
+    const identity = identityOf(stats);
+    if (identity !== known.identity) files.set(name, { ...known, identity });
+  }
+  return {
+    ...before,
+    identity: identityOf(folder.stats),
+    files: files.size === 0 ? before.files : changed(before.files, files),
+  };
+}
+
+function isPlain({ links, turns, findings, moved }: ScannedFolder): boolean {
+  return links.length === 0 && turns.length === 0 && findings.length === 0 && !moved;
+}
+
+async function statsOf(path: string): Promise<BigIntStats | "absent" | "unknown"> {
+  try {
+    return await lstat(path, { bigint: true });
+  } catch (error) {
+    return isAbsence(errnoOf(error)) ? "absent" : "unknown";
+  }
+}
+
+function changed(
+  before: ReadonlyMap<string, ScannedFile>,
+  files: ReadonlyMap<string, ScannedFile | undefined>,
+): ReadonlyMap<string, ScannedFile> {
+  const after = new Map(before);
+  for (const [name, file] of files) {
+    if (file === undefined) after.delete(name);
+    else after.set(name, file);
+  }
+  return after;
+}
