@@ -100,7 +100,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     // What went wrong is of no use: "close" follows.
     socket.on("error", () => {});
     // A fleet that goes does so in one turn: what that costs is spread over several as well.
-    socket.on("end", () => budget.spend(socket, false, () => finish(socket)));
+    socket.on("end", () => budget.defer(socket, () => finish(socket)));
     socket.on("close", () => {
       clearTimeout(late);
       stopPings();

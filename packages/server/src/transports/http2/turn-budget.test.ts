@@ -31,6 +31,12 @@ function setUp(ms: number) {
         done.push(name);
       });
     },
+    defer(name: string) {
+      budget.defer(sourceOf(name), () => {
+        time += 1;
+        done.push(name);
+      });
+    },
     /** The end of a turn; what was done in it after the reading. */
     turn(): readonly string[] {
       const before = done.length;
@@ -63,6 +69,15 @@ test("what is known is read while a thousand newcomers wait, and does not wait f
   assert.equal(turn()[0], "known-1");
   read("known-2", false);
   assert.equal(done.at(-1), "known-2");
+});
+
+test("what may be done later is, in slices, and pauses nobody", () => {
+  const { budget, turn, done, paused, defer } = setUp(10);
+  for (let index = 0; index < 20; index++) defer(`gone-${index}`);
+  assert.deepEqual([done.length, paused.size, budget.waiting], [0, 0, 20]);
+  assert.equal(turn().length, 5);
+  while (budget.waiting > 0) turn();
+  assert.equal(done.length, 20);
 });
 
 test("what comes of one source stays in order", () => {

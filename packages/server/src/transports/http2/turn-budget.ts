@@ -13,6 +13,8 @@ export interface TurnBudget {
    * comes of one source is done in order. `isNew`: nobody knows it yet; those that are known do not wait until all that are new were seen to.
    */
   spend(source: Source, isNew: boolean, work: () => void): void;
+  /** Does the work in a later turn in any case, behind what waits of the source, of which nothing more is to be read. */
+  defer(source: Source, work: () => void): void;
   /** Sources that wait. */
   readonly waiting: number;
 }
@@ -23,23 +25,28 @@ export interface TurnBudget {
  * but for one piece of each, and is done in slices.
  */
 export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock): TurnBudget {
-  const works = new Map<Source, (() => void)[]>();
+  const works = new Map<Source, { readonly list: (() => void)[]; readonly isPaused: boolean }>();
   const queue = createFairQueue<Source>(workOn, ms / 2, clock);
   /** When this turn is spent; undefined: nothing was read in it yet. */
   let end: number | undefined;
 
   function workOn(source: Source): void {
-    const waiting = works.get(source) ?? [];
+    const waiting = works.get(source);
     works.delete(source);
-    for (const work of waiting) work();
-    source.resume();
+    if (waiting === undefined) return;
+    for (const work of waiting.list) work();
+    if (waiting.isPaused) source.resume();
+  }
+  function wait(source: Source, lane: "answers" | "changes", work: () => void, isPaused: boolean): void {
+    works.set(source, { list: [work], isPaused });
+    queue.add(source, lane);
   }
 
   return {
     spend(source, isNew, work) {
       const before = works.get(source);
       if (before !== undefined) {
-        before.push(work);
+        before.list.push(work);
         return;
       }
       if (end === undefined) {
@@ -49,11 +56,15 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock):
         });
       } else if (clock.now() >= end) {
         source.pause();
-        works.set(source, [work]);
-        queue.add(source, isNew ? "changes" : "answers");
+        wait(source, isNew ? "changes" : "answers", work, true);
         return;
       }
       work();
+    },
+    defer(source, work) {
+      const before = works.get(source);
+      if (before === undefined) wait(source, "answers", work, false);
+      else before.list.push(work);
     },
     get waiting() {
       return works.size;
