@@ -1,19 +1,33 @@
 // An xdskit server behind the control API of README.md, for measuring it beside others:
-//   node --expose-gc dist/main.js --control HOST:PORT --grpc HOST:PORT [--ordering off]
+//   node --expose-gc dist/main.js --control HOST:PORT --grpc HOST:PORT [--ordering off] [--workers N]
 import { parseArgs } from "node:util";
 import { createServer } from "@xdskit/server";
 import { createControl } from "./control.js";
-import { createFleet, groupOf } from "./fleet.js";
+import { createFleet, groupOf, groupSettings } from "./fleet.js";
+
+/** With workers: rows with more groups are not for it. */
+const mostGroups = 100;
 
 const { values } = parseArgs({
-  options: { control: { type: "string" }, grpc: { type: "string" }, ordering: { type: "string", default: "on" } },
+  options: {
+    control: { type: "string" },
+    grpc: { type: "string" },
+    ordering: { type: "string", default: "on" },
+    workers: { type: "string", default: "1" },
+  },
 });
 if (values.control === undefined || values.grpc === undefined || !["on", "off"].includes(values.ordering)) {
-  console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off]");
+  console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N]");
   process.exit(2);
 }
 
-const server = createServer({ groups: groupOf, ...(values.ordering === "off" ? { ordering: false } : {}) });
+const workers = Number(values.workers);
+const server = createServer({
+  // Where there are workers, groups are settings.
+  groups: workers > 1 ? groupSettings(mostGroups) : groupOf,
+  workers,
+  ...(values.ordering === "off" ? { ordering: false } : {}),
+});
 const control = createControl(createFleet(server), () => server.stats().eventLoop);
 await server.listen({ grpc: values.grpc });
 const [, host, port] = /^(.*):(\d+)$/.exec(values.control) ?? [];
