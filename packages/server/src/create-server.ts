@@ -267,12 +267,14 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       failed.set(name, release);
       throw error;
     }
+    pool?.changed([]);
     release();
     pool?.update();
     services.update();
   }
 
   function forgetFailure(name: string): void {
+    pool?.changed([]);
     failed.get(name)?.();
     failed.delete(name);
     pool?.update();

@@ -35,7 +35,11 @@ export interface JudgingClient {
 }
 
 /** Connects at once. */
-export function judgingClient(transport: MemoryTransport, address: string, options: JudgingOptions): JudgingClient {
+export function judgingClient(
+  transport: Pick<MemoryTransport, "open">,
+  address: string,
+  options: JudgingOptions,
+): JudgingClient {
   const { id, cluster = "", variant = "sotw", judge = () => "accept", message = "no good" } = options;
   const typeUrl = urlOf("cluster");
   const node = { id, cluster };

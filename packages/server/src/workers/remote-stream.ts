@@ -26,6 +26,8 @@ export interface RemoteContext {
   post(message: ToWorker): void;
   /** The number of what is posted next. */
   seq(): number;
+  /** What it hears of just now, its session hears of too, with what is posted next. */
+  isPublishing(): boolean;
   /** It may be to have something else: `look` is to be called by the end of the turn. */
   touched(stream: RemoteStream): void;
   /** Asks the worker, for this stream and for others that are probably looked at too. */
@@ -104,7 +106,7 @@ export class RemoteStream implements LedgerStream, Subscriber {
 
   changed(): void {
     if (this.#over) return;
-    this.#changedSeq = this.#context.seq();
+    if (this.#context.isPublishing()) this.#changedSeq = this.#context.seq();
     this.#status = undefined;
     this.#context.touched(this);
   }

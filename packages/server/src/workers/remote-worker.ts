@@ -24,6 +24,7 @@ export interface WorkerHost extends Pick<RemoteContext, "types" | "clock" | "pub
   /** Something is to be posted by the end of the turn. */
   wake(): void;
   touched(stream: RemoteStream): void;
+  isPublishing(): boolean;
   /** Calls that are answered here began or ended. */
   callsChanged(): void;
   /** Posts all that is to be posted. */
@@ -87,6 +88,7 @@ export function createRemoteWorker(
   const context: RemoteContext = {
     ...{ types: host.types, clock: host.clock, publication: host.publication, rollouts: host.rollouts },
     ...{ unpacking: host.unpacking, views: createStreamViews(host.packing, post), post, touched: host.touched },
+    isPublishing: host.isPublishing,
     toOwn: (at) => at + timeOrigin - performance.timeOrigin,
     seq: () => thread.seq,
     askStatus,

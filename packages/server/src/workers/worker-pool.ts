@@ -41,7 +41,7 @@ export interface WorkersContext {
 
 /** Discovery over gRPC in several threads: a transport whose streams are not here. */
 export interface WorkerPool extends Transport {
-  /** To be called before a change is published: it goes to the workers with what the publication decides about their streams. */
+  /** To be called before a change is published, and `update` after it: it goes to the workers with what the publication decides about their streams. */
   changed(changes: readonly LayerChange[]): void;
   /** Something happened by which streams may be told what there is. */
   update(): void;
@@ -79,6 +79,8 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
   let wasOpen = false;
   let frequent = false;
   let closing = false;
+  /** What streams hear of just now, their sessions hear of too. */
+  let isPublishing = false;
 
   function wake(): void {
     if (scheduled) return;
@@ -152,6 +154,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       host ??= {
         ...{ types, packing, accept, services: served, streams, wake, settle, unpacking: createStatusUnpacking(types) },
         ...{ clock: context.clock, publication, rollouts: context.rollouts },
+        isPublishing: () => isPublishing,
         callsChanged: () => numbers.setOpen(0, context.openHere()),
         touched(stream) {
           touched.add(stream);
@@ -187,10 +190,12 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       await Promise.all(running().map((worker) => worker.close(timeoutMs)));
     },
     changed(changes) {
+      isPublishing = true;
       if (running().length > 0 && changes.length > 0) postAll({ kind: "layers", changes: changes.map(packed) });
       wake();
     },
     update() {
+      isPublishing = false;
       const wanted = [...frequentEvents].some((kind) => events.wants(kind));
       if (wanted !== frequent) {
         frequent = wanted;
