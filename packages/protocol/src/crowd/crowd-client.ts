@@ -70,19 +70,21 @@ export class Client implements CrowdClient {
   }
 
   next(stream: number): CrowdRequest | undefined {
-    for (const [index, standing] of this.#standings.entries()) {
+    for (const standing of this.#standings) {
       if (standing.stream !== stream) continue;
       const { told, wanted, owed } = standing;
-      if (told === undefined ? wanted.isEmpty || !this.#isDue(index) : owed === undefined && told === wanted) continue;
+      if (told === undefined ? wanted.isEmpty || !this.#isDue(standing) : owed === undefined && told === wanted)
+        continue;
       return this.#request(standing);
     }
     return undefined;
   }
 
   /** What is asked for by itself waits for the answer to what comes before it; what others name follows from those. */
-  #isDue(index: number): boolean {
-    for (const [before, { of, answered, wanted }] of this.#standings.entries()) {
-      if (before >= index) return true;
+  #isDue(standing: Standing): boolean {
+    for (const before of this.#standings) {
+      if (before === standing) return true;
+      const { of, answered, wanted } = before;
       if (of.fixed !== undefined && !answered && !wanted.isEmpty) return false;
     }
     return true;
