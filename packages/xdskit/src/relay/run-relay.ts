@@ -70,7 +70,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   const { server } = relay;
   running.server = server;
   running.closers.push(relay.close);
-  server.on(createEventLog(log));
+  server.on(createEventLog(log, () => running.readiness !== "starting"));
   for (const { group, client } of relay.groups) client.on(createUpstreamLog(log, group));
 
   const readiness = () => running.readiness;

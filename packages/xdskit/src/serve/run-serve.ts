@@ -50,7 +50,10 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   const workers = options.workers ?? fromSettings.workers;
   const server = createServer({ ...fromSettings, registry, rest, workers });
   running.server = server;
-  server.on(createEventLog(log), loggedAt(options.logLevel));
+  server.on(
+    createEventLog(log, () => running.readiness !== "starting"),
+    loggedAt(options.logLevel),
+  );
 
   let last: FolderSummary | undefined;
   const logReading = createSourceLog(log);

@@ -10,7 +10,9 @@ test("a block is a warning with what was done and why; the next ones wait for te
   const lines: unknown[] = [];
   const write = (level: string) => (fields: object, message: string) => void lines.push([level, message, fields]);
   let time = 0;
-  const logBlock = createBlockLog({ warn: write("warn"), debug: write("debug") } as unknown as Log, () => time);
+  const logBlock = createBlockLog({ warn: write("warn"), debug: write("debug") } as unknown as Log, {
+    now: () => time,
+  });
   logBlock(block(80.4, 60, 79));
   time = 9_000;
   logBlock(block(70, 0, 69));
@@ -28,5 +30,20 @@ test("a block is a warning with what was done and why; the next ones wait for te
       { ...fields, ms: 60, gcMs: 1, cpuMs: 10, more: 1 },
     ],
     ["warn", "the event loop was blocked", { ...fields, ms: 90, cpuMs: 90 }],
+  ]);
+});
+
+test("before anybody is served a block is for debug alone, and delays no warning", () => {
+  const lines: unknown[] = [];
+  const write = (level: string) => (_: object, message: string) => void lines.push([level, message]);
+  let serving = false;
+  const log = { warn: write("warn"), debug: write("debug") } as unknown as Log;
+  const logBlock = createBlockLog(log, { now: () => 0, isServing: () => serving });
+  logBlock(block(300, 0, 300));
+  serving = true;
+  logBlock(block(60, 0, 60));
+  assert.deepEqual(lines, [
+    ["debug", "the event loop was blocked before anybody was served"],
+    ["warn", "the event loop was blocked"],
   ]);
 });

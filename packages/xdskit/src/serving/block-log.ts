@@ -4,12 +4,24 @@ import type { Log } from "../output/log.js";
 /** A server that is blocked over and over is not to be kept busy by saying so. Milliseconds. */
 const pauseMs = 10_000;
 
-/** Logs what blocked the event loop: a warning at most every ten seconds, the others for `debug`. */
-export function createBlockLog(log: Log, now: () => number = Date.now): (block: EventLoopBlock) => void {
+/** Who asks, and when. */
+export interface BlockLogOptions {
+  /** Before that nobody waits for an answer: the first reading of a folder is one block. */
+  readonly isServing?: () => boolean;
+  /** Milliseconds. */
+  readonly now?: () => number;
+}
+
+/** Logs what blocked the event loop of a server: a warning at most every ten seconds, the others for `debug`. */
+export function createBlockLog(
+  log: Log,
+  { isServing = () => true, now = Date.now }: BlockLogOptions = {},
+): (block: EventLoopBlock) => void {
   let last = Number.NEGATIVE_INFINITY;
   let unsaid = 0;
   return ({ ms, gcMs, cpuMs, work }) => {
     const fields = { ms: Math.round(ms), gcMs: Math.round(gcMs), cpuMs: Math.round(cpuMs), ...work };
+    if (!isServing()) return log.debug(fields, "the event loop was blocked before anybody was served");
     if (now() - last < pauseMs) {
       unsaid += 1;
       log.debug(fields, "the event loop was blocked");

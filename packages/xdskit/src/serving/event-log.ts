@@ -16,10 +16,10 @@ export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolea
 
 /**
  * Logs what happens between the server and its clients. What a source reads is logged by whoever owns the source.
- * Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`.
+ * Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`; so is a block before `isServing`.
  */
-export function createEventLog(log: Log): (event: ServerEvent) => void {
-  const logBlock = createBlockLog(log);
+export function createEventLog(log: Log, isServing: () => boolean = () => true): (event: ServerEvent) => void {
+  const logBlock = createBlockLog(log, { isServing });
   const refused = new Set<string>();
   function logRefusal(
     of: object,
