@@ -32,6 +32,11 @@ export interface Counters {
 export function createCounters(): Counters {
   const streams = new Map<string, Mutable<StreamStats>>();
   const types = new Map<string, Mutable<TypeStats>>();
+  /** The same rows, for types that there are, without putting a key together each time. */
+  const byType = {
+    sotw: new WeakMap<ResourceType, Mutable<TypeStats>>(),
+    delta: new WeakMap<ResourceType, Mutable<TypeStats>>(),
+  };
   const fetches = new Map<string, Mutable<FetchStats>>();
   const polls = new Map<string, Mutable<PollStats>>();
   const refused = new Map<StatusCode, number>();
@@ -45,13 +50,17 @@ export function createCounters(): Counters {
       }));
     },
     type: (type, variant) => {
+      const counted = byType[variant].get(type);
+      if (counted !== undefined) return counted;
       // Clients may ask for anything: what is no known type shares one row, or they could make the table grow without end.
       const { typeUrl, name } = type.schema === undefined ? unknownTypes : type;
-      return row(types, `${variant} ${typeUrl}`, () => ({
+      const found = row(types, `${variant} ${typeUrl}`, () => ({
         ...{ typeUrl, type: name, variant },
         ...{ responses: 0, heartbeats: 0, resources: 0, removals: 0, responseBytes: 0 },
         ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
       }));
+      byType[variant].set(type, found);
+      return found;
     },
     fetch: ({ api, only: { typeUrl, name } }) =>
       row(fetches, `${api} ${typeUrl}`, () => ({ typeUrl, type: name, api, calls: 0 })),

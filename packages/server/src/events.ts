@@ -205,7 +205,10 @@ export function createEvents(): Events {
       listeners.add(entry);
       return () => void listeners.delete(entry);
     },
-    wants: (kind) => [...listeners].some((each) => each.wants(kind)),
+    wants(kind) {
+      for (const each of listeners) if (each.wants(kind)) return true;
+      return false;
+    },
     emit(event) {
       if (listeners.size === 0) return;
       const told = event();

@@ -6,7 +6,7 @@ import type { StreamInfo } from "./events.js";
 import { errorsOfLate } from "./on-demand/late-names.js";
 import type { Outcome } from "./on-demand/wanted.js";
 import type { Membership } from "./publication.js";
-import type { SessionContext } from "./session.js";
+import type { SessionContext } from "./session-context.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
 
 /**

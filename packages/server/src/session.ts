@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { ResourceName, ResourceType, ResourceTypes, TypeUrl } from "@xdskit/api";
+import type { ResourceName, ResourceType } from "@xdskit/api";
 import {
   createStream,
   type Node,
@@ -9,55 +9,27 @@ import {
   type Stream,
   type StreamEffect,
   type StreamEvent,
-  type StreamOptions,
   statusCode,
   type TtlPolicy,
   type TypeStatus,
   tellsTtl,
 } from "@xdskit/protocol";
 import { type Alarm, createAlarm } from "./alarm.js";
-import type { Clock } from "./clock.js";
 import { type Counters, countResponse } from "./counters.js";
-import type { Events, NodeStreamInfo, StreamInfo } from "./events.js";
-import type { FairQueue } from "./fair-queue.js";
+import type { NodeStreamInfo, ServerEvent, StreamInfo } from "./events.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
-import type { Rollouts } from "./ledger/rollouts.js";
-import type { ServerLimits } from "./limits.js";
-import type { NodeOrders, OrderMembership } from "./node-orders.js";
+import type { OrderMembership } from "./node-orders.js";
 import { errorsOfLate } from "./on-demand/late-names.js";
 import type { Outcome } from "./on-demand/wanted.js";
-import type { Membership, Publication } from "./publication.js";
+import type { Membership } from "./publication.js";
 import type { PulseListener } from "./pulse.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
-import type { Rejections } from "./rejections.js";
+import type { SessionContext } from "./session-context.js";
 import type { Subscriber } from "./shared-stacks.js";
 import type { LayerName } from "./source.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
 import type { Standing } from "./views/place.js";
 import { standingOf } from "./views/standing.js";
-
-/** What all streams of a server share. */
-export interface SessionContext {
-  readonly types: ResourceTypes;
-  readonly limits: ServerLimits;
-  readonly defaultNode: Node | undefined;
-  readonly publication: Publication;
-  /** Undefined where changes go out at once. */
-  readonly orders: NodeOrders | undefined;
-  readonly clock: Clock;
-  /** v3 type URLs of what is supplied on demand. */
-  readonly onDemand: ReadonlySet<TypeUrl> | undefined;
-  /** Which authorities are served, and who is told why resources are not there. */
-  readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
-  readonly counters: Counters;
-  readonly events: Events;
-  readonly rejections: Rejections;
-  readonly rollouts: Pick<Rollouts, "progressed" | "left">;
-  /** Sessions that may have something to send. */
-  readonly queue: FairQueue<Session>;
-  /** Called once when nothing is left of a session. */
-  readonly ended: (session: Session) => void;
-}
 
 /** One client's stream: joins the protocol's machine, the transport's connection and the group of the node, and counts. */
 export class Session implements ConnectionHandler, Subscriber, PulseListener, LedgerStream {
@@ -112,10 +84,12 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       return;
     }
     let isLastWord = false;
-    this.#guard(() => {
-      const [effect, ...more] = this.#step({ kind: "request", bytes });
-      isLastWord = effect?.kind === "acknowledged" && more.length === 0;
-    });
+    try {
+      const effects = this.#step({ kind: "request", bytes });
+      isLastWord = effects.length === 1 && effects[0]?.kind === "acknowledged";
+    } catch (error) {
+      this.#failed(error);
+    }
     this.#progress();
     // The usual acknowledgement: nothing is lacking afterwards, so that there is nothing to look for.
     if (isLastWord && this.#settled && this.#room) this.#alarm?.set(this.#stream.deadline());
@@ -179,7 +153,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
    */
   work(): void {
     if (this.#over) return;
-    this.#guard(() => {
+    try {
       this.#giveSnapshot();
       while (this.#room && !this.#over) {
         const response = this.#stream.next(this.#now);
@@ -191,7 +165,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       }
       // Without room nothing can go on: what is due by then is seen to once there is.
       this.#alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
-    });
+    } catch (error) {
+      this.#failed(error);
+    }
     this.#progress();
     if (this.#halfClosed) this.#endOnceDecided();
   }
@@ -227,7 +203,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     const settled = this.isSettled;
     if (settled !== this.#settled) {
       this.#settled = settled;
-      if (settled) this.#context.events.emit(() => ({ kind: "synced", stream }));
+      if (settled) this.#tell({ kind: "synced", stream });
       else this.#unsettledSince = this.#context.clock.now();
     }
     this.#context.rollouts.progressed(this);
@@ -303,13 +279,30 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         this.#stream.step({ kind: "absent", type: effect.type, names, errors: errorsOfLate(late) });
         break;
       }
+      case "acknowledged":
+        if (this.#opened !== undefined) this.#acknowledged(effect, this.#opened);
+        break;
       default:
         if (this.#opened !== undefined) this.#count(effect, this.#opened);
     }
   }
 
+  /** The most usual of all. */
+  #acknowledged(
+    { type, version }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
+    stream: NodeStreamInfo,
+  ): void {
+    const { counters, events } = this.#context;
+    counters.type(type, stream.method.variant).acknowledged += 1;
+    if (events.wants("acknowledged")) this.#tell({ kind: "acknowledged", stream, type, version });
+  }
+
+  #tell(event: ServerEvent): void {
+    this.#context.events.emit(() => event);
+  }
+
   #count(
-    effect: Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" }>,
+    effect: Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>,
     stream: NodeStreamInfo,
   ): void {
     const { counters, events, rejections } = this.#context;
@@ -318,10 +311,6 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     switch (effect.kind) {
       case "subscribed":
         events.emit(() => ({ ...effect, stream }));
-        break;
-      case "acknowledged":
-        count.acknowledged += 1;
-        events.emit(() => ({ kind: "acknowledged", stream, type, version: effect.version }));
         break;
       case "rejected": {
         count.rejected += 1;
@@ -388,10 +377,14 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     try {
       action();
     } catch (error) {
-      this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
-      this.#context.counters.refuse(statusCode.internal);
-      this.end(statusCode.internal, "internal error");
+      this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): void {
+    this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+    this.#context.counters.refuse(statusCode.internal);
+    this.end(statusCode.internal, "internal error");
   }
 
   /** Nothing is read or sent from here on. */

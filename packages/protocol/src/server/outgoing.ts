@@ -1,3 +1,4 @@
+import type { Nonce } from "@xdskit/api";
 import { type ResponseHead, writeNonce } from "../messages/responses.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Sent } from "./client-use.js";
@@ -12,6 +13,27 @@ export function headOf({ type, api, tellsVariants }: Subscriber, { version }: Re
   return { typeUrl: typeUrlIn(type, api), api, version, ttl: told.ttl(type), variants: tellsVariants };
 }
 
+interface CountedNonce {
+  readonly count: number;
+  readonly nonce: Nonce;
+  /** As a field of a response. */
+  readonly tail: Uint8Array;
+}
+
+/** Streams that opened together have sent as many responses as each other: they share what is written of it. A number's place is what is left of it. */
+const nonces: CountedNonce[] = [];
+const mostNonces = 1024;
+
+function nonceOf(count: number): CountedNonce {
+  const place = count % mostNonces;
+  const known = nonces[place];
+  if (known?.count === count) return known;
+  const nonce = String(count);
+  const made = { count, nonce, tail: writeNonce(nonce) };
+  nonces[place] = made;
+  return made;
+}
+
 /** A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this one; `at` in milliseconds. */
 export function outgoing(
   { type, held, lastSent }: Subscriber,
@@ -21,7 +43,7 @@ export function outgoing(
   isHeartbeat: boolean,
 ): { readonly sent: Sent; readonly response: OutgoingResponse } {
   const { version } = held;
-  const nonce = String(count);
+  const { nonce, tail } = nonceOf(count);
   const heartbeats = content.heartbeats?.length ?? 0;
   // Rule 123: after a heartbeat nothing warms, so that nobody asks again because of it.
   const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
@@ -32,6 +54,6 @@ export function outgoing(
       ...{ nonce, version, count, order, at, perishable, isHeartbeat, isBare: heartbeats > 0 },
       ...{ set: held, carried: content.fresh, removed: content.removed },
     },
-    response: { type, nonce, version, resources, removed, isHeartbeat, body, tail: writeNonce(nonce) },
+    response: { type, nonce, version, resources, removed, isHeartbeat, body, tail },
   };
 }

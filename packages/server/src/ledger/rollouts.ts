@@ -93,6 +93,7 @@ export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, ev
     },
     rollout: (own, change) => rolloutOf(own, change && changedBy(change)),
     progressed(stream) {
+      if (waiters.size === 0) return;
       for (const waiter of waiters) if (isOpen(stream)) waiter.progressed(stream);
     },
     left(stream, nodeId) {
