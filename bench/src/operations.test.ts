@@ -3,7 +3,7 @@ import { after, before, describe, it } from "node:test";
 import type { XdsServer } from "@xdskit/server";
 import type { Wish } from "./bare-streams.js";
 import type { Cost, Situation } from "./counted-world.js";
-import { createOperationCounter, type OperationCounter } from "./operation-count.js";
+import { createOperationCounter, type OperationCounter, type Operations } from "./operation-count.js";
 
 // What a change costs, in operations and not in time, at one size and at ten times that: the cost follows the change, never the total.
 
@@ -108,6 +108,21 @@ describe("operations of a change", () => {
     follows(few, many);
   });
 
+  it("costs a client that holds them all the same to take one that changed", async () => {
+    const cost = async (resources: number) => {
+      const { createHolder } = await import("./holding-client.js");
+      const holder = createHolder(resources);
+      let marker = 2;
+      const take = async () => {
+        marker += 1;
+        holder.take(1, marker);
+      };
+      for (let warmth = 0; warmth < 3; warmth += 1) await take();
+      return counter.count(take, 2);
+    };
+    follows(await cost(small), await cost(large));
+  });
+
   const copies: Map<unknown, unknown>[] = [];
   for (const { what, besides, message } of [
     {
@@ -135,7 +150,7 @@ describe("operations of a change", () => {
   }
 });
 
-function follows(few: Cost, many: Cost): void {
+function follows(few: Operations, many: Operations): void {
   assert.ok(few.steps > 0);
   assert.ok(
     many.steps <= few.steps * mostSteps,
@@ -148,7 +163,7 @@ function follows(few: Cost, many: Cost): void {
 }
 
 /** Where the steps are that came on top. */
-function more(few: Cost, many: Cost): string {
+function more(few: Operations, many: Operations): string {
   const before = new Map(few.where.map(({ name, steps }) => [name, steps]));
   const added = many.where.map(({ name, steps }) => ({ name, steps: steps - (before.get(name) ?? 0) }));
   return added
