@@ -84,10 +84,10 @@ describe("operations of a change", () => {
   }
 
   for (const { what, wish, most } of [
-    { what: "goes to delta streams", wish: byName("delta"), most: 400 },
-    { what: "goes to SotW streams", wish: byName("sotw"), most: 750 },
-    { what: "concerns none of the names that delta streams ask for", wish: byName("delta", 20), most: 180 },
-    { what: "concerns none of the names that SotW streams ask for", wish: byName("sotw", 20), most: 180 },
+    { what: "goes to delta streams", wish: byName("delta"), most: 300 },
+    { what: "goes to SotW streams", wish: byName("sotw"), most: 250 },
+    { what: "concerns none of the names that delta streams ask for", wish: byName("delta", 20), most: 90 },
+    { what: "concerns none of the names that SotW streams ask for", wish: byName("sotw", 20), most: 90 },
   ]) {
     it(`costs at most ${most} steps for each further stream, and one encoding for all: what ${what}`, async () => {
       const situation = { resources: small, wishes: [wish] };
