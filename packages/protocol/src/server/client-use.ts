@@ -65,14 +65,6 @@ export interface Holding {
   faulty: ReadonlySet<ResourceName>;
 }
 
-/** Of a client that was sent nothing. */
-export function newHolding(): Holding {
-  return {
-    ...{ isWhole: false, acked: undefined, ackedLast: undefined },
-    ...{ outstanding: none, rejection: undefined, instead: nothing, faulty: noKeys },
-  };
-}
-
 /** Shared by all that have none; never added to. */
 export const none: Sent[] = [];
 export const nothing: Holding["instead"] = new Map();
