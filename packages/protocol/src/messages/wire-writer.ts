@@ -66,7 +66,10 @@ export class WireWriter {
   text(field: number, text: string, length: number): void {
     this.head(field, length);
     if (length === text.length) {
-      for (let index = 0; index < length; index++) this.bytes[this.#position++] = text.charCodeAt(index);
+      const { bytes } = this;
+      const from = this.#position;
+      for (let index = 0; index < length; index++) bytes[from + index] = text.charCodeAt(index);
+      this.#position = from + length;
       return;
     }
     this.#position += encoder.encodeInto(text, this.bytes.subarray(this.#position)).written;
