@@ -70,7 +70,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   const { server } = relay;
   running.server = server;
   running.closers.push(relay.close);
-  server.on(createEventLog(log, () => running.readiness !== "starting"));
+  server.on(createEventLog(log, () => running.servesSince));
   for (const { group, client } of relay.groups) client.on(createUpstreamLog(log, group));
 
   const readiness = () => running.readiness;
@@ -106,6 +106,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
     terminal.err(startSummary({ what, settingsFile: loaded.file, groups: served, grpc: open.grpc, admin: open.admin }));
   }
   running.readiness = "ready";
+  running.servesSince = new Date();
 }
 
 function originsOf({ groups }: Awaited<ReturnType<typeof createRelay>>): readonly string[] {

@@ -51,7 +51,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   const server = createServer({ ...fromSettings, registry, rest, workers });
   running.server = server;
   server.on(
-    createEventLog(log, () => running.readiness !== "starting"),
+    createEventLog(log, () => running.servesSince),
     loggedAt(options.logLevel),
   );
 
@@ -119,4 +119,5 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     terminal.err(startSummary({ what, settingsFile: loaded.file, groups, grpc: open.grpc, admin: open.admin }));
   }
   running.readiness = "ready";
+  running.servesSince = new Date();
 }

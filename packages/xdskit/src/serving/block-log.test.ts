@@ -36,13 +36,16 @@ test("a block is a warning with what was done and why; the next ones wait for te
 test("before anybody is served a block is for debug alone, and delays no warning", () => {
   const lines: unknown[] = [];
   const write = (level: string) => (_: object, message: string) => void lines.push([level, message]);
-  let serving = false;
+  let since: Date | undefined;
   const log = { warn: write("warn"), debug: write("debug") } as unknown as Log;
-  const logBlock = createBlockLog(log, { now: () => 0, isServing: () => serving });
+  const logBlock = createBlockLog(log, { now: () => 0, servesSince: () => since });
   logBlock(block(300, 0, 300));
-  serving = true;
-  logBlock(block(60, 0, 60));
+  since = new Date();
+  // It began before, and is told afterwards.
+  logBlock({ ...block(300, 0, 300), at: new Date(since.getTime() + 200) });
+  logBlock({ ...block(60, 0, 60), at: new Date(since.getTime() + 200) });
   assert.deepEqual(lines, [
+    ["debug", "the event loop was blocked before anybody was served"],
     ["debug", "the event loop was blocked before anybody was served"],
     ["warn", "the event loop was blocked"],
   ]);

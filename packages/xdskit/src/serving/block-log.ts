@@ -6,8 +6,8 @@ const pauseMs = 10_000;
 
 /** Who asks, and when. */
 export interface BlockLogOptions {
-  /** Before that nobody waits for an answer: the first reading of a folder is one block. */
-  readonly isServing?: () => boolean;
+  /** Since when clients are served; undefined: not yet. Before that nobody waits for an answer: the first reading of a folder is one block. */
+  readonly servesSince?: () => Date | undefined;
   /** Milliseconds. */
   readonly now?: () => number;
 }
@@ -15,13 +15,17 @@ export interface BlockLogOptions {
 /** Logs what blocked the event loop of a server: a warning at most every ten seconds, the others for `debug`. */
 export function createBlockLog(
   log: Log,
-  { isServing = () => true, now = Date.now }: BlockLogOptions = {},
+  { servesSince = () => new Date(0), now = Date.now }: BlockLogOptions = {},
 ): (block: EventLoopBlock) => void {
   let last = Number.NEGATIVE_INFINITY;
   let unsaid = 0;
-  return ({ ms, gcMs, cpuMs, work }) => {
+  return ({ at, ms, gcMs, cpuMs, work }) => {
     const fields = { ms: Math.round(ms), gcMs: Math.round(gcMs), cpuMs: Math.round(cpuMs), ...work };
-    if (!isServing()) return log.debug(fields, "the event loop was blocked before anybody was served");
+    const since = servesSince();
+    if (since === undefined || at.getTime() - ms < since.getTime()) {
+      log.debug(fields, "the event loop was blocked before anybody was served");
+      return;
+    }
     if (now() - last < pauseMs) {
       unsaid += 1;
       log.debug(fields, "the event loop was blocked");

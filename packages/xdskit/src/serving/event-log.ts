@@ -16,10 +16,10 @@ export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolea
 
 /**
  * Logs what happens between the server and its clients. What a source reads is logged by whoever owns the source.
- * Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`; so is a block before `isServing`.
+ * Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`; so is a block before `servesSince`.
  */
-export function createEventLog(log: Log, isServing: () => boolean = () => true): (event: ServerEvent) => void {
-  const logBlock = createBlockLog(log, { isServing });
+export function createEventLog(log: Log, servesSince?: () => Date | undefined): (event: ServerEvent) => void {
+  const logBlock = createBlockLog(log, servesSince === undefined ? {} : { servesSince });
   const refused = new Set<string>();
   function logRefusal(
     of: object,

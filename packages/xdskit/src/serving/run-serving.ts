@@ -12,6 +12,8 @@ import { listenForStop } from "./signals.js";
 /** What a command that serves has running. */
 export interface Running {
   readiness: Readiness;
+  /** Undefined until it is ready. */
+  servesSince: Date | undefined;
   server: XdsServer | undefined;
   admin: AdminServer | undefined;
   /** What else is to be closed, once the server's streams have ended. */
@@ -32,7 +34,13 @@ export async function runServing(
 ): Promise<number> {
   const signals = listenForStop();
   const log = createLog(terminal, { level: options.logLevel, format: options.logFormat });
-  const running: Running = { readiness: "starting", server: undefined, admin: undefined, closers: [] };
+  const running: Running = {
+    readiness: "starting",
+    servesSince: undefined,
+    server: undefined,
+    admin: undefined,
+    closers: [],
+  };
   try {
     const outcome = await Promise.race([
       start(running, log).then(() => "ready" as const),
