@@ -8,6 +8,7 @@ import { bootstraps } from "./targets/bootstraps.js";
 import { client } from "./targets/client.js";
 import { crowd } from "./targets/crowd.js";
 import { files } from "./targets/files.js";
+import { http2 } from "./targets/http2.js";
 import { targets } from "./targets/index.js";
 import { names } from "./targets/names.js";
 import { rest } from "./targets/rest.js";
@@ -47,6 +48,9 @@ test("whatever clients send, their streams end, nothing is left of them, and oth
 
 test("whatever comes over gRPC, load reports too, calls end with a status, nothing is left, and others are served", (t) =>
   holds(t, wire));
+
+test("whatever frames come over HTTP/2, they are answered by frames, the connection ends, and others are served", (t) =>
+  holds(t, http2));
 
 test("whatever comes over REST, it is answered with a status that says why, and others are served", (t) =>
   holds(t, rest));

@@ -4,6 +4,7 @@ import { bootstraps } from "./bootstraps.js";
 import { client } from "./client.js";
 import { crowd } from "./crowd.js";
 import { files } from "./files.js";
+import { http2 } from "./http2.js";
 import { names } from "./names.js";
 import { rest } from "./rest.js";
 import { server } from "./server.js";
@@ -22,6 +23,7 @@ export const targets: readonly FuzzTarget[] = [
   crowd,
   server,
   wire,
+  http2,
   rest,
   answers,
 ];
