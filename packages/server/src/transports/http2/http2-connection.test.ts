@@ -10,6 +10,17 @@ describe("what a peer may send", () => {
     send(frame(6, 0, 0, Buffer.from("12345678")));
     assert.deepEqual(out(), ["ping"]);
   });
+  it("nothing for a while: then it is asked, once, and not where it said something meanwhile", () => {
+    const { connection, send, out } = http2Bench();
+    connection.ping();
+    assert.deepEqual([out(), connection.pings], [[], 0]);
+    connection.ping();
+    assert.deepEqual([out(), connection.pings], [["ping"], 1]);
+    send(frame(6, flag.ack, 0, Buffer.alloc(8)));
+    assert.equal(connection.pings, 0);
+    connection.ping();
+    assert.deepEqual(out(), []);
+  });
   it("frames and settings that nobody knows (5.5)", () => {
     const { send, out } = http2Bench();
     send(frame(77, 0xff, 9, Buffer.alloc(100)), setting(77, 7));

@@ -26,8 +26,6 @@ import { RecentResets } from "./recent-resets.js";
 import { checkTrailers, readRequestHead } from "./request-head.js";
 
 const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
-/** Bytes of answers that a client may provoke and not read, once the socket took all that it takes. */
-const mostUnread = 64 * 1024;
 /** So much is received before the peer is given as much room again. */
 const updateBytes = defaultWindow >> 1;
 /**
@@ -53,6 +51,7 @@ export class Http2Connection implements StreamOwner {
   #isOver = false;
   #isGoingAway = false;
   #pings = 0;
+  #wasHeard = false;
 
   constructor(host: ConnectionHost, limits: ConnectionLimits) {
     this.#host = host;
@@ -84,14 +83,13 @@ export class Http2Connection implements StreamOwner {
 
   receive(bytes: Buffer): void {
     if (this.#isOver) return;
+    this.#wasHeard = true;
     this.#output.begin();
     try {
       const rest = this.#prefaceLeft === 0 ? bytes : this.#readPreface(bytes);
       if (rest.length > 0) this.#reader.receive(rest);
       this.#sender.flush();
-      // CVE-2019-9512, 9515, 9517: answers that are provoked and not read.
-      if (this.#output.unread > mostUnread)
-        throw new ConnectionError(http2Error.enhanceYourCalm, "answers are not read");
+      this.#output.checkUnread();
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
       this.#fail(error.code, error.message);
@@ -115,9 +113,11 @@ export class Http2Connection implements StreamOwner {
     for (const stream of [...this.#streams.values()]) this.#close(stream);
   }
 
-  /** Asks the client whether it is still there; `pings` says so. */
+  /** Asks the client whether it is still there, unless it said something since the last time; `pings` says so. */
   ping(): void {
-    if (this.#isOver) return;
+    const wasHeard = this.#wasHeard;
+    this.#wasHeard = false;
+    if (this.#isOver || wasHeard) return;
     this.#pings += 1;
     this.#output.begin();
     this.#write(pingFrame(Buffer.alloc(8), false));

@@ -32,7 +32,7 @@ export interface SocketTransport extends Transport {
   listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
 }
 
-/** A connection may be new for so long without saying what HTTP/2 wants at its start, in milliseconds. */
+/** A connection may be new for so long without saying what TLS and then HTTP/2 want at their start, in milliseconds each. */
 const prefaceMs = 10_000;
 
 /** A connection that we ended may stay so long until its client has read what was sent, and closes it too, in milliseconds. */
@@ -121,7 +121,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       const server =
         tls === undefined
           ? createServer({ allowHalfOpen: true }, serve)
-          : createTlsServer({ ALPNProtocols: ["h2"], ...tls, allowHalfOpen: true }, serve);
+          : createTlsServer({ ALPNProtocols: ["h2"], handshakeTimeout: prefaceMs, ...tls, allowHalfOpen: true }, serve);
       servers.add(server);
       const bound = await new Promise<number>((resolve, reject) => {
         server.once("error", (error) => reject(listenError(address, error)));
@@ -154,12 +154,13 @@ function finish(socket: Socket): void {
   else socket.end();
 }
 
-/** Pings a connection now and then, and closes one that does not answer; returns what stops it. */
+/** Pings a connection that is silent, and closes one that does not answer; returns what stops it. */
 function keepAlive(socket: Socket, connection: Http2Connection, { intervalMs, timeoutMs }: Keepalive): () => void {
   let late: NodeJS.Timeout | undefined;
   const timer = setInterval(() => {
     if (connection.pings > 0) return;
     connection.ping();
+    if (connection.pings === 0) return;
     clearTimeout(late);
     late = setTimeout(() => {
       if (connection.pings > 0) socket.destroy();

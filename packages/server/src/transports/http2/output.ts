@@ -1,4 +1,5 @@
 import { frameHeadBytes, putFrameHead } from "./frames.js";
+import { ConnectionError, http2Error } from "./http2-errors.js";
 
 /** What became of bytes that were written: the socket needs them no more; or keeps them, and has room for more; or has none until it says so. */
 export type Written = "gone" | "kept" | "full";
@@ -7,6 +8,8 @@ export type Written = "gone" | "kept" | "full";
 const slabBytes = 16 * 1024;
 /** Smaller parts are copied: that costs less than a chunk of its own. */
 const sharedBytes = 2 * 1024;
+/** Bytes of answers that a client may provoke and not read, once the socket took all that it takes. */
+const mostUnread = 64 * 1024;
 /** So much is gathered at most before it is written. */
 const mostGathered = 256 * 1024;
 
@@ -38,7 +41,7 @@ export class Output {
   /** False once the socket said that it is full. */
   hasRoom = true;
   /** Bytes that were written since then all the same: answers, which no window holds back. */
-  unread = 0;
+  #unread = 0;
 
   constructor(slab: Slab, write: (chunks: readonly Buffer[]) => Written) {
     this.#slab = slab;
@@ -82,7 +85,12 @@ export class Output {
   /** The socket has room again. */
   drained(): void {
     this.hasRoom = true;
-    this.unread = 0;
+    this.#unread = 0;
+  }
+
+  /** Throws a ConnectionError where too much was provoked and is not read (CVE-2019-9512, 9515, 9517). */
+  checkUnread(): void {
+    if (this.#unread > mostUnread) throw new ConnectionError(http2Error.enhanceYourCalm, "answers are not read");
   }
 
   flush(): void {
@@ -92,7 +100,7 @@ export class Output {
     const from = this.#chunks.length === 0 ? this.#from : undefined;
     this.#closeRun();
     const chunks = this.#chunks;
-    if (!this.hasRoom) this.unread += this.#bytes;
+    if (!this.hasRoom) this.#unread += this.#bytes;
     this.#chunks = [];
     this.#bytes = 0;
     const written = this.#write(chunks);
