@@ -46,8 +46,17 @@ export function needOf(
   { variant, absenceUnsaid, errors }: Pick<Need, "variant" | "absenceUnsaid" | "errors">,
 ): Need {
   return {
-    ...{ variant, api, subscription, held, current, everything, owed, mustAnswer },
-    ...{ absenceUnsaid, tellsVariants, errors },
+    variant,
+    api,
+    subscription,
+    held,
+    current,
+    everything,
+    owed,
+    mustAnswer,
+    absenceUnsaid,
+    tellsVariants,
+    errors,
   };
 }
 

@@ -49,11 +49,21 @@ export function outgoing(
   const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
   const resources = content.resources.length + content.unresolved.length + heartbeats;
   const removed = content.removed.length + (content.removedVariants?.length ?? 0);
-  return {
-    sent: {
-      ...{ nonce, version, count, order, at, perishable, isHeartbeat, isBare: heartbeats > 0 },
-      ...{ set: held, carried: content.fresh, removed: content.removed },
-    },
-    response: { type, nonce, version, resources, removed, isHeartbeat, body, tail },
+  const { fresh, removed: gone } = content;
+  const isBare = heartbeats > 0;
+  // Each field by its name: this is made for every response of every stream.
+  const sent: Sent = {
+    nonce,
+    version,
+    count,
+    order,
+    at,
+    perishable,
+    isHeartbeat,
+    isBare,
+    set: held,
+    carried: fresh,
+    removed: gone,
   };
+  return { sent, response: { type, nonce, version, resources, removed, isHeartbeat, body, tail } };
 }
