@@ -241,7 +241,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       upserted: count("upserted"),
       removed: count("removed"),
     }));
-    pool?.changed(changes);
+    pool?.changed(changes, rollout);
     publication.publish(changes, rollout);
     pool?.update();
     services.update();

@@ -42,7 +42,7 @@ export interface WorkersContext {
 /** Discovery over gRPC in several threads: a transport whose streams are not here. */
 export interface WorkerPool extends Transport {
   /** To be called before a change is published, and `update` after it: it goes to the workers with what the publication decides about their streams. */
-  changed(changes: readonly LayerChange[]): void;
+  changed(changes: readonly LayerChange[], rollout?: unknown): void;
   /** Something happened by which streams may be told what there is. */
   update(): void;
   /** What all threads counted. */
@@ -79,6 +79,10 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
   let wasOpen = false;
   let frequent = false;
   let closing = false;
+  /** How streams stand that are not settled is looked at from the first rollout on. */
+  let standing = [context.settings, ...(context.settings.groups ?? [])].some(
+    ({ onReject, rollout }) => onReject === "lastGood" || typeof rollout === "object",
+  );
   /** What streams hear of just now, their sessions hear of too. */
   let isPublishing = false;
 
@@ -98,7 +102,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
   function postAll(message: ToWorker): void {
     for (const worker of running()) worker.post(message);
   }
-  const tell = (): ToWorker => ({ kind: "tell", frequent, standing: true });
+  const tell = (): ToWorker => ({ kind: "tell", frequent, standing });
 
   function packed({ layer, upserted, removed }: LayerChange): PackedChange {
     return {
@@ -189,8 +193,12 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       this.counters();
       await Promise.all(running().map((worker) => worker.close(timeoutMs)));
     },
-    changed(changes) {
+    changed(changes, rollout) {
       isPublishing = true;
+      if (typeof rollout === "object" && !standing) {
+        standing = true;
+        postAll(tell());
+      }
       if (running().length > 0 && changes.length > 0) postAll({ kind: "layers", changes: changes.map(packed) });
       wake();
     },

@@ -23,6 +23,9 @@ import { createSharedNumbers } from "./shared-numbers.js";
 import { createWorkerCalls } from "./worker-calls.js";
 import { createWorkerViews } from "./worker-views.js";
 
+/** How long a stream may be unsettled before that is told, where no rollout waits for it. Milliseconds. */
+const lateMs = 100;
+
 /** What a worker is, seen from the thread that it runs in. */
 export interface WorkerServer {
   take(post: Post): void;
@@ -44,6 +47,9 @@ export function createWorkerServer(
   /** Streams of which the main thread may know less than there is. */
   const dirty = new Set<Session>();
   const told = new WeakMap<Session, { standing: string; seq: number }>();
+  /** Streams that are not settled, of which that is to be told if it lasts. */
+  const late = new Set<Session>();
+  let tellsLate = false;
   let seq = 0;
   let frequent = false;
   let tellsStanding = false;
@@ -61,6 +67,7 @@ export function createWorkerServer(
     },
     over(session, group) {
       dirty.delete(session);
+      late.delete(session);
       const status = group.onReject === "lastGood" ? statusOf(session) : undefined;
       outbox.add({ kind: "over", id: session.info.id, status });
     },
@@ -139,11 +146,32 @@ export function createWorkerServer(
     for (const session of dirty) {
       const before = told.get(session);
       const standing = session.isSettled ? "settled" : tellsStanding ? session.standing() : "pending";
+      if (standing !== "settled" && before?.standing === "settled" && !tellsStanding) {
+        tellLate(session);
+        continue;
+      }
+      late.delete(session);
       if (before?.standing === standing && (standing === "pending" || before.seq === seq)) continue;
       told.set(session, { standing, seq });
       outbox.progress(session.info.id, seq, standing);
     }
     dirty.clear();
+  }
+
+  /** After a change that is known anyway: mostly it is settled again before this would be told. */
+  function tellLate(session: Session): void {
+    late.add(session);
+    if (tellsLate) return;
+    tellsLate = true;
+    setTimeout(() => {
+      tellsLate = false;
+      for (const each of late) {
+        if (each.isSettled || each.opened === undefined) continue;
+        told.set(each, { standing: "pending", seq });
+        outbox.progress(each.info.id, seq, "pending");
+      }
+      late.clear();
+    }, lateMs).unref();
   }
 
   function carryOut(message: ToWorker): void {
