@@ -1,18 +1,12 @@
 // Puts the command, the packages under it and what they import together into a few files: opening a thousand modules takes half of a start.
 // The last step of `npm run build`. bin/xdskit.mjs runs the result as long as nothing was compiled since; the library's users get the modules.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 
 const packageDir = fileURLToPath(new URL("..", import.meta.url));
 const root = join(packageDir, "../..");
-
-/** The bundler is the one that tsx brings. */
-async function bundler() {
-  const require = createRequire(createRequire(import.meta.url).resolve("tsx/package.json"));
-  return import(pathToFileURL(require.resolve("esbuild")).href);
-}
 
 /**
  * Makes the bundle in a folder, which is put in place as a whole. Below it `js/` stands where `dist/` does in a package, so that what modules read
@@ -21,7 +15,6 @@ async function bundler() {
 export async function bundle(folder) {
   const making = `${folder}.${process.pid}`;
   rmSync(making, { recursive: true, force: true });
-  const { build } = await bundler();
   const workers = join(root, "packages/server/dist/workers/worker-main.js");
   const { metafile } = await build({
     absWorkingDir: root,
