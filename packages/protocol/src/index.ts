@@ -26,7 +26,6 @@ export type {
   CrowdResponse,
   Held,
   Lack,
-  SameBytes,
 } from "./crowd/contract.js";
 export { createCrowd } from "./crowd/crowd.js";
 export { createDanglingNames, type DanglingChange, type DanglingNames } from "./dangling-names.js";

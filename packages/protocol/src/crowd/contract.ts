@@ -8,6 +8,7 @@ export interface CrowdInterest {
   readonly names?: readonly ResourceName[] | undefined;
 }
 
+/** What all clients of a crowd have in common. */
 export interface CrowdOptions {
   readonly variant: Variant;
   /** One stream for all types, or one a type. */
@@ -15,12 +16,7 @@ export interface CrowdOptions {
   readonly interests: readonly CrowdInterest[];
   /** Where messages are looked up. Default: Envoy's own. */
   readonly registry?: Registry | undefined;
-  /** Where the platform has a faster one than a loop over bytes. */
-  readonly sameBytes?: SameBytes | undefined;
 }
-
-/** Whether so many bytes from there on are the same. */
-export type SameBytes = (a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number) => boolean;
 
 /** What a client holds of one type. Clients that hold the same have the same object. */
 export interface Held {

@@ -1,9 +1,9 @@
 import type { ResourceName } from "@xdskit/api";
 import { nonceField, writeDeltaRequest, writeSotwRequest } from "../messages/write-request.js";
 import type { CrowdClient, CrowdRequest, CrowdResponse, Lack } from "./contract.js";
-import type { SharedState, SharedType } from "./crowd.js";
 import type { Holding } from "./holding.js";
 import { type NameList, noNames } from "./name-list.js";
+import type { SharedState, SharedType } from "./shared-state.js";
 import type { Outcome } from "./transition.js";
 
 /** What one client has of one type, and what its stream's server was told. */
@@ -133,7 +133,7 @@ export class Client implements CrowdClient {
     for (const standing of this.#standings) {
       if (standing.stream !== stream || standing.told === undefined) continue;
       for (const transition of standing.holding.transitions(this.#group)) {
-        const nonce = transition.nonceOf(bytes, this.#shared.sameBytes);
+        const nonce = transition.nonceOf(bytes);
         const outcome = nonce === undefined ? undefined : transition.outcome;
         if (nonce !== undefined && outcome !== undefined) return { standing, nonce, outcome };
       }

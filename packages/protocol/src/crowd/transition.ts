@@ -1,5 +1,5 @@
+import { equalBytes } from "../messages/equal-bytes.js";
 import { delimited, WireReader } from "../messages/wire-reader.js";
-import type { SameBytes } from "./contract.js";
 import type { Holding } from "./holding.js";
 
 /** What a response makes of a holding. */
@@ -39,12 +39,12 @@ export class Transition {
   }
 
   /** The nonce, where the rest is the same. */
-  nonceOf(bytes: Uint8Array, isSame: SameBytes): string | undefined {
+  nonceOf(bytes: Uint8Array): string | undefined {
     const start = this.#nonceStart;
     const tail = this.#bytes.length - this.#nonceEnd;
     const end = bytes.length - tail;
-    if (end < start || !isSame(bytes, 0, this.#bytes, 0, start)) return undefined;
-    if (!isSame(bytes, end, this.#bytes, this.#nonceEnd, tail)) return undefined;
+    if (end < start || !equalBytes(bytes, 0, this.#bytes, 0, start)) return undefined;
+    if (!equalBytes(bytes, end, this.#bytes, this.#nonceEnd, tail)) return undefined;
     if (end === start) return "";
     const reader = new WireReader(bytes, { start, end });
     if (bytes[start] !== nonceTag) return undefined;
@@ -65,10 +65,4 @@ function placeOfNonce(bytes: Uint8Array): readonly [start: number, end: number] 
     if (tag === nonceTag) place = [start, reader.position];
   }
   return place;
-}
-
-/** The usual `SameBytes`. */
-export function sameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
-  for (let index = 0; index < length; index++) if (a[aStart + index] !== b[bStart + index]) return false;
-  return true;
 }

@@ -4,9 +4,29 @@ type Compare = (target: Uint8Array, targetStart: number, targetEnd: number, star
 const native = (globalThis as { readonly Buffer?: { readonly prototype: { readonly compare: Compare } } }).Buffer
   ?.prototype.compare;
 
+/** So many are compared in the time in which Node is asked to. */
+const few = 100;
+
 /** So many bytes are the same in both, from `aStart` and `bStart` on. They must be there. */
 export function equalBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
-  if (native !== undefined) return native.call(a, b, bStart, bStart + length, aStart, aStart + length) === 0;
+  if (native !== undefined && length > few) {
+    return native.call(a, b, bStart, bStart + length, aStart, aStart + length) === 0;
+  }
   for (let index = 0; index < length; index++) if (a[aStart + index] !== b[bStart + index]) return false;
+  return true;
+}
+
+/** Whether `bytes` has exactly `part` at a place. */
+export function hasAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
+  return at + part.length <= bytes.length && equalBytes(bytes, at, part, 0, part.length);
+}
+
+/** Whether `bytes` has exactly this text at a place; only ASCII is ever the same. */
+export function hasTextAt(bytes: Uint8Array, at: number, text: string): boolean {
+  if (at + text.length > bytes.length) return false;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x80 || unit !== bytes[at + index]) return false;
+  }
   return true;
 }

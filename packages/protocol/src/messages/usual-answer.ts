@@ -1,5 +1,5 @@
 import type { Nonce, Version } from "@xdskit/api";
-import { hasAt, hasTextAt } from "./same-bytes.js";
+import { hasAt, hasTextAt } from "./equal-bytes.js";
 import { delimited, type Span, WireReader } from "./wire-reader.js";
 
 /** The numbers of the fields in which one acknowledgement of a client differs from the next; SotW has a version. */

@@ -39,7 +39,7 @@ const rampStepMs = 20;
 /** Builds the fleet; connects nothing yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for credentials that cannot be used. */
 export function createFleet(options: BenchOptions, interests: readonly CrowdInterest[]): Fleet {
   const { nodes: count, perConnection, variant, ads } = options;
-  const crowd = createCrowd({ variant, aggregated: ads, interests, sameBytes });
+  const crowd = createCrowd({ variant, aggregated: ads, interests });
   const tally = new Tally();
   const times = new Times();
   const targets = options.servers.map((address) => targetOf(address, options));
@@ -145,11 +145,4 @@ function targetOf(address: BenchOptions["servers"][number], options: BenchOption
       : undefined;
   const connecting = createConnecting({ kind: "grpc", address: formatAddress(address), tls, tokenFile });
   return { address, connecting };
-}
-
-const asBuffer = (bytes: Uint8Array) =>
-  bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
-function sameBytes(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
-  return asBuffer(a).compare(b, bStart, bStart + length, aStart, aStart + length) === 0;
 }
