@@ -3,6 +3,7 @@ import { resourceTypes } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { Accept, ConnectionHandler, Transport, XdsServer } from "@xdskit/server";
 
+/** State of the world, or incremental. */
 export type Variant = "sotw" | "delta";
 
 /** What a stream asks for: all of a type, or names of it. */

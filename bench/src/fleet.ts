@@ -35,6 +35,7 @@ export interface Fleet {
   touch(kind: Kind, count: number, group: number | undefined): Published;
 }
 
+/** Serves the fleet's resources by a server's public interface, and changes them. */
 export function createFleet(server: XdsServer): Fleet {
   let shape: Shape = { clusters: 0, endpoints: 0, payload: 0, groups: 0 };
   let marker = 0;

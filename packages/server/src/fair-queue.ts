@@ -19,6 +19,7 @@ export interface SliceClock {
   later(callback: () => void): void;
 }
 
+/** Time in milliseconds, and the next turn of the event loop. */
 export const systemSliceClock: SliceClock = {
   now: () => performance.now(),
   later: (callback) => void setImmediate(callback),

@@ -53,6 +53,7 @@ export class NameList {
 
 /** Everything of a type, which is asked for without a name (rule 38). */
 export const everything = new NameList(new Set(), emptyFingerprint, true);
+/** Nothing is asked for. */
 export const noNames = new NameList(new Set(), emptyFingerprint, false);
 
 /** Makes lists of names, each once. */

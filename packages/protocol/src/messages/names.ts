@@ -14,6 +14,7 @@ export interface NamesIdentity {
   readonly fingerprint: Fingerprint;
 }
 
+/** The same names, in whatever order. */
 export function sameNames(a: NamesIdentity, b: NamesIdentity): boolean {
   return a.count === b.count && equalFingerprints(a.fingerprint, b.fingerprint);
 }

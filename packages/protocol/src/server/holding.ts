@@ -55,6 +55,7 @@ export function passSilently(subscriber: Subscriber, wanted: Snapshot): void {
   if (subscriber.lastSent !== undefined) ResourceSets.shorten(subscriber.lastSent.set);
 }
 
+/** Notes that the client rejected a response, and what it uses instead. */
 export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
   // An older response than one that was acknowledged: what the client uses is known from that.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;

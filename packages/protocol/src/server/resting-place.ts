@@ -68,10 +68,12 @@ export function restingPlace(snapshot: Snapshot, key: string): RestingPlace {
   return made;
 }
 
+/** What the first stream did that went from there to the snapshot; undefined where none did. */
 export function knownMove(from: RestingPlace, to: Snapshot): Move | undefined {
   return moves.get(from)?.get(to);
 }
 
+/** For the others that stand there. Held as long as both are. */
 export function rememberMove(from: RestingPlace, to: Snapshot, move: Move): void {
   let known = moves.get(from);
   if (known === undefined) {

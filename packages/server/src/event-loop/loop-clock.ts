@@ -20,6 +20,7 @@ export interface LoopClock {
   pauses(callback: (pause: Pause) => void): () => void;
 }
 
+/** The clocks of Node and of this process. */
 export const systemLoopClock: LoopClock = {
   now: () => performance.now(),
   idle: () => performance.eventLoopUtilization().idle,

@@ -19,7 +19,7 @@ describe("listenError", () => {
       of("listen EADDRINUSE: address already in use"),
       /cannot listen on 127.0.0.1:80: the port is in use.*_IN_USE/,
     );
-    assert.match(of("No address added, [listen EACCES x]"), /the port needs more rights.*_UNAVAILABLE/);
+    assert.match(of("listen EACCES: permission denied 127.0.0.1:80"), /the port needs more rights.*_UNAVAILABLE/);
     assert.match(of("something new"), /something new.*_UNAVAILABLE/);
   });
 });

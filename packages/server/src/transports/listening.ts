@@ -8,11 +8,9 @@ export function listenAddress(text: string): Address {
   throw XdskitError.of("XDSKIT_ADDRESS_INVALID", `${JSON.stringify(text)} is not an address of the form HOST:PORT`);
 }
 
-/** The error of a listen that failed, in words. grpc-js tells the cause only within its message. */
+/** The error of a listen that failed, in words. The cause is read from its message: an error of another thread has no `code`. */
 export function listenError(address: string, error: Error): XdskitError {
-  const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT|EAI_AGAIN|Name resolution failed)\b/.exec(
-    error.message,
-  )?.[1];
+  const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT|EAI_AGAIN)\b/.exec(error.message)?.[1];
   return XdskitError.of(
     code === "EADDRINUSE" ? "XDSKIT_ADDRESS_IN_USE" : "XDSKIT_ADDRESS_UNAVAILABLE",
     `cannot listen on ${address}: ${causes[code ?? ""] ?? error.message}`,
@@ -28,5 +26,4 @@ const causes: Readonly<Record<string, string>> = {
   EAFNOSUPPORT: "this machine does not support that kind of address",
   ENOTFOUND: "the host name cannot be resolved",
   EAI_AGAIN: "the host name cannot be resolved",
-  "Name resolution failed": "the host name cannot be resolved",
 };

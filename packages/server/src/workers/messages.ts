@@ -78,6 +78,7 @@ export type ToWorker =
 /** Asked while the main thread waits. */
 export type Question = { readonly kind: "counters" } | { readonly kind: "status"; readonly streams: readonly number[] };
 
+/** What a worker answers to a `Question` of the same kind. */
 export type Answer =
   | { readonly kind: "counters"; readonly counters: WorkerCounters }
   | { readonly kind: "status"; readonly status: readonly (readonly PackedStatus[] | undefined)[] };

@@ -10,6 +10,7 @@ export interface Outbox {
   flush(): void;
 }
 
+/** Makes the outbox of a worker; `beforeFlush` may still add to what is about to be posted. */
 export function createOutbox(post: (messages: readonly FromWorker[]) => void, beforeFlush: () => void): Outbox {
   let messages: FromWorker[] = [];
   let row: number[] = [];

@@ -18,6 +18,7 @@ export function packValue(value: unknown): unknown {
   return mapped(value, packValue);
 }
 
+/** The value that was packed, with the types of this thread. */
 export function unpackValue(value: unknown, types: ResourceTypes): unknown {
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
   if ("$type" in value) return typeFrom(types, String(value.$type));

@@ -18,6 +18,7 @@ const ids = 0;
 const openAt = 1;
 const connectionsAt = openAt + mostWorkers + 1;
 
+/** Makes the numbers, or, over the `buffer` of another thread, shares them. */
 export function createSharedNumbers(
   buffer = new SharedArrayBuffer((connectionsAt + mostWorkers + 1) * Int32Array.BYTES_PER_ELEMENT),
 ): SharedNumbers {

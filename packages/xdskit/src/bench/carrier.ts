@@ -2,6 +2,7 @@ import type { BenchNode } from "./bench-node.js";
 import { type Connection, openConnection, smallWindow, type Target, usualWindow } from "./connection.js";
 import type { Tally } from "./tally.js";
 
+/** What all carriers of a fleet have in common. */
 export interface CarrierContext {
   readonly tally: Tally;
   /** A first attempt ended, one way or the other: the next carrier may try. */

@@ -23,6 +23,7 @@ export interface ChangeReport {
   readonly spreadMs: number;
 }
 
+/** What the report says of changes. */
 export interface ChangesReport {
   readonly count: number;
   /** Of the times from the first node that got a change to the last. */

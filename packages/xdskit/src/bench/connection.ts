@@ -42,6 +42,7 @@ export interface Connection {
   close(): void;
 }
 
+/** How a connection reads. */
 export interface ConnectionOptions {
   /** The bytes of a stream that a server may send before they are read. */
   readonly windowBytes: number;

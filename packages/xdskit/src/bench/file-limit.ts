@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 const ownFiles = 40;
 
 /** How many files this process may have open, which is what `ulimit -n` says; undefined where that is not known, or without a limit. */
-export function fileLimit(): number | undefined {
+function fileLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
     return soft === undefined ? undefined : Number(soft);

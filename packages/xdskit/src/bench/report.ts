@@ -68,6 +68,7 @@ export interface BenchReport {
   readonly generator: GeneratorReport;
 }
 
+/** How many resources of one type nodes hold at the end. */
 export interface HeldReport {
   readonly type: string;
   readonly fewest: number;
@@ -75,6 +76,7 @@ export interface HeldReport {
   readonly differentSets: number;
 }
 
+/** What of one type nodes never got that were answered. */
 export interface WaitingReport {
   readonly type: string;
   readonly nodes: number;

@@ -10,6 +10,7 @@ export interface FrameReader {
   receive(bytes: Buffer): void;
 }
 
+/** Makes a reader of frames with at most `most` bytes behind their head. */
 export function createFrameReader(receive: FrameReceiver, most = defaultFrameBytes): FrameReader {
   /** The beginning of a frame whose rest has not come. */
   let parts: Buffer[] = [];

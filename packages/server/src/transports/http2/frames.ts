@@ -23,6 +23,7 @@ export const frameHeadBytes = 9;
 export const defaultFrameBytes = 16_384;
 /** The window of each stream and of the connection at its start. */
 export const defaultWindow = 65_535;
+/** RFC 9113, 6.9.1: more is an error of flow control. */
 export const largestWindow = 2 ** 31 - 1;
 
 /** Writes the head of a frame. */
@@ -67,14 +68,17 @@ export function headerFrames(stream: number, block: Uint8Array, endStream: boole
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 }
 
+/** Ends one stream at once. */
 export function rstStreamFrame(stream: number, code: Http2ErrorCode): Buffer {
   return frame(frameType.rstStream, 0, stream, uint32(code));
 }
 
+/** Lets the peer send so many bytes more; stream 0 is the connection. */
 export function windowUpdateFrame(stream: number, bytes: number): Buffer {
   return frame(frameType.windowUpdate, 0, stream, uint32(bytes));
 }
 
+/** Says that streams above `lastStream` were not and will not be served, and why; of the message at most 500 characters. */
 export function goAwayFrame(lastStream: number, code: Http2ErrorCode, message: string): Buffer {
   const text = Buffer.from(message.slice(0, 500));
   return frame(frameType.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code), text]));
@@ -90,8 +94,10 @@ export function settingsFrame(streams: number, headerBytes: number): Buffer {
   return frame(frameType.settings, 0, 0, payload);
 }
 
+/** Acknowledges the settings of the peer. */
 export const settingsAnswer: Buffer = frame(frameType.settings, flag.ack, 0, Buffer.alloc(0));
 
+/** A ping, or the answer to one, which has the same 8 bytes. */
 export function pingFrame(payload: Uint8Array, isAnswer: boolean): Buffer {
   return frame(frameType.ping, isAnswer ? flag.ack : 0, 0, payload);
 }

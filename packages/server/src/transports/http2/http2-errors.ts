@@ -12,6 +12,7 @@ export const http2Error = {
   compressionError: 9,
   enhanceYourCalm: 11,
 } as const;
+/** One of them, as it stands in a frame. */
 export type Http2ErrorCode = (typeof http2Error)[keyof typeof http2Error];
 
 /** The peer broke the protocol such that the connection cannot go on. */

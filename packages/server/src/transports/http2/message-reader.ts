@@ -25,6 +25,7 @@ export interface MessageReader {
   close(): void;
 }
 
+/** Makes the reader of one call. */
 export function createMessageReader(options: MessageReaderOptions): MessageReader {
   const { mostBytes, encoding } = options;
   let parts: Buffer[] = [];
