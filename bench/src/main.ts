@@ -42,3 +42,13 @@ process.once("SIGTERM", async () => {
   await server.close({ timeoutMs: 2000 });
   process.exit(0);
 });
+
+// `npm run bench:server` has a shell between, which ends alone by a SIGTERM for npm: under npm the end of the parent counts as the signal.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  }, 250).unref();
+}

@@ -47,6 +47,12 @@ export function createConnecting(settings: GrpcServerSettings): Connecting {
       const headers: Headers = tokenFile === undefined ? {} : { authorization: await readToken(tokenFile) };
       return headers;
     },
-    explain: (error) => (reader === undefined ? error : explainHandshake(error, name, reader.problem)),
+    explain: (error) =>
+      reader === undefined || isBeforeHandshake(error) ? error : explainHandshake(error, name, reader.problem),
   };
+}
+
+/** No connection was made, and so TLS has no part in it. */
+function isBeforeHandshake(error: NodeJS.ErrnoException): boolean {
+  return error.syscall === "connect" || error.syscall === "getaddrinfo" || error instanceof AggregateError;
 }

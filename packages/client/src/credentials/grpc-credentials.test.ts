@@ -137,6 +137,8 @@ describe("credentials of a gRPC server", () => {
       [{ caFile: path("gone.pem") }, "gone.pem: cannot be read: it does not exist"],
       [{ caFile: folder }, `${folder}: cannot be read: it is a folder`],
       [{ caFile: empty }, "empty.pem: is empty"],
+      [{ caFile: noCertificate }, "none.pem: holds no certificates that can be read"],
+      [{ caFile: keyFile }, "second.key: holds no certificates that can be read"],
       [{ certificateFile: noCertificate, keyFile }, "none.pem: holds no certificate that can be read"],
       [{ certificateFile, keyFile: noCertificate }, "none.pem: holds no private key that can be read"],
       [{ certificateFile, keyFile }, "second.key: the certificate and the key do not fit together"],

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { XdskitError } from "@xdskit/api";
@@ -35,7 +36,7 @@ export function createTlsReader({ caFile, certificateFile, keyFile }: TlsSetting
     const [ca, certificate, key] = await Promise.all([caFile, certificateFile, keyFile].map(readIfNamed));
     if (last !== undefined && same(last.ca, ca) && same(last.certificate, certificate) && same(last.key, key))
       return last;
-    if (ca !== undefined) contextOf({ ca }, `holds no certificates that can be read`, caFile);
+    if (ca !== undefined) checkAuthorities(ca, caFile);
     if (certificate !== undefined)
       contextOf({ cert: certificate }, "holds no certificate that can be read", certificateFile);
     if (key !== undefined) contextOf({ key }, "holds no private key that can be read without a password", keyFile);
@@ -98,5 +99,14 @@ function contextOf(
     // OpenSSL's own words name its routines, and no content.
     const { code } = error as NodeJS.ErrnoException;
     throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", `${problem}${code === undefined ? "" : ` (${code})`}`, { file });
+  }
+}
+
+/** A context takes what holds no certificate as nobody to trust, and says nothing. */
+function checkAuthorities(ca: Buffer, file: string | undefined): void {
+  try {
+    new X509Certificate(ca);
+  } catch {
+    throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", "holds no certificates that can be read", { file });
   }
 }

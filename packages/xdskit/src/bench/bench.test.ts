@@ -78,6 +78,8 @@ it("ends with 1 where nobody listens, or a name does not come, and says so", asy
   const nobody = await inProcessEnds("bench", "--server", "127.0.0.1:1", "--nodes", "2", "--timeout", "300ms");
   assert.equal(nobody.status, 1);
   assert.match(nobody.out, /UNAVAILABLE: connect ECONNREFUSED/);
+  const nobodyByTls = await inProcessEnds("bench", "--server", "127.0.0.1:1", "--tls", "--timeout", "300ms");
+  assert.match(nobodyByTls.out, /UNAVAILABLE: connect ECONNREFUSED/);
 
   const server = createServer();
   server.config.set(clusters);
@@ -101,7 +103,8 @@ it("ends with 2 for what cannot be asked for", async () => {
     [["--type", "clutser"], /there is no type "clutser"/],
     [["--type", "endpoint"], /nothing says which endpoint/],
     [["--type", "cluster", "--type", "cds"], /twice/],
-    [["--tls-cert", "a.pem"], /without keyFile/],
+    [["--tls-cert", "a.pem"], /--tls-cert and --tls-key need each other/],
+    [["--locality", "eu/eu-1/a/b"], /REGION\/ZONE\/SUB/],
     [["--token-file", "t", "--server", "xds.example:80"], /in plaintext/],
   ];
   for (const [args, message] of wrong) {

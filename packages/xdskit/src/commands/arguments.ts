@@ -34,7 +34,8 @@ export function readPort(text: string): number {
 /** Reads how many threads are to serve. */
 export function readWorkers(text: string): number | "auto" {
   if (text === "auto") return text;
-  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  // How many there may be is said by the server.
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a number of threads, or "auto".');
 }
 

@@ -70,7 +70,9 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     )
     .addOption(new Option("--node-id <text>", "the nodes' ids").default("bench-g{g}-{n}"))
     .addOption(new Option("--node-cluster <text>", "the nodes' clusters").default("bench"))
-    .addOption(new Option("--locality <region/zone/sub>", "the nodes' localities").default("", "none"))
+    .addOption(
+      new Option("--locality <region/zone/sub>", "the nodes' localities").argParser(readLocality).default("", "none"),
+    )
     .option("--metadata <key=value>", "of the nodes: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
     .addOption(new Option("--groups <count>", "over which the nodes are spread: {g}").argParser(readCount).default(1))
     .addOption(new Option("--nodes-per-connection <count>", "how many share one").argParser(readCount).default(1))
@@ -107,7 +109,9 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--token-file <file>", "a token, sent as authorization: Bearer …; read anew for each connection")
     .option("--json", "print JSON")
     .addHelpText("after", details)
-    .action(async (options: Options) => {
+    .action(async (options: Options, command: Command) => {
+      if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
+        command.error("error: --tls-cert and --tls-key need each other");
       // Loaded only now: other commands start faster without it.
       const { runBench } = await import("../bench/run-bench.js");
       const { server = [usualServer], ads = false, type = [], metadata = {}, json = false, ...rest } = options;
@@ -131,6 +135,11 @@ function readServers(text: string, before: readonly Address[] = []): readonly Ad
   const address = parseAddress(text);
   if (address === undefined) throw new InvalidArgumentError("Expected HOST:PORT, such as 127.0.0.1:18000.");
   return [...before, address];
+}
+
+function readLocality(text: string): string {
+  if (text.split("/").length <= 3) return text;
+  throw new InvalidArgumentError("Expected REGION, REGION/ZONE or REGION/ZONE/SUB.");
 }
 
 function readCount(text: string): number {
