@@ -25,6 +25,7 @@ import type { Membership } from "./publication.js";
 import type { PulseListener } from "./pulse.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
 import type { SessionContext } from "./session-context.js";
+import { tellEffect } from "./session-effects.js";
 import type { Subscriber } from "./shared-stacks.js";
 import type { LayerName } from "./source.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
@@ -283,7 +284,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         if (this.#opened !== undefined) this.#acknowledged(effect, this.#opened);
         break;
       default:
-        if (this.#opened !== undefined) this.#count(effect, this.#opened);
+        if (this.#opened !== undefined) tellEffect(effect, this.#opened, this.#context, this.#membership);
     }
   }
 
@@ -299,42 +300,6 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   #tell(event: ServerEvent): void {
     this.#context.events.emit(() => event);
-  }
-
-  #count(
-    effect: Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>,
-    stream: NodeStreamInfo,
-  ): void {
-    const { counters, events, rejections } = this.#context;
-    const { type } = effect;
-    const count = counters.type(type, stream.method.variant);
-    switch (effect.kind) {
-      case "subscribed":
-        events.emit(() => ({ ...effect, stream }));
-        break;
-      case "rejected": {
-        count.rejected += 1;
-        this.#membership?.rejected(type, effect.rejection, stream.method.variant === "sotw" && type.fullState);
-        if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
-        count.rejectedVersions += 1;
-        const { version, code, message } = effect;
-        events.emit(() => ({ kind: "rejected", stream, type, version, code, message }));
-        break;
-      }
-      case "foreign":
-        events.emit(() => ({ kind: "foreign-authority", stream, type, authority: effect.authority }));
-        break;
-      case "wait-ended": {
-        const { version, waits } = effect;
-        counters.waitsEnded += 1;
-        events.emit(() => ({ kind: "wait-ended", stream, type, version, waits }));
-        break;
-      }
-      case "stale":
-        count.stale += 1;
-        events.emit(() => ({ kind: "stale", stream, type }));
-        break;
-    }
   }
 
   #identified(node: Node): void {

@@ -1,0 +1,46 @@
+import type { StreamEffect } from "@xdskit/protocol";
+import type { NodeStreamInfo } from "./events.js";
+import type { Membership } from "./publication.js";
+import type { SessionContext } from "./session-context.js";
+
+/** What is counted and told of a stream, and changes nothing for it; acknowledgements apart, which are far more than all else. */
+export type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
+
+/** Counts what the machine of an open stream did, and tells those who listen; a rejection is told to the stream's group too. */
+export function tellEffect(
+  effect: ToldEffect,
+  stream: NodeStreamInfo,
+  { counters, events, rejections }: SessionContext,
+  membership: Membership | undefined,
+): void {
+  const { type } = effect;
+  const { variant } = stream.method;
+  const count = counters.type(type, variant);
+  switch (effect.kind) {
+    case "subscribed":
+      events.emit(() => ({ ...effect, stream }));
+      break;
+    case "rejected": {
+      count.rejected += 1;
+      membership?.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
+      if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
+      count.rejectedVersions += 1;
+      const { version, code, message } = effect;
+      events.emit(() => ({ kind: "rejected", stream, type, version, code, message }));
+      break;
+    }
+    case "foreign":
+      events.emit(() => ({ kind: "foreign-authority", stream, type, authority: effect.authority }));
+      break;
+    case "wait-ended": {
+      const { version, waits } = effect;
+      counters.waitsEnded += 1;
+      events.emit(() => ({ kind: "wait-ended", stream, type, version, waits }));
+      break;
+    }
+    case "stale":
+      count.stale += 1;
+      events.emit(() => ({ kind: "stale", stream, type }));
+      break;
+  }
+}
