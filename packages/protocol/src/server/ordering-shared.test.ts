@@ -3,7 +3,15 @@ import { test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { createResource, resourceTypes } from "@xdskit/api";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
-import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import {
+  createStream,
+  defaultStreamLimits,
+  emptySnapshot,
+  Ordering,
+  type Snapshot,
+  type Stream,
+  updateSnapshot,
+} from "../index.js";
 import { assertCollected } from "../testing/collected.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
@@ -17,16 +25,14 @@ function createNode(types: readonly string[], first: Snapshot) {
   const ordering = new Ordering();
   const woken = new Set<string>();
   let snapshot = first;
-  const streams = new Map(
-    types.map((type) => [
-      type,
-      createStream({
-        ...{ variant: "delta", api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
-        only: typeOf(wordOf(type)),
-        progressed: () => woken.add(type),
-      }),
-    ]),
-  );
+  const streams = new Map(types.map((type) => [type, streamFor(type)]));
+  function streamFor(type: string): Stream {
+    return createStream({
+      ...{ variant: "delta", api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+      only: typeOf(wordOf(type)),
+      progressed: () => woken.add(type),
+    });
+  }
   const streamOf = (type: string) => {
     const stream = streams.get(type);
     assert.ok(stream);
@@ -35,8 +41,15 @@ function createNode(types: readonly string[], first: Snapshot) {
   const give = (type: string) => streamOf(type).step({ kind: "snapshot", snapshot, ordering }, 0);
   for (const type of types) give(type);
   return {
+    /** A stream that comes later. */
+    open(type: string) {
+      streams.set(type, streamFor(type));
+      give(type);
+    },
     request(type: string, more: { readonly subscribe?: readonly string[]; readonly nonce?: string }) {
-      const bytes = encodeRequest("delta", { typeUrl: urlOf(wordOf(type), "v3"), node: { id: "n" }, ...more });
+      // An answer with a node is not the usual one.
+      const node = more.nonce === undefined ? { id: "n" } : undefined;
+      const bytes = encodeRequest("delta", { typeUrl: urlOf(wordOf(type), "v3"), node, ...more });
       streamOf(type).step({ kind: "request", bytes }, 0);
       woken.add(type);
     },
@@ -183,4 +196,34 @@ test("what a client was to have before keeps nothing of what came in between, of
     assert.equal(node.take("cluster"), undefined);
   }
   await assertCollected(between);
+});
+
+test("a stream that comes to one that goes where others went is woken by what that acknowledges", () => {
+  const first = updateSnapshot(emptySnapshot(), {
+    upsert: [sampleResource("cluster", "a", "1->x"), sampleResource("endpoint", "x", "1")],
+  });
+  const next = updateSnapshot(first, {
+    upsert: [sampleResource("cluster", "a", "2->y"), sampleResource("endpoint", "y", "1")],
+    remove: [{ type: typeOf("endpoint"), name: "x" }],
+  });
+  const nodes = [createNode(["cluster"], first), createNode(["cluster"], first), createNode(["cluster"], first)];
+  for (const node of nodes) boot(node, [["cluster", []]]);
+  for (const node of nodes) {
+    node.publish(next);
+    const clusters = node.take("cluster");
+    assert.equal(node.take("cluster"), undefined);
+    // Load assignments of what it still uses.
+    node.open("endpoint");
+    node.request("endpoint", { subscribe: ["x"] });
+    const { resources = [], nonce = "" } = node.take("endpoint") ?? {};
+    assert.deepEqual(
+      resources.map(({ name }) => name),
+      ["x"],
+    );
+    node.request("endpoint", { nonce });
+    assert.equal(node.take("endpoint"), undefined);
+    node.woken.clear();
+    node.request("cluster", { nonce: clusters?.nonce ?? "" });
+    assert.deepEqual([...node.woken].sort(), ["cluster", "endpoint"]);
+  }
 });

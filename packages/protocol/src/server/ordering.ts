@@ -17,6 +17,8 @@ export interface OrderedStream {
   readonly subscribers: readonly Subscriber[];
   /** Another stream's client acknowledged something, or left. */
   progressed(): void;
+  /** It is no longer the only one of its order: others may wait for what it acknowledges, and it for them. */
+  accompanied(): void;
 }
 
 /** That a client did not answer in time, so that what waited for it went on without. */
@@ -62,6 +64,8 @@ export class Ordering {
   }
 
   join(stream: OrderedStream): void {
+    // Those after the first know that they are several.
+    if (this.#streams.size === 1 && !this.#streams.has(stream)) for (const only of this.#streams) only.accompanied();
     this.#streams.add(stream);
   }
 

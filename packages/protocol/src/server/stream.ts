@@ -218,6 +218,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#options.progressed?.();
   }
 
+  accompanied(): void {
+    this.#mover.wake();
+  }
+
   deadline(): number | undefined {
     if (this.#closed || this.#mover.isResting || this.#mover.move !== undefined) return undefined;
     return this.#ordering?.deadline(this);
@@ -274,9 +278,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         this.#told.identify(this.#node);
         effects.push({ kind: "identified", node: this.#node });
       }
-      if (effects.length === 0) return this.#subscribe(request);
-      effects.push(...this.#subscribe(request));
-      return effects;
+      return effects.length === 0 ? this.#subscribe(request) : [...effects, ...this.#subscribe(request)];
     } catch (error) {
       // Rule 157.
       if (!(error instanceof MalformedMessage)) throw error;
@@ -299,10 +301,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const effects = asker === undefined ? [] : this.#hear(asker, request);
     if (asker === undefined) {
       if (this.#askers.size >= limits.typesPerStream) {
-        return this.#close(
-          statusCode.resourceExhausted,
-          `the stream asks for more than ${limits.typesPerStream} resource types`,
-        );
+        const many = `the stream asks for more than ${limits.typesPerStream} resource types`;
+        return this.#close(statusCode.resourceExhausted, many);
       }
       const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
       this.#warming.begun(added);
