@@ -209,14 +209,14 @@ function described(effect: StreamEffect): readonly unknown[] {
 }
 
 /** In which order a response has its resources depends on how its set was read. */
-function seen(variant: Variant, response: OutgoingResponse | undefined): unknown {
+export function seen(variant: Variant, response: OutgoingResponse | undefined): unknown {
   if (response === undefined) return undefined;
   const { resources, removed, ...more } = decodeResponse(variant, response);
   return { ...more, resources: resources.map((one) => JSON.stringify(one)).sort(), removed: [...removed].sort() };
 }
 
 /** What is known of a client, in words. */
-function state(stream: Stream): unknown {
+export function state(stream: Stream): unknown {
   return [
     stream.isSettled,
     stream.deadline(),
