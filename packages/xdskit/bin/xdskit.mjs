@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 // While the modules load there is nothing to end in order, and a stop is no failure.
 const early = () => process.exit(0);
 process.on("SIGTERM", early).on("SIGINT", early);
-// gRPC's own messages about a port in use, and the like, come as errors of ours; GRPC_VERBOSITY=DEBUG shows all of them.
+// What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
 const { main } = await import(program()).catch((error) => {
   if (error.code !== "ERR_MODULE_NOT_FOUND") throw error;
@@ -17,7 +17,7 @@ process.exitCode = await main(process.argv.slice(2));
 // Whatever a library still holds open, the command is over; output that is on its way gets a moment.
 setTimeout(() => process.exit(), 500).unref();
 
-/** The bundle, which starts in half the time; in a checkout the modules, when one of them was compiled after it was made. */
+/** The bundle, which starts faster; in a checkout the modules, when one of them was compiled after it was made. */
 function program() {
   const modules = import.meta.resolve("xdskit");
   if (!modules.endsWith("/dist/index.js")) return modules;
