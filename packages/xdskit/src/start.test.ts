@@ -70,6 +70,21 @@ describe("what a start loads", () => {
   });
 });
 
+describe("what a fleet loads", () => {
+  test("neither a server nor gRPC, which it has no use for", async () => {
+    const args = ["--server", "127.0.0.1:1", "--nodes", "1", "--timeout", "100ms", "--duration", "100ms"];
+    const { packages, own } = await loaded(["bench", ...args], async (running) => {
+      assert.equal((await running.ended()).status, 1, running.err());
+    });
+    assert.deepEqual(packages, ["@bufbuild/protobuf", "commander", "re2js", "yaml"]);
+    assert.ok(own.includes("protocol/src/crowd/crowd.ts"));
+    assert.deepEqual(
+      own.filter((file) => file.startsWith("server/")),
+      ["server/src/address.ts"],
+    );
+  });
+});
+
 describe("the list of commands", () => {
   test("says of each what the command says of itself", async () => {
     const { Command, Help } = await import("commander");
