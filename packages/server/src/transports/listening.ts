@@ -8,7 +8,7 @@ export function listenAddress(text: string): Address {
   throw XdskitError.of("XDSKIT_ADDRESS_INVALID", `${JSON.stringify(text)} is not an address of the form HOST:PORT`);
 }
 
-/** The error of a listen that failed, in words. The cause is read from its message: an error of another thread has no `code`. */
+/** The error of a listen that failed, in words. The cause is read from its message, wherever the error comes from. */
 export function listenError(address: string, error: Error): XdskitError {
   const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT|EAI_AGAIN)\b/.exec(error.message)?.[1];
   return XdskitError.of(

@@ -1,6 +1,7 @@
 import type { CrowdClient, CrowdResponse, Held } from "@xdskit/protocol";
 import type { Connection, GrpcStream } from "./connection.js";
-import type { GrpcStatus } from "./stream-status.js";
+import { headLength } from "./message-reader.js";
+import { type GrpcStatus, grpcCode } from "./stream-status.js";
 import type { Tally, Times } from "./tally.js";
 
 /** What all nodes of a fleet share. */
@@ -27,8 +28,6 @@ export interface NodeRole {
 }
 
 const rejection = "rejected on purpose: xdskit bench --reject";
-/** gRPC's INTERNAL. */
-const internal = 13;
 
 /** One node of the fleet: its streams on a connection, and when what happened. */
 export class BenchNode {
@@ -164,7 +163,7 @@ export class BenchNode {
       response = this.#client.receive(index, message);
     } catch (error) {
       tally.error({
-        code: internal,
+        code: grpcCode.internal,
         message: `a response cannot be read: ${error instanceof Error ? error.message : ""}`,
       });
       tally.streams.failed++;
@@ -174,7 +173,7 @@ export class BenchNode {
       return;
     }
     if (response === undefined) {
-      tally.error({ code: internal, message: "a response of a type that was not asked for" });
+      tally.error({ code: grpcCode.internal, message: "a response of a type that was not asked for" });
       return;
     }
     tally.response(message.length + headLength, response);
@@ -184,7 +183,7 @@ export class BenchNode {
     this.#noteResume();
     this.#isAnswered = true;
     const error = response.problem ?? (this.#isRejected(response) ? rejection : undefined);
-    if (response.problem !== undefined) tally.error({ code: internal, message: response.problem });
+    if (response.problem !== undefined) tally.error({ code: grpcCode.internal, message: response.problem });
     if (error !== undefined) this.#rejected = response.to;
     else if (response.to !== response.from && this.#isComplete && !response.isFirst && !this.role.stalls) {
       tally.changes.reached(response.to, this.#context.now());
@@ -213,6 +212,3 @@ export class BenchNode {
     completed();
   }
 }
-
-/** What gRPC puts before each message. */
-const headLength = 5;

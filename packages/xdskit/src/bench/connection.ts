@@ -5,7 +5,7 @@ import type { Connecting } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { version } from "../version.js";
 import { framed, MessageReader } from "./message-reader.js";
-import { type GrpcStatus, statusOfHeaders, statusOfReset, unavailable } from "./stream-status.js";
+import { type GrpcStatus, grpcCode, statusOfHeaders, statusOfReset, unavailable } from "./stream-status.js";
 
 /** Where a connection goes. */
 export interface Target {
@@ -164,7 +164,7 @@ function openStream(session: ClientHttp2Session, { path, headers }: Call, listen
         if (!ended) listener.received(message);
       });
     } catch (error) {
-      end({ code: internal, message: error instanceof Error ? error.message : String(error) });
+      end({ code: grpcCode.internal, message: error instanceof Error ? error.message : String(error) });
       stream.close(constants.NGHTTP2_CANCEL);
     }
   });
@@ -193,6 +193,3 @@ function openStream(session: ClientHttp2Session, { path, headers }: Call, listen
     },
   };
 }
-
-/** gRPC's INTERNAL. */
-const internal = 13;

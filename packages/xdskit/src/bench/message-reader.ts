@@ -1,6 +1,9 @@
 /** A response that nobody needs would be one of this size: it is no message of discovery. */
 const longestMessage = 0x4000_0000;
 
+/** What gRPC puts before each message: whether it is compressed, and its length. */
+export const headLength = 5;
+
 /** Splits what comes in on a gRPC stream into messages. */
 export class MessageReader {
   #parts: Buffer[] = [];
@@ -43,9 +46,6 @@ export class MessageReader {
     return joined;
   }
 }
-
-/** Whether it is compressed, and its length. */
-const headLength = 5;
 
 function lengthOf(head: Buffer): number {
   if (head[0] !== 0) throw new Error("a message is compressed, which nobody asked for");

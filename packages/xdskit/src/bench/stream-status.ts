@@ -7,8 +7,8 @@ export interface GrpcStatus {
   readonly message: string;
 }
 
-/** gRPC's codes. */
-const codes = {
+/** gRPC's codes, of the ways in which a stream may end here. */
+export const grpcCode = {
   ok: 0,
   cancelled: 1,
   unknown: 2,
@@ -16,24 +16,27 @@ const codes = {
   permissionDenied: 7,
   internal: 13,
   unavailable: 14,
-};
+} as const;
 
 const longestText = 200;
 
 /** What cannot be reached. */
 export function unavailable(message: string): GrpcStatus {
-  return { code: codes.unavailable, message: shortened(message) };
+  return { code: grpcCode.unavailable, message: shortened(message) };
 }
 
 /** The status in a response's headers or trailers; undefined where there is none. */
 export function statusOfHeaders(headers: IncomingHttpHeaders): GrpcStatus | undefined {
   const { ":status": http } = headers as { readonly ":status"?: number };
   if (http !== undefined && http !== 200)
-    return { code: codes.unknown, message: `the server answered with HTTP ${http}` };
+    return { code: grpcCode.unknown, message: `the server answered with HTTP ${http}` };
   const code = headers["grpc-status"];
   if (typeof code !== "string") return undefined;
   const text = headers["grpc-message"];
-  return { code: /^\d+$/.test(code) ? Number(code) : codes.unknown, message: shortened(decoded(String(text ?? ""))) };
+  return {
+    code: /^\d+$/.test(code) ? Number(code) : grpcCode.unknown,
+    message: shortened(decoded(String(text ?? ""))),
+  };
 }
 
 /** Of a stream that ended without a status: by HTTP/2's error, as gRPC maps them. */
@@ -41,18 +44,18 @@ export function statusOfReset(rstCode: number | undefined, error: Error | undefi
   const text = error?.message ?? "";
   switch (rstCode) {
     case constants.NGHTTP2_REFUSED_STREAM:
-      return { code: codes.unavailable, message: shortened(text || "the server refused the stream") };
+      return { code: grpcCode.unavailable, message: shortened(text || "the server refused the stream") };
     case constants.NGHTTP2_CANCEL:
-      return { code: codes.cancelled, message: shortened(text || "the server cancelled the stream") };
+      return { code: grpcCode.cancelled, message: shortened(text || "the server cancelled the stream") };
     case constants.NGHTTP2_ENHANCE_YOUR_CALM:
-      return { code: codes.resourceExhausted, message: shortened(text || "the server wants less of it") };
+      return { code: grpcCode.resourceExhausted, message: shortened(text || "the server wants less of it") };
     case constants.NGHTTP2_INADEQUATE_SECURITY:
-      return { code: codes.permissionDenied, message: shortened(text || "the server wants more security") };
+      return { code: grpcCode.permissionDenied, message: shortened(text || "the server wants more security") };
     case constants.NGHTTP2_NO_ERROR:
     case undefined:
       return unavailable(text || "the stream was closed without a status");
     default:
-      return { code: codes.internal, message: shortened(text || `the server reset the stream (${rstCode})`) };
+      return { code: grpcCode.internal, message: shortened(text || `the server reset the stream (${rstCode})`) };
   }
 }
 
