@@ -10,7 +10,10 @@ const known = new WeakMap<NameSet, UsualAnswer[]>();
 /** Ways to write it that are remembered for the same names, over all types. */
 const mostWays = 32;
 
-/** The same for who names nothing: type URL, version, nonce. */
+/** The same of longer ones: clients that write a list in ever another order share none, and each would keep its own for nothing. */
+const mostLongWays = 8;
+
+/** Of an acknowledgement that names nothing: type URL, version, nonce. */
 const mostBytesWithoutNames = 1024;
 
 /**
@@ -27,6 +30,7 @@ export function usualAnswerOf(
   let ways = known.get(names);
   const same = ways?.find((way) => way.is(bytes, version, nonce));
   if (same !== undefined) return same;
+  if (ways !== undefined && ways.length >= mostLongWays && bytes.length > mostBytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
   // It may acknowledge with another version than it was sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
