@@ -18,8 +18,12 @@ export interface LedgerStream {
   readonly isSettled: boolean;
   /** Since when it is not settled; milliseconds of the server's clock. */
   readonly unsettledSince: number;
+  /** `unknownStatus` while that cannot be said. */
   status(): readonly TypeStatus[];
 }
+
+/** The thread of a stream is too busy to say how it stands: this very list, and no other that is empty. */
+export const unknownStatus: readonly TypeStatus[] = [];
 
 /** A stream of which the node is known, and that is not over. */
 export type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };

@@ -1,6 +1,6 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Clock } from "../clock.js";
-import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
+import { isOpen, type LedgerStream, type OpenStream, unknownStatus } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import {
   type NodeConfig,
@@ -92,7 +92,9 @@ function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): No
   // The newest is what the node is now: a client that comes back may have another version, or be in another group.
   const { node, group } = (open.at(-1) as OpenStream).opened;
   const streams = open.map((stream) => streamStatus(stream, moment));
-  const state = worst(streams.flatMap(({ types }) => types.map((type) => type.state)));
+  const states = streams.flatMap(({ types }) => types.map((type) => type.state));
+  const isKnown = open.every((stream) => stream.isSettled || stream.status() !== unknownStatus);
+  const state = worst(isKnown ? states : [...states, "pending"]);
   return { id, node, group, streams, state };
 }
 
@@ -105,7 +107,9 @@ function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
 function stateOf(stream: OpenStream, moment: Moment): NodeState {
   if (stream.isSettled) return "synced";
   const { snapshot, unsettledSince } = stream;
-  return worst(stream.status().map((status) => typeState(status, snapshot?.of(status.type), unsettledSince, moment)));
+  const known = stream.status();
+  if (known === unknownStatus) return "pending";
+  return worst(known.map((status) => typeState(status, snapshot?.of(status.type), unsettledSince, moment)));
 }
 
 function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iterable<ResourceReport> {

@@ -9,7 +9,7 @@ import {
   type StandingsOfChange,
   type TypeStanding,
 } from "./changed-keys.js";
-import type { OpenStream } from "./ledger-stream.js";
+import { type OpenStream, unknownStatus } from "./ledger-stream.js";
 import { momentOf } from "./moment.js";
 import type { ConfigRolloutRejection, ConfigRolloutWait } from "./rollout.js";
 import { waitReports } from "./type-report.js";
@@ -59,7 +59,11 @@ export function standingOf(stream: OpenStream, { change, keys }: Changed, look: 
   const hasAll = stream.isSettled && snapshot === newest;
   const isNewest = look.isNewest();
   let standing: Standing = unconcerned;
-  for (const status of stream.status()) {
+  const known = stream.status();
+  const [typeUrl] = keys.keys();
+  // It may be concerned, and is looked at again.
+  if (known === unknownStatus && typeUrl !== undefined) return { kind: "pending", stream, typeUrl };
+  for (const status of known) {
     const { typeUrl } = status.type;
     if (!keys.has(typeUrl)) continue;
     const of = look.standings.of(status, newest, isNewest, look.later(typeUrl));

@@ -72,16 +72,20 @@ export type ToWorker =
   /** Which events are wanted, and how much is to be told of streams that are not settled. */
   | { readonly kind: "tell"; readonly frequent: boolean; readonly standing: boolean }
   | { readonly kind: "listen"; readonly address: string; readonly descriptor: number }
-  | { readonly kind: "ask"; readonly question: Question }
+  | { readonly kind: "ask"; readonly id: number; readonly question: Question }
   | { readonly kind: "close"; readonly timeoutMs: number };
 
-/** Asked while the main thread waits. */
+/** Asked while the main thread waits, for a short time. */
 export type Question = { readonly kind: "counters" } | { readonly kind: "status"; readonly streams: readonly number[] };
 
-/** What a worker answers to a `Question` of the same kind. */
+/** What a worker answers to a `Question` of the same kind. `id`: of the question; they are counted up, and answered in their order. */
 export type Answer =
-  | { readonly kind: "counters"; readonly counters: WorkerCounters }
-  | { readonly kind: "status"; readonly status: readonly (readonly PackedStatus[] | undefined)[] };
+  | { readonly kind: "counters"; readonly id: number; readonly counters: WorkerCounters }
+  | {
+      readonly kind: "status";
+      readonly id: number;
+      readonly status: readonly (readonly PackedStatus[] | undefined)[];
+    };
 
 /** What a worker has counted since its start. */
 export interface WorkerCounters {

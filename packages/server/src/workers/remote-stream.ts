@@ -2,7 +2,7 @@ import type { ResourceTypes } from "@xdskit/api";
 import type { Snapshot, StatusCode, TypeStatus } from "@xdskit/protocol";
 import type { Clock } from "../clock.js";
 import type { NodeStreamInfo } from "../events.js";
-import type { LedgerStream } from "../ledger/ledger-stream.js";
+import { type LedgerStream, unknownStatus } from "../ledger/ledger-stream.js";
 import type { Rollouts } from "../ledger/rollouts.js";
 import type { Membership, Publication } from "../publication.js";
 import type { Subscriber } from "../shared-stacks.js";
@@ -149,7 +149,7 @@ export class RemoteStream implements LedgerStream, Subscriber {
 
   status(): readonly TypeStatus[] {
     if (this.#status === undefined && !this.#over) this.#context.askStatus(this);
-    return this.#status ?? [];
+    return this.#status ?? unknownStatus;
   }
 
   get hasStatus(): boolean {

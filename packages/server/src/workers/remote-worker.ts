@@ -40,7 +40,7 @@ export interface RemoteWorker {
   listen(address: string, descriptor: number): Promise<void>;
   post(message: ToWorker): void;
   flush(): void;
-  /** Undefined of one that is at its end. */
+  /** As of now, or what it said last where it is too busy or at its end; undefined where it never did. */
   counters(): WorkerCounters | undefined;
   /** Ends its streams; resolves when it has ended, at the latest after so many milliseconds. */
   close(timeoutMs: number): Promise<void>;
@@ -71,14 +71,25 @@ export function createRemoteWorker(
   /** Streams that are probably looked at next. */
   let expected: readonly RemoteStream[] = [];
   let remembered: RemoteStream[] = [];
-  const thread = startWorker(settings, received, (reason) => {
-    gone = true;
-    for (const stream of streams.values()) leave(stream, reason);
-    calls.close();
-    host.callsChanged();
-    listening?.reject(new Error(reason));
-    lastWord();
-    if (!closing) ended(reason);
+  /** Streams of which somebody wanted to know while the worker was too busy to say. */
+  let unanswered = new Set<RemoteStream>();
+  let counted: WorkerCounters | undefined;
+  const thread = startWorker(settings, {
+    received,
+    answered(answer, wasBehind) {
+      if (answer.kind === "counters") counted = answer.counters;
+      // Not now: somebody may be about to ask.
+      if (wasBehind) setImmediate(lookAgain);
+    },
+    ended(reason) {
+      gone = true;
+      for (const stream of streams.values()) leave(stream, reason);
+      calls.close();
+      host.callsChanged();
+      listening?.reject(new Error(reason));
+      lastWord();
+      if (!closing) ended(reason);
+    },
   });
   function post(message: ToWorker): void {
     thread.post(message);
@@ -98,6 +109,10 @@ export function createRemoteWorker(
   if (state.isOpen) post({ kind: "open" });
 
   function askStatus(first: RemoteStream): void {
+    if (thread.isBehind()) {
+      unanswered.add(first);
+      return;
+    }
     host.settle();
     const asked = new Set([first]);
     const add = (stream: RemoteStream) => {
@@ -112,12 +127,22 @@ export function createRemoteWorker(
     }
     const list = [...asked];
     const answer = thread.ask({ kind: "status", streams: list.map(({ id }) => id) });
-    if (answer?.kind !== "status") return;
+    if (answer?.kind !== "status") {
+      unanswered.add(first);
+      return;
+    }
     if (remembered.length === 0) setImmediate(forget);
     list.forEach((stream, index) => {
       stream.take(answer.status[index]);
       remembered.push(stream);
     });
+  }
+
+  /** Whoever got no answer waits for these streams as if they had not come further. */
+  function lookAgain(): void {
+    const streams = unanswered;
+    unanswered = new Set();
+    for (const stream of streams) if (stream.opened !== undefined) host.rollouts.progressed(stream);
   }
 
   /** What was asked for holds for a turn: what clients say changes it, and is not always told. */
@@ -137,6 +162,7 @@ export function createRemoteWorker(
       });
     }
     stream.leave();
+    unanswered.delete(stream);
     streams.delete(stream.id);
     host.streams.delete(stream);
   }
@@ -154,6 +180,7 @@ export function createRemoteWorker(
         break;
       case "listening":
         listening?.resolve();
+        thread.watch();
         break;
       case "listen-failed":
         listening?.reject(Object.assign(new Error(message.message), { code: message.code }));
@@ -238,7 +265,8 @@ export function createRemoteWorker(
       host.settle();
       const answer = thread.ask({ kind: "counters" });
       if (!isHearing) thread.hear();
-      return answer?.kind === "counters" ? answer.counters : undefined;
+      if (answer?.kind === "counters") counted = answer.counters;
+      return counted;
     },
     async close(timeoutMs) {
       closing = true;

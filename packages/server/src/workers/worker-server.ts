@@ -215,7 +215,7 @@ export function createWorkerServer(
       case "ask":
         // What it says next is to fit what it said before.
         outbox.flush();
-        reply(answerTo(message.question));
+        reply(answerTo(message.id, message.question));
         break;
       case "close":
         void close(message.timeoutMs);
@@ -225,16 +225,16 @@ export function createWorkerServer(
     }
   }
 
-  function answerTo(question: Question): Answer {
+  function answerTo(id: number, question: Question): Answer {
     if (question.kind === "counters") {
       const { streams, types, fetches, refused, waitsEnded } = counters;
-      return { kind: "counters", counters: { streams, types, fetches, refused, waitsEnded } };
+      return { kind: "counters", id, counters: { streams, types, fetches, refused, waitsEnded } };
     }
     const status = question.streams.map((id) => {
       const session = sessions.get(id);
       return session?.opened && statusOf(session);
     });
-    return { kind: "status", status };
+    return { kind: "status", id, status };
   }
 
   async function listen(address: string, descriptor: number): Promise<void> {

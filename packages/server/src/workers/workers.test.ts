@@ -52,10 +52,13 @@ test("two workers serve one port, and a change reaches the streams of both", asy
     for (const client of clients) assert.deepEqual(await acknowledge(client), ["b"]);
     const { result, acknowledged } = await done;
     assert.deepEqual([result, acknowledged], ["complete", clients.length]);
-    assert.deepEqual(server.nodeStates(), { synced: clients.length, pending: 0, rejected: 0, stale: 0 });
+    // A worker that the machine gives no time is not waited for long.
+    await waitFor("all to be synced", () => server.nodeStates().synced === clients.length);
     assert.equal(server.stats().nodes, clients.length);
-    const [row] = server.stats().streams;
-    assert.deepEqual([row?.open, row?.opened], [clients.length, clients.length]);
+    await waitFor("all streams to be counted", () => {
+      const [row] = server.stats().streams;
+      return row?.open === clients.length && row.opened === clients.length;
+    });
     for (const { client } of clients) client.close();
     await waitFor("all to have left", () => server.nodes().length === 0);
   });
