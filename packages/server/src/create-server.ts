@@ -30,6 +30,7 @@ import { createSharedBodies } from "./polls/shared-bodies.js";
 import { createPublication } from "./publication.js";
 import { createRejections } from "./rejections.js";
 import { defaultRestOptions } from "./rest-options.js";
+import { serverRefusal } from "./server-refusal.js";
 import { createServices } from "./services/services.js";
 import { Session } from "./session.js";
 import type { SessionContext } from "./session-context.js";
@@ -39,9 +40,9 @@ import type { Accept, Refusal, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/http2/http2-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 import { createViews } from "./views/views.js";
-import type { WorkerCounters } from "./workers/messages.js";
 import type { RemoteStream } from "./workers/remote-stream.js";
 import { createSharedNumbers } from "./workers/shared-numbers.js";
+import { countersOf } from "./workers/summed-counters.js";
 import { createWorkerPool, pools } from "./workers/worker-pool.js";
 import { bothOf, workerCount, workerSettings } from "./workers/worker-settings.js";
 import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";
@@ -125,12 +126,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   /** Why no further stream or call is let in, if so. */
   function refusal(): Refusal | undefined {
-    if (closing !== undefined) return { code: statusCode.unavailable, message: "the server is shutting down" };
     numbers.setOpen(0, openHere());
-    const open = numbers.open();
-    if (open < limits.streams) return undefined;
-    const message = `the server has ${open} streams open and takes no more`;
-    return { code: statusCode.resourceExhausted, message };
+    return serverRefusal(closing !== undefined, numbers.open(), limits.streams);
   }
 
   /** What is open in this thread. */
@@ -387,9 +384,4 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   };
   if (pool !== undefined) pools.set(server, pool);
   return server;
-}
-
-/** What streams count, wherever they are. */
-function countersOf({ streams, types, fetches, refused, waitsEnded }: WorkerCounters): WorkerCounters {
-  return { streams, types, fetches, refused, waitsEnded };
 }

@@ -9,6 +9,12 @@ export interface SummedCounters {
   plus(own: WorkerCounters): WorkerCounters;
 }
 
+/** What the counters of one thread say of its streams; they count on, and are read when this is called. */
+export function countersOf({ streams, types, fetches, refused, waitsEnded }: WorkerCounters): WorkerCounters {
+  return { streams, types, fetches, refused, waitsEnded };
+}
+
+/** Sums up nothing yet. */
 export function createSummedCounters(): SummedCounters {
   const last = new Map<number, WorkerCounters>();
   let ended: WorkerCounters = { streams: [], types: [], fetches: [], refused: [], waitsEnded: 0 };

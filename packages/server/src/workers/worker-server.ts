@@ -7,6 +7,7 @@ import { createGroups } from "../groups.js";
 import { createNodeOrders } from "../node-orders.js";
 import { createPublication } from "../publication.js";
 import { createRejections } from "../rejections.js";
+import { serverRefusal } from "../server-refusal.js";
 import { Session } from "../session.js";
 import type { SessionContext } from "../session-context.js";
 import type { Accept, Method } from "../transport.js";
@@ -20,6 +21,7 @@ import { createStatusPacking } from "./packed-status.js";
 import { packValue } from "./packed-values.js";
 import { createReplicaLayers } from "./replica-layers.js";
 import { createSharedNumbers } from "./shared-numbers.js";
+import { countersOf } from "./summed-counters.js";
 import { createWorkerCalls } from "./worker-calls.js";
 import { createWorkerViews } from "./worker-views.js";
 
@@ -118,12 +120,7 @@ export function createWorkerServer(
     const { method } = connection;
     const path = method.unary ? paths.get(keyOf(method)) : undefined;
     if (path !== undefined) return calls.open(path, connection);
-    const open = numbers.open();
-    const refused = closing
-      ? { code: statusCode.unavailable, message: "the server is shutting down" }
-      : open >= limits.streams
-        ? { code: statusCode.resourceExhausted, message: `the server has ${open} streams open and takes no more` }
-        : undefined;
+    const refused = serverRefusal(closing, numbers.open(), limits.streams);
     const id = numbers.nextId();
     if (refused !== undefined) {
       counters.refuse(refused.code);
@@ -226,10 +223,7 @@ export function createWorkerServer(
   }
 
   function answerTo(id: number, question: Question): Answer {
-    if (question.kind === "counters") {
-      const { streams, types, fetches, refused, waitsEnded } = counters;
-      return { kind: "counters", id, counters: { streams, types, fetches, refused, waitsEnded } };
-    }
+    if (question.kind === "counters") return { kind: "counters", id, counters: countersOf(counters) };
     const status = question.streams.map((id) => {
       const session = sessions.get(id);
       return session?.opened && statusOf(session);
