@@ -3,7 +3,6 @@ import { createFloodGuard, type FloodGuard, floodCost } from "./flood-guard.js";
 import { createFrameReader, type FrameReader } from "./frame-reader.js";
 import { checkFrame, protocolError } from "./frame-rules.js";
 import {
-  defaultFrameBytes,
   defaultWindow,
   flag,
   frameType,
@@ -21,7 +20,7 @@ import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from ".
 import { Http2Sender } from "./http2-sender.js";
 import { type StreamOwner, StreamState } from "./http2-stream.js";
 import { Output } from "./output.js";
-import { type PeerSettings, readSettings } from "./peer-settings.js";
+import { agreeOnTable, readSettings, startSettings } from "./peer-settings.js";
 import { RecentResets } from "./recent-resets.js";
 import { checkTrailers, readRequestHead } from "./request-head.js";
 
@@ -39,7 +38,7 @@ export class Http2Connection implements StreamOwner {
   readonly #headers: HeaderDecoder = createHeaderDecoder();
   readonly #flood: FloodGuard;
   readonly #assembly: HeaderAssembly;
-  readonly #peer: PeerSettings = { window: defaultWindow, frameBytes: defaultFrameBytes };
+  readonly #peer = startSettings();
   readonly #streams = new Map<number, StreamState>();
   readonly #output: Output;
   readonly #sender: Http2Sender;
@@ -137,7 +136,7 @@ export class Http2Connection implements StreamOwner {
   /** See `StreamState`, for which these four are. */
   respond(stream: StreamState, block: Uint8Array): void {
     stream.hasResponded = true;
-    this.#write(headerFrames(stream.id, block, false, this.#peer.frameBytes));
+    this.#head(stream, block, false);
   }
 
   send(stream: StreamState, parts: readonly Uint8Array[]): boolean {
@@ -337,10 +336,9 @@ export class Http2Connection implements StreamOwner {
   #settings(flags: number, payload: Buffer): void {
     if ((flags & flag.ack) !== 0) return;
     this.#flood.count(floodCost.idle);
-    const before = this.#peer.window;
+    const { window } = this.#peer;
     readSettings(payload, this.#peer);
-    const grown = this.#peer.window - before;
-    if (grown !== 0) this.#sender.growEach(this.#streams.values(), grown);
+    if (this.#peer.window !== window) this.#sender.growEach(this.#streams.values(), this.#peer.window - window);
     this.#write(settingsAnswer);
   }
 
@@ -354,7 +352,7 @@ export class Http2Connection implements StreamOwner {
 
   #finishStream(stream: StreamState, block: Uint8Array): void {
     stream.hasResponded = true;
-    this.#write(headerFrames(stream.id, block, true, this.#peer.frameBytes));
+    this.#head(stream, block, true);
     // A client that goes on to send is told that nobody listens (8.1).
     if (!stream.isHalfClosed) this.#reset(stream.id, http2Error.noError);
     else this.#close(stream);
@@ -390,6 +388,10 @@ export class Http2Connection implements StreamOwner {
     this.#output.flush();
     this.closed();
     this.#host.finish();
+  }
+
+  #head(stream: StreamState, block: Uint8Array, isEnd: boolean): void {
+    this.#write(headerFrames(stream.id, agreeOnTable(this.#peer, block), isEnd, this.#peer.frameBytes));
   }
 
   #write(bytes: Buffer): void {

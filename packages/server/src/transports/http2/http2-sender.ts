@@ -90,6 +90,8 @@ export class Http2Sender {
 
   #readyIfSo(stream: StreamState): void {
     if (stream.queue.bytes > 0 && stream.sendWindow > 0) this.#ready.add(stream);
+    // It waited for the connection's window while settings took away its own (6.9.2): a frame of less than nothing would be sent for ever.
+    else this.#ready.delete(stream);
   }
 
   #sendFrame(stream: StreamState): void {

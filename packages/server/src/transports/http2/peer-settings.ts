@@ -1,4 +1,4 @@
-import { largestWindow } from "./frames.js";
+import { defaultFrameBytes, defaultWindow, largestWindow } from "./frames.js";
 import { ConnectionError, http2Error } from "./http2-errors.js";
 
 /** What the peer says of itself that matters to a server which pushes nothing and uses no dynamic table (RFC 9113, 6.5.2). */
@@ -7,13 +7,38 @@ export interface PeerSettings {
   window: number;
   /** The largest payload that it takes. */
   frameBytes: number;
+  /** It made the table for our fields smaller, and our next header block must begin by agreeing (RFC 7541, 4.2). */
+  isTableToShrink: boolean;
+  /** The table that it was last told of, or that is so by default. */
+  tableBytes: number;
 }
+
+/** What holds until the peer says something. */
+export function startSettings(): PeerSettings {
+  return { window: defaultWindow, frameBytes: defaultFrameBytes, isTableToShrink: false, tableBytes: 4_096 };
+}
+
+/**
+ * A header block as it goes out next. Where the peer's table became smaller it begins with the table's new size, without which some peers end the connection:
+ * none at all, since we use none, so that no later setting makes it smaller again.
+ */
+export function agreeOnTable(settings: PeerSettings, block: Uint8Array): Uint8Array {
+  if (!settings.isTableToShrink) return block;
+  settings.isTableToShrink = false;
+  settings.tableBytes = 0;
+  return Buffer.concat([tableOfNothing, block]);
+}
+
+const tableOfNothing = Buffer.of(0x20);
 
 /** Reads a SETTINGS frame, whose size was checked, into what is known. Throws a ConnectionError for values that must not be. */
 export function readSettings(payload: Buffer, settings: PeerSettings): void {
   for (let at = 0; at < payload.length; at += 6) {
     const value = payload.readUInt32BE(at + 2);
     switch (payload.readUInt16BE(at)) {
+      case 1:
+        if (value < settings.tableBytes) settings.isTableToShrink = true;
+        break;
       case 2:
         if (value > 1) throw new ConnectionError(http2Error.protocolError, "ENABLE_PUSH is neither 0 nor 1");
         break;
