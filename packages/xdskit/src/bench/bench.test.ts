@@ -43,6 +43,23 @@ it("xdskit bench prints JSON of a known shape, and ends with 0 where all went we
   }
 });
 
+it("churns as many nodes as asked for, also where nodes share connections", async () => {
+  const server = createServer();
+  server.config.set(clusters);
+  try {
+    const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+    const args = ["--server", grpc, "--ads", "--type", "cluster", "--nodes", "40", "--nodes-per-connection", "10"];
+    const { out, status } = await inProcessEnds("bench", ...args, "--churn", "25%", "--duration", "1s", "--json");
+    const { reconnects, seconds } = JSON.parse(out) as BenchReport;
+    assert.equal(status, 0);
+    // Ten a second, by the clock of the run, and whole connections.
+    assert.ok(reconnects.count <= 10 * seconds.steady + 10, `${reconnects.count} in ${seconds.steady} s`);
+    assert.ok(reconnects.count > 0);
+  } finally {
+    await server.close({ timeoutMs: 500 });
+  }
+});
+
 it("SIGINT ends it, and the table is printed", async () => {
   const server = createServer();
   server.config.set(clusters);

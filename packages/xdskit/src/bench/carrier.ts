@@ -21,8 +21,12 @@ export class Carrier {
   readonly #hasStalling: boolean;
   #connection: Connection | undefined;
   #isUp = false;
+  /** Attempts, and times that streams ended, since it was up. */
   #failures = 0;
+  #failedStreams = 0;
   #timer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  readonly #retries: (() => void)[] = [];
   #isTried = false;
   #isClosed = false;
 
@@ -46,6 +50,7 @@ export class Carrier {
       up: () => {
         this.#isUp = true;
         this.#failures = 0;
+        this.#failedStreams = 0;
         connections.opened++;
         this.#tried();
         for (const node of this.nodes) node.attach(opened);
@@ -58,7 +63,7 @@ export class Carrier {
         }
         this.#gone();
         this.#tried();
-        this.#timer = setTimeout(() => this.dial(), this.#wait());
+        this.#timer = setTimeout(() => this.dial(), waitAfter(this.#failures++));
       },
     };
     const opened = openConnection(this.#target, listener, {
@@ -67,12 +72,16 @@ export class Carrier {
     this.#connection = opened;
   }
 
-  /** Calls later, unless the connection went meanwhile: then everything is opened again anyway. */
+  /** Calls later, unless the connection went meanwhile: then everything is opened again anyway. Streams that end together wait once. */
   retry(again: () => void): void {
-    const on = this.#connection;
-    setTimeout(() => {
-      if (!this.#isClosed && this.#isUp && this.#connection === on) again();
-    }, this.#wait()).unref();
+    this.#retries.push(again);
+    if (this.#retries.length > 1) return;
+    this.#retryTimer = setTimeout(
+      () => {
+        for (const retry of this.#retries.splice(0)) retry();
+      },
+      waitAfter(this.#failedStreams++),
+    ).unref();
   }
 
   /** Cut, and at once dialled again. */
@@ -95,6 +104,8 @@ export class Carrier {
   #gone(): void {
     this.#isUp = false;
     this.#connection = undefined;
+    clearTimeout(this.#retryTimer);
+    this.#retries.length = 0;
     for (const node of this.nodes) node.detach();
   }
 
@@ -102,11 +113,9 @@ export class Carrier {
     if (!this.#isTried) this.#context.tried();
     this.#isTried = true;
   }
+}
 
-  /** Doubled with each failure, up to half more or less by chance, so that a fleet does not come back as one. */
-  #wait(): number {
-    const wait = Math.min(firstWaitMs * 2 ** this.#failures, mostWaitMs);
-    this.#failures = Math.min(this.#failures + 1, 10);
-    return wait * (0.5 + Math.random());
-  }
+/** In milliseconds: doubled with each failure, up to half more or less by chance, so that a fleet does not come back as one. */
+function waitAfter(failures: number): number {
+  return Math.min(firstWaitMs * 2 ** Math.min(failures, 10), mostWaitMs) * (0.5 + Math.random());
 }

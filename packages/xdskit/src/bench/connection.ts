@@ -176,7 +176,14 @@ function openStream(session: ClientHttp2Session, { path, headers }: Call, listen
     // The server is done: so is the client.
     if (status !== undefined && !stream.writableEnded) stream.end();
   });
-  stream.once("close", () => end(status ?? statusOfReset(stream.rstCode, lastError)));
+  stream.once("close", () => {
+    // Streams of a connection that is gone look as if they had been cancelled.
+    const without = () =>
+      session.destroyed
+        ? unavailable(lastError?.message || "the connection was closed")
+        : statusOfReset(stream.rstCode, lastError);
+    end(status ?? without());
+  });
   return {
     send(message) {
       const bytes = framed(message);

@@ -24,8 +24,8 @@ export interface Fleet {
   check(): Promise<void>;
   /** Begins to connect. */
   start(): void;
-  /** Closes connections of about so many nodes, in turn, and has them made again. */
-  churn(nodes: number): void;
+  /** Closes connections of at least so many nodes, in turn, and has them made again. Returns of how many: fewer where too few are connected. */
+  churn(nodes: number): number;
   /** The share that stops reading does, or goes on; returns how many nodes. */
   stall(isReading: boolean): number;
   close(): void;
@@ -115,6 +115,7 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
         carrier.cut();
         left -= carrier.nodes.length;
       }
+      return nodes - left;
     },
     stall(isReading) {
       for (const number of stalling) all[number]?.reading(isReading);

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from "node:net";
+import { it } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { createServer } from "@xdskit/server";
+import { eventually, within } from "../testing/command.js";
+import type { BenchOptions } from "./bench-options.js";
+import { createFleet, type Fleet } from "./fleet.js";
+import { readInterests } from "./interests.js";
+
+const options: BenchOptions = {
+  ...{ servers: [], nodes: 8, variant: "delta", ads: false, types: [], nodeId: "{n}", nodeCluster: "bench" },
+  ...{ locality: "", metadata: {}, groups: 1, perConnection: 4, ramp: undefined, timeoutMs: 30_000, durationMs: 0 },
+  ...{ churn: 0, stall: 0, stallMs: 0, reject: 0, json: true },
+};
+
+it("waits once after a connection is gone, however many streams were on it, and says that it is gone", async (context) => {
+  const server = createServer();
+  server.config.set([create(ClusterSchema, { name: "a" })]);
+  const sockets = new Set<Socket>();
+  let fleet: Fleet | undefined;
+  const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+  const between = createTcpServer((socket) => {
+    const onward = connect(Number(grpc.split(":").at(-1)), "127.0.0.1");
+    socket.on("error", () => {}).on("close", () => onward.destroy());
+    onward.on("error", () => {}).on("close", () => socket.destroy());
+    socket.pipe(onward).pipe(socket);
+    sockets.add(socket);
+  }).listen(0, "127.0.0.1");
+  try {
+    await once(between, "listening");
+    const { port } = between.address() as AddressInfo;
+    const all = { ...options, servers: [{ host: "127.0.0.1", port }] };
+    fleet = createFleet(all, readInterests({ ...all, types: ["cluster", "listener"] }));
+    const { nodes, tally } = fleet;
+    fleet.start();
+    await within(fleet.allComplete, () => "not all hold everything");
+
+    context.mock.method(Math, "random", () => 0.5);
+    const timers = context.mock.method(globalThis, "setTimeout");
+    for (const socket of sockets) socket.destroy();
+    await eventually(
+      async () => tally.connections.opened === 4 && nodes.every((node) => node.isConnected),
+      (areBack) => areBack,
+    );
+    const waits = timers.mock.calls.map(({ arguments: [, delay] }) => delay);
+    assert.ok(waits.includes(500), `${waits}`);
+    for (const longer of [1_000, 2_000, 4_000, 8_000]) assert.ok(!waits.includes(longer), `${waits}`);
+    assert.deepEqual(
+      tally.errors().map(({ status, count }) => ({ status, count })),
+      [{ status: "UNAVAILABLE", count: 16 }],
+    );
+  } finally {
+    fleet?.close();
+    between.close();
+    for (const socket of sockets) socket.destroy();
+    await server.close({ timeoutMs: 500 });
+  }
+});
