@@ -26,7 +26,7 @@ interface Standing {
 interface Received {
   readonly standing: Standing;
   readonly nonce: string;
-  readonly outcome: Outcome;
+  readonly outcome: Outcome<Holding>;
 }
 
 /** One client of a crowd: pointers to what all share, and what its streams were told. */

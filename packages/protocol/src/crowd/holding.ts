@@ -34,7 +34,7 @@ export class Holding implements Held {
   readonly #within = new WeakMap<NameList, Holding>();
   readonly #firstRequests = new WeakMap<NameList, Uint8Array>();
   readonly #acknowledgements = new WeakMap<NameList, Uint8Array>();
-  readonly #transitions = new Map<number, Transition[]>();
+  readonly #transitions = new Map<number, Transition<Holding>[]>();
 
   constructor(
     type: ResourceType,
@@ -116,11 +116,11 @@ export class Holding implements Held {
     return bytes;
   }
 
-  transitions(group: number): readonly Transition[] {
+  transitions(group: number): readonly Transition<Holding>[] {
     return this.#transitions.get(group) ?? [];
   }
 
-  remember(group: number, transition: Transition): void {
+  remember(group: number, transition: Transition<Holding>): void {
     const known = this.#transitions.get(group) ?? [];
     this.#transitions.set(group, [transition, ...known].slice(0, mostTransitions));
   }

@@ -60,7 +60,7 @@ export class SharedState {
   }
 
   /** What a response that nobody of the group got yet makes of a holding; from then on that is known. */
-  apply(of: SharedType, from: Holding, sent: SentResponse, group: number): Outcome {
+  apply(of: SharedType, from: Holding, sent: SentResponse, group: number): Outcome<Holding> {
     const { variant } = this.options;
     const { entries, problem } = of.reading.read(sent, from.entries);
     const isFull = variant === "sotw" && of.type.fullState;

@@ -1,10 +1,9 @@
 import { equalBytes } from "../messages/equal-bytes.js";
 import { delimited, WireReader } from "../messages/wire-reader.js";
-import type { Holding } from "./holding.js";
 
-/** What a response makes of a holding. */
-export interface Outcome {
-  readonly to: Holding;
+/** What a response makes of what is held. */
+export interface Outcome<Held extends object> {
+  readonly to: Held;
   readonly resources: number;
   readonly removed: number;
   readonly problem: string | undefined;
@@ -13,7 +12,7 @@ export interface Outcome {
 const nonceTag = delimited(5);
 
 /** What became of a holding when this response came. Others get the same one with another nonce: it is compared, and not read. */
-export class Transition {
+export class Transition<Held extends object> {
   readonly #bytes: Uint8Array;
   readonly #nonceStart: number;
   readonly #nonceEnd: number;
@@ -21,9 +20,9 @@ export class Transition {
   readonly #removed: number;
   readonly #problem: string | undefined;
   /** Weak: from the empty one on, each would keep the next, and so all that ever were. */
-  readonly #to: WeakRef<Holding>;
+  readonly #to: WeakRef<Held>;
 
-  constructor(bytes: Uint8Array, { to, resources, removed, problem }: Outcome) {
+  constructor(bytes: Uint8Array, { to, resources, removed, problem }: Outcome<Held>) {
     this.#bytes = bytes.slice();
     [this.#nonceStart, this.#nonceEnd] = placeOfNonce(bytes);
     this.#to = new WeakRef(to);
@@ -32,7 +31,7 @@ export class Transition {
     this.#problem = problem;
   }
 
-  get outcome(): Outcome | undefined {
+  get outcome(): Outcome<Held> | undefined {
     const to = this.#to.deref();
     if (to === undefined) return undefined;
     return { to, resources: this.#resources, removed: this.#removed, problem: this.#problem };
