@@ -42,6 +42,26 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, [1, 3, 1.5]);
   });
 
+  it("keeps the order where items leave and come back, and where it ran empty in between", async () => {
+    const done: number[] = [];
+    const queue = createFairQueue<number>((item) => {
+      done.push(item);
+      if (item !== 0) return;
+      for (const each of [1, 2]) queue.delete(each);
+      for (const each of [0.5, 1]) queue.add(each, "changes");
+    });
+    for (const item of [0, 1, 2, 3]) queue.add(item, "changes");
+    await waitFor("the work", () => queue.size === 0);
+    for (const item of [4, 5]) queue.add(item, "changes");
+    for (const item of [4, 5]) queue.delete(item);
+    for (const item of [6, 4]) queue.add(item, "changes");
+    await waitFor("more work", () => queue.size === 0);
+    const many = Array.from({ length: 1_000 }, (_, index) => 10 + index);
+    for (const item of many) queue.add(item, "changes");
+    await waitFor("much work", () => queue.size === 0);
+    assert.deepEqual(done, [0, 3, 0.5, 1, 6, 4, ...many]);
+  });
+
   it("works on answers and changes in turn", async () => {
     const done: string[] = [];
     const queue = createFairQueue<string>((item) => done.push(item));

@@ -30,13 +30,13 @@ export const systemSliceClock: SliceClock = {
  * streams that take a change do not keep another stream's request, or a health check, waiting. It never starts within `add`:
  * what comes in one turn of the event loop (a burst of requests, two changes in a row) is worked off as one.
  */
-export function createFairQueue<Item>(
+export function createFairQueue<Item extends object | string | number>(
   work: (item: Item) => void,
   sliceMs = 5,
   clock = systemSliceClock,
 ): FairQueue<Item> {
-  const answers = new Set<Item>();
-  const changes = new Set<Item>();
+  const answers = new Lane<Item>();
+  const changes = new Lane<Item>();
   let scheduled = false;
 
   function schedule(): void {
@@ -53,13 +53,11 @@ export function createFairQueue<Item>(
     }
     schedule();
   }
-  function workOnFirst(lane: Set<Item>): boolean {
-    for (const item of lane) {
-      lane.delete(item);
-      work(item);
-      return true;
-    }
-    return false;
+  function workOnFirst(lane: Lane<Item>): boolean {
+    const item = lane.take();
+    if (item === undefined) return false;
+    work(item);
+    return true;
   }
   return {
     add(item, lane) {
@@ -79,4 +77,25 @@ export function createFairQueue<Item>(
       return answers.size + changes.size;
     },
   };
+}
+
+/** Items in order of arrival, each once. */
+class Lane<Item extends object | string | number> extends Set<Item> {
+  /** Stands behind all that were taken: a new one would first have to step over the places that they leave, for each item of thousands anew. */
+  #rest: Iterator<Item> | undefined;
+
+  /** Takes the first out; undefined: there is none. */
+  take(): Item | undefined {
+    if (this.size === 0) {
+      // Kept, it would hold on to what was in the set before that grew or shrank.
+      this.#rest = undefined;
+      return undefined;
+    }
+    this.#rest ??= this.values();
+    // What was taken is out, and what comes later stands behind: there is always a next.
+    const item = this.#rest.next().value as Item;
+    this.delete(item);
+    if (this.size === 0) this.#rest = undefined;
+    return item;
+  }
 }
