@@ -30,6 +30,8 @@ interface Kind {
   readonly isPerType: boolean;
   readonly isOrdered: boolean;
   readonly features: readonly string[];
+  /** It says who it is with every request, as Envoy does unless it is told otherwise. */
+  readonly repeatsNode: boolean;
   /** How it writes its acknowledgements: what stands behind them. */
   readonly suffix: Uint8Array;
 }
@@ -146,7 +148,8 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
 
   function request(twin: Twin, type: string, more: Partial<Request>, suffix: Uint8Array = new Uint8Array()): void {
     const { variant, api } = twin.kind;
-    const own = variant === "sotw" ? { names: twin.subscribed.get(type) ?? [] } : {};
+    const node = twin.kind.repeatsNode ? { id: "n", clientFeatures: twin.kind.features } : undefined;
+    const own = variant === "sotw" ? { node, names: twin.subscribed.get(type) ?? [] } : { node };
     const bytes = Buffer.concat([encodeRequest(variant, { typeUrl: urlOf(type, api), ...own, ...more }), suffix]);
     say(`  ${type} ${JSON.stringify(more)} ${Buffer.from(suffix).toString("hex")}`);
     both(twin, () => ({ kind: "request", bytes: Buffer.from(bytes) }));
@@ -285,6 +288,7 @@ function kindFrom(random: Random): Kind {
     api: random.chance(0.8) ? "v3" : "v2",
     isPerType: random.chance(0.5),
     isOrdered: random.chance(0.8),
+    repeatsNode: random.chance(0.2),
     features: random.some(
       [
         "xds.config.supports-resource-ttl",
