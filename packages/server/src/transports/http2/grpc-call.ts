@@ -1,7 +1,7 @@
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import { longestTimerMs } from "../../clock.js";
 import { type Call, type ConnectionHandler, lastWordMs, type Refusal } from "../../transport.js";
-import { plainStatus, responseHead, statusBlock } from "./grpc-status.js";
+import { acceptEncoding, plainStatus, responseHead, statusBlock } from "./grpc-status.js";
 import { readGrpcTimeout } from "./grpc-timeout.js";
 import { http2Error } from "./http2-errors.js";
 import type { ServerStream, StreamHandler } from "./http2-stream.js";
@@ -36,7 +36,7 @@ export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Serve
   if (method === undefined) return refuse(statusCode.unimplemented, `there is no method ${head.path.slice(0, 200)}`);
   const encoding = headers.get("grpc-encoding") ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip" && encoding !== "deflate") {
-    return refuse(statusCode.unimplemented, "requests may be compressed by gzip or deflate only");
+    return refuseBy(stream, unknownEncoding);
   }
 
   const timeout = readGrpcTimeout(headers.get("grpc-timeout"));
@@ -145,6 +145,14 @@ export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Serve
     },
   };
 }
+
+/** It says which are known, as gRPC wants it. */
+const unknownEncoding = statusBlock(
+  statusCode.unimplemented,
+  "requests may be compressed by gzip or deflate only",
+  false,
+  [acceptEncoding],
+);
 
 const deadlineExceeded = 4 as StatusCode;
 

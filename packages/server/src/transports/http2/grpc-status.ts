@@ -2,20 +2,23 @@ import type { StatusCode } from "@xdskit/protocol";
 import { encodeHeaders } from "./hpack/header-encoder.js";
 
 const contentType = ["content-type", "application/grpc"] as const;
+/** How requests may be compressed. */
+export const acceptEncoding: readonly [string, string] = ["grpc-accept-encoding", "identity,gzip,deflate"];
 
 /** The head of every response that has messages. Nothing is compressed; what may come compressed is said. */
-export const responseHead: Uint8Array = encodeHeaders([
-  [":status", "200"],
-  contentType,
-  ["grpc-accept-encoding", "identity,gzip,deflate"],
-]);
+export const responseHead: Uint8Array = encodeHeaders([[":status", "200"], contentType, acceptEncoding]);
 
 const okTrailers: Uint8Array = encodeHeaders([["grpc-status", "0"]]);
 
-/** What ends a response: its status, behind messages (`afterHead`) or as all there is. */
-export function statusBlock(code: StatusCode, message: string, afterHead: boolean): Uint8Array {
+/** What ends a response: its status, behind messages (`afterHead`) or as all there is; and what it says `besides`. */
+export function statusBlock(
+  code: StatusCode,
+  message: string,
+  afterHead: boolean,
+  besides: readonly (readonly [string, string])[] = [],
+): Uint8Array {
   if (code === 0 && afterHead) return okTrailers;
-  const status: [string, string][] = [["grpc-status", String(code)]];
+  const status: (readonly [string, string])[] = [...besides, ["grpc-status", String(code)]];
   if (message !== "") status.push(["grpc-message", encodeMessage(message)]);
   return encodeHeaders(afterHead ? status : [[":status", "200"], contentType, ...status]);
 }

@@ -57,6 +57,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
   const methods = new Map<string, GrpcMethod>();
   const connections = new Map<Socket, Http2Connection>();
   const servers = new Set<Server>();
+  /** Below TLS, where a client may never get through its handshake: `connections` has those that did. */
+  const strangers = new Set<Socket>();
   const slab = new Slab();
   const budget = createTurnBudget();
   let held = 0;
@@ -123,6 +125,12 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
           ? createServer({ allowHalfOpen: true }, serve)
           : createTlsServer({ ALPNProtocols: ["h2"], handshakeTimeout: prefaceMs, ...tls, allowHalfOpen: true }, serve);
       servers.add(server);
+      if (tls !== undefined) {
+        server.on("connection", (socket: Socket) => {
+          strangers.add(socket);
+          socket.once("close", () => strangers.delete(socket));
+        });
+      }
       const bound = await new Promise<number>((resolve, reject) => {
         server.once("error", (error) => reject(listenError(address, error)));
         server.listen({ ...(descriptor === undefined ? { host, port } : { fd: descriptor }), backlog }, () => {
@@ -143,7 +151,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       });
       await Promise.race([Promise.all(ended), late]);
       clearTimeout(timer);
-      for (const socket of connections.keys()) socket.destroy();
+      for (const socket of [...connections.keys(), ...strangers]) socket.destroy();
     },
   };
 }

@@ -3,6 +3,7 @@ import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
 
 /** Whether a message is compressed, and its length. */
 const prefixBytes = 5;
+const tooManyHeld = "too many requests are under way of which the rest has not come";
 
 /** What a reader of messages needs and tells. */
 export interface MessageReaderOptions {
@@ -10,7 +11,7 @@ export interface MessageReaderOptions {
   readonly mostBytes: number;
   /** What `grpc-encoding` says. */
   readonly encoding: MessageEncoding | undefined;
-  /** How many bytes more, or less, are held of messages of which the rest has not come. False: no more are to be held. */
+  /** How many bytes more, or less, are held of messages of which the rest has not come, or that wait to be inflated. False: no more are to be held. */
   readonly hold: (bytes: number) => boolean;
   readonly message: (bytes: Uint8Array) => void;
   /** All messages before the end were told. */
@@ -54,7 +55,7 @@ export function createMessageReader(options: MessageReaderOptions): MessageReade
     parts.push(Buffer.from(bytes));
     waiting += bytes.length;
     if (options.hold(bytes.length)) return true;
-    fail(statusCode.resourceExhausted, "too many requests are under way of which the rest has not come");
+    fail(statusCode.resourceExhausted, tooManyHeld);
     return false;
   }
 
@@ -95,7 +96,14 @@ export function createMessageReader(options: MessageReaderOptions): MessageReade
 
   function inflate(how: MessageEncoding, bytes: Buffer): void {
     isInflating = true;
-    void inflateMessage(how, bytes, mostBytes).then((result) => {
+    const hasRoom = options.hold(bytes.length);
+    const isWanted = () => {
+      if (isOver) options.hold(-bytes.length);
+      return !isOver;
+    };
+    if (!hasRoom) fail(statusCode.resourceExhausted, tooManyHeld);
+    void inflateMessage(how, bytes, mostBytes, isWanted, (result) => {
+      options.hold(-bytes.length);
       isInflating = false;
       if (isOver) return;
       if ("code" in result) {

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { createConnection } from "node:net";
+import { it } from "node:test";
+import { resourceTypes } from "@xdskit/api";
+import { defaultKeepalive } from "../../keepalive.js";
+import { createGrpcTransport } from "./http2-transport.js";
+
+it("leaves no client behind that never says what TLS wants, when it closes", async () => {
+  const transport = createGrpcTransport({
+    ...{ types: resourceTypes, keepalive: defaultKeepalive, requestBytes: 1_000 },
+    // Nobody gets as far as to see a certificate.
+    tls: {},
+  });
+  const refused = { code: 14, message: "" } as const;
+  const address = await transport.listen("127.0.0.1:0", () => refused, []);
+  const silent = createConnection(Number(address.split(":").at(-1)), "127.0.0.1");
+  let isClosed = false;
+  silent.on("error", () => {});
+  silent.on("close", () => {
+    isClosed = true;
+  });
+  await new Promise((resolve) => silent.once("connect", resolve));
+  // Half of a record: now the server knows of it.
+  silent.write(Buffer.of(22, 3, 1, 1, 0));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await transport.close(10);
+  for (let turn = 0; turn < 40 && !isClosed; turn++) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.ok(isClosed);
+  silent.destroy();
+});
