@@ -4,6 +4,7 @@ import { refuseForeign } from "./authorities.js";
 import { systemClock } from "./clock.js";
 import { type ChangeOptions, type ConfigOptions, createConfig } from "./config.js";
 import { createCounters } from "./counters.js";
+import { allEventLoops } from "./event-loop/all-event-loops.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
 import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
 import { type CallInfo, createEvents } from "./events.js";
@@ -367,7 +368,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       groups: publication.groups,
       onDemand: onDemand?.stats(),
       views: views.stats(),
-      eventLoop: loop?.stats(),
+      eventLoop: loop && allEventLoops([loop.stats(), ...(pool?.eventLoops ?? [])]),
       configuration: {
         applied: counters.configurationsApplied,
         refused: counters.configurationsRefused,

@@ -11,6 +11,8 @@ export interface WorkDone {
 
 /** The event loop did not come around for too long: meanwhile nothing was read, written or answered. */
 export interface EventLoopBlock {
+  /** The worker whose event loop it was; without one it was the main thread's. */
+  readonly worker?: number | undefined;
   /** When it was noticed. */
   readonly at: Date;
   /** For how long, in milliseconds; short work right before it may count as part of it, see `EventLoopOptions.intervalMs`. */
@@ -23,7 +25,7 @@ export interface EventLoopBlock {
   readonly work: WorkDone;
 }
 
-/** How long the event loop works without coming around. All but `lastMinuteMs` is since the start. */
+/** How long the event loop works without coming around: where there are workers, those of all threads in sum, and of lengths the worst one's. All but `lastMinuteMs` is since the start. */
 export interface EventLoopStats {
   /** From which length on a stretch counts as a block, in milliseconds. */
   readonly blockedMs: number;

@@ -1,5 +1,6 @@
 import type { TypeUrl } from "@xdskit/api";
 import type { Node, ResourceErrorPolicy, StatusCode } from "@xdskit/protocol";
+import type { EventLoopOptions, EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { GroupSettings, OnReject } from "../groups.js";
 import type { Keepalive } from "../keepalive.js";
 import type { ServerLimits } from "../limits.js";
@@ -22,6 +23,8 @@ export interface WorkerSettings {
   readonly authorities: readonly string[] | undefined;
   readonly resourceErrors: ResourceErrorPolicy | undefined;
   readonly defaultNode: Node | undefined;
+  /** How its event loop is watched; false: not at all. */
+  readonly eventLoop: EventLoopOptions | false;
   /** Counted from 1. */
   readonly worker: number;
   /** Shared numbers; see `shared-numbers.ts`. */
@@ -80,7 +83,12 @@ export type Question = { readonly kind: "counters" } | { readonly kind: "status"
 
 /** What a worker answers to a `Question` of the same kind. `id`: of the question; they are counted up, and answered in their order. */
 export type Answer =
-  | { readonly kind: "counters"; readonly id: number; readonly counters: WorkerCounters }
+  | {
+      readonly kind: "counters";
+      readonly id: number;
+      readonly counters: WorkerCounters;
+      readonly eventLoop: EventLoopStats | undefined;
+    }
   | {
       readonly kind: "status";
       readonly id: number;

@@ -1,6 +1,8 @@
+import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { ServerEvent } from "../events.js";
 import type { Accept, Service } from "../transport.js";
 import {
+  type Answer,
   type FromWorker,
   type PackedChange,
   standings,
@@ -42,6 +44,8 @@ export interface RemoteWorker {
   flush(): void;
   /** As of now, or what it said last where it is too busy or at its end; undefined where it never did. */
   counters(): WorkerCounters | undefined;
+  /** As it was told with the last counters. */
+  readonly eventLoop: EventLoopStats | undefined;
   /** Ends its streams; resolves when it has ended, at the latest after so many milliseconds. */
   close(timeoutMs: number): Promise<void>;
   terminate(): Promise<unknown>;
@@ -73,11 +77,11 @@ export function createRemoteWorker(
   let remembered: RemoteStream[] = [];
   /** Streams of which somebody wanted to know while the worker was too busy to say. */
   let unanswered = new Set<RemoteStream>();
-  let counted: WorkerCounters | undefined;
+  let counted: Extract<Answer, { readonly kind: "counters" }> | undefined;
   const thread = startWorker(settings, {
     received,
     answered(answer, wasBehind) {
-      if (answer.kind === "counters") counted = answer.counters;
+      if (answer.kind === "counters") counted = answer;
       // Not now: somebody may be about to ask.
       if (wasBehind) setImmediate(lookAgain);
     },
@@ -252,6 +256,9 @@ export function createRemoteWorker(
     get streams() {
       return streams.size;
     },
+    get eventLoop() {
+      return counted?.eventLoop;
+    },
     post,
     flush: thread.flush,
     async listen(address, descriptor) {
@@ -265,8 +272,8 @@ export function createRemoteWorker(
       host.settle();
       const answer = thread.ask({ kind: "counters" });
       if (!isHearing) thread.hear();
-      if (answer?.kind === "counters") counted = answer.counters;
-      return counted;
+      if (answer?.kind === "counters") counted = answer;
+      return counted?.counters;
     },
     async close(timeoutMs) {
       closing = true;

@@ -1,6 +1,8 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Clock } from "../clock.js";
 import type { Counters } from "../counters.js";
+import { allEventLoops, endedEventLoop } from "../event-loop/all-event-loops.js";
+import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { Events } from "../events.js";
 import type { LayerChange, Layers } from "../layers.js";
 import type { Rollouts } from "../ledger/rollouts.js";
@@ -47,6 +49,8 @@ export interface WorkerPool extends Transport {
   update(): void;
   /** What all threads counted. */
   counters(): WorkerCounters;
+  /** Of all workers, those that ended included, as they were told with the last counters. */
+  readonly eventLoops: readonly EventLoopStats[];
   readonly workers: readonly WorkerStats[];
   /** For tests: ends a worker as a fault would. */
   kill(worker: number): Promise<unknown>;
@@ -75,6 +79,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
   const sockets: ListeningSocket[] = [];
   let services: WorkerSettings["services"] = [];
   let host: WorkerHost | undefined;
+  let endedLoops: readonly EventLoopStats[] = [];
   let scheduled = false;
   let wasOpen = false;
   let frequent = false;
@@ -123,6 +128,8 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
     const settings: WorkerSettings = { ...context.settings, worker: place.number, numbers: numbers.buffer, services };
     const state = { changes: everything(), isOpen: wasOpen, tell: tell() };
     const worker = createRemoteWorker(host as WorkerHost, settings, state, (reason) => {
+      const loop = place.worker?.eventLoop;
+      if (loop !== undefined) endedLoops = [allEventLoops([...endedLoops, endedEventLoop(loop)]) ?? loop];
       place.worker = undefined;
       numbers.setOpen(place.number, 0);
       summed.end(place.number);
@@ -178,12 +185,14 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
         const workers = places.map((place) => place.worker ?? start(place));
         const descriptors: number[] = [];
         for (const _ of workers) descriptors.push(await socket.take());
+        // Now: one that ends while another is not ready yet is repaired as well.
+        sockets.push(socket);
         await Promise.all(workers.map((worker, index) => worker.listen(socket.address, descriptors[index] as number)));
       } catch (error) {
+        sockets.splice(sockets.indexOf(socket) >>> 0, 1);
         socket.close();
         throw listenError(address, error as Error);
       }
-      sockets.push(socket);
       return socket.address;
     },
     async close(timeoutMs) {
@@ -220,6 +229,9 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       }
       const { streams, types, fetches, refused, waitsEnded } = counters;
       return summed.plus({ streams, types, fetches, refused, waitsEnded });
+    },
+    get eventLoops() {
+      return [...endedLoops, ...running().flatMap(({ eventLoop }) => eventLoop ?? [])];
     },
     get workers() {
       return places.map(({ number, worker, restarts }) => {

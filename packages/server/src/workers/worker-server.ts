@@ -2,6 +2,7 @@ import { type ResourceTypes, resourceTypes } from "@xdskit/api";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import { systemClock } from "../clock.js";
 import { createCounters } from "../counters.js";
+import { createEventLoopWatch, type EventLoopWatch } from "../event-loop/event-loop-watch.js";
 import { createFairQueue } from "../fair-queue.js";
 import { createGroups } from "../groups.js";
 import { createNodeOrders } from "../node-orders.js";
@@ -88,12 +89,17 @@ export function createWorkerServer(
   );
   const release = publication.hold();
   const counters = createCounters();
+  /** From when it accepts connections: before that nobody waits. */
+  let loop: EventLoopWatch | undefined;
   const context: SessionContext = {
     ...{ types, limits, publication, counters, onDemand: undefined, defaultNode, clock: systemClock },
     naming: { authorities: authorities && new Set(authorities), resourceErrors },
     rejections: createRejections(),
     orders: createNodeOrders(ordering),
-    queue: createFairQueue((session) => session.work()),
+    queue: createFairQueue((session) => {
+      loop?.stir();
+      session.work();
+    }),
     events: {
       on: () => () => {},
       wants: (kind) => frequent || !frequentEvents.has(kind),
@@ -110,6 +116,7 @@ export function createWorkerServer(
       left() {},
     },
     ended(session) {
+      loop?.stir();
       sessions.delete(session.info.id);
       numbers.setOpen(worker, sessions.size);
     },
@@ -117,6 +124,7 @@ export function createWorkerServer(
   const transport = createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
 
   const accept: Accept = (connection) => {
+    loop?.stir();
     const { method } = connection;
     const path = method.unary ? paths.get(keyOf(method)) : undefined;
     if (path !== undefined) return calls.open(path, connection);
@@ -223,7 +231,11 @@ export function createWorkerServer(
   }
 
   function answerTo(id: number, question: Question): Answer {
-    if (question.kind === "counters") return { kind: "counters", id, counters: countersOf(counters) };
+    if (question.kind === "counters") {
+      const eventLoop = loop?.stats();
+      const of = eventLoop && { ...eventLoop, recent: eventLoop.recent.map((block) => ({ ...block, worker })) };
+      return { kind: "counters", id, eventLoop: of, counters: countersOf(counters) };
+    }
     const status = question.streams.map((id) => {
       const session = sessions.get(id);
       return session?.opened && statusOf(session);
@@ -232,6 +244,13 @@ export function createWorkerServer(
   }
 
   async function listen(address: string, descriptor: number): Promise<void> {
+    if (settings.eventLoop) {
+      loop ??= createEventLoopWatch(
+        settings.eventLoop,
+        () => counters.work(),
+        (block) => context.events.emit(() => ({ kind: "event-loop-blocked", block: { ...block, worker } })),
+      );
+    }
     try {
       await transport.listen(address, accept, calls.services, descriptor);
       outbox.add({ kind: "listening" });
@@ -243,6 +262,7 @@ export function createWorkerServer(
 
   async function close(timeoutMs: number): Promise<void> {
     closing = true;
+    loop?.stop();
     for (const session of sessions.values()) session.end(statusCode.ok as StatusCode, "");
     await transport.close(timeoutMs);
     outbox.add({ kind: "ended" });

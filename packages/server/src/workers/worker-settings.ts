@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { XdskitError } from "@xdskit/api";
+import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { Keepalive } from "../keepalive.js";
 import type { ServerLimits } from "../limits.js";
 import type { ServerOptions } from "../xds-server.js";
@@ -35,9 +36,10 @@ export function workerSettings(
   keepalive: Keepalive,
 ): Omit<WorkerSettings, "worker" | "numbers" | "services"> {
   const { groups, ttl, onReject, rollout, ordering, authorities, resourceErrors, defaultNode } = options;
+  const eventLoop = options.eventLoop !== false && { ...defaultEventLoopOptions, ...options.eventLoop };
   return {
     groups: typeof groups === "function" ? undefined : groups,
-    ...{ ttl, onReject, rollout, ordering, authorities, resourceErrors, defaultNode, limits, keepalive },
+    ...{ ttl, onReject, rollout, ordering, authorities, resourceErrors, defaultNode, limits, keepalive, eventLoop },
   };
 }
 

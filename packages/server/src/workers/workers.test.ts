@@ -64,6 +64,25 @@ test("two workers serve one port, and a change reaches the streams of both", asy
   });
 });
 
+test("what blocks the event loop of a worker is told, with whose it was", async () => {
+  await withServer({ workers: 2, eventLoop: { intervalMs: 1, blockedMs: 1 } }, async (running) => {
+    const { server, events } = running;
+    const clients: Connected[] = [];
+    const told = () =>
+      new Set(events.flatMap((event) => (event.kind === "event-loop-blocked" ? event.block.worker : [])));
+    for (let round = 0; round < 100 && !(told().has(1) && told().has(2)); round += 1) {
+      server.config.set([cluster(`a-${round}`)]);
+      clients.push(...(await connectToAll(running, 2)));
+      for (const { client } of clients) client.close();
+      await waitFor("all to have left", () => server.nodes().length === 0);
+    }
+    assert.ok(told().has(1) && told().has(2) && told().has(undefined));
+    await waitFor("a worker's block among the last", () =>
+      (server.stats().eventLoop?.recent ?? []).some(({ worker }) => worker !== undefined),
+    );
+  });
+});
+
 test("a worker that ends costs its own connections, and another takes its place", async () => {
   await withServer({ workers: 2 }, async (running) => {
     const { server, events } = running;
