@@ -215,3 +215,25 @@ it("is of several groups, each with what is for it, and says by template who it 
     }
   })();
 });
+
+it("chooses who rejects and who stalls from all groups, and not the same", () => {
+  const servers = [{ host: "127.0.0.1", port: 1 }];
+  for (const [nodes, groups, share] of [
+    [40, 2, 0.1],
+    [100, 10, 0.1],
+    [1_000, 5, 0.05],
+    [12, 3, 0.25],
+    [7, 1, 0.3],
+  ] as const) {
+    const options: BenchOptions = { ...usual, servers, nodes, groups, reject: share, stall: share };
+    const fleet = createFleet(options, readInterests(options));
+    for (const role of ["rejects", "stalls"] as const) {
+      const numbers = fleet.nodes.flatMap((node) => (node.role[role] ? [node.role.number] : []));
+      assert.equal(numbers.length, Math.round(share * nodes));
+      const seen = new Set(numbers.map((number) => number % groups)).size;
+      assert.equal(seen, Math.min(groups, numbers.length), `${role}, ${groups} groups: ${numbers}`);
+    }
+    assert.ok(!fleet.nodes.some(({ role }) => role.rejects && role.stalls));
+    fleet.close();
+  }
+});

@@ -131,10 +131,9 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
 /** Spread evenly over the numbers, so that connections and groups have their share; `offset` keeps two choices apart. */
 function chosen(count: number, share: number, offset: number): readonly number[] {
   const many = share === 0 ? 0 : Math.max(1, Math.round(share * count));
-  return Array.from(
-    { length: Math.min(many, count) },
-    (_, index) => (Math.floor((index * count) / many) + offset) % count,
-  );
+  // One a step further in each stretch: with the same step, all could be of the same group.
+  const stretch = Math.floor(count / many);
+  return Array.from({ length: many }, (_, index) => Math.floor((index * count) / many) + ((offset + index) % stretch));
 }
 
 function targetOf(address: BenchOptions["servers"][number], options: BenchOptions): Target {
