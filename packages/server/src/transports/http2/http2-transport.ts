@@ -57,7 +57,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
   const methods = new Map<string, GrpcMethod>();
   const connections = new Map<Socket, Http2Connection>();
   const servers = new Set<Server>();
-  /** Below TLS, where a client may never get through its handshake: `connections` has those that did. */
+  /** Below TLS, where a client may never get through its handshake; for as long as that may take. `connections` has those that did. */
   const strangers = new Set<Socket>();
   const slab = new Slab();
   const budget = createTurnBudget();
@@ -128,7 +128,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       if (tls !== undefined) {
         server.on("connection", (socket: Socket) => {
           strangers.add(socket);
-          socket.once("close", () => strangers.delete(socket));
+          // Not by "close", which these do not always tell once TLS has taken them over.
+          setTimeout(() => strangers.delete(socket), tls.handshakeTimeout ?? prefaceMs).unref();
         });
       }
       const bound = await new Promise<number>((resolve, reject) => {
