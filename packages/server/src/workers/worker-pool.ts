@@ -111,7 +111,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
 
   function packed({ layer, upserted, removed }: LayerChange): PackedChange {
     return {
-      ...{ layer, upserted: upserted.map(packing.pack), dropped: layers.get(layer) === undefined },
+      ...{ layer, upserted: packing.packAll(upserted), dropped: layers.get(layer) === undefined },
       removed: removed.map(({ type, name }) => [type.typeUrl, name] as const),
     };
   }
