@@ -43,7 +43,9 @@ export interface RemoteWorker {
   post(message: ToWorker): void;
   flush(): void;
   /** As of now, or what it said last where it is too busy or at its end; undefined where it never did. */
-  counters(): WorkerCounters | undefined;
+  counters(until: number): WorkerCounters | undefined;
+  /** To be called for all workers before their counters are waited for: together they are given as long as one. */
+  prompt(): void;
   /** As it was told with the last counters. */
   readonly eventLoop: EventLoopStats | undefined;
   /** Ends its streams; resolves when it has ended, at the latest after so many milliseconds. */
@@ -268,9 +270,12 @@ export function createRemoteWorker(
         if (gone) reject(new Error("the worker has ended"));
       });
     },
-    counters() {
+    prompt() {
       host.settle();
-      const answer = thread.ask({ kind: "counters" });
+      thread.prompt();
+    },
+    counters(until) {
+      const answer = thread.ask({ kind: "counters" }, until);
       if (!isHearing) thread.hear();
       if (answer?.kind === "counters") counted = answer;
       return counted?.counters;

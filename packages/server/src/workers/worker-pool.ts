@@ -21,6 +21,7 @@ import type { RemoteStream } from "./remote-stream.js";
 import { createRemoteWorker, type RemoteWorker, type WorkerHost } from "./remote-worker.js";
 import type { SharedNumbers } from "./shared-numbers.js";
 import { createSummedCounters } from "./summed-counters.js";
+import { defaultPatience } from "./worker-thread.js";
 
 /** What workers share with the server that they belong to. */
 export interface WorkersContext {
@@ -223,8 +224,10 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       postAll({ kind: "open" });
     },
     counters() {
+      const until = performance.now() + defaultPatience.askMs;
+      for (const worker of running()) worker.prompt();
       for (const { number, worker } of places) {
-        const counted = worker?.counters();
+        const counted = worker?.counters(until);
         if (counted !== undefined) summed.note(number, counted);
       }
       const { streams, types, fetches, refused, waitsEnded } = counters;

@@ -54,6 +54,17 @@ test("who is too busy to answer is not waited for again until it has answered", 
   await thread.terminate();
 });
 
+test("several are asked at once: who was not in time is not waited for after that", async () => {
+  const { thread, late } = setUp({});
+  thread.prompt();
+  await waitFor("what it was asked for", () => late.length === 1);
+  assert.deepEqual([late[0]?.answer.kind, late[0]?.wasBehind], ["counters", false]);
+  assert.equal(thread.ask({ kind: "counters" }, 0), undefined);
+  assert.ok(!thread.isBehind());
+  assert.equal(thread.ask({ kind: "counters" })?.kind, "counters");
+  await thread.terminate();
+});
+
 test("who serves and is silent is ended, and nobody has to ask for that", async () => {
   const { thread, ends, late } = setUp({ looks: 100 });
   thread.watch();

@@ -20,7 +20,8 @@ export interface WorkerPatience {
   readonly looks: number;
 }
 
-const defaultPatience: WorkerPatience = { askMs: 100, lookMs: 1_000, looks: 10 };
+/** What workers are given. */
+export const defaultPatience: WorkerPatience = { askMs: 100, lookMs: 1_000, looks: 10 };
 
 /** What a thread runs. It does not load TypeScript because the main thread does: in tests of the sources it has to be told. */
 const workerProgram = import.meta.url.endsWith(".ts")
@@ -38,7 +39,9 @@ export interface WorkerThread {
    * Waits for the answer, which the worker gives once it has carried out all that was posted. Undefined of a worker that is at its end or too busy; as long as
    * it owes an answer nobody waits for another.
    */
-  ask(question: Question): Answer | undefined;
+  ask(question: Question, until?: number): Answer | undefined;
+  /** Asks for its counters, which are told when they come: so several are at it at once before one of them is waited for. */
+  prompt(): void;
   /** It owes an answer that is late: nothing that it is asked now would be answered. */
   isBehind(): boolean;
   /** From now on it has to answer in time: it serves. */
@@ -154,12 +157,14 @@ export function startWorker(
       if (!gone) messages.push(message);
     },
     flush,
-    ask(question) {
+    prompt() {
+      if (!gone && owed === undefined) owed = put({ kind: "counters" });
+    },
+    ask(question, until = performance.now() + patience.askMs) {
       if (gone) return undefined;
-      const until = performance.now() + patience.askMs;
       let heard = Atomics.load(signal, 0);
       catchUp();
-      if (isBehind) return undefined;
+      if (isBehind || until <= performance.now()) return undefined;
       const id = put(question);
       for (;;) {
         const found = receiveMessageOnPort(port1)?.message as Answer | undefined;
