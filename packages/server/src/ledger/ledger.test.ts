@@ -228,6 +228,7 @@ describe("the ledger", () => {
       await settles(server, "rejected");
       const told = server.node("n1")?.streams[0]?.types[0]?.rejected?.message;
       assert.equal(told, 'a: bad: password { inline_string: "[redacted]" }');
+      await waitFor("its event", () => events.some(({ kind }) => kind === "rejected"));
       const event = events.find(({ kind }) => kind === "rejected");
       assert.ok(event?.kind === "rejected" && event.message === told);
     }));
