@@ -154,6 +154,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
   });
 
+  /** A fault of ours that ended a connection: of which of its calls is not known. */
+  function fault(peer: string, error: unknown): void {
+    events.emit(() => ({ kind: "fault", stream: callInfo("HTTP/2", peer), error }));
+  }
+
   const accept: Accept = (connection) => {
     loop?.stir();
     const { method, peer } = connection;
@@ -306,7 +311,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   async function listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>> {
     const listening: { -readonly [Key in keyof Addresses]: string } = {};
     if (addresses.grpc !== undefined) {
-      grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
+      grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes, fault });
       listening.grpc = await listenOn(grpc, addresses.grpc);
     }
     if (addresses.rest !== undefined) {

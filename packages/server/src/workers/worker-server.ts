@@ -121,7 +121,13 @@ export function createWorkerServer(
       numbers.setOpen(worker, sessions.size);
     },
   };
-  const transport = createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes });
+  const transport = createGrpcTransport({
+    ...{ types, keepalive, requestBytes: limits.requestBytes },
+    fault(peer, error) {
+      const stream = { id: numbers.nextId(), service: "HTTP/2", peer };
+      context.events.emit(() => ({ kind: "fault", stream, error }));
+    },
+  });
 
   const accept: Accept = (connection) => {
     loop?.stir();

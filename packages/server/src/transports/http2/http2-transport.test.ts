@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { connect } from "node:http2";
 import { createConnection } from "node:net";
 import { it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
@@ -27,4 +28,29 @@ it("leaves no client behind that never says what TLS wants, when it closes", asy
   for (let turn = 0; turn < 40 && !isClosed; turn++) await new Promise((resolve) => setTimeout(resolve, 50));
   assert.ok(isClosed);
   silent.destroy();
+});
+
+it("ends the connection of a fault of its own, tells of it, and goes on", async (t) => {
+  const faults: string[] = [];
+  const transport = createGrpcTransport({
+    ...{ types: resourceTypes, keepalive: defaultKeepalive, requestBytes: 1_000 },
+    fault: (_peer, error) => faults.push(String(error)),
+  });
+  t.after(() => transport.close(10));
+  const broken = () => {
+    throw new Error("a fault");
+  };
+  const services = [{ name: "test.Broken", methods: { Call: { unary: true, accept: broken } } }];
+  const address = await transport.listen("127.0.0.1:0", () => ({ code: 14, message: "" }), services);
+  for (const number of [1, 2]) {
+    const session = connect(`http://${address}`);
+    session.on("error", () => {});
+    const headers = { ":method": "POST", ":path": "/test.Broken/Call", te: "trailers" };
+    const call = session.request({ ...headers, "content-type": "application/grpc" });
+    call.on("error", () => {});
+    // An empty message, and all was said: now it is called.
+    call.end(Buffer.alloc(5));
+    await new Promise((resolve) => session.once("close", resolve));
+    assert.deepEqual(faults, Array(number).fill("Error: a fault"));
+  }
 });

@@ -24,6 +24,8 @@ export interface GrpcTransportOptions {
   readonly heldBytes?: number | undefined;
   /** Certificates. Default: plaintext. */
   readonly tls?: TlsOptions | undefined;
+  /** Hears of a fault of the server's own, which ended the connection of a peer, and nothing else. Default: nobody does. */
+  readonly fault?: ((peer: string, error: unknown) => void) | undefined;
 }
 
 /** A transport that also listens on what was bound elsewhere. */
@@ -97,8 +99,26 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       if (!connection.isOpen) socket.destroy();
     }, prefaceMs).unref();
     const stopPings = keepAlive(socket, connection, keepalive);
-    socket.on("data", (bytes: Buffer) => budget.spend(socket, !connection.isOpen, () => connection.receive(bytes)));
-    socket.on("drain", () => connection.drained());
+    /** A fault in here ends this connection, never the server. */
+    const guarded = (work: () => void) => () => {
+      try {
+        work();
+      } catch (error) {
+        socket.destroy();
+        options.fault?.(peer, error);
+      }
+    };
+    socket.on("data", (bytes: Buffer) => {
+      budget.spend(
+        socket,
+        !connection.isOpen,
+        guarded(() => connection.receive(bytes)),
+      );
+    });
+    socket.on(
+      "drain",
+      guarded(() => connection.drained()),
+    );
     // What went wrong is of no use: "close" follows.
     socket.on("error", () => {});
     // A fleet that goes does so in one turn: what that costs is spread over several as well.
@@ -107,7 +127,11 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       clearTimeout(late);
       stopPings();
       connections.delete(socket);
-      budget.spend(socket, false, () => connection.closed());
+      budget.spend(
+        socket,
+        false,
+        guarded(() => connection.closed()),
+      );
     });
   }
 
