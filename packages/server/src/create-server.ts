@@ -322,19 +322,21 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   async function shutDown(timeoutMs: number): Promise<void> {
-    services.stop();
     loop?.stop();
     rollouts.close();
     views.close();
+    polls.close();
+    // First: a client that hears of its stream's end before that of its connection opens another one there, in vain.
+    const transportsClosed = Array.from(transports, (transport) => transport.close(timeoutMs));
+    services.stop();
     for (const session of sessions) session.end(statusCode.ok, "");
     loadReports.close();
-    polls.close();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, timeoutMs);
     });
     const closed = await Promise.allSettled([
-      ...Array.from(transports, (transport) => transport.close(timeoutMs)),
+      ...transportsClosed,
       // A source may hang, a transport may not: it keeps to the time by its contract.
       ...sources.map((source) => Promise.race([source.close(), late])),
     ]);

@@ -269,8 +269,10 @@ export function createWorkerServer(
   async function close(timeoutMs: number): Promise<void> {
     closing = true;
     loop?.stop();
+    // First: a client that hears of its stream's end before that of its connection opens another one there, in vain.
+    const closed = transport.close(timeoutMs);
     for (const session of sessions.values()) session.end(statusCode.ok as StatusCode, "");
-    await transport.close(timeoutMs);
+    await closed;
     outbox.add({ kind: "ended" });
   }
 

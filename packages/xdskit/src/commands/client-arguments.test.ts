@@ -30,7 +30,8 @@ const wrong: readonly (readonly [string, RegExp])[] = [
   ["--type cds --tls-cert x", /--tls-cert and --tls-key need each other/],
   ["--type cds --bootstrap /nowhere/at/all", /XDSKIT_FILE_UNREADABLE/],
   ["--type cds --server nowhere", /"nowhere" is not HOST:PORT/],
-  ["--type cds --rest nowhere", /nowhere/],
+  // What was given is not repeated: it may hold a password.
+  ["--type cds --rest nowhere", /URL of a server over REST is http:/],
   ["--type cds --tls-ca /nowhere/at/all", /./],
   ["--type vhds --variant sotw", /--variant delta/],
 ];
