@@ -1,7 +1,8 @@
 import type { Address } from "@xdskit/server/address";
+import type { TlsOptions } from "../settings/tls-options.js";
 
 /** What `bench` was asked for. Times are in milliseconds, shares between 0 and 1. */
-export interface BenchOptions {
+export interface BenchOptions extends TlsOptions {
   /** Nodes are spread over them. */
   readonly servers: readonly Address[];
   readonly nodes: number;
@@ -30,11 +31,5 @@ export interface BenchOptions {
   readonly stallMs: number;
   /** The share that rejects each change once. */
   readonly reject: number;
-  readonly tls?: boolean | undefined;
-  readonly tlsCa?: string | undefined;
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
-  readonly tlsServerName?: string | undefined;
-  readonly tokenFile?: string | undefined;
   readonly json: boolean;
 }

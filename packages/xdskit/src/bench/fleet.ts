@@ -1,6 +1,7 @@
 import { createConnecting } from "@xdskit/client/connecting";
 import { type CrowdInterest, createCrowd } from "@xdskit/protocol";
 import { formatAddress } from "@xdskit/server/address";
+import { tlsOf } from "../settings/tls-options.js";
 import { BenchNode } from "./bench-node.js";
 import type { BenchOptions } from "./bench-options.js";
 import { Carrier } from "./carrier.js";
@@ -137,12 +138,11 @@ function chosen(count: number, share: number, offset: number): readonly number[]
 }
 
 function targetOf(address: BenchOptions["servers"][number], options: BenchOptions): Target {
-  const { tls: isTls, tlsCa, tlsCert, tlsKey, tlsServerName, tokenFile } = options;
-  const wished = [tlsCa, tlsCert, tlsKey, tlsServerName].some((value) => value !== undefined);
-  const tls =
-    isTls || wished
-      ? { caFile: tlsCa, certificateFile: tlsCert, keyFile: tlsKey, serverName: tlsServerName }
-      : undefined;
-  const connecting = createConnecting({ kind: "grpc", address: formatAddress(address), tls, tokenFile });
+  const connecting = createConnecting({
+    kind: "grpc",
+    address: formatAddress(address),
+    tls: tlsOf(options),
+    tokenFile: options.tokenFile,
+  });
   return { address, connecting };
 }

@@ -2,9 +2,11 @@ import type { Address } from "@xdskit/server/address";
 import { parseAddress } from "@xdskit/server/address";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
+import type { TlsOptions } from "../settings/tls-options.js";
 import { collect, readDurationWithUnit, readMetadata } from "./arguments.js";
+import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
 
-interface Options {
+interface Options extends TlsOptions {
   readonly server?: readonly Address[];
   readonly nodes: number;
   readonly variant: "sotw" | "delta";
@@ -23,12 +25,6 @@ interface Options {
   readonly stall: number;
   readonly stallFor: number;
   readonly reject: number;
-  readonly tls?: true;
-  readonly tlsCa?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsServerName?: string;
-  readonly tokenFile?: string;
   readonly json?: true;
 }
 
@@ -52,7 +48,7 @@ Examples:
 
 /** `xdskit bench`: how a management server carries a fleet. */
 export function benchCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("bench")
+  const command = new Command("bench")
     .summary("play a fleet of proxies against a management server, and measure")
     .description("Connects many simulated proxies to any management server, and measures how it serves them.")
     .option("--server <host:port>", "the server; more of them share the nodes (default: 127.0.0.1:18000)", readServers)
@@ -100,18 +96,12 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     )
     .addOption(
       new Option("--reject <share>", "of the nodes that reject each change once").argParser(readShare).default(0, "0%"),
-    )
-    .option("--tls", "TLS, trusting whom Node.js trusts")
-    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
-    .option("--tls-cert <file>", "the client's certificate (PEM)")
-    .option("--tls-key <file>", "its key (PEM)")
-    .option("--tls-server-name <name>", "the name that the server's certificate must have")
-    .option("--token-file <file>", "a token, sent as authorization: Bearer …; read anew for each connection")
+    );
+  return addTlsOptions(command, { each: "connection" })
     .option("--json", "print JSON")
     .addHelpText("after", details)
     .action(async (options: Options, command: Command) => {
-      if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
-        command.error("error: --tls-cert and --tls-key need each other");
+      refuseHalfPair(options, command);
       // Loaded only now: other commands start faster without it.
       const { runBench } = await import("../bench/run-bench.js");
       const { server = [usualServer], ads = false, type = [], metadata = {}, json = false, ...rest } = options;

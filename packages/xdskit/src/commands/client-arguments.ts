@@ -1,10 +1,12 @@
 import { type Command, Option } from "commander";
+import type { TlsOptions } from "../settings/tls-options.js";
 import { type OutputFormat, outputFormats } from "../watch/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
 import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
+import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
 
 /** What commander reads of the options that `watch` and `get` share. */
-export interface ClientArguments {
+export interface ClientArguments extends TlsOptions {
   readonly server?: readonly string[];
   readonly variant?: "sotw" | "delta";
   readonly ads?: true;
@@ -19,12 +21,6 @@ export interface ClientArguments {
   readonly nodeId?: string;
   readonly nodeCluster?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly tls?: true;
-  readonly tlsCa?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsServerName?: string;
-  readonly tokenFile?: string;
   readonly descriptors?: readonly string[];
   readonly output: OutputFormat;
   readonly showSecrets?: true;
@@ -33,7 +29,7 @@ export interface ClientArguments {
 
 /** Adds the options by which a management server is asked. */
 export function addClientOptions(command: Command): Command {
-  return command
+  command
     .argument("[name...]", "what to ask for (default: *, all of the type)")
     .requiredOption("--type <type>", "cluster, endpoint, listener, route … (also cds, …), or a type URL")
     .option(
@@ -61,13 +57,8 @@ export function addClientOptions(command: Command): Command {
     .option("--bootstrap <file>", "servers and node of a bootstrap: gRPC's JSON, or Envoy's YAML or JSON")
     .option("--node-id <id>", "the node's id (default: xdskit)")
     .option("--node-cluster <name>", "the node's cluster")
-    .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
-    .option("--tls", "TLS, trusting whom Node.js trusts")
-    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
-    .option("--tls-cert <file>", "the client's certificate (PEM)")
-    .option("--tls-key <file>", "its key (PEM)")
-    .option("--tls-server-name <name>", "the name that the server's certificate must have")
-    .option("--token-file <file>", "a token, sent as authorization: Bearer …; read anew for each stream")
+    .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata);
+  return addTlsOptions(command)
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
     .addOption(
       new Option("-o, --output <format>", "documents; events (json, jsonl); a line each (name, wide)")
@@ -123,7 +114,7 @@ export function watchOptions(
     error("REST is state of the world: leave --variant delta out");
   if (read.rest === undefined && read.refreshDelay !== undefined) error("--refresh-delay is for --rest");
   if (read.path === undefined && read.watchedDirectory !== undefined) error("--watched-directory is for --path");
-  if ((read.tlsCert === undefined) !== (read.tlsKey === undefined)) error("--tls-cert and --tls-key need each other");
+  refuseHalfPair(read, command);
   const { timeout, ...rest } = read;
   return { ...rest, command: kind, names, timeoutMs: timeout };
 }

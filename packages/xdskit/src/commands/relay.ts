@@ -2,6 +2,7 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
+import type { TlsOptions } from "../settings/tls-options.js";
 import {
   addressOption,
   collect,
@@ -10,6 +11,7 @@ import {
   readDurationWithUnit,
   readMetadata,
 } from "./arguments.js";
+import { addTlsOptions, tlsOptionNames } from "./tls-options.js";
 import {
   type ToFilesArguments,
   toFilesGroupOption,
@@ -18,7 +20,7 @@ import {
   toFilesSettings,
 } from "./to-files-options.js";
 
-interface Options extends ToFilesArguments {
+interface Options extends ToFilesArguments, TlsOptions {
   readonly server?: readonly string[];
   readonly path?: readonly string[];
   readonly bootstrap?: string;
@@ -26,12 +28,6 @@ interface Options extends ToFilesArguments {
   readonly perType?: true;
   readonly api?: "v2" | "v3";
   readonly refreshDelay?: number;
-  readonly tls?: true;
-  readonly tlsCa?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly tlsServerName?: string;
-  readonly tokenFile?: string;
   readonly nodeId?: string;
   readonly nodeCluster?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -51,18 +47,7 @@ interface Options extends ToFilesArguments {
 }
 
 /** Files are asked in no way, and a bootstrap says itself how its servers are. */
-const howToAsk = [
-  "variant",
-  "perType",
-  "api",
-  "refreshDelay",
-  "tls",
-  "tlsCa",
-  "tlsCert",
-  "tlsKey",
-  "tlsServerName",
-  "tokenFile",
-];
+const howToAsk = ["variant", "perType", "api", "refreshDelay", ...tlsOptionNames];
 
 const details = `
 Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the origin, or the cache,
@@ -81,7 +66,7 @@ Examples:
 
 /** `xdskit relay`: a management server for what another one has. */
 export function relayCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("relay")
+  const command = new Command("relay")
     .description(
       "Serves what another management server has: many clients cost it one stream, and are served on while it is away.",
     )
@@ -105,13 +90,8 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     )
     .option("--per-type", "a stream for each type (default: one for all)")
     .addOption(new Option("--api <version>", "of the origin's protocol (default: v3)").choices(["v2", "v3"]))
-    .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration)
-    .option("--tls", "TLS, trusting whom Node.js trusts")
-    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
-    .option("--tls-cert <file>", "the relay's certificate (PEM)")
-    .option("--tls-key <file>", "its key (PEM)")
-    .option("--tls-server-name <name>", "the name that the origin's certificate must have")
-    .option("--token-file <file>", "a token, sent as authorization: Bearer …; read anew for each stream")
+    .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration);
+  return addTlsOptions(command, { client: "relay", server: "origin" })
     .option("--node-id <id>", "who the relay is to the origin (default: xdskit-relay)")
     .option("--node-cluster <name>", "the cluster of this node")
     .option("--metadata <key=value>", "of this node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)

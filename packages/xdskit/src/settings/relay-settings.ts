@@ -16,9 +16,10 @@ import { grpcAddress } from "./grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "./load-settings.js";
 import type { RelaySettings } from "./schema.js";
 import { serverOptions } from "./server-settings.js";
+import { type TlsOptions, tlsOf } from "./tls-options.js";
 
 /** What the command line says of the origin; what it leaves out the settings say. */
-export interface UpstreamArguments {
+export interface UpstreamArguments extends TlsOptions {
   readonly servers?: readonly string[] | undefined;
   /** `TYPE=FILE`. */
   readonly paths?: readonly string[] | undefined;
@@ -28,12 +29,6 @@ export interface UpstreamArguments {
   readonly perType?: boolean | undefined;
   readonly api?: "v2" | "v3" | undefined;
   readonly refreshDelay?: number | undefined;
-  readonly tls?: boolean | undefined;
-  readonly tlsCa?: string | undefined;
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
-  readonly tlsServerName?: string | undefined;
-  readonly tokenFile?: string | undefined;
   readonly nodeId?: string | undefined;
   readonly nodeCluster?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -118,7 +113,7 @@ function serversOf(
   if (tokenFile !== undefined && servers.every(isPolled))
     throw wrong("a token is for gRPC: leave --token-file (upstream.token_file) out");
   const api = asked.api ?? upstream.api;
-  const tls = tlsOf(asked, loaded);
+  const tls = upstreamTls(asked, loaded);
   const grpc = { tokenFile, variant: asked.variant ?? upstream.variant, aggregated: !perType };
   const rest = { refreshDelayMs: asked.refreshDelay ?? upstream.refresh_delay };
   return servers.map((server) => inFull(server, { ...grpc, tls, api }, { ...rest, tls, api }));
@@ -143,17 +138,17 @@ function fileOf(text: string): { readonly type: string; readonly path: string } 
   return { type, path };
 }
 
-function tlsOf(asked: UpstreamArguments, loaded: LoadedSettings<RelaySettings>): TlsSettings | undefined {
+/** What the command line leaves out the settings say. */
+function upstreamTls(asked: UpstreamArguments, loaded: LoadedSettings<RelaySettings>): TlsSettings | undefined {
   const { tls } = loaded.settings.upstream ?? {};
   const file = (own: string | undefined, set: string | undefined) => own ?? (set && pathFromSettings(loaded, set));
-  const found: TlsSettings = {
-    caFile: file(asked.tlsCa, tls?.ca),
-    certificateFile: file(asked.tlsCert, tls?.cert),
-    keyFile: file(asked.tlsKey, tls?.key),
-    serverName: asked.tlsServerName ?? tls?.server_name,
-  };
-  const isAsked = asked.tls === true || tls !== undefined || Object.values(found).some((value) => value !== undefined);
-  return isAsked ? found : undefined;
+  return tlsOf({
+    tls: asked.tls === true || tls !== undefined,
+    tlsCa: file(asked.tlsCa, tls?.ca),
+    tlsCert: file(asked.tlsCert, tls?.cert),
+    tlsKey: file(asked.tlsKey, tls?.key),
+    tlsServerName: asked.tlsServerName ?? tls?.server_name,
+  });
 }
 
 type Identity = NonNullable<NonNullable<RelaySettings["upstream"]>["node"]>;

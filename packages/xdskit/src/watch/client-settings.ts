@@ -6,10 +6,10 @@ import {
   clientOptionsFromBootstrap,
   type NodeSettings,
   type ServerSettings,
-  type TlsSettings,
 } from "@xdskit/client";
 import { registryWith } from "../descriptors.js";
 import { grpcAddress } from "../settings/grpc-address.js";
+import { tlsOf } from "../settings/tls-options.js";
 import { type AllWanted, readWanted } from "./wanted.js";
 import type { WatchOptions } from "./watch-options.js";
 
@@ -120,12 +120,6 @@ function mustBeAskable(type: ResourceType, options: WatchOptions): void {
   if (method !== undefined) return;
   const other = variant === "delta" ? "sotw" : "delta";
   throw wrong(`the service of ${type.name} has no method for ${variant}: add --ads, or take --variant ${other}`);
-}
-
-function tlsOf({ tls, tlsCa, tlsCert, tlsKey, tlsServerName }: WatchOptions): TlsSettings | undefined {
-  const wished = [tlsCa, tlsCert, tlsKey, tlsServerName].some((value) => value !== undefined);
-  if (!tls && !wished) return undefined;
-  return { caFile: tlsCa, certificateFile: tlsCert, keyFile: tlsKey, serverName: tlsServerName };
 }
 
 function wrong(message: string): XdskitError {

@@ -1,7 +1,8 @@
+import type { TlsOptions } from "../settings/tls-options.js";
 import type { OutputFormat } from "./output-format.js";
 
 /** What `watch` or `get` was asked for. */
-export interface WatchOptions {
+export interface WatchOptions extends TlsOptions {
   readonly command: "watch" | "get";
   /** As people type it. */
   readonly type: string;
@@ -22,12 +23,6 @@ export interface WatchOptions {
   readonly nodeId?: string | undefined;
   readonly nodeCluster?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-  readonly tls?: boolean | undefined;
-  readonly tlsCa?: string | undefined;
-  readonly tlsCert?: string | undefined;
-  readonly tlsKey?: string | undefined;
-  readonly tlsServerName?: string | undefined;
-  readonly tokenFile?: string | undefined;
   readonly descriptors?: readonly string[] | undefined;
   readonly output: OutputFormat;
   readonly showSecrets?: boolean | undefined;

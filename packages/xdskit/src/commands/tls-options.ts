@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import type { TlsOptions } from "../settings/tls-options.js";
+
+/** What these options are called where they are read. */
+export const tlsOptionNames = [
+  "tls",
+  "tlsCa",
+  "tlsCert",
+  "tlsKey",
+  "tlsServerName",
+  "tokenFile",
+] as const satisfies readonly (keyof TlsOptions)[];
+
+/** Who talks to whom, as the help says it. */
+interface Words {
+  readonly client?: string;
+  readonly server?: string;
+  /** What a token is read anew for. */
+  readonly each?: string;
+}
+
+/** Adds the options by which a server is asked over TLS, and with a token. */
+export function addTlsOptions(
+  command: Command,
+  { client = "client", server = "server", each = "stream" }: Words = {},
+): Command {
+  return command
+    .option("--tls", "TLS, trusting whom Node.js trusts")
+    .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
+    .option("--tls-cert <file>", `the ${client}'s certificate (PEM)`)
+    .option("--tls-key <file>", "its key (PEM)")
+    .option("--tls-server-name <name>", `the name that the ${server}'s certificate must have`)
+    .option("--token-file <file>", `a token, sent as authorization: Bearer …; read anew for each ${each}`);
+}
+
+/** Ends with a usage error where one half of a pair is missing. */
+export function refuseHalfPair({ tlsCert, tlsKey }: TlsOptions, command: Command): void {
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    command.error("error: --tls-cert and --tls-key need each other");
+}
