@@ -1,11 +1,44 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+const main = fileURLToPath(import.meta.resolve("./main.ts"));
+const words = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", main];
+
+test("wrong options, and addresses where one cannot listen, are said in a line, with status 2", async () => {
+  const other = createServer();
+  await once(other.listen(0, "127.0.0.1"), "listening");
+  const taken = other.address();
+  const port = typeof taken === "object" ? taken?.port : undefined;
+  const free = "127.0.0.1:0";
+  const wrong: readonly (readonly [args: readonly string[], said: RegExp])[] = [
+    [[], /^--control wants HOST:PORT, not ""$/m],
+    [["--nope"], /^Unknown option '--nope'/m],
+    [["--control", free, "--grpc", "nowhere"], /^--grpc wants HOST:PORT, not "nowhere"$/m],
+    [["--control", free, "--grpc", free, "--workers", "x"], /^workers is to be "auto" or a whole number/m],
+    [["--control", `127.0.0.1:${port}`, "--grpc", free], /EADDRINUSE/],
+    [["--control", free, "--grpc", `127.0.0.1:${port}`], /EADDRINUSE|XDSKIT_LISTEN|in use/],
+  ];
+  const ended = wrong.map(async ([args, said]) => {
+    const child = spawn(words[0] ?? "", [...words.slice(1), ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const bound = setTimeout(() => child.kill("SIGKILL"), 60_000);
+    let text = "";
+    for await (const part of child.stderr.setEncoding("utf8")) text += part;
+    clearTimeout(bound);
+    if (child.exitCode === null) await once(child, "exit");
+    assert.match(text, said);
+    assert.match(text, /^usage: /m);
+    assert.doesNotMatch(text, /^\s+at /m);
+    assert.equal(child.exitCode, 2);
+  });
+  await Promise.all(ended);
+  other.close();
+});
+
 test("a SIGTERM for npm, which only ends npm's shell, ends the server too", async () => {
-  const main = fileURLToPath(import.meta.resolve("./main.ts"));
-  const words = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", main];
   const addresses = ["--control", "127.0.0.1:0", "--grpc", "127.0.0.1:0"];
   // As npm does it: a shell that stays between, and gets the signal alone.
   const shell = `npm_lifecycle_event=bench:server "$@" & echo "server $!" && wait`;

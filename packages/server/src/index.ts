@@ -116,4 +116,5 @@ export type { RolloutOutcome } from "./views/rollout.js";
 export { defaultRolloutSettings, type RolloutSettings, type RolloutStep } from "./views/rollout-settings.js";
 export type { Rollout, RolloutRejection, RolloutState, RolloutStatus } from "./views/rollout-status.js";
 export type { LiftableQuarantine, Quarantined, ViewStats } from "./views/views.js";
+export { mostWorkers } from "./workers/shared-numbers.js";
 export type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";

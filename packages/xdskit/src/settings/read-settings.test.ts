@@ -57,6 +57,16 @@ load_reports: { clusters: sum }
   assert.match(steps ?? "", /^xdskit.yaml:1:\d+: rollout\.steps\[0\]/);
 });
 
+test("workers are as many as a server may have, or auto", () => {
+  for (const workers of ["auto", 1, 64])
+    assert.deepEqual(readSettings("xdskit.yaml", `workers: ${workers}`), { workers });
+  for (const wrong of ["99", "0", "1.5", "many"]) {
+    assert.deepEqual(findingsOf(`ttl: always\nworkers: ${wrong}\n`), [
+      'xdskit.yaml:2:10: workers: expected "auto", or a whole number of threads from 1 to 64 [XDSKIT_SETTINGS_INVALID]',
+    ]);
+  }
+});
+
 test("unknown keys and wrong values are found all at once, each where it stands", () => {
   const findings = findingsOf(`groups:
   - name: edge

@@ -1,4 +1,5 @@
 import { isAbsolute, normalize } from "node:path";
+import { mostWorkers } from "@xdskit/server";
 import { z } from "zod";
 import { parseDuration } from "../duration.js";
 
@@ -112,6 +113,10 @@ const folderSettings = z.strictObject({
   depth: count.optional(),
 });
 
+const aWorkerCount = `expected "auto", or a whole number of threads from 1 to ${mostWorkers}`;
+const ofWorkers = { error: aWorkerCount };
+const workerCount = z.int(ofWorkers).min(1, ofWorkers).max(mostWorkers, ofWorkers);
+
 /** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
 export const settingsSchema = z.strictObject({
   groups: z
@@ -132,7 +137,7 @@ export const settingsSchema = z.strictObject({
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
-  workers: z.union([z.literal("auto"), count], { error: 'expected "auto", or how many threads' }).optional(),
+  workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
 });
 
 const nodeIdentity = z.strictObject({
