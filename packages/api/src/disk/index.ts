@@ -8,4 +8,4 @@ export {
   type Turn,
 } from "./links.js";
 export { errnoOf, errnoText, identityOf, inodeOf, isAbsence, isBelow, kindOf } from "./metadata.js";
-export { type FileBytes, readWholeFile } from "./read-file.js";
+export { type FileBytes, readWholeFile, readWholeFileAtOnce } from "./read-file.js";

@@ -1,5 +1,6 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import {
   type Finding,
   type PositionedResource,
@@ -7,7 +8,7 @@ import {
   type ResourceFile,
   readResources,
 } from "@xdskit/api";
-import { readWholeFile } from "@xdskit/api/disk";
+import { type FileBytes, readWholeFile, readWholeFileAtOnce } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../source.js";
 import { eachOf } from "./each-of.js";
 import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
@@ -17,9 +18,10 @@ import type { Scan } from "./scan.js";
 
 /** What is known of one file. */
 interface KnownFile {
-  /** As it was found when it was read. */
-  readonly realPath: string;
-  readonly identity: string;
+  /** As it was found before it was read. */
+  readonly found: ScannedFile;
+  /** As of when it was read. Undefined where it could not be read, and nobody looked at its metadata. */
+  readonly identity: string | undefined;
   /** Of the bytes; undefined where they could not be read. */
   readonly digest: string | undefined;
   /** Without those of a file that has errors: a file counts whole or not at all. */
@@ -63,6 +65,9 @@ export interface FolderContentsOptions {
 /** How many files are held open at once: as many as are read by Node's thread pool, and as many that wait, so that it need not. */
 const parallel = 8;
 
+/** How long files are read at once, in milliseconds, before whatever else is to be done has its turn. */
+const sliceMs = 20;
+
 /** All files of a folder as they were last read, and what they come to together. */
 export class FolderContents {
   readonly #options: FolderContentsOptions;
@@ -100,8 +105,9 @@ export class FolderContents {
    * Reads the files that changed, and only those. An aborted reading leaves the rest as it was.
    *
    * @param patient whether a file that was written to meanwhile may be read again soon; if not, that is an error of that file
+   * @param atOnce whether nothing else waits: a disk that is slow may then hold up the thread
    */
-  async update(scan: Scan, patient: boolean, signal: AbortSignal): Promise<Reading> {
+  async update(scan: Scan, patient: boolean, signal: AbortSignal, atOnce = false): Promise<Reading> {
     const stale = [...scan.files.values()].filter((file) => this.#isStale(file));
     let parsed = 0;
     let changed = false;
@@ -111,10 +117,9 @@ export class FolderContents {
       this.#put(path, undefined);
       changed = true;
     }
-    await eachOf(stale, parallel, async (file) => {
-      if (signal.aborted) return;
+    const take = (file: ScannedFile, bytes: FileBytes): void => {
       const before = this.#files.get(file.path);
-      const next = await this.#read(file, before, patient);
+      const next = this.#read(file, before, patient, bytes);
       if (next === undefined) {
         moved = true;
         return;
@@ -124,7 +129,15 @@ export class FolderContents {
         if (next.digest !== undefined) parsed += 1;
       }
       this.#put(file.path, next);
-    });
+    };
+    const { fileBytes } = this.#options.limits;
+    if (atOnce) {
+      await inSlices(stale, signal, (file) => take(file, readWholeFileAtOnce(file.realPath, fileBytes)));
+    } else {
+      await eachOf(stale, parallel, async (file) => {
+        if (!signal.aborted) take(file, await readWholeFile(file.realPath, fileBytes));
+      });
+    }
     return { read: stale.map(({ path }) => path), parsed, changed, moved };
   }
 
@@ -154,15 +167,14 @@ export class FolderContents {
 
   #isStale(file: ScannedFile): boolean {
     const known = this.#files.get(file.path);
-    return (
-      known === undefined || known.doubtful || known.identity !== file.identity || known.realPath !== file.realPath
-    );
+    if (known === undefined || known.doubtful) return true;
+    // Nobody looked at its metadata, for nothing was heard of it since it was found.
+    if (file.identity === undefined) return known.found !== file;
+    return known.identity !== file.identity || known.found.realPath !== file.realPath;
   }
 
   /** Undefined: the file changed under our hands. */
-  async #read(file: ScannedFile, before: KnownFile | undefined, patient: boolean): Promise<KnownFile | undefined> {
-    const { realPath } = file;
-    const result = await readWholeFile(realPath, this.#options.limits.fileBytes);
+  #read(file: ScannedFile, before: KnownFile | undefined, patient: boolean, result: FileBytes): KnownFile | undefined {
     switch (result.kind) {
       case "moved":
         return patient ? undefined : this.#unread(file, before, "it is written to all the time", true);
@@ -170,29 +182,29 @@ export class FolderContents {
         return this.#unread(file, before, result.reason, result.doubtful);
       case "read": {
         const { bytes, identity, doubtful } = result;
-        const digest = createHash("sha256").update(bytes).digest("base64");
-        if (before !== undefined && before.digest === digest) return { ...before, realPath, identity, doubtful };
+        const digest = hash("sha256", bytes, "base64");
+        if (before !== undefined && before.digest === digest) return { ...before, found: file, identity, doubtful };
         if (bytes.length === 0 && before?.held === true) {
           const message = "held resources and is empty now";
           const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
-          return { realPath, identity, digest, resources: [], findings, held: true, doubtful };
+          return { found: file, identity, digest, resources: [], findings, held: true, doubtful };
         }
         const { resources, findings } = this.#parse(file, bytes);
         const well = findings.every(({ severity }) => severity !== "error");
         const held = well ? resources.length > 0 : before?.held === true;
-        return { realPath, identity, digest, resources: well ? resources : [], findings, held, doubtful };
+        return { found: file, identity, digest, resources: well ? resources : [], findings, held, doubtful };
       }
     }
   }
 
   /** A file that cannot be read; equal to what it was before where that is so already. */
   #unread(file: ScannedFile, before: KnownFile | undefined, reason: string, doubtful: boolean): KnownFile {
-    const { realPath, identity } = file;
+    const { identity } = file;
     const message = `cannot be read: ${reason}`;
     const same = before !== undefined && before.digest === undefined && before.findings[0]?.message === message;
     const resources = same ? before.resources : [];
     const findings = same ? before.findings : [this.#finding(file, "XDSKIT_FILE_UNREADABLE", message)];
-    return { realPath, identity, digest: undefined, resources, findings, held: before?.held === true, doubtful };
+    return { found: file, identity, digest: undefined, resources, findings, held: before?.held === true, doubtful };
   }
 
   #parse(file: ScannedFile, bytes: Uint8Array): ResourceFile {
@@ -244,5 +256,17 @@ export class FolderContents {
 
   #shown(path: string): string {
     return join(this.#options.shown, path);
+  }
+}
+
+/** One after the other, and other work between them from time to time. */
+async function inSlices<Item>(items: readonly Item[], signal: AbortSignal, work: (item: Item) => void): Promise<void> {
+  let began = performance.now();
+  for (const item of items) {
+    if (signal.aborted) return;
+    work(item);
+    if (performance.now() - began < sliceMs) continue;
+    await turn();
+    began = performance.now();
   }
 }

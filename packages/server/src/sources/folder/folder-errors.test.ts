@@ -162,13 +162,16 @@ test("a file that is written to all the time is an error of that file alone", as
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   await folder.write("busy.yaml", clusters(["busy"]));
-  const { read } = fs;
   let busy = true;
-  t.mock.method(fs, "read", (file: number, ...all: never[]) => {
-    const { ino } = fs.fstatSync(file);
-    if (busy && ino === fs.statSync(folder.at("busy.yaml")).ino) fs.appendFileSync(folder.at("busy.yaml"), "#\n");
-    return Reflect.apply(read, fs, [file, ...all]);
-  });
+  // The first reading is done at once, those that follow are not.
+  for (const name of ["read", "readSync"] as const) {
+    const original = fs[name];
+    t.mock.method(fs, name, (file: number, ...all: never[]) => {
+      const { ino } = fs.fstatSync(file);
+      if (busy && ino === fs.statSync(folder.at("busy.yaml")).ino) fs.appendFileSync(folder.at("busy.yaml"), "#\n");
+      return Reflect.apply(original, fs, [file, ...all]);
+    });
+  }
   syncBuiltinESMExports();
   try {
     const { sink } = await startedSource(t, { directory: folder.path, settleMs: 10, maxSettleMs: 50, pollMs: 50 });

@@ -160,9 +160,10 @@ for (const { what, places } of [
     // Nothing but the link says what belongs together: what is read is applied at once, even if more changes come.
     const { source, sink } = folderSource(t, { directory: folder.at("current"), settleMs: 0, maxSettleMs: 0 });
     const { mixtures, served } = watchForMixtures(sink, 3);
-    const { open } = fs;
+    const { openSync } = fs;
     let opened = 0;
-    t.mock.method(fs, "open", (...all: Parameters<typeof open>) => {
+    // Of the first reading, which is done at once.
+    t.mock.method(fs, "openSync", (...all: Parameters<typeof openSync>) => {
       opened += 1;
       if (opened === names.length / 2) {
         for (const place of places) {
@@ -171,7 +172,7 @@ for (const { what, places } of [
           for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));
         }
       }
-      return open(...all);
+      return openSync(...all);
     });
     syncBuiltinESMExports();
     try {

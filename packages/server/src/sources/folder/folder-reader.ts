@@ -42,6 +42,8 @@ export class FolderReader {
   #unseen = new Changes(true);
   /** Whether what was read last is one state. */
   #whole = false;
+  /** Whether all of it was read once: until then nobody is served. */
+  #begun = false;
 
   constructor(options: FolderReaderOptions, contents: FolderContents, watcher: FolderWatcher) {
     this.#options = options;
@@ -85,7 +87,8 @@ export class FolderReader {
       const isLate = () => performance.now() - since >= maxSettleMs;
       const lastTry = attempt >= attempts && isLate();
       // Of a directory that is gone, what was read of it is kept: it may come back as it was.
-      const reading = scan.root === undefined ? nothingRead : await this.#contents.update(scan, !lastTry, signal);
+      const reading =
+        scan.root === undefined ? nothingRead : await this.#contents.update(scan, !lastTry, signal, !this.#begun);
       this.#scan = scan;
       for (const path of reading.read) read.add(path);
       parsed += reading.parsed;
@@ -96,7 +99,10 @@ export class FolderReader {
       this.#whole = whole;
       if (!whole) this.distrust();
       const done = whole && (quiet || isLate());
-      if (done || lastTry || signal.aborted) return { scan, read, parsed, changed, whole };
+      if (done || lastTry || signal.aborted) {
+        this.#begun = true;
+        return { scan, read, parsed, changed, whole };
+      }
       await delay(whole ? settleMs : Math.min(settleMs, 5 * attempt), undefined, { signal }).catch(() => {});
     }
   }

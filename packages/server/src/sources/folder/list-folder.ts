@@ -1,6 +1,6 @@
 import type { BigIntStats, Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { extname, join, sep } from "node:path";
 import type { Finding } from "@xdskit/api";
 import {
   errnoOf,
@@ -26,8 +26,8 @@ export interface ScannedFile {
   readonly path: string;
   /** Where it really is. */
   readonly realPath: string;
-  /** Changes whenever the file could have other bytes. */
-  readonly identity: string;
+  /** Changes whenever the file could have other bytes. Undefined: it is new, and its metadata are for its reader to look at. */
+  readonly identity: string | undefined;
 }
 
 /** One folder's own part of a scan: what stands in it, and what is wrong with that. */
@@ -151,6 +151,10 @@ async function look(
     if (!isResourceFile) return nothing;
     const untouched = folder.trusted && !folder.changes.has({ directory, name });
     if (untouched && known !== undefined) return { kind: "file", file: known };
+    // It is read in any case, and looked at then. (A name that cannot be given back to the system is not found below.)
+    if (known === undefined && !name.includes("\ufffd")) {
+      return { kind: "file", file: { path, realPath: pathIn(directory, name), identity: undefined } };
+    }
   }
   let realPath = join(directory, name);
   if (dirent.isSymbolicLink()) {
@@ -195,4 +199,9 @@ export function isLeftOut({ directory, layers, ignored }: ListOptions, name: str
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The same as `join`, for a normal path and a name: a start asks for as many as there are files. */
+function pathIn(directory: string, name: string): string {
+  return directory.endsWith(sep) ? directory + name : directory + sep + name;
 }
