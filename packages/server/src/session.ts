@@ -186,8 +186,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#step({ kind: "snapshot", snapshot, ...told });
   }
 
+  /** In whole milliseconds: what streams do within one they remember as one. */
   get #now(): number {
-    return this.#context.clock.now();
+    return Math.floor(this.#context.clock.now());
   }
 
   #step(event: StreamEvent): readonly StreamEffect[] {

@@ -56,7 +56,7 @@ export interface Holding {
   /** The response that was acknowledged last, and when; milliseconds of the machine's time. */
   ackedLast: { readonly version: Version; readonly order: number; readonly at: number } | undefined;
   /** Sent and not answered yet, oldest first. A silent client must not cost memory. */
-  outstanding: Sent[];
+  outstanding: readonly Sent[];
   /** The last, for as long as something that it carried is to be had with that content. */
   rejection: Rejection | undefined;
   /** What the client uses, by key, in the place of contents and removals that it rejected and that are still to be had. */
@@ -65,7 +65,7 @@ export interface Holding {
   faulty: ReadonlySet<ResourceName>;
 }
 
-/** Shared by all that have none; never added to. */
-export const none: Sent[] = [];
+/** Shared by all that have none. */
+export const none: readonly Sent[] = [];
 export const nothing: Holding["instead"] = new Map();
 export const noKeys: ReadonlySet<ResourceName> = new Set();

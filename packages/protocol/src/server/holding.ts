@@ -12,9 +12,9 @@ export const mostOutstanding = 32;
 
 /** Notes a response on its way. */
 export function noteOutstanding(holding: Holding, sent: Sent): void {
-  // Most of the time a client has answered everything: one empty list does for all.
-  if (holding.outstanding.length === 0) holding.outstanding = [sent];
-  else if (holding.outstanding.push(sent) > mostOutstanding) holding.outstanding.shift();
+  // Lists are shared: one that is empty by all who answered everything.
+  const { outstanding } = holding;
+  holding.outstanding = outstanding.length === 0 ? [sent] : [...outstanding.slice(1 - mostOutstanding), sent];
 }
 
 /** The responses that may still change what the client uses: those after the one that it acknowledged last. */
@@ -37,15 +37,6 @@ export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
   const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
-}
-
-/** The client acknowledges the one response that it did not answer, and so uses all that it was to have. */
-export function acknowledgeLast(subscriber: Subscriber, now: number): Sent {
-  const sent = subscriber.outstanding[0] as Sent;
-  subscriber.outstanding = none;
-  subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
-  subscriber.acked = subscriber.held;
-  return sent;
 }
 
 /** A client that waits for nothing need not be told what changed. */

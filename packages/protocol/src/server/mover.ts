@@ -1,4 +1,5 @@
 import type { Node } from "../node.js";
+import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
 import type { StreamOptions } from "./contract.js";
@@ -15,7 +16,13 @@ import type { Told } from "./told.js";
 interface Recording {
   readonly from: RestingPlace;
   readonly to: Snapshot;
-  readonly steps: MoveStep[];
+  readonly steps: RecordedStep[];
+}
+
+interface RecordedStep {
+  readonly subscriber: Subscriber;
+  readonly set: ResourceSet;
+  readonly response: SharedResponse;
 }
 
 /**
@@ -130,8 +137,8 @@ export class Mover {
   }
 
   /** A response of its own. */
-  sent(subscribers: readonly Subscriber[], subscriber: Subscriber, response: SharedResponse): void {
-    this.#recording?.steps.push({ index: subscribers.indexOf(subscriber), set: subscriber.held, response });
+  sent(subscriber: Subscriber, response: SharedResponse): void {
+    this.#recording?.steps.push({ subscriber, set: subscriber.held, response });
   }
 
   /** Looks where a stream is that has nothing to send: at rest, or at the end of a way that others may go. */
@@ -139,13 +146,13 @@ export class Mover {
     const recording = this.#recording;
     this.#recording = undefined;
     if (this.#place !== undefined || this.#move !== undefined) return;
-    const steps = recording?.to === snapshot ? recording.steps : noSteps;
+    const recorded = recording?.to === snapshot ? recording.steps : noSteps;
     const silent: number[] = [];
     for (let index = 0; index < subscribers.length; index++) {
       const subscriber = subscribers[index] as Subscriber;
       const set = snapshot.of(subscriber.type);
       if (subscriber.held !== set || !isCalm(subscriber)) return;
-      const sent = steps.filter((step) => step.index === index);
+      const sent = recorded.filter((step) => step.subscriber === subscriber);
       if (sent.length !== subscriber.outstanding.length || sent.length > 1) return;
       const [step] = sent;
       const before = step === undefined ? set : recording?.from.snapshot.of(subscriber.type);
@@ -161,6 +168,9 @@ export class Mover {
       this.#rest(place);
       return;
     }
+    const steps = recorded.map(({ subscriber, set, response }): MoveStep => {
+      return { index: subscribers.indexOf(subscriber), set, response, sendings: [] };
+    });
     const warms = steps.some(({ set }) => set.type.warmedBy.length > 0);
     const move: Move = { steps, silent, to: place, warms, memory: newPassMemory() };
     rememberMove(recording.from, snapshot, move);
@@ -171,7 +181,7 @@ export class Mover {
   }
 }
 
-const noSteps: readonly MoveStep[] = [];
+const noSteps: readonly RecordedStep[] = [];
 
 /** Besides its sets: nothing is owed, rejected, waited for or kept alive. */
 function isCalm(subscriber: Subscriber): boolean {

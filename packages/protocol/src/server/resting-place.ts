@@ -1,6 +1,7 @@
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import type { PassMemory } from "./ordering.js";
+import type { Sending } from "./sending.js";
 import type { SharedResponse } from "./shared-responses.js";
 
 /**
@@ -27,6 +28,8 @@ export interface MoveStep {
   /** What it brings the client to. */
   readonly set: ResourceSet;
   readonly response: SharedResponse;
+  /** As streams sent it lately. */
+  readonly sendings: (Sending | undefined)[];
 }
 
 /** The way from a place to a snapshot, as the first stream went it that was given the snapshot there: the others need not find it again. */

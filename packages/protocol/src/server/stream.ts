@@ -1,35 +1,30 @@
-import type { ResourceName, TypeUrl } from "@xdskit/api";
+import type { TypeUrl } from "@xdskit/api";
 import { wholeStage } from "../make-before-break.js";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
 import { MalformedMessage } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
-import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
-import { isAbsenceUnsaid } from "./absence.js";
-import { isUnconcerned, needOf } from "./content.js";
 import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
 import { statusCode } from "./contract.js";
+import { Delivery } from "./delivery.js";
 import { delta } from "./delta.js";
-import { among, decide, demandedOf, mustWait, noteNewest, undecidedIn } from "./demand.js";
+import { decide, demandedOf, noteNewest } from "./demand.js";
 import { ForeignAuthorities } from "./foreign-authorities.js";
-import { heartbeatOf } from "./heartbeats.js";
-import { acknowledgeLast, noteOutstanding, passSilently, settleSilently } from "./holding.js";
-import { beat, noteLifetimes } from "./lifetimes.js";
+import { passSilently } from "./holding.js";
+import { beat } from "./lifetimes.js";
 import { Mover } from "./mover.js";
 import type { OrderedStream, Ordering } from "./ordering.js";
-import { headOf, outgoing } from "./outgoing.js";
 import { shortenSnapshot } from "./past-snapshots.js";
 import { beyondNode, beyondOwed, beyondRequest, beyondStream } from "./request-limits.js";
 import { requestedType } from "./requested-type.js";
-import { errorsToTell, noErrors } from "./resource-errors.js";
 import type { Move } from "./resting-place.js";
-import { type SharedResponse, sharedResponse } from "./shared-responses.js";
+import { acknowledgeStep } from "./sending.js";
 import { usedBy } from "./shared-stage.js";
 import { sotw } from "./sotw.js";
 import { isSettled, statusOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
-import { holdAll, isUpToDate, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
+import { newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
 import { Told } from "./told.js";
 import { usuallyAnswered } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -37,16 +32,6 @@ import type { Surroundings, VariantRules } from "./variant.js";
 /** The server's end of a discovery stream, before any request. */
 export function createStream(options: StreamOptions): Stream {
   return options.variant === "sotw" ? new ServerStream(options, sotw) : new ServerStream(options, delta);
-}
-
-/** Where one type is to be brought now. */
-interface Course {
-  /** What the snapshot has of it, or as much of that as may be sent now. */
-  readonly target: ResourceSet;
-  /** Names that wait, if a client asks for them anew. */
-  readonly heldBack: ReadonlySet<ResourceName> | undefined;
-  readonly snapshot: Snapshot;
-  readonly node: Node;
 }
 
 class ServerStream<Asked extends Request, Asker extends Subscriber> implements Stream, OrderedStream {
@@ -62,13 +47,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** What the pass is made from of which a response went out; undefined between passes. */
   #begun: Snapshot | undefined;
   readonly #told: Told;
-  #sent = 0;
   /** The time that it was told last, in milliseconds. */
   #now = 0;
   #ordering: Ordering | undefined;
   readonly #foreign: ForeignAuthorities;
   #closed = false;
   readonly #mover = new Mover();
+  readonly #delivery: Delivery<Asked, Asker>;
 
   constructor(options: StreamOptions, rules: VariantRules<Asked, Asker>) {
     this.#options = options;
@@ -83,6 +68,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
       warming: ({ type }) => this.#warming.namesOf(type.typeUrl),
     };
+    this.#delivery = new Delivery(rules, {
+      ...{ options, told: this.#told, warming: this.#warming, mover: this.#mover, askers: this.#askers },
+      surroundings: this.#surroundings,
+    });
   }
 
   step(event: StreamEvent, now = this.#now): readonly StreamEffect[] {
@@ -152,7 +141,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
         const heldBack = stage.heldBack.get(asker.type.typeUrl);
         const { acked } = asker;
-        const response = this.#bring(asker, { target, heldBack, snapshot, node: this.#node }) ?? this.#heartbeat(asker);
+        const course = { target, heldBack, snapshot, node: this.#node, now: this.#now };
+        const response = this.#delivery.bring(asker, course) ?? this.#delivery.heartbeat(asker, this.#now);
         if (response === undefined) {
           if (asker.acked !== acked) moved = [...(moved ?? []), asker];
           continue;
@@ -171,20 +161,17 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   /** What another stream did that stood at the same place. */
-  #repeat({ silent, memory, warms }: Move, wanted: Snapshot): OutgoingResponse | undefined {
+  #repeat(move: Move, wanted: Snapshot): OutgoingResponse | undefined {
+    const { silent, memory, warms } = move;
     if (this.#mover.isAtStart) this.#ordering?.pass(wanted, memory);
     const { step } = this.#mover;
     for (const index of silent) {
       if (step === undefined || index < step.index) passSilently(this.#ordered[index] as Asker, wanted);
     }
     if (step !== undefined) {
-      const { index, set, response } = step;
-      const asker = this.#ordered[index] as Asker;
       this.#mover.take();
       this.#begun = wanted;
-      holdAll(asker, set, NameSet.empty);
-      if (warms) this.#warming.sent(response.content, set, this.#askers);
-      return this.#send(asker, response, false);
+      return this.#delivery.repeat(this.#ordered[step.index] as Asker, step, move, this.#now);
     }
     // Names that it warms and that there are not: nothing is said of them.
     if (warms) for (const asker of this.#ordered) asker.owed = NameSet.empty;
@@ -201,13 +188,6 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (ordering?.isAlone(this) === false) return;
     const around = { options: this.#options, told: this.#told, node, isOrdered: ordering !== undefined };
     this.#mover.settle(newest, this.#ordered, around);
-  }
-
-  /** Only of a client that holds what the snapshot has, and is owed nothing of it; but for a full set that still waits. */
-  #heartbeat(asker: Asker): OutgoingResponse | undefined {
-    if (asker.lifetimes === undefined || asker.waitsFor.size > 0) return undefined;
-    const heartbeat = heartbeatOf(this.#rules, asker, this.#told);
-    return heartbeat && this.#send(asker, heartbeat, true);
   }
 
   get subscribers(): readonly Subscriber[] {
@@ -255,12 +235,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
     const { move, awaitsAnswers } = this.#mover;
     if (move === undefined || !awaitsAnswers) return undefined;
-    const asker = usuallyAnswered(move, this.#ordered, bytes);
-    if (asker === undefined) return undefined;
+    const step = usuallyAnswered(move, this.#ordered, bytes);
+    if (step === undefined) return undefined;
+    const asker = this.#ordered[step.index] as Asker;
     this.#rules.noteUsual(asker);
-    const { version, nonce } = acknowledgeLast(asker, this.#now);
+    const effects = acknowledgeStep(step, asker, this.#now);
     this.#mover.answered();
-    return [{ kind: "acknowledged", type: asker.type, nonce, version }];
+    return effects;
   }
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
@@ -345,52 +326,6 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       ordering.progressed(this, asker.type);
     }
     return effects;
-  }
-
-  /** Brings one type to its target. */
-  #bring(asker: Asker, course: Course): OutgoingResponse | undefined {
-    const response = this.#respond(asker, course);
-    if (response !== undefined) return response;
-    const { owed } = asker;
-    settleSilently(asker);
-    return asker.owed === owed ? undefined : this.#respond(asker, course);
-  }
-
-  #respond(asker: Asker, { target: current, heldBack, snapshot, node }: Course): OutgoingResponse | undefined {
-    const { type } = asker;
-    this.#rules.settleClaims(asker, current, this.#surroundings);
-    this.#warming.deliver(asker, snapshot);
-    const errors = this.#told.errors ? errorsToTell(asker, this.#options) : undefined;
-    if (isUpToDate(asker, current)) return undefined;
-    if (asker.undecided.size + asker.waitsFor.size === 0 && isUnconcerned(asker, current)) {
-      asker.held = current;
-      asker.errors = noErrors;
-      return undefined;
-    }
-    const undecided = undecidedIn(asker, current);
-    if (this.#options.variant === "sotw" && mustWait(asker, undecided)) return undefined;
-    // What is there and may not be sent yet is no more absent than what is undecided.
-    const later = among(asker.owed, heldBack === undefined ? undecided : new Set([...undecided, ...heldBack]));
-    const absenceUnsaid = isAbsenceUnsaid(type, node);
-    const need = needOf(asker, current, asker.owed.without(later), { ...this.#options, absenceUnsaid, errors });
-    asker.errors = noErrors;
-    const response = sharedResponse(this.#rules, need, headOf(asker, current, this.#told));
-    holdAll(asker, current, later);
-    if (response === undefined) return undefined;
-
-    const isWhole = this.#rules.variant === "sotw" && type.fullState;
-    noteLifetimes(asker, response.perishable, isWhole || need.everything || need.held.size === 0);
-    this.#warming.sent(response.content, current, this.#askers);
-    return this.#send(asker, response, false);
-  }
-
-  #send(asker: Asker, shared: SharedResponse, isHeartbeat: boolean): OutgoingResponse {
-    this.#mover.sent(this.#ordered, asker, shared);
-    const { sent, response } = outgoing(asker, shared, ++this.#sent, this.#now, isHeartbeat);
-    this.#rules.noteSent(asker, sent);
-    noteOutstanding(asker, sent);
-    asker.lastSent = sent;
-    return response;
   }
 
   #close(code: StatusCode, message: string): readonly StreamEffect[] {

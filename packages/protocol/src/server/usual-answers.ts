@@ -1,7 +1,7 @@
 import { type AnswerFields, UsualAnswer } from "../messages/usual-answer.js";
 import { NameSet } from "../name-set.js";
 import type { Sent } from "./client-use.js";
-import type { Move } from "./resting-place.js";
+import type { Move, MoveStep } from "./resting-place.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** By the names that acknowledgements repeat. A fleet of one kind of client writes them alike. */
@@ -43,18 +43,18 @@ export function usualAnswerOf(
 }
 
 /**
- * Whose usual acknowledgement these bytes are, of those to whom a move said something. Of listeners each is read: what takes the place of another makes it drain.
+ * Of which step of a move these bytes are the usual acknowledgement. Of listeners each is read: what takes the place of another makes it drain.
  */
-export function usuallyAnswered<Asker extends Subscriber>(
+export function usuallyAnswered(
   { steps }: Move,
-  askers: readonly Asker[],
+  askers: readonly Subscriber[],
   bytes: Uint8Array,
-): Asker | undefined {
-  for (const { index } of steps) {
-    const asker = askers[index];
+): MoveStep | undefined {
+  for (const step of steps) {
+    const asker = askers[step.index];
     const sent = asker?.outstanding[0];
     if (asker === undefined || sent === undefined || asker.type.drains) continue;
-    if (asker.usual?.is(bytes, sent.version, sent.nonce)) return asker;
+    if (asker.usual?.is(bytes, sent.version, sent.nonce)) return step;
   }
   return undefined;
 }
