@@ -3,12 +3,12 @@ import { isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { toBinary } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import { createTlsReader } from "@xdskit/api/tls-files";
 import { clientNode } from "./client-node.js";
 import type { GrpcServerSettings, NodeSettings } from "./client-options.js";
 import { type Headers, readToken, refuseTokenInPlaintext } from "./credentials/call-headers.js";
 import { explainHandshake } from "./credentials/handshake-error.js";
 import { hostOf } from "./credentials/host-of.js";
-import { createTlsReader } from "./credentials/tls-files.js";
 
 /** A node as its requests carry it: serialized, with what the client can do. */
 export function encodeNode(node: NodeSettings): Uint8Array {

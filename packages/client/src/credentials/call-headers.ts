@@ -1,8 +1,8 @@
 import { isIPv4 } from "node:net";
 import { XdskitError } from "@xdskit/api";
+import { readCredentials } from "@xdskit/api/tls-files";
 import type { GrpcServerSettings } from "../client-options.js";
 import { hostOf } from "./host-of.js";
-import { readCredentials } from "./tls-files.js";
 
 /** Headers to send, by lower-case name; the values may be secrets. */
 export type Headers = Readonly<Record<string, string>>;

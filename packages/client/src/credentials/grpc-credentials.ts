@@ -3,11 +3,11 @@ import { isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity, connect } from "node:tls";
 import { CallCredentials, ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
 import { XdskitError } from "@xdskit/api";
+import { createTlsReader, type TlsFiles, type TlsReader } from "@xdskit/api/tls-files";
 import type { GrpcServerSettings } from "../client-options.js";
 import { readToken, refuseTokenInPlaintext } from "./call-headers.js";
 import { explainHandshake } from "./handshake-error.js";
 import { hostOf } from "./host-of.js";
-import { createTlsReader, type TlsFiles, type TlsReader } from "./tls-files.js";
 
 /** How a gRPC server is reached, and what each stream carries. */
 export interface GrpcCredentials {

@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 import { XdskitError } from "@xdskit/api";
+import { createTlsReader } from "@xdskit/api/tls-files";
 import type { RestServerSettings } from "../client-options.js";
 import { hostOf } from "./host-of.js";
-import { createTlsReader } from "./tls-files.js";
 
 /** What `https.request` is given besides the URL. An agent opens another connection where one of them differs. */
 export interface HttpsOptions {

@@ -1,10 +1,18 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
-import { XdskitError } from "@xdskit/api";
-import type { TlsSettings } from "../tls.js";
+import { XdskitError } from "../errors.js";
 
-/** What the files of `TlsSettings` hold, found to fit together. */
+/** Where certificates are, in PEM form. */
+export interface TlsPaths {
+  /** Who is trusted. */
+  readonly caFile?: string | undefined;
+  /** What is shown, with the certificates between it and one that others trust, and its key: both or none. */
+  readonly certificateFile?: string | undefined;
+  readonly keyFile?: string | undefined;
+}
+
+/** What these files hold, found to fit together. */
 export interface TlsFiles {
   readonly ca: Buffer | undefined;
   readonly certificate: Buffer | undefined;
@@ -24,7 +32,7 @@ export interface TlsReader {
 }
 
 /** Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key. Reads nothing yet. */
-export function createTlsReader({ caFile, certificateFile, keyFile }: TlsSettings): TlsReader {
+export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths): TlsReader {
   if ((certificateFile === undefined) !== (keyFile === undefined)) {
     const [given, missing] = keyFile === undefined ? ["certificateFile", "keyFile"] : ["keyFile", "certificateFile"];
     throw XdskitError.of("XDSKIT_CREDENTIALS", `${given} is given without ${missing}`, { field: `tls.${missing}` });
