@@ -273,7 +273,7 @@ export const errorCodes = {
     meaning: "A file with a certificate, a private key or a token cannot be used.",
     cause:
       "It does not exist, its permissions forbid it, it is not in PEM form, the key needs a password, or certificate and key do not belong together.",
-    mend: "Mend the file that the message names. It is read again with the next attempt; certificates that were good before stay in use.",
+    mend: "Mend the file that the message names. It is read again with a client's next attempt, by a server within seconds; certificates that were good before stay in use.",
   },
   XDSKIT_TLS_HANDSHAKE: {
     meaning: "No TLS connection to a management server could be made.",

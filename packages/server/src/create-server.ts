@@ -37,6 +37,8 @@ import { Session } from "./session.js";
 import type { SessionContext } from "./session-context.js";
 import type { LayerName, LayerUpdate, Source } from "./source.js";
 import { layerStats } from "./stats.js";
+import { createCertificates } from "./tls/certificates.js";
+import type { Renewable } from "./tls/server-tls.js";
 import type { Accept, Refusal, Transport } from "./transport.js";
 import { createGrpcTransport } from "./transports/http2/http2-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
@@ -89,9 +91,18 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();
   const transports = new Set<Transport | PollTransport>();
-  let grpc: Transport | undefined;
-  let rest: PollTransport | undefined;
+  let grpc: (Transport & Renewable) | undefined;
+  let rest: (PollTransport & Renewable) | undefined;
   const numbers = createSharedNumbers();
+  const certificates =
+    options.tls &&
+    createCertificates(options.tls, clock, {
+      renewed(contents, notAfter) {
+        for (const transport of [grpc, rest]) transport?.renew(contents);
+        events.emit(() => ({ kind: "certificates-renewed", notAfter }));
+      },
+      refused: (findings) => events.emit(() => ({ kind: "certificates-refused", findings })),
+    });
   /** Unary calls under way. */
   let calls = 0;
   let closing: Promise<void> | undefined;
@@ -157,6 +168,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   /** A fault of ours that ended a connection: of which of its calls is not known. */
   function fault(peer: string, error: unknown): void {
     events.emit(() => ({ kind: "fault", stream: callInfo("HTTP/2", peer), error }));
+  }
+
+  function handshakeFailed(peer: string, reason: string): void {
+    events.emit(() => ({ kind: "handshake-failed", peer, reason }));
   }
 
   const accept: Accept = (connection) => {
@@ -310,12 +325,15 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   async function listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>> {
     const listening: { -readonly [Key in keyof Addresses]: string } = {};
+    const tls = await certificates?.current();
     if (addresses.grpc !== undefined) {
-      grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes: limits.requestBytes, fault });
+      if (tls !== undefined) pool?.renew(tls);
+      const { requestBytes } = limits;
+      grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes, fault, tls, handshakeFailed });
       listening.grpc = await listenOn(grpc, addresses.grpc);
     }
     if (addresses.rest !== undefined) {
-      rest ??= createRestTransport({ types, limits, options: restOptions });
+      rest ??= createRestTransport({ types, limits, options: restOptions, tls, handshakeFailed });
       listening.rest = await pollOn(rest, addresses.rest);
     }
     return listening as Listening<Asked>;
@@ -323,6 +341,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   async function shutDown(timeoutMs: number): Promise<void> {
     loop?.stop();
+    certificates?.close();
     rollouts.close();
     views.close();
     polls.close();

@@ -174,6 +174,12 @@ export type ServerEvent =
     }
   /** The event loop did not come around for too long: clients waited meanwhile. */
   | { readonly kind: "event-loop-blocked"; readonly block: EventLoopBlock }
+  /** A connection over TLS came to nothing: its client was not let in, did not trust the server, or spoke no TLS. */
+  | { readonly kind: "handshake-failed"; readonly peer: string; readonly reason: string }
+  /** Files hold another certificate of the server, or others trust clients now: whoever connects from now on meets these. `notAfter`: until when the server's is valid. */
+  | { readonly kind: "certificates-renewed"; readonly notAfter: Date }
+  /** What the files of certificates hold by now cannot be used: those that were good stay in use. Once for each problem. */
+  | { readonly kind: "certificates-refused"; readonly findings: readonly Finding[] }
   /** A worker ended by itself, and with it its connections; after so many milliseconds another takes its place. Only with `workers`. */
   | { readonly kind: "worker-ended"; readonly worker: number; readonly reason: string; readonly restartMs: number }
   /** A worker accepts connections in the place of one that ended. */

@@ -88,6 +88,7 @@ export type {
   StreamStats,
   TypeStats,
 } from "./stats.js";
+export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
 export type {
   Accept,
   Call,

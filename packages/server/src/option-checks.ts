@@ -17,12 +17,17 @@ export function checkOptions({
   resourceErrors,
   onReject,
   rollout,
+  tls,
 }: ServerOptions): void {
   checkPolicy("ttl", ttl);
   checkPolicy("resourceErrors", resourceErrors);
   if (onReject !== undefined && onReject !== "newest" && onReject !== "lastGood")
     throw wrong("onReject", '"newest" or "lastGood"', onReject);
   checkRollout(rollout);
+  for (const field of tls === undefined ? [] : (["certificateFile", "keyFile"] as const)) {
+    if (typeof tls?.[field] !== "string" || tls[field] === "")
+      throw wrong(`tls.${field}`, "a file's path", tls?.[field]);
+  }
   if (rest !== undefined) checkRest(rest);
   for (const [option, value] of Object.entries(ordering || {})) {
     if (value !== undefined && !(value >= 0)) throw wrong(`ordering.${option}`, "milliseconds", value);

@@ -19,6 +19,7 @@ import type { PollTransport } from "./poll-transport.js";
 import type { RestOptions } from "./rest-options.js";
 import type { LayerName, Source } from "./source.js";
 import type { ServerStats } from "./stats.js";
+import type { ServerTls } from "./tls/server-tls.js";
 import type { Transport } from "./transport.js";
 import type { RolloutSettings } from "./views/rollout-settings.js";
 import type { Rollout } from "./views/rollout-status.js";
@@ -77,6 +78,8 @@ export interface ServerOptions {
    * settings, and `types`, `clock` and `onDemand` cannot be given (docs/workers.md).
    */
   readonly workers?: number | "auto" | undefined;
+  /** The certificates of gRPC and of REST; see `ServerTls`. They are read when the server begins to listen. Default: plaintext. */
+  readonly tls?: ServerTls | undefined;
   /** Supplies what clients ask for by name and no layer has, when it is first asked for. Default: there is nothing but the layers. */
   readonly onDemand?: OnDemandOptions | undefined;
 }
@@ -107,7 +110,7 @@ export interface XdsServer {
   addSource(source: Source): Promise<void>;
   /**
    * Starts to listen by the transports that have an address; may be called again for more. Resolves to the addresses in use. Rejects with an
-   * XdskitError if an address is wrong or taken; those that were opened before stay open.
+   * XdskitError if an address is wrong or taken, or a certificate cannot be used; those that were opened before stay open.
    */
   listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>>;
   /** Listens by another transport, such as the in-memory one of tests; `address` is the transport's own. */

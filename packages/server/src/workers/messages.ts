@@ -7,6 +7,7 @@ import type { ServerLimits } from "../limits.js";
 import type { OrderingOptions } from "../node-orders.js";
 import type { LayerName } from "../source.js";
 import type { FetchStats, StreamStats, TypeStats } from "../stats.js";
+import type { TlsContents } from "../tls/server-tls.js";
 import type { RolloutSettings } from "../views/rollout-settings.js";
 import type { PackedResource } from "./packed-resources.js";
 import type { PackedRejection, PackedStatus } from "./packed-status.js";
@@ -23,6 +24,8 @@ export interface WorkerSettings {
   readonly authorities: readonly string[] | undefined;
   readonly resourceErrors: ResourceErrorPolicy | undefined;
   readonly defaultNode: Node | undefined;
+  /** Undefined: plaintext. */
+  readonly tls: TlsContents | undefined;
   /** How its event loop is watched; false: not at all. */
   readonly eventLoop: EventLoopOptions | false;
   /** Counted from 1. */
@@ -74,6 +77,7 @@ export type ToWorker =
   | { readonly kind: "end-call"; readonly call: number; readonly code: StatusCode; readonly message: string }
   /** Which events are wanted, and how much is to be told of streams that are not settled. */
   | { readonly kind: "tell"; readonly frequent: boolean; readonly standing: boolean }
+  | { readonly kind: "renew"; readonly tls: TlsContents }
   | { readonly kind: "listen"; readonly address: string; readonly descriptor: number }
   | { readonly kind: "ask"; readonly id: number; readonly question: Question }
   | { readonly kind: "close"; readonly timeoutMs: number };

@@ -9,6 +9,7 @@ import type { Rollouts } from "../ledger/rollouts.js";
 import type { Publication } from "../publication.js";
 import type { Rejections } from "../rejections.js";
 import type { WorkerStats } from "../stats.js";
+import type { Renewable, TlsContents } from "../tls/server-tls.js";
 import type { Transport } from "../transport.js";
 import { listenError } from "../transports/listening.js";
 import type { XdsServer } from "../xds-server.js";
@@ -39,11 +40,11 @@ export interface WorkersContext {
   openHere(): number;
   /** The streams of all workers, for the ledger. */
   readonly streams: Set<RemoteStream>;
-  readonly settings: Omit<WorkerSettings, "worker" | "numbers" | "services">;
+  readonly settings: Omit<WorkerSettings, "worker" | "numbers" | "services" | "tls">;
 }
 
 /** Discovery over gRPC in several threads: a transport whose streams are not here. */
-export interface WorkerPool extends Transport {
+export interface WorkerPool extends Transport, Renewable {
   /** To be called before a change is published, and `update` after it: it goes to the workers with what the publication decides about their streams. */
   changed(changes: readonly LayerChange[], rollout?: unknown): void;
   /** Something happened by which streams may be told what there is. */
@@ -79,6 +80,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
   const touched = new Set<RemoteStream>();
   const sockets: ListeningSocket[] = [];
   let services: WorkerSettings["services"] = [];
+  let tls: TlsContents | undefined;
   let host: WorkerHost | undefined;
   let endedLoops: readonly EventLoopStats[] = [];
   let scheduled = false;
@@ -126,7 +128,13 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
 
   function start(place: Place): RemoteWorker {
     const startedAt = performance.now();
-    const settings: WorkerSettings = { ...context.settings, worker: place.number, numbers: numbers.buffer, services };
+    const settings: WorkerSettings = {
+      ...context.settings,
+      worker: place.number,
+      numbers: numbers.buffer,
+      services,
+      tls,
+    };
     const state = { changes: everything(), isOpen: wasOpen, tell: tell() };
     const worker = createRemoteWorker(host as WorkerHost, settings, state, (reason) => {
       const loop = place.worker?.eventLoop;
@@ -195,6 +203,11 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
         throw listenError(address, error as Error);
       }
       return socket.address;
+    },
+    renew(contents) {
+      tls = contents;
+      postAll({ kind: "renew", tls });
+      wake();
     },
     async close(timeoutMs) {
       closing = true;

@@ -122,7 +122,10 @@ export function createWorkerServer(
     },
   };
   const transport = createGrpcTransport({
-    ...{ types, keepalive, requestBytes: limits.requestBytes },
+    ...{ types, keepalive, requestBytes: limits.requestBytes, tls: settings.tls },
+    handshakeFailed(peer, reason) {
+      context.events.emit(() => ({ kind: "handshake-failed", peer, reason }));
+    },
     fault(peer, error) {
       const stream = { id: numbers.nextId(), service: "HTTP/2", peer };
       context.events.emit(() => ({ kind: "fault", stream, error }));
@@ -222,6 +225,9 @@ export function createWorkerServer(
         break;
       case "listen":
         void listen(message.address, message.descriptor);
+        break;
+      case "renew":
+        transport.renew(message.tls);
         break;
       case "ask":
         // What it says next is to fit what it said before.

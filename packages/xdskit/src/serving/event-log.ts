@@ -3,6 +3,7 @@ import type { Log } from "../output/log.js";
 import type { LogLevel } from "../output/log-options.js";
 import { createBlockLog } from "./block-log.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
+import { logFinding } from "./source-log.js";
 
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
 const rememberedRefusals = 1_000;
@@ -104,6 +105,20 @@ export function createEventLog(log: Log, servesSince?: () => Date | undefined): 
         const { error } = event;
         const fields = { ...streamFields(event.stream), error: error instanceof Error ? error.stack : String(error) };
         return log.error(fields, "a fault of xdskit itself; the stream was ended, please report this");
+      }
+      case "handshake-failed": {
+        const { peer, reason } = event;
+        const key = JSON.stringify([peer.replace(/:\d+$/, ""), reason]);
+        if (refused.has(key)) return log.debug({ peer, reason }, "connection refused");
+        if (refused.size >= rememberedRefusals) refused.clear();
+        refused.add(key);
+        return log.warn({ peer, reason }, "connection refused");
+      }
+      case "certificates-renewed":
+        return log.info({ until: event.notAfter.toISOString() }, "certificates renewed: new connections get these");
+      case "certificates-refused": {
+        for (const finding of event.findings) logFinding(log, finding);
+        return log.error({}, "certificates cannot be renewed: those that were good before stay in use");
       }
       case "worker-ended": {
         const { worker, reason, restartMs } = event;

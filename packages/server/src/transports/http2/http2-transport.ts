@@ -1,12 +1,15 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
-import { createServer as createTlsServer, TLSSocket, type TlsOptions } from "node:tls";
+import { createServer as createTlsServer, TLSSocket, type TlsOptions, Server as TlsServer } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
 import { formatAddress } from "../../address.js";
 import type { Keepalive } from "../../keepalive.js";
+import { followHandshakes, type HandshakeFailed, handshakeMs } from "../../tls/handshakes.js";
+import type { Renewable } from "../../tls/server-tls.js";
 import type { Accept, Transport } from "../../transport.js";
 import { discoveryMethods } from "../discovery-methods.js";
 import { listenAddress, listenError } from "../listening.js";
+import { peerOf } from "../peer.js";
 import type { ConnectionLimits } from "./connection-host.js";
 import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { Http2Connection } from "./http2-connection.js";
@@ -24,17 +27,19 @@ export interface GrpcTransportOptions {
   readonly heldBytes?: number | undefined;
   /** Certificates. Default: plaintext. */
   readonly tls?: TlsOptions | undefined;
+  /** Hears of a connection over TLS that came to nothing. Default: nobody does. */
+  readonly handshakeFailed?: HandshakeFailed | undefined;
   /** Hears of a fault of the server's own, which ended the connection of a peer, and nothing else. Default: nobody does. */
   readonly fault?: ((peer: string, error: unknown) => void) | undefined;
 }
 
-/** A transport that also listens on what was bound elsewhere. */
-export interface SocketTransport extends Transport {
+/** A transport that also listens on what was bound elsewhere. Where it began in plaintext, `renew` changes nothing of that. */
+export interface SocketTransport extends Transport, Renewable {
   /** `descriptor`: of a bound socket, which belongs to the transport from now on. */
   listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
 }
 
-/** A connection may be new for so long without saying what TLS and then HTTP/2 want at their start, in milliseconds each. */
+/** A connection may be new for so long without saying what HTTP/2 wants at its start, in milliseconds; TLS has as long before that. */
 const prefaceMs = 10_000;
 
 /** A connection that we ended may stay so long until its client has read what was sent, and closes it too, in milliseconds. */
@@ -55,12 +60,13 @@ const limits: ConnectionLimits = { streams: 100_000, headerBytes: 32 * 1024 };
  * It speaks HTTP/2 by itself: a response that a thousand streams need costs each of them one copy behind a frame's head and one write, and nothing in between.
  */
 export function createGrpcTransport(options: GrpcTransportOptions): SocketTransport {
-  const { keepalive, requestBytes, heldBytes = 256 * 1024 * 1024, tls } = options;
+  const { keepalive, requestBytes, heldBytes = 256 * 1024 * 1024 } = options;
+  let { tls } = options;
   const methods = new Map<string, GrpcMethod>();
   const connections = new Map<Socket, Http2Connection>();
   const servers = new Set<Server>();
-  /** Below TLS, where a client may never get through its handshake; for as long as that may take. `connections` has those that did. */
-  const strangers = new Set<Socket>();
+  /** Below TLS; `connections` has those that got through their handshakes. */
+  const strangers: ReadonlySet<Socket>[] = [];
   const slab = new Slab();
   const budget = createTurnBudget();
   let held = 0;
@@ -80,7 +86,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       return;
     }
     socket.setNoDelay(true);
-    const peer = formatAddress({ host: plainHost(socket.remoteAddress), port: socket.remotePort ?? 0 });
+    const peer = peerOf(socket);
     const connection = new Http2Connection(
       {
         slab,
@@ -147,14 +153,13 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       const server =
         tls === undefined
           ? createServer({ allowHalfOpen: true }, serve)
-          : createTlsServer({ ALPNProtocols: ["h2"], handshakeTimeout: prefaceMs, ...tls, allowHalfOpen: true }, serve);
+          : createTlsServer(
+              { ALPNProtocols: ["h2"], handshakeTimeout: handshakeMs, ...tls, allowHalfOpen: true },
+              serve,
+            );
       servers.add(server);
-      if (tls !== undefined) {
-        server.on("connection", (socket: Socket) => {
-          strangers.add(socket);
-          // Not by "close", which these do not always tell once TLS has taken them over.
-          setTimeout(() => strangers.delete(socket), tls.handshakeTimeout ?? prefaceMs).unref();
-        });
+      if (server instanceof TlsServer) {
+        strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, options.handshakeFailed));
       }
       const bound = await new Promise<number>((resolve, reject) => {
         server.once("error", (error) => reject(listenError(address, error)));
@@ -176,7 +181,12 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       });
       await Promise.race([Promise.all(ended), late]);
       clearTimeout(timer);
-      for (const socket of [...connections.keys(), ...strangers]) socket.destroy();
+      for (const socket of [...connections.keys(), ...strangers.flatMap((each) => [...each])]) socket.destroy();
+    },
+    renew(renewed) {
+      if (tls === undefined) return;
+      tls = { ...tls, ...renewed };
+      for (const server of servers) if (server instanceof TlsServer) server.setSecureContext(tls);
     },
   };
 }
@@ -211,9 +221,4 @@ function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, ac
       methods.set(`/${service}/${name}`, { unary: method.unary, accept: (call) => accept({ ...call, method }) });
     }
   }
-}
-
-/** IPv4 addresses on an IPv6 socket are written as IPv6. */
-function plainHost(address: string | undefined): string {
-  return (address ?? "unknown").replace(/^::ffff:(?=\d+\.)/, "");
 }

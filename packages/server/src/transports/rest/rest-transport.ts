@@ -1,13 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { type TlsOptions, Server as TlsServer } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
 import { formatAddress } from "../../address.js";
 import type { ServerLimits } from "../../limits.js";
 import type { PollConnection, PollHandler, PollRefusal, PollTransport } from "../../poll-transport.js";
 import type { RestOptions } from "../../rest-options.js";
+import { followHandshakes, type HandshakeFailed, handshakeMs } from "../../tls/handshakes.js";
+import type { Renewable } from "../../tls/server-tls.js";
 import { listenAddress, listenError } from "../listening.js";
+import { peerOf, plainHost } from "../peer.js";
 import { BodyRoom } from "./body-room.js";
 import { type Endpoint, restPaths } from "./paths.js";
 import { readBody } from "./read-body.js";
@@ -19,16 +24,24 @@ export interface RestTransportOptions {
   readonly types: ResourceTypes;
   readonly limits: Pick<ServerLimits, "requestBytes" | "namesPerRequest" | "polls">;
   readonly options: Pick<RestOptions, "requestTimeoutMs">;
+  /** Certificates. Default: plaintext. */
+  readonly tls?: TlsOptions | undefined;
+  /** Hears of a connection over TLS that came to nothing. Default: nobody does. */
+  readonly handshakeFailed?: HandshakeFailed | undefined;
 }
 
 /**
- * Discovery over REST-JSON (rules 140–150): `POST /v3/discovery:clusters` and the paths of the other types, in plain HTTP/1.1. Nothing of the
+ * Discovery over REST-JSON (rules 140–150): `POST /v3/discovery:clusters` and the paths of the other types, in HTTP/1.1. Nothing of the
  * protocol is decided here.
  */
-export function createRestTransport({ types, limits, options }: RestTransportOptions): PollTransport {
+export function createRestTransport(restOptions: RestTransportOptions): PollTransport & Renewable {
+  const { types, limits, options, handshakeFailed } = restOptions;
+  let { tls } = restOptions;
   const paths = restPaths(types);
   const servers = new Set<Server>();
   const room = new BodyRoom(bodiesAtOnce * limits.requestBytes);
+  /** Below TLS: these make no request yet. */
+  const strangers: ReadonlySet<Socket>[] = [];
   const connections = new WeakMap<Socket, Connection>();
 
   function connectionOf(socket: Socket): Connection {
@@ -98,25 +111,30 @@ export function createRestTransport({ types, limits, options }: RestTransportOpt
   return {
     async listen(address, handler) {
       const { host, port } = listenAddress(address);
-      const server = createServer(
-        {
-          requestTimeout: options.requestTimeoutMs,
-          headersTimeout: Math.min(options.requestTimeoutMs, longestHeadersMs),
-          connectionsCheckingInterval: 1_000,
-          // Longer than clients wait between polls, or each poll would risk a connection that is just being closed.
-          keepAliveTimeout: 120_000,
-          keepAlive: true,
-          keepAliveInitialDelay: 30_000,
-          noDelay: true,
-        },
-        (request, response) => {
-          response.on("error", () => {});
-          respond(request, response, handler).catch((error: unknown) => {
-            process.emitWarning(`a REST request failed: ${String(error)}`, "XdskitWarning");
-            response.destroy();
-          });
-        },
-      );
+      const settings = {
+        requestTimeout: options.requestTimeoutMs,
+        headersTimeout: Math.min(options.requestTimeoutMs, longestHeadersMs),
+        connectionsCheckingInterval: 1_000,
+        // Longer than clients wait between polls, or each poll would risk a connection that is just being closed.
+        keepAliveTimeout: 120_000,
+        keepAlive: true,
+        keepAliveInitialDelay: 30_000,
+        noDelay: true,
+      };
+      const answer = (request: IncomingMessage, response: ServerResponse) => {
+        response.on("error", () => {});
+        respond(request, response, handler).catch((error: unknown) => {
+          process.emitWarning(`a REST request failed: ${String(error)}`, "XdskitWarning");
+          response.destroy();
+        });
+      };
+      const server =
+        tls === undefined
+          ? createServer(settings, answer)
+          : createHttpsServer({ handshakeTimeout: handshakeMs, ...tls, ...settings }, answer);
+      if (server instanceof TlsServer) {
+        strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, handshakeFailed));
+      }
       // One that holds a poll, and one that is idle, for each poll.
       server.maxConnections = 2 * limits.polls;
       server.on("clientError", answerBadRequest);
@@ -141,6 +159,12 @@ export function createRestTransport({ types, limits, options }: RestTransportOpt
         await delay(20, undefined, { signal: over.signal }).catch(() => {});
       }
       for (const server of servers) server.closeAllConnections();
+      for (const socket of strangers.flatMap((each) => [...each])) socket.destroy();
+    },
+    renew(renewed) {
+      if (tls === undefined) return;
+      tls = { ...tls, ...renewed };
+      for (const server of servers) if (server instanceof TlsServer) server.setSecureContext(tls);
     },
   };
 }
@@ -157,10 +181,8 @@ interface Connection extends PollConnection {
   underWay: number;
 }
 
-function newConnection({ remoteAddress = "unknown", remotePort = 0 }: Socket): Connection {
-  const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, "");
-  const peer = address.includes(":") ? `[${address}]:${remotePort}` : `${address}:${remotePort}`;
-  return { peer, address, open: true, underWay: 0 };
+function newConnection(socket: Socket): Connection {
+  return { peer: peerOf(socket), address: plainHost(socket.remoteAddress), open: true, underWay: 0 };
 }
 
 /** Without the query; `%3A` is a colon. */
@@ -173,9 +195,9 @@ function pathOf({ url = "/" }: IncomingMessage): string {
   }
 }
 
-/** What Node's parser could make no request of. */
+/** What Node's parser could make no request of, or TLS no connection. */
 function answerBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  if (error.code === "ECONNRESET" || /^ERR_(SSL|TLS)_/.test(error.code ?? "") || !socket.writable) {
     socket.destroy();
     return;
   }

@@ -1,0 +1,79 @@
+import { X509Certificate } from "node:crypto";
+import type { Finding } from "@xdskit/api";
+import { createTlsReader, type TlsFiles } from "@xdskit/api/tls-files";
+import type { Clock } from "../clock.js";
+import type { ServerTls, TlsContents } from "./server-tls.js";
+
+/** A server's certificates, followed as they change on disk. */
+export interface Certificates {
+  /**
+   * The newest that fit together. The first call reads them; from then on they are looked at again and again. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE)
+   * where they cannot be used.
+   */
+  current(): Promise<TlsContents>;
+  close(): void;
+}
+
+/** Who hears of certificates. */
+export interface CertificatesListener {
+  /** Others are to be used from now on. Not told of the first. */
+  renewed(contents: TlsContents, notAfter: Date): void;
+  /** What lies there now cannot be used, and what was good stays. Once for each problem. */
+  refused(findings: readonly Finding[]): void;
+}
+
+/** Certificates change once in weeks or hours. Looking costs three small files; no file system has to report anything. */
+const lookMs = 2_000;
+
+/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key. */
+export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
+  const { certificateFile, keyFile, clientCaFile } = settings;
+  const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
+  let files: TlsFiles | undefined;
+  let told: string | undefined;
+  let stop = (): void => {};
+  let isFollowed = false;
+  let closed = false;
+
+  async function look(): Promise<void> {
+    const before = files;
+    files = await reader.read();
+    if (closed) return;
+    if (before !== undefined && files !== before) listener.renewed(contentsOf(files), endOf(files));
+    const { problem } = reader;
+    if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
+    told = problem?.message;
+  }
+
+  function lookLater(): void {
+    stop = clock.after(lookMs, () => {
+      // It holds something good: then it never rejects.
+      void look().finally(() => !closed && lookLater());
+    });
+  }
+
+  return {
+    async current() {
+      if (files === undefined) await look();
+      if (!isFollowed && !closed) {
+        isFollowed = true;
+        lookLater();
+      }
+      return contentsOf(files as TlsFiles);
+    },
+    close() {
+      closed = true;
+      stop();
+    },
+  };
+}
+
+function contentsOf({ ca, certificate, key }: TlsFiles): TlsContents {
+  const isMutual = ca !== undefined;
+  return {
+    ...{ cert: String(certificate), key: String(key), requestCert: isMutual, rejectUnauthorized: isMutual },
+    ...(isMutual ? { ca: String(ca) } : {}),
+  };
+}
+
+const endOf = ({ certificate }: TlsFiles) => new Date(new X509Certificate(certificate ?? "").validTo);

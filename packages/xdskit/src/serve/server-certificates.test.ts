@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { describe, it } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { XdskitError } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { createServer, type ServerEvent, type ServerOptions, type XdsServer } from "@xdskit/server";
+import { contentLines, createAuthority } from "../../../client/src/testing/certificates.js";
+import { manualClock } from "../../../server/src/testing/manual-clock.js";
+import { waitFor } from "../../../server/src/testing/wait-for.js";
+import { type TestFolder, testFolder } from "../testing/folder.js";
+import { clustersByGrpc, serialAt, statusByRest } from "../testing/tls-client.js";
+
+const authority = createAuthority("an authority");
+const [own, later] = [authority.issue("localhost"), authority.issue("localhost")];
+const known = { ca: authority.certificate, own: authority.issue("client.test") };
+const nobody = { ca: authority.certificate };
+const stranger = { ca: authority.certificate, own: createAuthority("another").issue("client.test") };
+
+const files = { "own.pem": own.certificate, "own.key": own.key, "clients.pem": authority.certificate };
+const paths = ({ path }: TestFolder) => ({ certificateFile: `${path}/own.pem`, keyFile: `${path}/own.key` });
+const mutual = (folder: TestFolder) => ({ ...paths(folder), clientCaFile: `${folder.path}/clients.pem` });
+
+interface Serving extends AsyncDisposable {
+  readonly server: XdsServer;
+  readonly events: readonly ServerEvent[];
+  readonly grpc: number;
+  readonly rest: number;
+}
+
+async function serve(options: ServerOptions): Promise<Serving> {
+  const server = createServer(options);
+  const events: ServerEvent[] = [];
+  server.on((event) => events.push(event));
+  server.config.set([create(ClusterSchema, { name: "a" })]);
+  const listening = await server.listen({ grpc: "127.0.0.1:0", rest: "127.0.0.1:0" });
+  const port = (address: string) => Number(address.split(":")[1]);
+  return {
+    ...{ server, events, grpc: port(listening.grpc), rest: port(listening.rest) },
+    [Symbol.asyncDispose]: () => server.close({ timeoutMs: 500 }),
+  };
+}
+
+const reasons = (events: readonly ServerEvent[]) =>
+  events.flatMap((event) => (event.kind === "handshake-failed" ? event.reason : []));
+
+describe("a server's certificates", () => {
+  for (const workers of [1, 2]) {
+    it(`let in over gRPC and REST who shows one that is trusted, and say why others were not, with ${workers} threads`, async () => {
+      await using folder = await testFolder(files);
+      await using serving = await serve({ workers, tls: mutual(folder) });
+      const { grpc, rest, events } = serving;
+      assert.deepEqual(await clustersByGrpc(grpc, known), ["a"]);
+      assert.equal(await statusByRest(rest, known), 200);
+      for (const port of [grpc, rest]) {
+        const before = reasons(events).length;
+        for (const client of [nobody, stranger]) {
+          const answer = await (port === grpc ? clustersByGrpc : statusByRest)(port, client);
+          assert.equal(typeof answer, "string");
+        }
+        const socket = connect(port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\n\r\n"));
+        socket.on("error", () => {}).resume();
+        await waitFor("the reasons to be told", () => {
+          const told = reasons(events).slice(before);
+          return ["it showed no certificate", "it does not speak TLS"].every((each) => told.includes(each));
+        });
+        assert.ok(
+          reasons(events)
+            .slice(before)
+            .some((each) => /^its certificate is not trusted \(/.test(each)),
+        );
+        assert.ok(events.every((event) => event.kind !== "handshake-failed" || /^127\.0\.0\.1:\d+$/.test(event.peer)));
+      }
+    });
+
+    it(`are replaced by what was moved into their place, with ${workers} threads`, async () => {
+      await using folder = await testFolder(files);
+      await using serving = await serve({ workers, tls: mutual(folder) });
+      const { grpc, rest, events } = serving;
+      const isRenewed = () => events.some(({ kind }) => kind === "certificates-renewed");
+      await folder.write("own.pem", later.certificate);
+      await folder.write("own.key", later.key);
+      await waitFor("the renewal", isRenewed);
+      assert.equal(await serialAt(rest, known), later.serial);
+      const serials = await Promise.all(Array.from({ length: 20 }, () => serialAt(grpc, known)));
+      // The other threads hear of it a moment later.
+      if (workers === 1) assert.deepEqual([...new Set(serials)], [later.serial]);
+      for (let round = 0; round < 500 && new Set(serials).size > 1; round++) {
+        serials.splice(0, 20, ...(await Promise.all(Array.from({ length: 20 }, () => serialAt(grpc, known)))));
+      }
+      assert.deepEqual([...new Set(serials)], [later.serial]);
+    });
+  }
+
+  it("stay as they were while what lies there does not fit, which is told once", async () => {
+    await using folder = await testFolder(files);
+    const clock = manualClock();
+    await using serving = await serve({ clock, tls: paths(folder) });
+    const { grpc, rest, events } = serving;
+    assert.deepEqual(await clustersByGrpc(grpc, nobody), ["a"]);
+    assert.equal(await statusByRest(rest, nobody), 200);
+    /** Looks at the files, and waits until that is over: then the next look is waited for. */
+    const look = async () => {
+      const before = clock.waiting;
+      clock.advance(2_000);
+      await waitFor("the files to be looked at", () => clock.waiting === before);
+    };
+    const told = () => events.flatMap((event) => (event.kind === "certificates-refused" ? event.findings : []));
+
+    await folder.write("own.pem", later.certificate);
+    for (let round = 0; round < 3; round++) await look();
+    assert.equal(await serialAt(grpc, nobody), own.serial);
+    assert.deepEqual(
+      told().map(({ code, file }) => ({ code, file })),
+      [{ code: "XDSKIT_CREDENTIALS_FILE", file: `${folder.path}/own.pem, ${folder.path}/own.key` }],
+    );
+    await folder.remove("own.key");
+    await look();
+    assert.equal(told().length, 2);
+    assert.match(told()[1]?.message ?? "", /it does not exist/);
+
+    await folder.write("own.key", later.key);
+    await look();
+    assert.equal(await serialAt(grpc, nobody), later.serial);
+    assert.equal(told().length, 2);
+    const [renewed, ...more] = events.filter((event) => event.kind === "certificates-renewed");
+    assert.ok(renewed !== undefined && more.length === 0 && renewed.notAfter > new Date());
+    const all = JSON.stringify([told(), renewed, reasons(events)]);
+    for (const line of [own, later].flatMap(({ key }) => contentLines(key))) assert.ok(!all.includes(line));
+  });
+
+  it("keep a server from listening where they cannot be used", async () => {
+    await using folder = await testFolder({ ...files, "broken.pem": "SECRET\n" });
+    const cases = [
+      [
+        { ...paths(folder), certificateFile: `${folder.path}/gone.pem` },
+        /gone\.pem: cannot be read: it does not exist/,
+      ],
+      [{ ...paths(folder), keyFile: `${folder.path}/broken.pem` }, /broken\.pem: holds no private key/],
+      [{ ...paths(folder), clientCaFile: `${folder.path}/broken.pem` }, /broken\.pem: holds no certificates/],
+    ] as const;
+    for (const [tls, expected] of cases) {
+      await assert.rejects(serve({ tls }), (error) => {
+        assert.ok(error instanceof XdskitError && error.code === "XDSKIT_CREDENTIALS_FILE", String(error));
+        assert.match(error.message, expected);
+        assert.doesNotMatch(error.message, /SECRET/);
+        return true;
+      });
+    }
+    // As a program without types may say it.
+    for (const wrong of [{ certificateFile: "a" }, { keyFile: "a" }, null, {}]) {
+      assert.throws(
+        () => createServer({ tls: wrong as unknown as ServerOptions["tls"] }),
+        (error) => error instanceof XdskitError && error.code === "XDSKIT_SERVER_OPTION",
+        JSON.stringify(wrong),
+      );
+    }
+  });
+});
