@@ -48,7 +48,8 @@ export function countKeys(value: unknown): number {
   return count;
 }
 
-function endOfString(text: string, start: number): number {
+/** Where the string ends that begins here: at its second quote, or where the text does. */
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === 0x5c) slashes++;
@@ -58,7 +59,7 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Digits, `.`, `e`, `E`, `+`, `-`. */
-function isNumberPart(code: number): boolean {
+export function isNumberPart(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d
   );

@@ -1,20 +1,53 @@
 /** Lines and columns of a text, both from 1; columns count UTF-16 code units, as editors do. Made only once something is wrong. */
 export class LineIndex {
-  private readonly starts: number[] = [0];
+  readonly #text: string;
+  /** Where the line begins that was asked for last, and which that is: most ask for one place after the other. */
+  #start = 0;
+  #line = 1;
+  /** Where that line ends. */
+  #end = -1;
+  /** Where each line begins; made once somebody asks for a line before the last. */
+  #starts: readonly number[] | undefined;
 
   constructor(text: string) {
-    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.starts.push(at + 1);
+    this.#text = text;
   }
 
   /** The place of the code unit at an offset from 0. */
   at(offset: number): { readonly line: number; readonly column: number } {
-    let low = 0;
-    let high = this.starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.starts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
+    if (offset < this.#start) {
+      this.#starts ??= startsOfLines(this.#text);
+      const line = lineAt(this.#starts, offset);
+      return { line, column: offset - (this.#starts[line - 1] ?? 0) + 1 };
     }
-    return { line: low + 1, column: offset - (this.starts[low] ?? 0) + 1 };
+    if (this.#end === -1) this.#end = this.#endOfLine();
+    while (this.#end < offset) {
+      this.#start = this.#end + 1;
+      this.#line += 1;
+      this.#end = this.#endOfLine();
+    }
+    return { line: this.#line, column: offset - this.#start + 1 };
   }
+
+  #endOfLine(): number {
+    const end = this.#text.indexOf("\n", this.#start);
+    return end === -1 ? Number.POSITIVE_INFINITY : end;
+  }
+}
+
+function startsOfLines(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function lineAt(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low + 1;
 }

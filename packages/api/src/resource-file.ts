@@ -1,6 +1,7 @@
 import type { Finding } from "./errors.js";
 import { addFinding, type FileReading, type PositionedResource } from "./file-reading.js";
-import { decodeText } from "./file-text.js";
+import { decodeText, type FileText } from "./file-text.js";
+import { NoList, partsOfList } from "./json-parts.js";
 import { parseJson } from "./json-source.js";
 import { readBinary } from "./message-items.js";
 import { envoyRegistry, type Registry } from "./registry.js";
@@ -82,9 +83,25 @@ export function readResources(
     if (problem !== undefined)
       addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
     else if (form === "text") readTextFormat(reading, text);
-    else if (text.text.trim() !== "")
-      readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text));
+    else if (form === "json") readJson(reading, text);
+    else if (!isEmpty(text)) readSource(reading, text, parseYaml(text.text));
   }
   const { resources, findings, version } = reading;
   return { resources, findings, version };
+}
+
+function readJson(reading: FileReading, text: FileText): void {
+  try {
+    readSource(reading, text, { documents: partsOfList(text.text), problems: [] });
+    return;
+  } catch (error) {
+    if (!(error instanceof NoList)) throw error;
+    reading.resources.length = 0;
+    reading.findings.length = 0;
+  }
+  if (!isEmpty(text)) readSource(reading, text, parseJson(text.text));
+}
+
+function isEmpty({ text }: FileText): boolean {
+  return !/\S/.test(text);
 }

@@ -5,14 +5,18 @@ import { addFinding, addResource, type FileReading, type Place } from "./file-re
 import type { FileText } from "./file-text.js";
 import { mayHaveTrailedDurations } from "./json-explain.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
-import type { SourceDocument, SourceText } from "./source-document.js";
+import type { SourceDocument, SyntaxProblem } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
 import { v3NameOf } from "./v2/names.js";
 import { withV2Names } from "./v2-names-registry.js";
 import { responseName, versionOf, type Wrapping, wrapperName, wrappingOf } from "./wrapping.js";
 
 /** Reads what a YAML or JSON file holds: resources, lists of them, and discovery responses, one a document. */
-export function readSource(reading: FileReading, file: FileText, source: SourceText): void {
+export function readSource(
+  reading: FileReading,
+  file: FileText,
+  source: { readonly documents: Iterable<SourceDocument>; readonly problems: readonly SyntaxProblem[] },
+): void {
   for (const { offset, message } of source.problems) {
     addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
   }

@@ -1,0 +1,93 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import type { FieldStep } from "./field-path.js";
+import { countKeys, endOfString, isNumberPart } from "./json-scan.js";
+import { parseJson } from "./json-source.js";
+import type { SourceDocument } from "./source-document.js";
+
+/** What `partsOfList` throws for a text that is to be read as a whole. */
+export class NoList extends Error {}
+
+/** Texts that are shorter are read as a whole, and parts end behind so many characters: few enough that what is made of them dies young. */
+const partLength = 65_536;
+
+/**
+ * Reads a long JSON list of objects in parts, each a document of its own. `JSON.parse` takes half the time that way: of the whole list at once
+ * all values would have to outlive the garbage collector's young generation.
+ *
+ * A list is cut behind an item only. Where a part is no JSON, the cut may have been wrong, or the text is: then, as for all that is unusual
+ * (`parseJson` says what), it throws `NoList`, and what was read of the parts before does not count. Where all parts are lists, the whole is one too.
+ */
+export function* partsOfList(text: string): Generator<SourceDocument> {
+  const start = text.length < partLength ? -1 : text.search(/[^ \t\n\r]/);
+  if (text[start] !== "[") throw new NoList();
+  for (let from = start + 1; ; ) {
+    const part = scanPart(text, from);
+    yield documentOf(text, part);
+    from = part.end + 1;
+    if (part.isLast) break;
+  }
+}
+
+interface Part {
+  readonly from: number;
+  /** Of what comes behind it: the comma, or the end of the list. */
+  readonly end: number;
+  readonly isLast: boolean;
+  /** As in `JsonScan`. */
+  readonly keys: number;
+  /** Where its objects begin. */
+  readonly starts: readonly number[];
+}
+
+function scanPart(text: string, from: number): Part {
+  const starts: number[] = [];
+  let keys = 0;
+  let depth = 1;
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code <= 0x20) continue;
+    if (code === 0x22 /* " */) {
+      at = endOfString(text, at);
+    } else if (code === 0x3a /* : */) {
+      keys++;
+    } else if (code === 0x2c /* , */) {
+      if (depth === 1 && at - from >= partLength) return { from, end: at, isLast: false, keys, starts };
+    } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
+      if (code === 0x7b && depth === 1) starts.push(at);
+      depth++;
+    } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
+      depth--;
+      if (depth === 0) {
+        if (/[^ \t\n\r]/.test(text.slice(at + 1))) break;
+        return { from, end: at, isLast: true, keys, starts };
+      }
+    } else if (code >= 0x30 && code <= 0x39) {
+      const start = at;
+      while (isNumberPart(text.charCodeAt(at + 1))) at++;
+      if (at - start >= 15) break;
+    }
+  }
+  throw new NoList();
+}
+
+function documentOf(text: string, { from, end, keys, starts }: Part): SourceDocument {
+  const part = `[${text.slice(from, end)}]`;
+  let value: JsonValue[];
+  try {
+    value = JSON.parse(part) as JsonValue[];
+    // Anything else than objects has no start; a key that comes twice is counted once.
+    if (value.length === 0 || value.length !== starts.length || countKeys(value) !== keys) throw new NoList();
+  } catch {
+    // Not JSON, or nested too deep to count.
+    throw new NoList();
+  }
+  let whole: SourceDocument | undefined;
+  const locate = (steps: readonly FieldStep[]) => {
+    const [item] = steps;
+    const start = typeof item === "number" && steps.length === 1 ? starts[item] : undefined;
+    if (start !== undefined) return start;
+    whole ??= parseJson(part).documents[0];
+    return from - 1 + (whole?.locate(steps) ?? 0);
+  };
+  return { value, offset: starts[0] ?? from, locate };
+}
