@@ -259,11 +259,16 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       upserted: count("upserted"),
       removed: count("removed"),
     }));
-    pool?.changed(changes, rollout);
-    publication.publish(changes, rollout);
-    pool?.update();
+    publishing(changes, () => publication.publish(changes, rollout), rollout);
     services.update();
     return revision;
+  }
+
+  /** What `publish` tells the streams, workers are told with what became different. */
+  function publishing(changes: readonly LayerChange[], publish: () => void, rollout?: ChangeOptions["rollout"]): void {
+    pool?.changed(changes, rollout);
+    publish();
+    pool?.update();
   }
 
   async function addSource(source: Source): Promise<void> {
@@ -286,17 +291,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       failed.set(name, release);
       throw error;
     }
-    pool?.changed([]);
-    release();
-    pool?.update();
+    publishing([], release);
     services.update();
   }
 
   function forgetFailure(name: string): void {
-    pool?.changed([]);
-    failed.get(name)?.();
+    publishing([], () => failed.get(name)?.());
     failed.delete(name);
-    pool?.update();
   }
 
   /** What a program sets after a source has failed says that it goes on without. */

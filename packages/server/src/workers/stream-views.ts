@@ -1,4 +1,5 @@
-import { changeBetween, emptyResourceSet, type Snapshot } from "@xdskit/protocol";
+import type { Snapshot } from "@xdskit/protocol";
+import { changesBetween } from "../views/overrides.js";
 import type { PackedView, ToWorker } from "./messages.js";
 import type { Packing } from "./packed-resources.js";
 
@@ -46,17 +47,9 @@ export function createStreamViews(packing: Packing, post: (message: ToWorker) =>
       if (newest === snapshot) return 0;
       const found = bySnapshot.get(snapshot);
       if (found?.newest === newest && (found.view === 0 || known.has(found.view))) return found.view;
-      const overrides: PackedView["overrides"][number][] = [];
-      const types = new Map(
-        [...newest.sets.values(), ...snapshot.sets.values()].map(({ type }) => [type.typeUrl, type]),
-      );
-      for (const type of types.values()) {
-        const from = newest.sets.get(type.typeUrl) ?? emptyResourceSet(type);
-        const to = snapshot.sets.get(type.typeUrl) ?? emptyResourceSet(type);
-        for (const { key, after } of changeBetween(from, to).differences.values()) {
-          overrides.push({ type: type.typeUrl, key, resource: after && packing.pack(after) });
-        }
-      }
+      const overrides = Array.from(changesBetween(newest, snapshot), ({ type, key, after }) => {
+        return { type: type.typeUrl, key, resource: after && packing.pack(after) };
+      });
       const view = define(overrides);
       bySnapshot.set(snapshot, { newest, view });
       return view;

@@ -2,7 +2,7 @@ import type { Resource, ResourceTypes } from "@xdskit/api";
 import type { Node, Snapshot } from "@xdskit/protocol";
 import type { Group } from "../groups.js";
 import type { Session } from "../session.js";
-import { type Overrides, overlaid } from "../views/overrides.js";
+import { idOf, type Overrides, overlaid } from "../views/overrides.js";
 import type { Seat, ViewedGroup, Views } from "../views/views.js";
 import type { PackedView } from "./messages.js";
 import { createUnpacking, typeFrom } from "./packed-resources.js";
@@ -72,7 +72,8 @@ export function createWorkerViews(types: ResourceTypes, desk: ViewsDesk): Worker
       const made: Overrides = new Map();
       for (const { type, key, resource } of packed) {
         const content: Resource | undefined = resource && unpack(resource);
-        made.set(`${type} ${key}`, { type: typeFrom(types, type), key, resource: content });
+        const override = { type: typeFrom(types, type), key, resource: content };
+        made.set(idOf(override), override);
       }
       overrides.set(id, made);
     },
