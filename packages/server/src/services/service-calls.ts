@@ -58,7 +58,8 @@ export function createServiceCalls(options: {
 
   function noteErrors(service: string, { unary, accept }: ServiceMethod): ServiceMethod {
     const noting = (call: Call): Call => ({
-      ...call,
+      peer: call.peer,
+      send: (body, tail) => call.send(body, tail),
       end(code, message) {
         if (code !== statusCode.ok) refused(service, call, { code, message });
         call.end(code, message);

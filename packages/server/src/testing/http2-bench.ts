@@ -34,6 +34,8 @@ export interface Http2Bench {
   /** The socket says that it is full, or has room again. */
   room(has: boolean): void;
   sentBytes(stream: number): number;
+  /** The data that went out on a stream. */
+  outBytes(stream: number): string;
 }
 
 /** A connection that has shaken hands, if nothing else is asked for. Its clock stands still. */
@@ -41,7 +43,7 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
   const words: Word[] = [];
   const streams: ServerStream[] = [];
   const told: string[] = [];
-  const bytesOf = new Map<number, number>();
+  const dataOf = new Map<number, Buffer[]>();
   let finished = false;
   let room = true;
   const reader = createFrameReader((type, flags, stream, payload) => {
@@ -63,11 +65,13 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
     else if (type === frameType.windowUpdate) words.push(`window:${stream}`);
     else if (type === frameType.data) {
       words.push(`data:${stream}:${payload.length}`);
-      bytesOf.set(stream, (bytesOf.get(stream) ?? 0) + payload.length);
+      const all = dataOf.get(stream) ?? [];
+      all.push(Buffer.from(payload));
+      dataOf.set(stream, all);
     } else words.push(stream === 0 ? name : `${name}:${stream}${(flags & flag.endStream) !== 0 ? ":end" : ""}`);
   });
   const handler = (): StreamHandler => ({
-    data: (bytes) => told.push(`data:${bytes.toString("latin1")}`),
+    data: (bytes, from) => told.push(`data:${bytes.toString("latin1", from)}`),
     ended: () => told.push("ended"),
     drained: () => told.push("drained"),
     closed: () => told.push("closed"),
@@ -101,7 +105,8 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
       room = has;
       if (has) connection.drained();
     },
-    sentBytes: (stream) => bytesOf.get(stream) ?? 0,
+    sentBytes: (stream) => (dataOf.get(stream) ?? []).reduce((bytes, { length }) => bytes + length, 0),
+    outBytes: (stream) => Buffer.concat(dataOf.get(stream) ?? []).toString("latin1"),
   };
   if (options.handshake !== false) {
     result.send(preface, options.settings ?? noSettings);

@@ -273,6 +273,11 @@ describe("what a peer must not send", () => {
       assert.deepEqual(out(), expected);
       assert.equal(isFinished(), expected[0]?.startsWith("goaway"));
     });
+    it(`${name}, each frame by itself`, () => {
+      const { connection, out } = http2Bench();
+      for (const bytes of frames) connection.receive(bytes as Buffer);
+      assert.deepEqual(out(), expected);
+    });
     it(`${name}, byte by byte`, () => {
       const { connection, out } = http2Bench();
       const all = Buffer.concat(frames as Uint8Array[]);

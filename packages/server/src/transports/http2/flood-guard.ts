@@ -20,28 +20,29 @@ const earned = 4;
  * Holds down clients that make work and bring nothing: floods of pings, settings, resets, empty frames. A healthy client stays far below,
  * whatever it is sent.
  */
-export interface FloodGuard {
-  /** Throws a ConnectionError (ENHANCE_YOUR_CALM) when there was too much. */
-  count(cost: number): void;
-  /** A frame with content was sent. */
-  earn(): void;
-}
+export class FloodGuard {
+  readonly #now: () => number;
+  #left = burst;
+  #since: number;
 
-/** `now` is in milliseconds. */
-export function createFloodGuard(now: () => number): FloodGuard {
-  let left = burst;
-  let since = now();
-  return {
-    count(cost) {
-      left -= cost;
-      if (left >= 0) return;
-      const time = now();
-      left = Math.min(burst, left + ((time - since) / 1_000) * perSecond);
-      since = time;
-      if (left < 0) throw new ConnectionError(http2Error.enhanceYourCalm, "too many frames that bring nothing");
-    },
-    earn() {
-      if (left < burst) left += earned;
-    },
-  };
+  /** `now` is in milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#since = now();
+  }
+
+  /** Throws a ConnectionError (ENHANCE_YOUR_CALM) when there was too much. */
+  count(cost: number): void {
+    this.#left -= cost;
+    if (this.#left >= 0) return;
+    const time = this.#now();
+    this.#left = Math.min(burst, this.#left + ((time - this.#since) / 1_000) * perSecond);
+    this.#since = time;
+    if (this.#left < 0) throw new ConnectionError(http2Error.enhanceYourCalm, "too many frames that bring nothing");
+  }
+
+  /** A frame with content was sent. */
+  earn(): void {
+    if (this.#left < burst) this.#left += earned;
+  }
 }

@@ -8,6 +8,21 @@ export type FrameReceiver = (type: number, flags: number, stream: number, payloa
 export interface FrameReader {
   /** Throws a ConnectionError for a frame that is too large, and what the receiver throws. */
   receive(bytes: Buffer): void;
+  /** Bytes of a frame of which the rest has not come. */
+  readonly waiting: number;
+}
+
+/** Whether these bytes are one frame, whole, of that type and with those flags. */
+export function isOneFrame(bytes: Buffer, type: number, flags: number): boolean {
+  if (bytes.length < frameHeadBytes || bytes[3] !== type || bytes[4] !== flags) return false;
+  const length = bytes.length - frameHeadBytes;
+  return length <= defaultFrameBytes && length === (((bytes[0] ?? 0) << 16) | ((bytes[1] ?? 0) << 8) | (bytes[2] ?? 0));
+}
+
+/** The stream of the frame that begins there. */
+export function streamAt(bytes: Buffer, at: number): number {
+  // The highest bit means nothing (4.1).
+  return bytes.readUInt32BE(at + 5) & 0x7fffffff;
 }
 
 /** Makes a reader of frames with at most `most` bytes behind their head. */
@@ -36,8 +51,7 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
         if (end > bytes.length) break;
         const type = bytes[at + 3] as number;
         const flags = bytes[at + 4] as number;
-        // The highest bit means nothing (4.1).
-        const stream = bytes.readUInt32BE(at + 5) & 0x7fffffff;
+        const stream = streamAt(bytes, at);
         at = end;
         receive(type, flags, stream, bytes.subarray(start, end));
       }
@@ -47,6 +61,9 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
         waiting = bytes.length - at;
         if (waiting >= 3) lengthAt(bytes, at, most);
       }
+    },
+    get waiting() {
+      return waiting;
     },
   };
 }

@@ -5,7 +5,8 @@ import { acceptEncoding, plainStatus, responseHead, statusBlock } from "./grpc-s
 import { readGrpcTimeout } from "./grpc-timeout.js";
 import { http2Error } from "./http2-errors.js";
 import type { ServerStream, StreamHandler } from "./http2-stream.js";
-import { createMessageReader } from "./message-reader.js";
+import type { MessageEncoding } from "./inflate-message.js";
+import { MessageReader, type MessageSink } from "./message-reader.js";
 import type { RequestHead } from "./request-head.js";
 
 /** How long a client may take to read the response of a unary call, in milliseconds. Until then it is kept, and counts: nobody may keep it for ever. */
@@ -42,109 +43,146 @@ export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Serve
   const timeout = readGrpcTimeout(headers.get("grpc-timeout"));
   if (timeout === undefined) return refuse(statusCode.internal, "grpc-timeout is malformed");
 
-  const { unary } = method;
-  let handler: ConnectionHandler | undefined;
-  let ended = false;
-  let closed = false;
-  /** Of a unary call: its answer goes out only with a status of OK. */
-  let answer: readonly Uint8Array[] | undefined;
-  let hasHead = false;
-  let cutOff: NodeJS.Timeout | undefined;
+  const call = new GrpcCall(context, method, stream, peer, encoding === "identity" ? undefined : encoding);
+  call.open(timeout);
+  return call;
+}
 
-  function send(parts: readonly Uint8Array[]): boolean {
-    if (!hasHead) stream.respond(responseHead);
-    hasHead = true;
-    return stream.send(...parts);
+/** One call: what the server has of it, what its stream tells, and what is made of the stream's bytes. */
+class GrpcCall implements Call, StreamHandler, MessageSink {
+  readonly #method: GrpcMethod;
+  readonly #stream: ServerStream;
+  readonly peer: string;
+  readonly #reader: MessageReader;
+  #handler: ConnectionHandler | undefined;
+  #isEnded = false;
+  #isClosed = false;
+  #hasHead = false;
+  /** Of a unary call: its request, and its answer, which goes out only with a status of OK. */
+  #request: Uint8Array | undefined;
+  #answer: readonly [body: Uint8Array, tail: Uint8Array] | undefined;
+  #cutOff: NodeJS.Timeout | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(
+    context: GrpcContext,
+    method: GrpcMethod,
+    stream: ServerStream,
+    peer: string,
+    encoding: MessageEncoding | undefined,
+  ) {
+    this.#method = method;
+    this.#stream = stream;
+    this.peer = peer;
+    this.#reader = new MessageReader(this, context.requestBytes, encoding, context.hold);
   }
 
-  function end(code: StatusCode, message: string): void {
-    if (ended || closed) return;
-    ended = true;
-    reader.close();
-    clearTimeout(deadline);
-    if (unary && code === statusCode.ok && answer !== undefined) send(answer);
-    const told = unary && code === statusCode.ok && answer === undefined ? statusCode.unavailable : code;
-    // The status goes out once HTTP/2 has let go of all messages, which for a client that reads nothing is never.
-    if (unary || told !== statusCode.ok) {
-      cutOff = setTimeout(() => stream.reset(http2Error.cancel), unary ? unreadMs : lastWordMs).unref();
+  /** Begins, with so many milliseconds left. */
+  open(timeout: number): void {
+    if (Number.isFinite(timeout)) {
+      const late = () => this.end(deadlineExceeded, "the client's deadline is over");
+      this.#deadline = setTimeout(late, Math.min(timeout, longestTimerMs)).unref();
     }
-    stream.end(statusBlock(told, message, hasHead));
+    if (!this.#method.unary) this.#accept();
   }
 
-  const call: Call = {
-    peer,
-    send(body, tail) {
-      if (ended || closed) return false;
-      const prefix = Buffer.allocUnsafe(5);
-      prefix[0] = 0;
-      prefix.writeUInt32BE(body.byteLength + tail.byteLength, 1);
-      if (!unary) return send([prefix, body, tail]);
-      answer = [prefix, body, tail];
-      return false;
-    },
-    end,
-  };
-  const request: { bytes: Uint8Array | undefined } = { bytes: undefined };
-  const reader = createMessageReader({
-    mostBytes: context.requestBytes,
-    encoding: encoding === "identity" ? undefined : encoding,
-    hold: context.hold,
-    message(bytes) {
-      if (!unary) handler?.received(bytes);
-      else if (request.bytes === undefined) request.bytes = Buffer.from(bytes);
-      else end(statusCode.unimplemented, "a unary call has one request");
-    },
-    ended() {
-      if (unary) callUnary();
-      else if (!ended && !closed) handler?.finished();
-    },
-    failed: end,
-  });
-
-  /** A unary call is accepted once its request is whole, so that a half one costs nothing behind here. */
-  function callUnary(): void {
-    if (ended || closed) return;
-    if (request.bytes === undefined) {
-      end(statusCode.internal, "a unary call without a request");
-      return;
-    }
-    if (!accept()) return;
-    handler?.received(request.bytes);
-    if (!ended) handler?.finished();
-  }
-
-  function accept(): boolean {
-    const accepted = (method as GrpcMethod).accept(call);
-    if (!("code" in accepted)) {
-      handler = accepted;
-      return true;
-    }
-    end(accepted.code, accepted.message);
+  send(body: Uint8Array, tail: Uint8Array): boolean {
+    if (this.#isEnded || this.#isClosed) return false;
+    if (!this.#method.unary) return this.#send(body, tail);
+    this.#answer = [body, tail];
     return false;
   }
 
-  const deadline = Number.isFinite(timeout)
-    ? setTimeout(
-        () => end(deadlineExceeded, "the client's deadline is over"),
-        Math.min(timeout, longestTimerMs),
-      ).unref()
-    : undefined;
-  if (!unary) accept();
-  return {
-    data: (bytes) => reader.receive(bytes),
-    ended: () => reader.end(),
-    drained() {
-      if (!ended && !closed && !unary) handler?.drained();
-    },
-    closed() {
-      closed = true;
-      reader.close();
-      clearTimeout(cutOff);
-      clearTimeout(deadline);
-      handler?.closed();
-    },
-  };
+  end(code: StatusCode, message: string): void {
+    if (this.#isEnded || this.#isClosed) return;
+    this.#isEnded = true;
+    this.#reader.close();
+    clearTimeout(this.#deadline);
+    const { unary } = this.#method;
+    let told = code;
+    if (unary && code === statusCode.ok) {
+      if (this.#answer === undefined) told = statusCode.unavailable;
+      else this.#send(...this.#answer);
+    }
+    // The status goes out once HTTP/2 has let go of all messages, which for a client that reads nothing is never.
+    if (unary || told !== statusCode.ok) {
+      const cutOff = () => this.#stream.reset(http2Error.cancel);
+      this.#cutOff = setTimeout(cutOff, unary ? unreadMs : lastWordMs).unref();
+    }
+    this.#stream.end(statusBlock(told, message, this.#hasHead));
+  }
+
+  data(bytes: Buffer, from: number): void {
+    this.#reader.receive(bytes, from);
+  }
+
+  ended(): void {
+    this.#reader.end();
+  }
+
+  drained(): void {
+    if (!this.#isEnded && !this.#isClosed && !this.#method.unary) this.#handler?.drained();
+  }
+
+  closed(): void {
+    this.#isClosed = true;
+    this.#reader.close();
+    clearTimeout(this.#cutOff);
+    clearTimeout(this.#deadline);
+    this.#handler?.closed();
+  }
+
+  message(bytes: Uint8Array): void {
+    if (!this.#method.unary) this.#handler?.received(bytes);
+    else if (this.#request === undefined) this.#request = Buffer.from(bytes);
+    else this.end(statusCode.unimplemented, "a unary call has one request");
+  }
+
+  lastMessage(): void {
+    if (this.#method.unary) this.#callUnary();
+    else if (!this.#isEnded && !this.#isClosed) this.#handler?.finished();
+  }
+
+  failed(code: StatusCode, message: string): void {
+    this.end(code, message);
+  }
+
+  #send(body: Uint8Array, tail: Uint8Array): boolean {
+    if (!this.#hasHead) this.#stream.respond(responseHead);
+    this.#hasHead = true;
+    const length = body.length + tail.length;
+    prefix[1] = length >>> 24;
+    prefix[2] = length >>> 16;
+    prefix[3] = length >>> 8;
+    prefix[4] = length;
+    return this.#stream.send(prefix, body, tail);
+  }
+
+  /** A unary call is accepted once its request is whole, so that a half one costs nothing behind here. */
+  #callUnary(): void {
+    if (this.#isEnded || this.#isClosed) return;
+    if (this.#request === undefined) {
+      this.end(statusCode.internal, "a unary call without a request");
+      return;
+    }
+    if (!this.#accept()) return;
+    this.#handler?.received(this.#request);
+    if (!this.#isEnded) this.#handler?.finished();
+  }
+
+  #accept(): boolean {
+    const accepted = this.#method.accept(this);
+    if (!("code" in accepted)) {
+      this.#handler = accepted;
+      return true;
+    }
+    this.end(accepted.code, accepted.message);
+    return false;
+  }
 }
+
+/** Before each message: that it is not compressed, and its length. A stream copies it, so that one is enough for all. */
+const prefix = new Uint8Array(5);
 
 /** It says which are known, as gRPC wants it. */
 const unknownEncoding = statusBlock(

@@ -37,6 +37,17 @@ describe("what a peer may send", () => {
     );
     assert.deepEqual(told, ["data:hello", "ended"]);
   });
+  it("content for several streams in turns, whole frames or not", () => {
+    const { connection, send, told } = http2Bench();
+    send(open(1), open(3));
+    const frames = [data(1, "a"), data(3, "b"), data(3, "c"), data(1, "d"), data(3, "e", flag.endStream), data(1, "f")];
+    for (const bytes of frames) connection.receive(bytes);
+    connection.receive(data(1, "ghi").subarray(0, 10));
+    connection.receive(data(1, "ghi").subarray(10));
+    connection.receive(data(1, "j"));
+    const words = [..."abcde"].map((letter) => `data:${letter}`);
+    assert.deepEqual(told, [...words, "ended", "data:f", "data:ghi", "data:j"]);
+  });
   it("frames for a stream that was reset meanwhile", () => {
     const { streams, send, out, told } = http2Bench();
     send(open(1));
@@ -62,6 +73,19 @@ describe("sending", () => {
     send(frame(8, 0, 0, uint32(100_000)));
     assert.equal(sentBytes(1), 100_000);
     assert.deepEqual(told, ["drained"]);
+  });
+  it("copies the first part, which may be another's a moment later, and no other", () => {
+    for (const window of [0, 10, 100_000]) {
+      for (const size of [0, 10, 5_000]) {
+        const { streams, send, outBytes } = http2Bench({ settings: setting(4, window) });
+        send(open(1));
+        const prefix = Buffer.from("first");
+        streams[0]?.send(prefix, Buffer.alloc(size, "b"), Buffer.from("tail"));
+        prefix.fill("!");
+        send(frame(8, 0, 1, uint32(100_000)));
+        assert.equal(outBytes(1), `first${"b".repeat(size)}tail`);
+      }
+    }
   });
   it("gives each stream its turn", () => {
     const { streams, send, out } = http2Bench();

@@ -1,10 +1,11 @@
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
-import { createFloodGuard, type FloodGuard, floodCost } from "./flood-guard.js";
-import { createFrameReader, type FrameReader } from "./frame-reader.js";
+import { FloodGuard, floodCost } from "./flood-guard.js";
+import { isOneFrame, streamAt } from "./frame-reader.js";
 import { checkFrame, protocolError } from "./frame-rules.js";
 import {
   defaultWindow,
   flag,
+  frameHeadBytes,
   frameType,
   goAwayFrame,
   headerFrames,
@@ -15,16 +16,16 @@ import {
   windowUpdateFrame,
 } from "./frames.js";
 import { type AssembledBlock, createHeaderAssembly, type HeaderAssembly, unpadded } from "./header-assembly.js";
-import { BadHeaderBlock, createHeaderDecoder, type HeaderBlock, type HeaderDecoder } from "./hpack/header-decoder.js";
+import { createHeaderDecoder, type HeaderDecoder } from "./hpack/header-decoder.js";
 import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
 import { Http2Sender } from "./http2-sender.js";
 import { type StreamOwner, StreamState } from "./http2-stream.js";
+import { IncomingFrames } from "./incoming-frames.js";
 import { Output } from "./output.js";
 import { agreeOnTable, readSettings, startSettings } from "./peer-settings.js";
 import { RecentResets } from "./recent-resets.js";
-import { checkTrailers, readRequestHead } from "./request-head.js";
+import { checkTrailers, decodeBlock, readRequestHead } from "./request-head.js";
 
-const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "latin1");
 /** So much is received before the peer is given as much room again. */
 const updateBytes = defaultWindow >> 1;
 /**
@@ -34,7 +35,7 @@ const updateBytes = defaultWindow >> 1;
 export class Http2Connection implements StreamOwner {
   readonly #host: ConnectionHost;
   readonly #limits: ConnectionLimits;
-  readonly #reader: FrameReader;
+  readonly #incoming: IncomingFrames;
   readonly #headers: HeaderDecoder = createHeaderDecoder();
   readonly #flood: FloodGuard;
   readonly #assembly: HeaderAssembly;
@@ -43,8 +44,10 @@ export class Http2Connection implements StreamOwner {
   readonly #output: Output;
   readonly #sender: Http2Sender;
   readonly #resets = new RecentResets();
-  #prefaceLeft = preface.length;
-  #sawSettings = false;
+  /** See `IncomingFrames`. */
+  #isBetween = false;
+  /** The stream that content came for last; most connections have but one. */
+  #current: StreamState | undefined;
   #lastStream = 0;
   #received = 0;
   #isOver = false;
@@ -55,20 +58,22 @@ export class Http2Connection implements StreamOwner {
   constructor(host: ConnectionHost, limits: ConnectionLimits) {
     this.#host = host;
     this.#limits = limits;
-    this.#flood = createFloodGuard(host.now);
+    this.#flood = new FloodGuard(host.now);
     this.#assembly = createHeaderAssembly(2 * limits.headerBytes);
     this.#output = new Output(host.slab, (chunks) => host.write(chunks));
     this.#sender = new Http2Sender(this.#output, this.#peer, this.#flood, (stream, trailers) =>
       this.#finishStream(stream, trailers),
     );
-    this.#reader = createFrameReader((type, flags, stream, payload) => this.#frame(type, flags, stream, payload));
+    this.#incoming = new IncomingFrames(this.#assembly, (type, flags, stream, payload) =>
+      this.#frame(type, flags, stream, payload),
+    );
     this.#write(settingsFrame(limits.streams, limits.headerBytes));
     this.#output.flush();
   }
 
   /** The client said what HTTP/2 wants at the start: it is no stranger. */
   get isOpen(): boolean {
-    return this.#sawSettings;
+    return this.#incoming.isOpen;
   }
 
   get openStreams(): number {
@@ -85,9 +90,11 @@ export class Http2Connection implements StreamOwner {
     this.#wasHeard = true;
     this.#output.begin();
     try {
-      const rest = this.#prefaceLeft === 0 ? bytes : this.#readPreface(bytes);
-      if (rest.length > 0) this.#reader.receive(rest);
-      this.#sender.flush();
+      if (!this.#tookAlone(bytes)) {
+        this.#incoming.receive(bytes);
+        this.#isBetween = this.#incoming.isBetween;
+        this.#sender.flush();
+      }
       this.#output.checkUnread();
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
@@ -139,9 +146,9 @@ export class Http2Connection implements StreamOwner {
     this.#head(stream, block, false);
   }
 
-  send(stream: StreamState, parts: readonly Uint8Array[]): boolean {
+  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): boolean {
     this.#output.begin();
-    const hasRoom = this.#sender.send(stream, parts);
+    const hasRoom = this.#sender.send(stream, prefix, body, tail);
     this.#output.end();
     return hasRoom;
   }
@@ -160,33 +167,39 @@ export class Http2Connection implements StreamOwner {
     this.#output.end();
   }
 
-  #readPreface(bytes: Buffer): Buffer {
-    const from = preface.length - this.#prefaceLeft;
-    const length = Math.min(this.#prefaceLeft, bytes.length);
-    if (!preface.subarray(from, from + length).equals(bytes.subarray(0, length))) {
-      throw new ConnectionError(http2Error.protocolError, "this is not HTTP/2");
+  /**
+   * True for a plain frame of content, whole and alone, of a stream that is open: so an acknowledgement comes, and nothing but its bytes has to be looked at.
+   * False: nothing was done.
+   */
+  #tookAlone(bytes: Buffer): boolean {
+    if (!this.#isBetween || !isOneFrame(bytes, frameType.data, 0)) return false;
+    const id = streamAt(bytes, 0);
+    if (this.#current?.id !== id) this.#current = this.#streams.get(id);
+    const stream = this.#current;
+    if (stream === undefined || stream.isHalfClosed) return false;
+    const length = bytes.length - frameHeadBytes;
+    this.#makeRoom(length);
+    try {
+      this.#content(stream, bytes, frameHeadBytes, length, false);
+    } catch (error) {
+      this.#fault(id, error);
     }
-    this.#prefaceLeft -= length;
-    return bytes.subarray(length);
+    return true;
   }
 
   #frame(type: number, flags: number, id: number, payload: Buffer): void {
     if (this.#isOver) return;
-    if (!this.#sawSettings) {
-      if (type !== frameType.settings || (flags & flag.ack) !== 0)
-        throw protocolError("the first frame is not SETTINGS");
-      this.#sawSettings = true;
-    }
-    if (this.#assembly.open !== undefined && (type !== frameType.continuation || id !== this.#assembly.open)) {
-      throw protocolError("a frame in the middle of a header block");
-    }
     try {
       this.#dispatch(type, flags, id, payload);
     } catch (error) {
-      if (!(error instanceof StreamError)) throw error;
-      this.#flood.count(floodCost.fault);
-      this.#reset(id, error.code);
+      this.#fault(id, error);
     }
+  }
+
+  #fault(id: number, error: unknown): void {
+    if (!(error instanceof StreamError)) throw error;
+    this.#flood.count(floodCost.fault);
+    this.#reset(id, error.code);
   }
 
   #dispatch(type: number, flags: number, id: number, payload: Buffer): void {
@@ -222,13 +235,7 @@ export class Http2Connection implements StreamOwner {
   #data(flags: number, id: number, payload: Buffer): void {
     if (id > this.#lastStream) throw protocolError("DATA on a stream that was never opened");
     // Padding counts, and so does what comes for a stream that is gone (6.9).
-    this.#received += payload.length;
-    if (this.#received > defaultWindow)
-      throw new ConnectionError(http2Error.flowControlError, "more data than there was room for");
-    if (this.#received >= updateBytes) {
-      this.#write(windowUpdateFrame(0, this.#received));
-      this.#received = 0;
-    }
+    this.#makeRoom(payload.length);
     const stream = this.#streams.get(id);
     if (stream === undefined || stream.isHalfClosed) {
       if (stream === undefined && this.#resets.has(id)) {
@@ -237,21 +244,29 @@ export class Http2Connection implements StreamOwner {
       }
       throw new StreamError(http2Error.streamClosed, "DATA on a stream that is closed");
     }
-    stream.received += payload.length;
-    if (stream.received > defaultWindow)
-      throw new StreamError(http2Error.flowControlError, "more data than there was room for");
-    const data = unpadded(flags, payload);
-    const isEnd = (flags & flag.endStream) !== 0;
-    if (data.length === 0 && !isEnd) this.#flood.count(floodCost.idle);
+    this.#content(stream, unpadded(flags, payload), 0, payload.length, (flags & flag.endStream) !== 0);
+  }
+
+  /** So much data came. */
+  #makeRoom(bytes: number): void {
+    this.#received += bytes;
+    if (this.#received > defaultWindow)
+      throw new ConnectionError(http2Error.flowControlError, "more data than there was room for");
+    if (this.#received < updateBytes) return;
+    this.#write(windowUpdateFrame(0, this.#received));
+    this.#received = 0;
+  }
+
+  /** What a stream's client says: the bytes from there on, of a payload of so many. */
+  #content(stream: StreamState, bytes: Buffer, from: number, payloadBytes: number, isEnd: boolean): void {
+    const length = bytes.length - from;
+    stream.take(payloadBytes, length);
+    if (length === 0 && !isEnd) this.#flood.count(floodCost.idle);
     if (!isEnd && stream.received >= updateBytes) {
-      this.#write(windowUpdateFrame(id, stream.received));
+      this.#write(windowUpdateFrame(stream.id, stream.received));
       stream.received = 0;
     }
-    if (stream.awaited !== undefined) {
-      stream.awaited -= data.length;
-      if (stream.awaited < 0) throw new StreamError(http2Error.protocolError, "more content than content-length says");
-    }
-    if (data.length > 0) stream.handler?.data(data);
+    if (length > 0) stream.handler?.data(bytes, from);
     if (isEnd) this.#halfClose(stream);
   }
 
@@ -259,10 +274,12 @@ export class Http2Connection implements StreamOwner {
     if (assembled === undefined) return;
     const { stream: id, endStream } = assembled;
     // Read in any case: what it adds to the table is used by later ones.
-    const block = this.#decode(assembled.bytes);
+    const block = decodeBlock(this.#headers, assembled.bytes, this.#limits.headerBytes);
     const stream = this.#streams.get(id);
     if (stream !== undefined) {
-      this.#trailers(stream, endStream, block);
+      stream.checkEnd(endStream);
+      checkTrailers(block.fields);
+      this.#halfClose(stream);
       return;
     }
     if (this.#resets.has(id)) return;
@@ -283,27 +300,8 @@ export class Http2Connection implements StreamOwner {
     else if (endStream) this.#halfClose(opened);
   }
 
-  #trailers(stream: StreamState, endStream: boolean, block: HeaderBlock): void {
-    if (stream.isHalfClosed) throw new StreamError(http2Error.streamClosed, "HEADERS after the end");
-    if (!endStream) throw new StreamError(http2Error.protocolError, "a second head");
-    checkTrailers(block.fields);
-    this.#halfClose(stream);
-  }
-
-  #decode(bytes: Buffer): HeaderBlock {
-    try {
-      return this.#headers.decode(bytes, this.#limits.headerBytes);
-    } catch (error) {
-      if (!(error instanceof BadHeaderBlock)) throw error;
-      throw new ConnectionError(http2Error.compressionError, error.message);
-    }
-  }
-
   #halfClose(stream: StreamState): void {
-    // 8.1.1
-    if (stream.awaited !== undefined && stream.awaited !== 0) {
-      throw new StreamError(http2Error.protocolError, "less content than content-length says");
-    }
+    stream.checkWhole();
     stream.isHalfClosed = true;
     stream.handler?.ended();
   }
@@ -372,6 +370,7 @@ export class Http2Connection implements StreamOwner {
     stream.isClosed = true;
     this.#sender.drop(stream);
     this.#streams.delete(stream.id);
+    if (this.#current === stream) this.#current = undefined;
     stream.handler?.closed();
     this.#finishIfDone();
   }

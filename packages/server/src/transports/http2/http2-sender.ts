@@ -1,5 +1,5 @@
 import type { FloodGuard } from "./flood-guard.js";
-import { defaultWindow, frameType, largestWindow } from "./frames.js";
+import { defaultFrameBytes, defaultWindow, frameType, largestWindow } from "./frames.js";
 import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
 import type { StreamState } from "./http2-stream.js";
 import type { Output } from "./output.js";
@@ -14,8 +14,8 @@ export class Http2Sender {
   readonly #peer: PeerSettings;
   readonly #flood: FloodGuard;
   readonly #finish: (stream: StreamState, trailers: Uint8Array) => void;
-  /** Those with data to send and room in their own window. */
-  readonly #ready = new Set<StreamState>();
+  /** Those with data to send and room in their own window; most connections never have one that waits. */
+  #ready: Set<StreamState> | undefined;
   #window = defaultWindow;
   #isFlushing = false;
 
@@ -32,9 +32,22 @@ export class Http2Sender {
     this.#finish = finish;
   }
 
-  /** Takes parts of one piece of data; false when there is no room for more: what the peer does not take yet is all that is kept. */
-  send(stream: StreamState, parts: readonly Uint8Array[]): boolean {
-    for (const part of parts) stream.queue.push(part);
+  /** Takes three parts of one piece of data; false when there is no room for more: what the peer does not take yet is all that is kept. */
+  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): boolean {
+    const isAlone = !this.#isFlushing && (this.#ready === undefined || this.#ready.size === 0);
+    if (isAlone && !stream.isFull && this.#output.hasRoom) {
+      const length = prefix.length + body.length + tail.length;
+      if (length <= stream.sendWindow && length <= this.#window && length <= defaultFrameBytes) {
+        this.#output.data(stream.id, length, prefix, body, tail);
+        this.#sent(stream, length, true);
+        return true;
+      }
+    }
+    // A copy: it waits.
+    stream.queue.push(new Uint8Array(prefix));
+    stream.queue.push(body);
+    stream.queue.push(tail);
+    while (isAlone && this.#canSend(stream)) this.#sendFrame(stream);
     this.#readyIfSo(stream);
     this.flush();
     stream.isFull = stream.queue.bytes > 0;
@@ -66,19 +79,20 @@ export class Http2Sender {
 
   drop(stream: StreamState): void {
     stream.queue.clear();
-    this.#ready.delete(stream);
+    this.#ready?.delete(stream);
   }
 
   /** Sends what can be sent. Within a turn. */
   flush(): void {
     // What a handler does when it hears of room comes back here: one loop is enough.
-    if (this.#isFlushing || this.#ready.size === 0) return;
+    const ready = this.#ready;
+    if (ready === undefined || ready.size === 0 || this.#isFlushing) return;
     this.#isFlushing = true;
     try {
-      while (this.#window > 0 && this.#output.hasRoom) {
-        const [stream] = this.#ready;
-        if (stream === undefined) return;
-        this.#ready.delete(stream);
+      // What becomes ready meanwhile stands behind, and is come to.
+      for (const stream of ready) {
+        if (this.#window <= 0 || !this.#output.hasRoom) return;
+        ready.delete(stream);
         this.#sendFrame(stream);
         this.#readyIfSo(stream);
         this.#afterSending(stream);
@@ -89,9 +103,16 @@ export class Http2Sender {
   }
 
   #readyIfSo(stream: StreamState): void {
-    if (stream.queue.bytes > 0 && stream.sendWindow > 0) this.#ready.add(stream);
+    if (stream.queue.bytes > 0 && stream.sendWindow > 0) {
+      this.#ready ??= new Set();
+      this.#ready.add(stream);
+    }
     // It waited for the connection's window while settings took away its own (6.9.2): a frame of less than nothing would be sent for ever.
-    else this.#ready.delete(stream);
+    else this.#ready?.delete(stream);
+  }
+
+  #canSend(stream: StreamState): boolean {
+    return stream.queue.bytes > 0 && stream.sendWindow > 0 && this.#window > 0 && this.#output.hasRoom;
   }
 
   #sendFrame(stream: StreamState): void {
@@ -99,10 +120,14 @@ export class Http2Sender {
     const length = Math.min(queue.bytes, stream.sendWindow, this.#window, this.#peer.frameBytes);
     this.#output.head(length, frameType.data, 0, stream.id);
     queue.move(this.#output, length);
+    this.#sent(stream, length, queue.bytes === 0);
+  }
+
+  #sent(stream: StreamState, length: number, isAll: boolean): void {
     stream.sendWindow -= length;
     this.#window -= length;
     // Not where the peer's window made it small (CVE-2019-9511).
-    if (length >= smallBytes || queue.bytes === 0) this.#flood.earn();
+    if (length >= smallBytes || isAll) this.#flood.earn();
     if (this.#output.isLarge) this.#output.flush();
   }
 

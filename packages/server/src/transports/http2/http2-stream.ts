@@ -1,10 +1,11 @@
-import type { Http2ErrorCode } from "./http2-errors.js";
+import { defaultWindow } from "./frames.js";
+import { type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
 import { OutgoingQueue } from "./outgoing-queue.js";
 
 /** What serves a stream. Nothing of it throws. */
 export interface StreamHandler {
-  /** A part of the request's body; only good until the call returns. */
-  data(bytes: Buffer): void;
+  /** A part of the request's body: these bytes from there on; only good until the call returns. */
+  data(bytes: Buffer, from: number): void;
   /** The client sends no more. */
   ended(): void;
   /** There is room to send again. */
@@ -17,8 +18,11 @@ export interface StreamHandler {
 export interface ServerStream {
   /** Sends the head of the response: an encoded header block. Once, and before any data; it goes out with what follows. */
   respond(block: Uint8Array): void;
-  /** Sends parts of the body as one piece; they may be shared, and must not change. False: taken, but there is no room for more until `drained`. */
-  send(...parts: readonly Uint8Array[]): boolean;
+  /**
+   * Sends three parts of the body as one piece. The first is copied, and may be used again; the others may be shared, and must not change. False: taken, but
+   * there is no room for more until `drained`.
+   */
+  send(prefix: Uint8Array, body?: Uint8Array, tail?: Uint8Array): boolean;
   /** Ends the response behind what was sent, by trailers; where `respond` was not called these are all of it. */
   end(block: Uint8Array): void;
   /** Ends the stream at once; what waits is dropped. */
@@ -28,10 +32,12 @@ export interface ServerStream {
 /** The connection of a stream, as the stream sees it. */
 export interface StreamOwner {
   respond(stream: StreamState, block: Uint8Array): void;
-  send(stream: StreamState, parts: readonly Uint8Array[]): boolean;
+  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): boolean;
   end(stream: StreamState, block: Uint8Array): void;
   resetStream(id: number, code: Http2ErrorCode): void;
 }
+
+const nothing = new Uint8Array(0);
 
 /** What the connection keeps of a stream. */
 export class StreamState implements ServerStream {
@@ -50,7 +56,7 @@ export class StreamState implements ServerStream {
   hasResponded = false;
   /** Sent once the queue is empty. */
   trailers: Uint8Array | undefined;
-  /** `send` said that there is no room. */
+  /** Something waits in the queue, as `send` said: there is no room. */
   isFull = false;
   isClosed = false;
 
@@ -60,13 +66,35 @@ export class StreamState implements ServerStream {
     this.sendWindow = sendWindow;
   }
 
+  /** So much of the body came, in a frame of so many bytes. Throws a StreamError where that is more than there was room for, or than was announced. */
+  take(frameBytes: number, bytes: number): void {
+    this.received += frameBytes;
+    if (this.received > defaultWindow)
+      throw new StreamError(http2Error.flowControlError, "more data than there was room for");
+    if (this.awaited === undefined) return;
+    this.awaited -= bytes;
+    if (this.awaited < 0) throw new StreamError(http2Error.protocolError, "more content than content-length says");
+  }
+
+  /** Its client sends HEADERS again. Throws a StreamError where these cannot be what ends the body. */
+  checkEnd(endStream: boolean): void {
+    if (this.isHalfClosed) throw new StreamError(http2Error.streamClosed, "HEADERS after the end");
+    if (!endStream) throw new StreamError(http2Error.protocolError, "a second head");
+  }
+
+  /** Throws a StreamError where the body is shorter than was announced (8.1.1). */
+  checkWhole(): void {
+    if (this.awaited === undefined || this.awaited === 0) return;
+    throw new StreamError(http2Error.protocolError, "less content than content-length says");
+  }
+
   respond(block: Uint8Array): void {
     if (!this.isClosed && !this.hasResponded) this.#owner.respond(this, block);
   }
 
-  send(...parts: readonly Uint8Array[]): boolean {
+  send(prefix: Uint8Array, body: Uint8Array = nothing, tail: Uint8Array = nothing): boolean {
     if (this.isClosed || this.trailers !== undefined) return false;
-    return this.#owner.send(this, parts);
+    return this.#owner.send(this, prefix, body, tail);
   }
 
   end(block: Uint8Array): void {

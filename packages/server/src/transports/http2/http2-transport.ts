@@ -106,20 +106,27 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     }, prefaceMs).unref();
     const stopPings = keepAlive(socket, connection, keepalive);
     /** A fault in here ends this connection, never the server. */
+    function failed(error: unknown): void {
+      socket.destroy();
+      options.fault?.(peer, error);
+    }
     const guarded = (work: () => void) => () => {
       try {
         work();
       } catch (error) {
-        socket.destroy();
-        options.fault?.(peer, error);
+        failed(error);
       }
     };
+    function receive(bytes: Buffer): void {
+      try {
+        connection.receive(bytes);
+      } catch (error) {
+        failed(error);
+      }
+    }
     socket.on("data", (bytes: Buffer) => {
-      budget.spend(
-        socket,
-        !connection.isOpen,
-        guarded(() => connection.receive(bytes)),
-      );
+      if (budget.hasTime(socket)) receive(bytes);
+      else budget.spend(socket, !connection.isOpen, () => receive(bytes));
     });
     socket.on(
       "drain",
@@ -218,7 +225,10 @@ function keepAlive(socket: Socket, connection: Http2Connection, { intervalMs, ti
 function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, accept: Accept): void {
   for (const [service, served] of discoveryMethods(types)) {
     for (const [name, method] of served) {
-      methods.set(`/${service}/${name}`, { unary: method.unary, accept: (call) => accept({ ...call, method }) });
+      methods.set(`/${service}/${name}`, {
+        unary: method.unary,
+        accept: (call) => accept(Object.assign(call, { method })),
+      });
     }
   }
 }

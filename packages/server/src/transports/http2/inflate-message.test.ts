@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { withServer } from "../../testing/running-server.js";
 import { inflateMessage } from "./inflate-message.js";
-import { createMessageReader } from "./message-reader.js";
+import { MessageReader } from "./message-reader.js";
 
 const mebibyte = 1024 * 1024;
 
@@ -38,20 +38,24 @@ describe("compressed requests", () => {
     prefix.writeUInt32BE(bomb.length, 1);
     const sizes: number[] = [];
     let reads = 0;
-    const readers = Array.from({ length: 12 }, () =>
-      createMessageReader({
-        mostBytes: mebibyte,
-        encoding: "gzip",
-        hold(bytes) {
-          held += bytes;
-          return true;
-        },
-        message: (bytes) => void sizes.push(bytes.length),
-        ended() {
-          reads += 1;
-        },
-        failed: (_, message) => assert.fail(message),
-      }),
+    const readers = Array.from(
+      { length: 12 },
+      () =>
+        new MessageReader(
+          {
+            message: (bytes) => void sizes.push(bytes.length),
+            lastMessage() {
+              reads += 1;
+            },
+            failed: (_, message) => assert.fail(message),
+          },
+          mebibyte,
+          "gzip",
+          (bytes) => {
+            held += bytes;
+            return true;
+          },
+        ),
     );
     for (const reader of readers) {
       reader.receive(Buffer.concat([prefix, bomb]));

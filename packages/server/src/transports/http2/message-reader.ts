@@ -5,150 +5,160 @@ import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
 const prefixBytes = 5;
 const tooManyHeld = "too many requests are under way of which the rest has not come";
 
-/** What a reader of messages needs and tells. */
-export interface MessageReaderOptions {
-  /** The largest message, also after it was inflated. */
-  readonly mostBytes: number;
-  /** What `grpc-encoding` says. */
-  readonly encoding: MessageEncoding | undefined;
-  /** How many bytes more, or less, are held of messages of which the rest has not come, or that wait to be inflated. False: no more are to be held. */
-  readonly hold: (bytes: number) => boolean;
-  readonly message: (bytes: Uint8Array) => void;
+/** Who is told of messages. */
+export interface MessageSink {
+  /** One message, whole; only good until the call returns. */
+  message(bytes: Uint8Array): void;
   /** All messages before the end were told. */
-  readonly ended: () => void;
-  readonly failed: (code: StatusCode, message: string) => void;
+  lastMessage(): void;
+  /** Nothing is told behind this. */
+  failed(code: StatusCode, message: string): void;
 }
 
 /** Cuts the body of a gRPC request into messages. After `failed`, or `close`, nothing is told any more. */
-export interface MessageReader {
-  receive(bytes: Buffer): void;
-  end(): void;
-  close(): void;
-}
-
-/** Makes the reader of one call. */
-export function createMessageReader(options: MessageReaderOptions): MessageReader {
-  const { mostBytes, encoding } = options;
-  let parts: Buffer[] = [];
-  let waiting = 0;
+export class MessageReader {
+  readonly #sink: MessageSink;
+  readonly #mostBytes: number;
+  readonly #encoding: MessageEncoding | undefined;
+  readonly #hold: (bytes: number) => boolean;
+  #parts: Buffer[] = nothing;
+  #waiting = 0;
   /** How many bytes the message that begins at the first part has, with its prefix; undefined until that came. */
-  let needed: number | undefined;
-  let isOver = false;
-  let isEnding = false;
+  #needed: number | undefined;
+  #isOver = false;
+  #isEnding = false;
   /** A message is being inflated: those behind it wait, so that they stay in order. */
-  let isInflating = false;
+  #isInflating = false;
 
-  function fail(code: StatusCode, message: string): void {
-    close();
-    options.failed(code, message);
+  /**
+   * `mostBytes`: the largest message, also after it was inflated. `encoding`: what `grpc-encoding` says. `hold` is told how many bytes more, or less, are held
+   * of messages of which the rest has not come, or that wait to be inflated; where it says false no more are to be held.
+   */
+  constructor(
+    sink: MessageSink,
+    mostBytes: number,
+    encoding: MessageEncoding | undefined,
+    hold: (bytes: number) => boolean,
+  ) {
+    this.#sink = sink;
+    this.#mostBytes = mostBytes;
+    this.#encoding = encoding;
+    this.#hold = hold;
   }
 
-  function close(): void {
-    isOver = true;
-    options.hold(-waiting);
-    parts = [];
-    waiting = 0;
+  /** The bytes from there on; they are copied where they are kept. */
+  receive(bytes: Buffer, from = 0): void {
+    if (this.#isOver) return;
+    if (this.#waiting === 0 && !this.#isInflating) {
+      this.#read(bytes, from);
+      return;
+    }
+    if (!this.#add(bytes.subarray(from))) return;
+    if (this.#isInflating) {
+      if (this.#waiting > 2 * this.#mostBytes)
+        this.#fail(statusCode.resourceExhausted, "requests come faster than they can be read");
+      return;
+    }
+    if (this.#needed !== undefined && this.#waiting < this.#needed) return;
+    this.#needed = undefined;
+    this.#read(this.#takeAll(), 0);
   }
 
-  function add(bytes: Buffer): boolean {
+  end(): void {
+    this.#isEnding = true;
+    this.#finishIfDone();
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#waiting > 0) this.#hold(-this.#waiting);
+    this.#parts = nothing;
+    this.#waiting = 0;
+  }
+
+  #fail(code: StatusCode, message: string): void {
+    this.close();
+    this.#sink.failed(code, message);
+  }
+
+  #add(bytes: Buffer): boolean {
+    if (this.#parts === nothing) this.#parts = [];
     // A copy: what comes with it is not ours, and is larger.
-    parts.push(Buffer.from(bytes));
-    waiting += bytes.length;
-    if (options.hold(bytes.length)) return true;
-    fail(statusCode.resourceExhausted, tooManyHeld);
+    this.#parts.push(Buffer.from(bytes));
+    this.#waiting += bytes.length;
+    if (this.#hold(bytes.length)) return true;
+    this.#fail(statusCode.resourceExhausted, tooManyHeld);
     return false;
   }
 
-  function takeAll(): Buffer {
-    const bytes = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, waiting);
-    options.hold(-waiting);
-    parts = [];
-    waiting = 0;
+  #takeAll(): Buffer {
+    const bytes = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts, this.#waiting);
+    this.#hold(-this.#waiting);
+    this.#parts = nothing;
+    this.#waiting = 0;
     return bytes;
   }
 
   /** Tells what is whole in these bytes, and keeps the rest. */
-  function read(bytes: Buffer): void {
-    let at = 0;
-    while (!isOver && !isInflating && bytes.length - at >= prefixBytes) {
+  #read(bytes: Buffer, from: number): void {
+    let at = from;
+    while (!this.#isOver && !this.#isInflating && bytes.length - at >= prefixBytes) {
       const length = bytes.readUInt32BE(at + 1);
-      if (length > mostBytes) {
-        fail(statusCode.resourceExhausted, `a request of ${length} bytes is larger than ${mostBytes}`);
+      if (length > this.#mostBytes) {
+        this.#fail(statusCode.resourceExhausted, `a request of ${length} bytes is larger than ${this.#mostBytes}`);
         return;
       }
       const start = at + prefixBytes;
       if (bytes.length - start < length) {
-        needed = prefixBytes + length;
+        this.#needed = prefixBytes + length;
         break;
       }
       const isCompressed = bytes[at];
       at = start + length;
       const message = bytes.subarray(start, at);
-      if (isCompressed === 0) options.message(message);
-      else if (isCompressed === 1 && encoding !== undefined) inflate(encoding, Buffer.from(message));
+      if (isCompressed === 0) this.#sink.message(message);
+      else if (isCompressed === 1 && this.#encoding !== undefined) this.#inflate(this.#encoding, Buffer.from(message));
       else {
-        fail(statusCode.internal, "a compressed request, and no word of how");
+        this.#fail(statusCode.internal, "a compressed request, and no word of how");
         return;
       }
     }
-    if (!isOver && at < bytes.length) add(bytes.subarray(at));
+    if (!this.#isOver && at < bytes.length) this.#add(bytes.subarray(at));
   }
 
-  function inflate(how: MessageEncoding, bytes: Buffer): void {
-    isInflating = true;
-    const hasRoom = options.hold(bytes.length);
+  #inflate(how: MessageEncoding, bytes: Buffer): void {
+    this.#isInflating = true;
+    const hasRoom = this.#hold(bytes.length);
     const isWanted = () => {
-      if (isOver) options.hold(-bytes.length);
-      return !isOver;
+      if (this.#isOver) this.#hold(-bytes.length);
+      return !this.#isOver;
     };
-    if (!hasRoom) fail(statusCode.resourceExhausted, tooManyHeld);
-    void inflateMessage(how, bytes, mostBytes, isWanted, (result) => {
-      options.hold(-bytes.length);
-      isInflating = false;
-      if (isOver) return;
+    if (!hasRoom) this.#fail(statusCode.resourceExhausted, tooManyHeld);
+    void inflateMessage(how, bytes, this.#mostBytes, isWanted, (result) => {
+      this.#hold(-bytes.length);
+      this.#isInflating = false;
+      if (this.#isOver) return;
       if ("code" in result) {
-        fail(result.code, result.message);
+        this.#fail(result.code, result.message);
         return;
       }
-      options.message(result.bytes);
-      if (isOver) return;
-      if (waiting > 0) read(takeAll());
-      finishIfDone();
+      this.#sink.message(result.bytes);
+      if (this.#isOver) return;
+      if (this.#waiting > 0) this.#read(this.#takeAll(), 0);
+      this.#finishIfDone();
     });
   }
 
-  function finishIfDone(): void {
-    if (!isEnding || isOver || isInflating) return;
-    if (waiting > 0) {
-      fail(statusCode.internal, "the stream ended in the middle of a request");
+  #finishIfDone(): void {
+    if (!this.#isEnding || this.#isOver || this.#isInflating) return;
+    if (this.#waiting > 0) {
+      this.#fail(statusCode.internal, "the stream ended in the middle of a request");
       return;
     }
-    isOver = true;
-    options.ended();
+    this.#isOver = true;
+    this.#sink.lastMessage();
   }
-
-  return {
-    receive(bytes) {
-      if (isOver) return;
-      if (waiting === 0 && !isInflating) {
-        read(bytes);
-        return;
-      }
-      if (!add(bytes) || isInflating) {
-        if (isInflating && waiting > 2 * mostBytes)
-          fail(statusCode.resourceExhausted, "requests come faster than they can be read");
-        return;
-      }
-      if (needed !== undefined && waiting < needed) return;
-      needed = undefined;
-      read(takeAll());
-    },
-    end() {
-      isEnding = true;
-      finishIfDone();
-    },
-    close() {
-      if (!isOver) close();
-    },
-  };
 }
+
+const nothing: Buffer[] = [];

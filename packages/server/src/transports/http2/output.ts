@@ -1,4 +1,4 @@
-import { frameHeadBytes, putFrameHead } from "./frames.js";
+import { frameHeadBytes, frameType, putFrameHead } from "./frames.js";
 import { ConnectionError, http2Error } from "./http2-errors.js";
 
 /** What became of bytes that were written: the socket needs them no more; or keeps them, and has room for more; or has none until it says so. */
@@ -12,6 +12,8 @@ const sharedBytes = 2 * 1024;
 const mostUnread = 64 * 1024;
 /** So much is gathered at most before it is written. */
 const mostGathered = 256 * 1024;
+
+const noChunks: Buffer[] = [];
 
 /** Memory for frames that wait for the end of a turn, for all connections of a transport. Where the socket took everything at once, which is the rule, it is used again. */
 export class Slab {
@@ -31,7 +33,8 @@ export class Slab {
 export class Output {
   readonly #slab: Slab;
   readonly #write: (chunks: readonly Buffer[]) => Written;
-  #chunks: Buffer[] = [];
+  /** What is before the run, where it is more than that. */
+  #chunks = noChunks;
   /** The slab that the last frames were put in, and where they are; none: `#from` is `#to`. */
   #run: Buffer;
   #from = 0;
@@ -65,6 +68,25 @@ export class Output {
     putFrameHead(this.#run, at, length, type, flags, stream);
   }
 
+  /** Puts a whole DATA frame of so many bytes in three parts; the first and the last are copied, the middle one may be shared and must not change. */
+  data(stream: number, length: number, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): void {
+    const isCopied = body.length < sharedBytes;
+    const copied = isCopied ? length + frameHeadBytes : frameHeadBytes + prefix.length;
+    let at = this.#room(copied);
+    const run = this.#run;
+    putFrameHead(run, at, length, frameType.data, 0, stream);
+    at += frameHeadBytes;
+    for (let index = 0; index < prefix.length; index++) run[at + index] = prefix[index] as number;
+    at += prefix.length;
+    if (!isCopied) {
+      this.put(body);
+      this.put(tail);
+      return;
+    }
+    run.set(body, at);
+    run.set(tail, at + body.length);
+  }
+
   /** Puts bytes, which may be shared and must not change. */
   put(bytes: Uint8Array): void {
     const { length } = bytes;
@@ -74,7 +96,7 @@ export class Output {
       return;
     }
     this.#closeRun();
-    this.#chunks.push(bufferOf(bytes));
+    this.#push(bufferOf(bytes));
     this.#bytes += length;
   }
 
@@ -96,16 +118,23 @@ export class Output {
   flush(): void {
     if (this.#bytes === 0) return;
     const slab = this.#slab;
-    const isLast = this.#run === slab.bytes && this.#to === slab.used;
-    const from = this.#chunks.length === 0 ? this.#from : undefined;
-    this.#closeRun();
-    const chunks = this.#chunks;
     if (!this.hasRoom) this.#unread += this.#bytes;
-    this.#chunks = [];
     this.#bytes = 0;
-    const written = this.#write(chunks);
+    let written: Written;
+    if (this.#chunks === noChunks) {
+      const run = this.#run;
+      const from = this.#from;
+      const to = this.#to;
+      this.#from = to;
+      written = this.#write([run.subarray(from, to)]);
+      if (written === "gone" && run === slab.bytes && to === slab.used) slab.used = from;
+    } else {
+      this.#closeRun();
+      const chunks = this.#chunks;
+      this.#chunks = noChunks;
+      written = this.#write(chunks);
+    }
     if (written === "full") this.hasRoom = false;
-    else if (written === "gone" && isLast && from !== undefined) slab.used = from;
   }
 
   #room(length: number): number {
@@ -124,8 +153,13 @@ export class Output {
   }
 
   #closeRun(): void {
-    if (this.#from < this.#to) this.#chunks.push(this.#run.subarray(this.#from, this.#to));
+    if (this.#from < this.#to) this.#push(this.#run.subarray(this.#from, this.#to));
     this.#from = this.#to;
+  }
+
+  #push(chunk: Buffer): void {
+    if (this.#chunks === noChunks) this.#chunks = [];
+    this.#chunks.push(chunk);
   }
 }
 

@@ -1,5 +1,6 @@
+import { BadHeaderBlock, type HeaderBlock, type HeaderDecoder } from "./hpack/header-decoder.js";
 import type { HeaderField } from "./hpack/static-table.js";
-import { http2Error, StreamError } from "./http2-errors.js";
+import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
 
 /** What a request says before its body, checked as RFC 9113, 8.2 and 8.3 want it. */
 export interface RequestHead {
@@ -13,6 +14,16 @@ export interface RequestHead {
 
 /** Of one connection alone, which HTTP/2 does not have (8.2.2). */
 const connectionHeaders = new Set(["connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade"]);
+
+/** Decodes a header block of at most so many bytes. Throws a ConnectionError where it cannot be read. */
+export function decodeBlock(decoder: HeaderDecoder, bytes: Buffer, most: number): HeaderBlock {
+  try {
+    return decoder.decode(bytes, most);
+  } catch (error) {
+    if (!(error instanceof BadHeaderBlock)) throw error;
+    throw new ConnectionError(http2Error.compressionError, error.message);
+  }
+}
 
 /** Throws a StreamError for what is malformed. */
 export function readRequestHead(fields: readonly HeaderField[]): RequestHead {

@@ -13,6 +13,8 @@ export interface TurnBudget {
    * comes of one source is done in order. `isNew`: nobody knows it yet; those that are known do not wait until all that are new were seen to.
    */
   spend(source: Source, isNew: boolean, work: () => void): void;
+  /** Whether `spend` would do the work of that source now: then it may as well be done without. */
+  hasTime(source: Source): boolean;
   /** Does the work in a later turn in any case, behind what waits of the source, of which nothing more is to be read. */
   defer(source: Source, work: () => void): void;
   /** Sources that wait. */
@@ -42,24 +44,31 @@ export function createTurnBudget(ms = 10, clock: SliceClock = systemSliceClock):
     queue.add(source, lane);
   }
 
+  function hasTime(source: Source): boolean {
+    if (works.size > 0 && works.has(source)) return false;
+    if (end !== undefined) return clock.now() < end;
+    end = clock.now() + ms;
+    clock.later(over);
+    return true;
+  }
+  function over(): void {
+    end = undefined;
+  }
+
   return {
+    hasTime,
     spend(source, isNew, work) {
+      if (hasTime(source)) {
+        work();
+        return;
+      }
       const before = works.get(source);
       if (before !== undefined) {
         before.list.push(work);
         return;
       }
-      if (end === undefined) {
-        end = clock.now() + ms;
-        clock.later(() => {
-          end = undefined;
-        });
-      } else if (clock.now() >= end) {
-        source.pause();
-        wait(source, isNew ? "changes" : "answers", work, true);
-        return;
-      }
-      work();
+      source.pause();
+      wait(source, isNew ? "changes" : "answers", work, true);
     },
     defer(source, work) {
       const before = works.get(source);
