@@ -11,6 +11,7 @@ const options: EnvoyBootstrapOptions = {
   nodeId: "edge-7",
   nodeCluster: "edge",
   adminPort: 9901,
+  tls: undefined,
   loadReports: false,
 };
 const variants = [
@@ -40,6 +41,42 @@ describe("Envoy's bootstrap", () => {
     assert.equal(parse(envoyBootstrap(options)).cluster_manager, undefined);
     const { load_stats_config: config } = parse(envoyBootstrap({ ...options, loadReports: true })).cluster_manager;
     assert.deepEqual(config.grpc_services, [{ envoy_grpc: { cluster_name: "xdskit" } }]);
+  });
+
+  test("over TLS the server's name is checked, and what the client shows is named", () => {
+    const tls = { caFile: "ca.pem", own: { certFile: "own.pem", keyFile: "own.key" }, serverName: undefined };
+    const socketOf = (more: Partial<EnvoyBootstrapOptions>) =>
+      parse(envoyBootstrap({ ...options, ...more })).static_resources.clusters[0].transport_socket?.typed_config;
+    assert.equal(socketOf({}), undefined);
+    const name = (type: string, exact: string) => [{ san_type: type, matcher: { exact } }];
+    const validation = { trusted_ca: { filename: "ca.pem" } };
+    const own = { certificate_chain: { filename: "own.pem" }, private_key: { filename: "own.key" } };
+    const byAddress = socketOf({ tls });
+    assert.deepEqual(
+      [byAddress.sni, byAddress.common_tls_context],
+      [
+        undefined,
+        {
+          alpn_protocols: ["h2"],
+          tls_certificates: [own],
+          validation_context: { ...validation, match_typed_subject_alt_names: name("IP_ADDRESS", "127.0.0.1") },
+        },
+      ],
+    );
+    const byName = socketOf({
+      ...{ variant: "rest", server: { host: "xds.test", port: 1 }, tls: { ...tls, own: undefined } },
+    });
+    assert.deepEqual(
+      [byName.sni, byName.common_tls_context],
+      [
+        "xds.test",
+        {
+          alpn_protocols: ["http/1.1"],
+          validation_context: { ...validation, match_typed_subject_alt_names: name("DNS", "xds.test") },
+        },
+      ],
+    );
+    assert.equal(socketOf({ tls: { ...tls, serverName: "other.test" } }).sni, "other.test");
   });
 
   test("the options stand where they belong, whatever characters they have", () => {
@@ -74,6 +111,17 @@ describe("xdskit bootstrap", () => {
     assert.match(bootstrap.server_listener_resource_name_template, /%s/);
   });
 
+  test("takes the files of TLS for both kinds of clients", async () => {
+    const files = ["--tls-ca", "ca.pem", "--tls-cert", "own.pem", "--tls-key", "own.key"];
+    const own = { certFile: "own.pem", keyFile: "own.key" };
+    const envoy = await xdskitEnds("bootstrap", ...files, "--tls-server-name", "xds.test", "--node-id", "edge-7");
+    const tls = { caFile: "ca.pem", own, serverName: "xds.test" };
+    assert.equal(envoy.out, envoyBootstrap({ ...options, nodeCluster: "default", tls }));
+    const grpc = await xdskitEnds("bootstrap", "--grpc-client", ...files);
+    const config = { ca_certificate_file: "ca.pem", certificate_file: "own.pem", private_key_file: "own.key" };
+    assert.deepEqual(JSON.parse(grpc.out).xds_servers[0].channel_creds, [{ type: "tls", config }]);
+  });
+
   test("wrong usage is exit status 2, with the reason on standard error", async () => {
     const wrong: [string[], RegExp][] = [
       [["bootstrap", "--server", "nowhere"], /Expected HOST:PORT/],
@@ -83,6 +131,9 @@ describe("xdskit bootstrap", () => {
       [["bootstrap", "--grpc-client", "--variant", "rest"], /gRPC clients do not poll over REST/],
       [["bootstrap", "--load-reports", "--variant", "rest"], /there are no load reports over REST/],
       [["bootstrap", "--admin-port", "65536"], /Expected a port number/],
+      [["bootstrap", "--tls-ca", "ca", "--tls-cert", "own"], /--tls-cert and --tls-key need each other/],
+      [["bootstrap", "--tls-server-name", "a"], /are for --tls-ca/],
+      [["bootstrap", "--grpc-client", "--tls-ca", "ca", "--tls-server-name", "a"], /gRPC clients have no/],
       [["bootstrap", "--colour"], /unknown option '--colour'/],
       [["boot"], /unknown command 'boot'/],
       [[], /Usage: xdskit/],

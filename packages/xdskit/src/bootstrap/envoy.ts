@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import type { Address } from "@xdskit/server/address";
 import { stringify } from "yaml";
+import type { BootstrapTls } from "./bootstrap-tls.js";
 
 /** What an Envoy bootstrap for this server is made from. */
 export interface EnvoyBootstrapOptions {
@@ -9,6 +10,8 @@ export interface EnvoyBootstrapOptions {
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
   readonly server: Address;
+  /** Undefined: plaintext. */
+  readonly tls: BootstrapTls | undefined;
   readonly nodeId: string;
   readonly nodeCluster: string;
   /** Where Envoy's own admin page listens on 127.0.0.1. */
@@ -82,15 +85,45 @@ function apiConfigSource(variant: EnvoyBootstrapOptions["variant"]) {
   };
 }
 
-function clusterOf({ server, variant }: EnvoyBootstrapOptions) {
+function clusterOf({ server, variant, tls }: EnvoyBootstrapOptions) {
   return {
     name: serverCluster,
     type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
     connect_timeout: "5s",
     ...(variant === "rest" ? overHttp1 : overHttp2),
+    ...(tls === undefined
+      ? {}
+      : { transport_socket: transportSocket(tls, server.host, variant === "rest" ? "http/1.1" : "h2") }),
     load_assignment: {
       cluster_name: serverCluster,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
+    },
+  };
+}
+
+/** Envoy checks no name by itself: without the matcher it would believe every server of the same authority. */
+function transportSocket({ caFile, own, serverName }: BootstrapTls, host: string, protocol: string) {
+  const name = serverName ?? host;
+  const isName = isIP(name) === 0;
+  return {
+    name: "envoy.transport_sockets.tls",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+      ...(isName ? { sni: name } : {}),
+      common_tls_context: {
+        alpn_protocols: [protocol],
+        ...(own === undefined
+          ? {}
+          : {
+              tls_certificates: [
+                { certificate_chain: { filename: own.certFile }, private_key: { filename: own.keyFile } },
+              ],
+            }),
+        validation_context: {
+          trusted_ca: { filename: caFile },
+          match_typed_subject_alt_names: [{ san_type: isName ? "DNS" : "IP_ADDRESS", matcher: { exact: name } }],
+        },
+      },
     },
   };
 }

@@ -1,7 +1,9 @@
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
+import type { BootstrapTls } from "../bootstrap/bootstrap-tls.js";
 import type { Terminal } from "../output/terminal.js";
 import { readPort, serverOption } from "./arguments.js";
+import { refuseHalfPair } from "./tls-options.js";
 
 interface Options {
   readonly variant: "sotw" | "delta" | "rest";
@@ -13,6 +15,10 @@ interface Options {
   readonly adminPort: number;
   readonly grpcClient?: true;
   readonly loadReports?: true;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsServerName?: string;
 }
 
 const examples = `
@@ -21,6 +27,7 @@ Examples:
   $ xdskit bootstrap --node-id edge-7 --node-cluster edge --server xds.example.org:18000
   $ xdskit bootstrap --variant sotw --per-type
   $ xdskit bootstrap --variant rest --server xds.example.org:18001
+  $ xdskit bootstrap --server xds.example.org:18000 --tls-ca /etc/xds/ca.pem --tls-cert /etc/xds/own.pem --tls-key /etc/xds/own.key
   $ xdskit bootstrap --grpc-client > grpc.json && GRPC_XDS_BOOTSTRAP=grpc.json ./my-client
 
 With --per-type, and with --variant rest, resources must not say "ads: {}" where they name their source: an Envoy without ADS rejects that.
@@ -54,6 +61,10 @@ export function bootstrapCommand(terminal: Terminal): Command {
         "let Envoy report its load (a gRPC client does where its cluster says so)",
       ).conflicts("grpcClient"),
     )
+    .option("--tls-ca <file>", "TLS: the client trusts the certificates of this PEM file of its own")
+    .option("--tls-cert <file>", "the client's certificate (PEM), where the server wants one")
+    .option("--tls-key <file>", "its key (PEM)")
+    .option("--tls-server-name <name>", "the name that the server's certificate must have (default: that of --server)")
     .addHelpText("after", examples)
     .action(async (options: Options, command: Command) => {
       const { variant } = options;
@@ -62,14 +73,26 @@ export function bootstrapCommand(terminal: Terminal): Command {
         if (options.grpcClient) command.error("error: gRPC clients do not poll over REST: leave --variant out");
         if (options.loadReports) command.error("error: there are no load reports over REST: take another --variant");
       }
+      refuseHalfPair(options, command);
+      if (options.tlsCa === undefined && (options.tlsCert ?? options.tlsServerName) !== undefined)
+        command.error("error: --tls-cert and --tls-server-name are for --tls-ca");
+      if (options.grpcClient && options.tlsServerName !== undefined)
+        command.error("error: gRPC clients have no --tls-server-name: the certificate must have the name of --server");
+      const tls = tlsOf(options);
       const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
       if (options.grpcClient) {
         const { grpcBootstrap } = await import("../bootstrap/grpc.js");
-        return terminal.out(grpcBootstrap({ ...options, server }));
+        return terminal.out(grpcBootstrap({ ...options, server, tls }));
       }
       // Loaded only now: YAML takes its time.
       const { envoyBootstrap } = await import("../bootstrap/envoy.js");
       const streams = options.perType ? "per-type" : "ads";
-      terminal.out(envoyBootstrap({ ...options, server, streams, loadReports: options.loadReports ?? false }));
+      terminal.out(envoyBootstrap({ ...options, server, tls, streams, loadReports: options.loadReports ?? false }));
     });
+}
+
+function tlsOf({ tlsCa, tlsCert, tlsKey, tlsServerName }: Options): BootstrapTls | undefined {
+  if (tlsCa === undefined) return undefined;
+  const own = tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey };
+  return { caFile: tlsCa, own, serverName: tlsServerName };
 }

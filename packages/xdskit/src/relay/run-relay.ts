@@ -103,7 +103,10 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
     log.info({ version, origin: originsOf(relay), settings: loaded.file, groups: counts }, "relaying");
   } else if (options.logLevel !== "silent") {
     const what = `relays ${originsOf(relay).join(", ")}`;
-    terminal.err(startSummary({ what, settingsFile: loaded.file, groups: served, grpc: open.grpc, admin: open.admin }));
+    const { tls } = upstream.server;
+    terminal.err(
+      startSummary({ what, settingsFile: loaded.file, groups: served, grpc: open.grpc, admin: open.admin, tls }),
+    );
   }
   running.readiness = "ready";
   running.servesSince = new Date();

@@ -12,7 +12,14 @@ import type { ServingOptions } from "../serving/serving-options.js";
 import { createSourceLog, logFinding } from "../serving/source-log.js";
 import { startSummary } from "../serving/start-summary.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
-import { folderSettings, groupNames, layersOf, serverOptions, whereServed } from "../settings/server-settings.js";
+import {
+  folderSettings,
+  groupNames,
+  layersOf,
+  serverOptions,
+  serverTls,
+  whereServed,
+} from "../settings/server-settings.js";
 import { startToFiles } from "../to-files/to-files.js";
 import { version } from "../version.js";
 import { createDanglingCheck } from "./dangling-check.js";
@@ -48,7 +55,8 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   const fromSettings = serverOptions(settings);
   const rest = options.restHold === undefined ? fromSettings.rest : { ...fromSettings.rest, holdMs: options.restHold };
   const workers = options.workers ?? fromSettings.workers;
-  const server = createServer({ ...fromSettings, registry, rest, workers });
+  const tls = serverTls(loaded);
+  const server = createServer({ ...fromSettings, registry, rest, workers, tls });
   running.server = server;
   server.on(
     createEventLog(log, () => running.servesSince),
@@ -116,7 +124,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     log.info({ version, directory: options.directory, settings: loaded.file, groups: counts }, "serving");
   } else if (options.logLevel !== "silent") {
     const what = `serves ${options.directory}: ${counted(last?.files ?? 0, "file")}`;
-    terminal.err(startSummary({ what, settingsFile: loaded.file, groups, grpc: open.grpc, admin: open.admin }));
+    terminal.err(startSummary({ what, settingsFile: loaded.file, groups, grpc: open.grpc, admin: open.admin, tls }));
   }
   running.readiness = "ready";
   running.servesSince = new Date();

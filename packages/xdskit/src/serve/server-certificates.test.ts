@@ -8,7 +8,9 @@ import { createServer, type ServerEvent, type ServerOptions, type XdsServer } fr
 import { contentLines, createAuthority } from "../../../client/src/testing/certificates.js";
 import { manualClock } from "../../../server/src/testing/manual-clock.js";
 import { waitFor } from "../../../server/src/testing/wait-for.js";
-import { type TestFolder, testFolder } from "../testing/folder.js";
+import { xdskit } from "../testing/command.js";
+import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
+import { inProcessEnds } from "../testing/in-process.js";
 import { clustersByGrpc, serialAt, statusByRest } from "../testing/tls-client.js";
 
 const authority = createAuthority("an authority");
@@ -127,6 +129,40 @@ describe("a server's certificates", () => {
     assert.ok(renewed !== undefined && more.length === 0 && renewed.notAfter > new Date());
     const all = JSON.stringify([told(), renewed, reasons(events)]);
     for (const line of [own, later].flatMap(({ key }) => contentLines(key))) assert.ok(!all.includes(line));
+  });
+
+  it("stand in the settings of a relay, relative to them, and those who ask show theirs", async () => {
+    await using folder = await testFolder({
+      ...{ ...files, "cds.yaml": `resources:\n- ${clusterYaml("a").trim().replaceAll("\n", "\n  ")}\n` },
+      ...{ "client.pem": known.own.certificate, "client.key": known.own.key },
+      "relay.yaml": "tls: { cert: own.pem, key: own.key, client_ca: clients.pem }\n",
+    });
+    const at = (name: string) => `${folder.path}/${name}`;
+    const ports = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
+    const origin = ["--path", `cluster=${at("cds.yaml")}`, "--wildcard", "cluster"];
+    await using relay = xdskit("relay", ...origin, "--settings", at("relay.yaml"), ...ports);
+    const [, port] = await relay.seen(/^grpc listening on 127\.0\.0\.1:(\d+)$/m);
+    await relay.seen(/^ready$/m);
+    await relay.seen(/bootstrap --server \S+ --tls-ca FILE --tls-cert FILE --tls-key FILE > envoy\.yaml/, "err");
+    const ask = ["get", "--type", "cluster", "--server", `localhost:${port}`, "--output", "name"];
+    const pair = ["--tls-cert", at("client.pem"), "--tls-key", at("client.key")];
+    const told = await inProcessEnds(...ask, "--tls-ca", at("clients.pem"), ...pair);
+    assert.deepEqual([told.status, told.out], [0, "cluster/a\n"], told.err);
+    const unknown = await inProcessEnds(...ask, "--tls-ca", at("clients.pem"), "--timeout", "2s");
+    assert.notEqual(unknown.status, 0);
+    await relay.seen(/connection refused.*it showed no certificate/, "err");
+  });
+
+  it("keep the command from starting where they cannot be used, which it says with the file", async () => {
+    await using folder = await testFolder({
+      ...{ "a.yaml": clusterYaml("a"), "own.pem": own.certificate, "own.key": later.key },
+      "xdskit.yaml": "tls: { cert: own.pem, key: own.key }\n",
+    });
+    const ports = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
+    const { status, out, err } = await inProcessEnds("serve", folder.path, ...ports);
+    assert.equal(status, 2);
+    assert.ok(err.includes(`${folder.path}/own.key: the certificate and the key do not fit together`), err);
+    for (const line of contentLines(later.key)) assert.ok(!(out + err).includes(line));
   });
 
   it("keep a server from listening where they cannot be used", async () => {

@@ -1,4 +1,5 @@
 import type { Snapshot } from "@xdskit/protocol";
+import type { ServerTls } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { countedAll, countsOfSnapshot } from "../output/counts.js";
 import { version } from "../version.js";
@@ -12,21 +13,25 @@ export interface StartSummary {
   readonly groups: readonly { readonly name: string; readonly snapshot: Snapshot | undefined }[];
   readonly grpc: Address;
   readonly admin: Address;
+  /** Of the port for gRPC; undefined: plaintext. */
+  readonly tls: ServerTls | undefined;
 }
 
 /** The friendly text for standard error: what was read, who gets what, and what to do next. */
 export function startSummary(summary: StartSummary): string {
-  const { what, settingsFile, groups, grpc, admin } = summary;
+  const { what, settingsFile, groups, grpc, admin, tls } = summary;
   const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
   const server = formatAddress(reachable(grpc));
+  const secured =
+    tls === undefined ? "" : ` --tls-ca FILE${tls.clientCaFile === undefined ? "" : " --tls-cert FILE --tls-key FILE"}`;
   const lines = [
     `xdskit ${version} ${what}${settings}`,
     ...groups.map(({ name, snapshot }) => `  group ${name}: ${countedAll(countsOfSnapshot(snapshot))}`),
     `  admin: http://${formatAddress(reachable(admin))}/`,
     "Point an Envoy here:",
-    `  npx xdskit bootstrap --server ${server} > envoy.yaml && envoy -c envoy.yaml`,
+    `  npx xdskit bootstrap --server ${server}${secured} > envoy.yaml && envoy -c envoy.yaml`,
     "Or a gRPC client:",
-    `  npx xdskit bootstrap --grpc-client --server ${server} > grpc.json && export GRPC_XDS_BOOTSTRAP=$PWD/grpc.json`,
+    `  npx xdskit bootstrap --grpc-client --server ${server}${secured} > grpc.json && export GRPC_XDS_BOOTSTRAP=$PWD/grpc.json`,
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -67,6 +67,19 @@ test("workers are as many as a server may have, or auto", () => {
   }
 });
 
+test("certificates need their key, and are files", () => {
+  assert.deepEqual(readSettings("xdskit.yaml", "tls: { cert: a.pem, key: a.key, client_ca: ca.pem }").tls, {
+    ...{ cert: "a.pem", key: "a.key", client_ca: "ca.pem" },
+  });
+  assert.deepEqual(findingsOf("tls: { cert: a.pem }\n"), [
+    "xdskit.yaml:1:1: tls.key: is missing [XDSKIT_SETTINGS_INVALID]",
+  ]);
+  assert.deepEqual(findingsOf('tls: { cert: "", key: a.key, ca: b }\n'), [
+    "xdskit.yaml:1:14: tls.cert: must not be empty [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:1:30: tls.ca: there is no such setting [XDSKIT_SETTINGS_INVALID]",
+  ]);
+});
+
 test("unknown keys and wrong values are found all at once, each where it stands", () => {
   const findings = findingsOf(`groups:
   - name: edge

@@ -15,7 +15,7 @@ import type { NackPolicy } from "../relay/verdict.js";
 import { grpcAddress } from "./grpc-address.js";
 import { type LoadedSettings, pathFromSettings } from "./load-settings.js";
 import type { RelaySettings } from "./schema.js";
-import { serverOptions } from "./server-settings.js";
+import { serverOptions, serverTls } from "./server-settings.js";
 import { type TlsOptions, tlsOf } from "./tls-options.js";
 
 /** What the command line says of the origin; what it leaves out the settings say. */
@@ -88,7 +88,10 @@ export async function upstreamSettings(
     servers,
     client: bootstrap?.authorities === undefined ? {} : { authorities: bootstrap.authorities },
     groups: relayed ?? [only],
-    server: serverOptions({ ...settings, ...(served === undefined ? {} : { groups: served }) }),
+    server: {
+      ...serverOptions({ ...settings, ...(served === undefined ? {} : { groups: served }) }),
+      tls: serverTls({ file: loaded.file, settings }),
+    },
     cache: asked.cache === undefined ? path(upstream.cache) : resolve(asked.cache),
     nack: asked.nack ?? upstream.nack ?? "all",
     ackWaitMs: asked.ackWait ?? upstream.ack_wait ?? usualAckWaitMs,

@@ -117,6 +117,12 @@ const aWorkerCount = `expected "auto", or a whole number of threads from 1 to ${
 const ofWorkers = { error: aWorkerCount };
 const workerCount = z.int(ofWorkers).min(1, ofWorkers).max(mostWorkers, ofWorkers);
 
+const listenerTls = z.strictObject({
+  cert: z.string().min(1),
+  key: z.string().min(1),
+  client_ca: z.string().min(1).optional(),
+});
+
 /** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
 export const settingsSchema = z.strictObject({
   groups: z
@@ -135,6 +141,7 @@ export const settingsSchema = z.strictObject({
   load_reports: loadReports.optional(),
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
+  tls: listenerTls.optional(),
   folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
   workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
@@ -153,7 +160,7 @@ const aWildcard = "expected types of which everything is asked for, such as [clu
 const wildcard = z.array(z.string().min(1), { error: aWildcard });
 const prefetch = z.boolean({ error: "expected true or false" });
 
-const tls = z.strictObject({
+const upstreamTls = z.strictObject({
   ca: z.string().min(1).optional(),
   cert: z.string().min(1).optional(),
   key: z.string().min(1).optional(),
@@ -166,7 +173,7 @@ const upstream = z.strictObject({
   per_type: z.boolean({ error: "expected true or false" }).optional(),
   api: z.enum(["v2", "v3"], { error: "expected v2 or v3" }).optional(),
   refresh_delay: duration.optional(),
-  tls: tls.optional(),
+  tls: upstreamTls.optional(),
   token_file: z.string().min(1).optional(),
   node: nodeIdentity.optional(),
   wildcard: wildcard.optional(),

@@ -7,8 +7,10 @@ import {
   type RolloutSettings,
   type ServerLimits,
   type ServerOptions,
+  type ServerTls,
   wholeFolderLayer,
 } from "@xdskit/server";
+import { type LoadedSettings, pathFromSettings } from "./load-settings.js";
 import type { Settings } from "./schema.js";
 
 /** The groups as the server wants them: a folder is a layer of the same name. */
@@ -79,6 +81,17 @@ export function serverOptions(settings: Settings): ServerOptions {
     keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),
     rest: defined({ holdMs: rest?.hold, requestTimeoutMs: rest?.request_timeout }),
     defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),
+  };
+}
+
+/** The certificates of the ports for clients; undefined: plaintext. */
+export function serverTls(loaded: LoadedSettings<Pick<Settings, "tls">>): ServerTls | undefined {
+  const { tls } = loaded.settings;
+  if (tls === undefined) return undefined;
+  return {
+    certificateFile: pathFromSettings(loaded, tls.cert),
+    keyFile: pathFromSettings(loaded, tls.key),
+    clientCaFile: tls.client_ca && pathFromSettings(loaded, tls.client_ca),
   };
 }
 
