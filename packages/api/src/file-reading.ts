@@ -107,6 +107,12 @@ export function addResource(
   }
 }
 
+/** Takes a resource that is known to be well. Not where resources are to say where they name others. */
+export function takeResource(reading: FileReading, place: Place, made: Resource): void {
+  const resource = detached(made);
+  reading.resources.push({ resource, where: whereOf(reading, { ...place, resource: resource.name }, []) });
+}
+
 /** The way to the field by which a message calls itself so; none where a wrapper gives it another name. */
 function stepsToName(schema: DescMessage, message: Message, name: string | undefined): readonly FieldStep[] {
   const field = schema.fields.find(({ name }) => name === "name" || name === "cluster_name");

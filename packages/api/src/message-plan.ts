@@ -38,7 +38,7 @@ export function createPlans<Own>(
     const plan = { schema, own: own(schema), paths };
     // Before its fields are looked at: a message may hold messages of its own kind.
     plans.set(schema, plan);
-    for (const field of schema.fields) {
+    for (const field of [...schema.fields].sort((a, b) => a.number - b.number)) {
       if (!isMessageField(field) || !leads(field.message)) continue;
       const shape = field.fieldKind === "list" || field.fieldKind === "map" ? field.fieldKind : "one";
       paths.push({ field, shape, jsonStruct: isJsonStruct(field), plan: planOf(field.message) });

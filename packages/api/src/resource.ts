@@ -92,7 +92,34 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
   const registry = options.registry ?? envoyRegistry();
   const schema = schemaFor(type, registry);
   const unpack = createUnpack(registry);
-  const name = options.name ?? type.nameOf(message);
+  const own = type.nameOf(message);
+  return makeResource(type, own, options, (name) => {
+    try {
+      const v3 = asV3(schema, message, unpack);
+      return { body: toBinary(schema, v3), references: referencesOf(schema, v3, unpack) };
+    } catch (cause) {
+      // Without the cause: it holds the value, which may be a secret.
+      const where = { type: type.name, resource: name };
+      throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be serialized: ${withoutValue(reasonOf(cause))}`, where);
+    }
+  });
+}
+
+/** What a message says as a resource. */
+export type Content = Pick<Resource, "body" | "references">;
+
+/**
+ * Makes a resource of what was made of its message.
+ * @param own what the message calls itself
+ * @throws XdskitError as `createResource` does, for what `options` say and for the name
+ */
+export function makeResource(
+  type: ResourceType,
+  own: ResourceName | undefined,
+  options: ResourceOptions,
+  contentOf: (name: ResourceName) => Content,
+): Resource {
+  const name = options.name ?? own;
   if (name === undefined || name === "") {
     throw XdskitError.of("XDSKIT_NAME_MISSING", "the resource has no name", { type: type.name });
   }
@@ -112,17 +139,9 @@ function build(type: ResourceType, message: Message, options: ResourceOptions): 
   }
   const aliases = options.aliases === undefined || options.aliases.length === 0 ? none : [...new Set(options.aliases)];
   const variant = options.constraints === undefined ? undefined : variantOf(options.constraints);
-  try {
-    const v3 = asV3(schema, message, unpack);
-    const body = toBinary(schema, v3);
-    const references = referencesOf(schema, v3, unpack);
-    const version = versionOf(body, aliases, ttl, variant?.text);
-    return { type, name, key: keyOf(name, variant), version, body, aliases, variant, ttl, references };
-  } catch (cause) {
-    // Without the cause: it holds the value, which may be a secret.
-    const where = { type: type.name, resource: name };
-    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be serialized: ${withoutValue(reasonOf(cause))}`, where);
-  }
+  const { body, references } = contentOf(name);
+  const version = versionOf(body, aliases, ttl, variant?.text);
+  return { type, name, key: keyOf(name, variant), version, body, aliases, variant, ttl, references };
 }
 
 function schemaFor(type: ResourceType, registry: Registry): DescMessage {

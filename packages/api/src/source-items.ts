@@ -1,7 +1,8 @@
 import type { DescMessage, JsonObject, JsonValue, Registry } from "@bufbuild/protobuf";
 import { schemaOf, typeNameOf } from "./any.js";
+import { CompiledResources } from "./compiled/compiled-resources.js";
 import type { FieldStep } from "./field-path.js";
-import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
+import { addFinding, addResource, type FileReading, type Place, takeResource } from "./file-reading.js";
 import type { FileText } from "./file-text.js";
 import { mayHaveTrailedDurations } from "./json-explain.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
@@ -34,6 +35,7 @@ class SourceItems {
   private readonly document: SourceDocument;
   private readonly registry: Registry;
   private readonly careful: boolean;
+  private readonly compiled: CompiledResources | undefined;
 
   constructor(reading: FileReading, file: FileText, document: SourceDocument, careful: boolean) {
     this.reading = reading;
@@ -41,6 +43,7 @@ class SourceItems {
     this.document = document;
     this.registry = withV2Names(reading.registry);
     this.careful = careful;
+    this.compiled = reading.places ? undefined : new CompiledResources(reading.registry, reading.types);
   }
 
   readDocument(value: JsonValue): void {
@@ -125,6 +128,11 @@ class SourceItems {
   }
 
   private readResource(item: JsonObject, url: string, place: Place, wrapping: Wrapping): void {
+    const made = this.compiled?.read(item, url, wrapping);
+    if (made !== undefined) {
+      takeResource(this.reading, place, made);
+      return;
+    }
     const schema = schemaOf(typeNameOf(url), this.reading.registry);
     if (schema === undefined) {
       const message = () => unknownTypeMessage(url, this.reading.registry);

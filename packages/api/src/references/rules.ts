@@ -1,4 +1,4 @@
-import type { DescMessage } from "@bufbuild/protobuf";
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import type { FieldStep } from "../field-path.js";
 import { typeUrlPrefix } from "../identifiers.js";
 import { fieldValue } from "../message-plan.js";
@@ -146,9 +146,14 @@ function nameOfLocator({ authority, resourceType, id, contextParamSpecifier }: R
 }
 
 /** Holders of an `ExtensionConfigSource`: filters of listeners, of HTTP and of clusters, which are asked for by their own name. */
+export function configSourceField(schema: DescMessage): DescField | undefined {
+  if (!schema.fields.some((field) => field.name === "name")) return undefined;
+  return schema.fields.find((field) => field.message?.typeName === "envoy.config.core.v3.ExtensionConfigSource");
+}
+
 function configDiscovery(schema: DescMessage): ReferenceRule | undefined {
-  const field = schema.fields.find((field) => field.message?.typeName === "envoy.config.core.v3.ExtensionConfigSource");
-  if (field === undefined || !schema.fields.some((field) => field.name === "name")) return undefined;
+  const field = configSourceField(schema);
+  if (field === undefined) return undefined;
   return (message, refer) => {
     const source = fieldValue(message, field);
     if (isFields(source) && isDynamic(source.configSource)) refer(url.extensionConfig, message.name, "name");

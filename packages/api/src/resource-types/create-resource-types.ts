@@ -97,6 +97,7 @@ function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceTyp
     restPath,
     schema,
     nameOf: nameReader(definition),
+    nameField: nameField(definition),
     emptyFirstRequest: wildcard ? "wildcard" : "nothing",
     fullState: wildcard,
     deliveryOrder,
@@ -114,9 +115,13 @@ function serviceOf({ name, stream, delta, fetch }: NonNullable<OwnResourceType["
   return { service: name, stream, delta, fetch };
 }
 
-function nameReader({ schema, nameOf = "name" }: OwnResourceType): ResourceType["nameOf"] {
-  if (typeof nameOf === "function") return nameOf;
-  const field = schema.fields.find(({ name }) => name === nameOf)?.localName;
+function nameField({ schema, nameOf = "name" }: OwnResourceType): string | undefined {
+  return typeof nameOf === "function" ? undefined : schema.fields.find(({ name }) => name === nameOf)?.localName;
+}
+
+function nameReader(definition: OwnResourceType): ResourceType["nameOf"] {
+  if (typeof definition.nameOf === "function") return definition.nameOf;
+  const field = nameField(definition);
   return (message) => {
     const value = field === undefined ? undefined : (message as Message & { readonly [field: string]: unknown })[field];
     return typeof value === "string" && value !== "" ? value : undefined;

@@ -48,6 +48,8 @@ export interface ResourceType {
   readonly schema: DescMessage | undefined;
   /** The name that the message itself carries; undefined where it has none (LbEndpoint). */
   readonly nameOf: (message: Message) => ResourceName | undefined;
+  /** The (local) name of the field that `nameOf` reads; undefined where it does something else. */
+  readonly nameField?: string | undefined;
   /** v3 type URLs of types below whose names those of this one may stand: virtual hosts are called `<route configuration>/<host>`. */
   readonly namedBelow?: readonly TypeUrl[] | undefined;
   /** What a first request without names means (rules 38, 51, and the part on Envoy for SRDS). */

@@ -204,6 +204,7 @@ function typeOf(row: Row, deliveryOrder: number): ResourceType {
       return envoyRegistry().getMessage(row.v3);
     },
     nameOf: (message) => (nameField === undefined ? undefined : stringField(message, nameField)),
+    nameField,
     namedBelow: row.namedBelow?.map(urlOfRow),
     emptyFirstRequest: row.wildcard ? "wildcard" : "nothing",
     fullState: row.wildcard ?? false,

@@ -19,8 +19,14 @@ export interface MessagePlan {
 
 const nothing: MessagePlan = { oneofs: [], checks: [], nested: [] };
 
+/** The rules of a message itself, without those of the messages in it. */
+export type OwnRules = Pick<MessagePlan, "oneofs" | "checks">;
+
 /** The plans of the messages of one registry. */
-export type Plans = (schema: DescMessage) => MessagePlan;
+export interface Plans {
+  (schema: DescMessage): MessagePlan;
+  readonly own: (schema: DescMessage) => OwnRules;
+}
 
 const byRegistry = new WeakMap<Registry, Plans>();
 
@@ -42,12 +48,9 @@ function createPlans(registry: Registry): Plans {
     disabledOptions.some(
       (option) => option !== undefined && hasOption(schema, option) && getOption(schema, option) === true,
     );
-  const known = new WeakMap<
-    DescMessage,
-    { readonly oneofs: readonly RequiredOneof[]; readonly checks: readonly FieldCheck[] }
-  >();
+  const known = new WeakMap<DescMessage, OwnRules>();
 
-  function ownRules(schema: DescMessage) {
+  function ownRules(schema: DescMessage): OwnRules {
     let own = known.get(schema);
     if (own === undefined) {
       const oneofs = schema.oneofs
@@ -80,7 +83,7 @@ function createPlans(registry: Registry): Plans {
     return oneofs.length > 0 || checks.length > 0;
   });
   const plans = new WeakMap<DescMessage, MessagePlan>();
-  return (schema) => {
+  const planOf = (schema: DescMessage): MessagePlan => {
     let plan = plans.get(schema);
     if (plan === undefined) {
       const { oneofs, checks } = ownRules(schema);
@@ -91,4 +94,5 @@ function createPlans(registry: Registry): Plans {
     }
     return plan;
   };
+  return Object.assign(planOf, { own: ownRules });
 }

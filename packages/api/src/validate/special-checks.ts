@@ -12,7 +12,7 @@ export interface SpecialProblem {
 }
 
 /** Envoy refuses larger programs, unless its runtime or the matcher itself says otherwise. */
-const programLimit = 100;
+export const programLimit = 100;
 
 const checks: Readonly<Record<string, (message: never) => readonly SpecialProblem[]>> = {
   "envoy.type.matcher.v3.RegexMatcher": checkRegex,

@@ -163,6 +163,13 @@ class Validator {
   }
 }
 
+/** Whether the rules of a field are kept where it is not set, given a message in which nothing is. */
+export function keepsRulesUnset({ field, required, whole }: FieldCheck, empty: Message): boolean {
+  const value = valueIn(empty, field);
+  if (value === undefined) return required === undefined || field.oneof !== undefined;
+  return whole?.(field.fieldKind === "message" ? unwrapped(value) : value) === undefined;
+}
+
 /** What a field holds; undefined where a field with presence is not set. */
 function valueIn(message: Message, field: FieldCheck["field"]): unknown {
   // The default of a field with explicit presence is found on the prototype of the message.

@@ -1,0 +1,181 @@
+import type { ResourceName, TypeUrl } from "../identifiers.js";
+import type { Reference } from "../resource-types/resource-type.js";
+import { canonicalName } from "../xdstp.js";
+import { giveUp } from "./doubt.js";
+
+/** Bytes that are free behind every write: enough for a tag, a number and a length. */
+const slack = 32;
+/** Strings up to this length are written here, a character at a time: calling out costs more. */
+const shortString = 48;
+/** Far from where the readers of JSON and of bytes end (100), counted as the one that counts most does. */
+const deepest = 60;
+const sizeToStart = 65_536;
+const sizeToKeep = 1 << 20;
+
+/** The bytes of one message while it is written, and what is gathered on the way. One for all: it is used again and again. */
+export class Encoding {
+  /** How deep the message is that is being written. */
+  depth = 0;
+  /** How many messages enclose the present place whose references do not count. */
+  muted = 0;
+  /** Values of the messages that are being written, those of the outer ones first. */
+  readonly values: unknown[] = [];
+  top = 0;
+  references: Reference[] = [];
+  private bytes = Buffer.allocUnsafeSlow(sizeToStart);
+  private at = 0;
+
+  /** Forgets all that was written. */
+  start(): void {
+    this.at = 0;
+    this.depth = 0;
+    this.muted = 0;
+    this.top = 0;
+    this.references = [];
+    if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
+  }
+
+  /** What was written since the start; good until the next write. */
+  get written(): Uint8Array {
+    return this.bytes.subarray(0, this.at);
+  }
+
+  get length(): number {
+    return this.at;
+  }
+
+  /** Copies what was written to the beginning of `target`. */
+  copyTo(target: Uint8Array): void {
+    target.set(this.written);
+  }
+
+  /** Gives up where values are nested too deep for other readers. Each call needs one of `leave`. */
+  enter(levels = 1): void {
+    this.depth += levels;
+    if (this.depth > deepest) giveUp();
+  }
+
+  leave(levels = 1): void {
+    this.depth -= levels;
+  }
+
+  /** Notes that the message names a resource; each is noted once. */
+  refer(type: TypeUrl, name: ResourceName): void {
+    if (this.muted > 0 || name === "") return;
+    const canonical = canonicalName(name);
+    for (const known of this.references) if (known.name === canonical && known.type === type) return;
+    // Looking through many takes time that grows with their square.
+    if (this.references.length >= 1000) giveUp();
+    this.references.push({ type, name: canonical });
+  }
+
+  /** Makes sure that there is room for a tag, a number and a length. */
+  room(): void {
+    if (this.at + slack > this.bytes.length) this.grow(slack);
+  }
+
+  /** Of a field: its number and wire type in one. */
+  tag(tag: number): void {
+    this.room();
+    if (tag < 0x80) this.bytes[this.at++] = tag;
+    else this.varint(tag);
+  }
+
+  /** A whole number from 0 to 2^53 − 1. */
+  varint(value: number): void {
+    const { bytes } = this;
+    let rest = value;
+    while (rest >= 0x80) {
+      bytes[this.at++] = (rest % 0x80) | 0x80;
+      rest = rest < 0x80000000 ? rest >>> 7 : Math.floor(rest / 0x80);
+    }
+    bytes[this.at++] = rest;
+  }
+
+  double(value: number): void {
+    this.at = this.bytes.writeDoubleLE(value, this.at);
+  }
+
+  float(value: number): void {
+    this.at = this.bytes.writeFloatLE(value, this.at);
+  }
+
+  /** A string behind its length. Gives up at what UTF-8 cannot hold. */
+  string(text: string): void {
+    const { length } = text;
+    if (length >= shortString) {
+      this.longString(text);
+      return;
+    }
+    if (this.at + length + slack > this.bytes.length) this.grow(length + slack);
+    const { bytes } = this;
+    let at = this.at + 1;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code >= 0x80) {
+        this.longString(text);
+        return;
+      }
+      bytes[at++] = code;
+    }
+    bytes[this.at] = length;
+    this.at = at;
+  }
+
+  private longString(text: string): void {
+    const most = 3 * text.length + slack;
+    if (this.at + most > this.bytes.length) this.grow(most);
+    const reserved = text.length < 0x80 ? 1 : 2;
+    const start = this.open(reserved);
+    const written = this.bytes.write(text, this.at, "utf8");
+    if (written !== text.length && /\p{Surrogate}/u.test(text)) giveUp();
+    this.at += written;
+    this.close(start, reserved);
+  }
+
+  /** Bytes behind their length. */
+  raw(value: Uint8Array): void {
+    if (this.at + value.length + slack > this.bytes.length) this.grow(value.length + slack);
+    this.varint(value.length);
+    this.bytes.set(value, this.at);
+    this.at += value.length;
+  }
+
+  /** Leaves as many bytes free as the length of what follows is expected to take. Returns where that is, for `close`. */
+  open(reserved: number): number {
+    const start = this.at;
+    this.at += reserved;
+    return start;
+  }
+
+  /** Writes the length of what follows the free bytes. Returns how many the length took: the best guess for the next of its kind. */
+  close(start: number, reserved: number): number {
+    const begin = start + reserved;
+    const length = this.at - begin;
+    const needed = length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x200000 ? 3 : length < 0x10000000 ? 4 : 5;
+    if (needed !== reserved) {
+      this.room();
+      this.bytes.copyWithin(start + needed, begin, this.at);
+    }
+    this.at = start;
+    this.varint(length);
+    this.at += length;
+    return needed;
+  }
+
+  /** Whether nothing was written since `open`. */
+  isEmptySince(start: number, reserved: number): boolean {
+    return this.at === start + reserved;
+  }
+
+  /** Drops what was written from there on. */
+  takeBack(at: number): void {
+    this.at = at;
+  }
+
+  private grow(more: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.bytes.length, this.at + more));
+    larger.set(this.bytes.subarray(0, this.at));
+    this.bytes = larger;
+  }
+}

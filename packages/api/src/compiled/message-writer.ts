@@ -1,0 +1,192 @@
+import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { schemaOf, typeNameOf } from "../any.js";
+import { typeUrlPrefix } from "../identifiers.js";
+import { jsonReferenceRule } from "../references/json-rules.js";
+import type { FieldCheck } from "../validate/field-check.js";
+import { jsonCheckOf } from "../validate/json-checks.js";
+import { plansOf } from "../validate/message-plan.js";
+import { keepsRulesUnset } from "../validate/validate-message.js";
+import { giveUp } from "./doubt.js";
+import { createWriteField } from "./field-writer.js";
+import { scalarOf } from "./scalars.js";
+import { createShapes, type Member, type Members, type Shape, type Shapes } from "./shape.js";
+import { isObject, type WriteMessage, wellKnown } from "./well-known.js";
+
+/** How the messages of one schema are written. */
+export interface MessageWriter {
+  readonly schema: DescMessage;
+  readonly write: WriteMessage;
+  /** Of an object that says its type in `"@type"`. */
+  readonly writeTyped: WriteMessage;
+}
+
+/** The writers of the messages of one registry: made as they are needed, and kept as long as it. */
+export interface Writers {
+  readonly of: (schema: DescMessage) => MessageWriter;
+  /** By type URL; the successor's for a type of v2. Undefined where the type is not known. */
+  readonly byUrl: (url: string) => MessageWriter | undefined;
+}
+
+const byRegistry = new WeakMap<Registry, Writers>();
+
+export function writersOf(registry: Registry): Writers {
+  let writers = byRegistry.get(registry);
+  if (writers === undefined) {
+    writers = createWriters(registry);
+    byRegistry.set(registry, writers);
+  }
+  return writers;
+}
+
+/** How many spellings of type URLs are remembered. */
+const mostUrls = 5000;
+/** Servers of xDS are static clusters of the client's bootstrap, not resources. */
+const configSource = "envoy.config.core.v3.ConfigSource";
+
+function createWriters(registry: Registry): Writers {
+  const known = new WeakMap<DescMessage, MessageWriter>();
+  const urls = new Map<string, MessageWriter>();
+
+  const writers: Writers = {
+    of(schema) {
+      let writer = known.get(schema);
+      if (writer === undefined) {
+        writer = schema.typeName === "google.protobuf.Any" ? anyWriter(schema) : createWriter(schema);
+        known.set(schema, writer);
+      }
+      return writer;
+    },
+    byUrl(url) {
+      let writer = urls.get(url);
+      if (writer === undefined) {
+        const schema = schemaOf(typeNameOf(url), registry);
+        if (schema === undefined) return undefined;
+        writer = writers.of(schema);
+        if (urls.size >= mostUrls) urls.clear();
+        urls.set(url, writer);
+      }
+      return writer;
+    },
+  };
+
+  function createWriter(schema: DescMessage): MessageWriter {
+    const special = wellKnown[schema.typeName] ?? (isWrapperDesc(schema) ? wrapperWriter(schema) : undefined);
+    if (special !== undefined)
+      return { schema, write: special, writeTyped: (out, json) => special(out, valueIn(json)) };
+    let message: { readonly plain: WriteMessage; readonly typed: WriteMessage } | undefined;
+    // Its fields are looked at once the first message comes: a message may hold messages of its own kind, and most never come.
+    const get = () => {
+      message ??= objectWriters(schema);
+      return message;
+    };
+    return { schema, write: (out, json) => get().plain(out, json), writeTyped: (out, json) => get().typed(out, json) };
+  }
+
+  function objectWriters(schema: DescMessage) {
+    const reference = jsonReferenceRule(schema);
+    const check = jsonCheckOf(schema.typeName);
+    const isUnread = schema.typeName.startsWith("google.protobuf.") && schema.typeName !== "google.protobuf.Empty";
+    if (reference === "unknown" || check === "unknown" || isUnread) return { plain: giveUp, typed: giveUp };
+    const members = membersOf(schema);
+    const mutes = schema.typeName === configSource ? 1 : 0;
+
+    const writer = ({ root, after, orderOf }: Shapes): WriteMessage => {
+      return (out, json) => {
+        if (!isObject(json)) return giveUp();
+        out.enter();
+        out.muted += mutes;
+        if (check !== undefined && !check(json)) giveUp();
+        reference?.(json, out);
+        const { values, top } = out;
+        let shape: Shape = root;
+        let end = top;
+        for (const key in json) {
+          shape = shape.lastKey === key ? (shape.lastNext as Shape) : after(shape, key);
+          values[end++] = json[key];
+        }
+        const { places, writes } = shape.order ?? orderOf(shape);
+        out.top = end;
+        for (let index = 0; index < places.length; index++) {
+          const value = values[top + (places[index] as number)];
+          // It means mostly that nothing is set.
+          if (value === null) giveUp();
+          (writes[index] as Member["write"])(out, value);
+        }
+        out.top = top;
+        out.muted -= mutes;
+        out.leave();
+        return undefined;
+      };
+    };
+    return { plain: writer(createShapes(members, false)), typed: writer(createShapes(members, true)) };
+  }
+
+  function membersOf(schema: DescMessage): Members {
+    const { oneofs, checks } = plansOf(registry).own(schema);
+    const checkOf = new Map<DescField, FieldCheck>(checks.map((check) => [check.field, check]));
+    const empty: Message = create(schema);
+    const byNumber = new Map<number, Member>();
+    return {
+      find(key) {
+        const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
+        if (field === undefined) return undefined;
+        let member = byNumber.get(field.number);
+        if (member === undefined) {
+          const write = createWriteField(field, checkOf.get(field), writers.of);
+          if (write === undefined) return undefined;
+          member = { field, write };
+          byNumber.set(field.number, member);
+        }
+        return member;
+      },
+      required: checks.filter((check) => !keepsRulesUnset(check, empty)).map(({ field }) => field.number),
+      requiredOneofs: oneofs.map(({ localName }) => localName),
+    };
+  }
+
+  /** What an `Any` holds is written in one order too; its type URL has the usual prefix and is of v3. */
+  function anyWriter(schema: DescMessage): MessageWriter {
+    let reserved = 2;
+    const write: WriteMessage = (out, json) => {
+      const url = isObject(json) ? json["@type"] : undefined;
+      const content = typeof url === "string" ? writers.byUrl(url) : undefined;
+      if (content === undefined) return giveUp();
+      const typeUrl = `${typeUrlPrefix}${content.schema.typeName}`;
+      out.enter();
+      out.tag(0x0a);
+      out.string(typeUrl);
+      out.tag(0x12);
+      const start = out.open(reserved);
+      content.writeTyped(out, json);
+      if (out.isEmptySince(start, reserved)) out.takeBack(start - 1);
+      else reserved = out.close(start, reserved);
+      out.leave();
+      return { typeUrl };
+    };
+    return { schema, write, writeTyped: (out, json) => write(out, valueIn(json)) };
+  }
+
+  return writers;
+}
+
+/** A wrapper such as `UInt32Value`: in JSON it is what it holds. */
+function wrapperWriter(schema: DescMessage): WriteMessage | undefined {
+  const [field] = schema.fields;
+  const scalar = field?.scalar === undefined ? undefined : scalarOf(field.scalar);
+  if (scalar === undefined) return undefined;
+  const tag = (1 << 3) | scalar.wireType;
+  return (out, json) => {
+    const value = scalar.read(json);
+    if (value !== scalar.zero) {
+      out.tag(tag);
+      scalar.write(out, value);
+    }
+    return scalar.checked === undefined ? value : scalar.checked(value);
+  };
+}
+
+/** What stands for a message with a form of its own in an object with `"@type"`. */
+function valueIn(json: unknown): unknown {
+  return isObject(json) && Object.keys(json).length === 2 && Object.hasOwn(json, "value") ? json.value : giveUp();
+}

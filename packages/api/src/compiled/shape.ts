@@ -1,0 +1,100 @@
+import type { DescField } from "@bufbuild/protobuf";
+import { giveUp } from "./doubt.js";
+import type { Encoding } from "./encoding.js";
+
+/** Writes a field of a message, with its tag, of what JSON has for it. */
+export type WriteField = (out: Encoding, json: unknown) => void;
+
+/** A field that may be written. */
+export interface Member {
+  readonly field: DescField;
+  readonly write: WriteField;
+}
+
+/** What a message of one schema must and may have. */
+export interface Members {
+  /** By either of its names in JSON. Undefined where there is no such field, or none that is read here. */
+  readonly find: (key: string) => Member | undefined;
+  /** Numbers of fields that keep their rules only if they are there. */
+  readonly required: readonly number[];
+  /** Local names of the oneofs of which one member must be there. */
+  readonly requiredOneofs: readonly string[];
+}
+
+/** In which order the values of an object, by their places in it, become fields. */
+interface Order {
+  readonly places: readonly number[];
+  readonly writes: readonly WriteField[];
+}
+
+/** How many sequences of keys are remembered of one schema; others are looked at each time that they come. */
+const mostShapes = 500;
+
+/** What the keys of an object, in their sequence, mean: found once for all objects with the same keys. */
+export interface Shape {
+  readonly parent: Shape | undefined;
+  /** Undefined for `"@type"`, and where an object begins. */
+  readonly member: Member | undefined;
+  lastKey: string | undefined;
+  lastNext: Shape | undefined;
+  readonly next: Map<string, Shape>;
+  order: Order | undefined;
+}
+
+function createShape(parent: Shape | undefined, member: Member | undefined): Shape {
+  return { parent, member, lastKey: undefined, lastNext: undefined, next: new Map(), order: undefined };
+}
+
+/** The shapes of the messages of one schema. */
+export interface Shapes {
+  /** Where an object begins. */
+  readonly root: Shape;
+  /** With one key more; gives up where it is no field. */
+  readonly after: (shape: Shape, key: string) => Shape;
+  /** Gives up where a field is there twice, two of one oneof are, or one that must be there is not. */
+  readonly orderOf: (shape: Shape) => Order;
+}
+
+/** @param typed whether the objects say their type, in `"@type"` */
+export function createShapes(members: Members, typed: boolean): Shapes {
+  const root = createShape(undefined, undefined);
+  let count = 0;
+
+  function after(shape: Shape, key: string): Shape {
+    let next = shape.next.get(key);
+    if (next === undefined) {
+      const isType = typed && key === "@type";
+      const member = isType ? undefined : members.find(key);
+      if (member === undefined && !isType) return giveUp();
+      next = createShape(shape, member);
+      if (count >= mostShapes) return next;
+      count += 1;
+      shape.next.set(key, next);
+    }
+    shape.lastKey = key;
+    shape.lastNext = next;
+    return next;
+  }
+
+  function orderOf(last: Shape): Order {
+    const fields: { readonly place: number; readonly member: Member }[] = [];
+    const places = new Map<Shape, number>();
+    const chain: Shape[] = [];
+    for (let shape = last; shape.parent !== undefined; shape = shape.parent) chain.push(shape);
+    for (const [place, shape] of chain.reverse().entries()) {
+      places.set(shape, place);
+      if (shape.member !== undefined) fields.push({ place, member: shape.member });
+    }
+    const numbers = new Set(fields.map(({ member }) => member.field.number));
+    const oneofs = fields.flatMap(({ member: { field } }) => field.oneof?.localName ?? []);
+    if (numbers.size < fields.length || new Set(oneofs).size < oneofs.length) giveUp();
+    if (members.required.some((number) => !numbers.has(number))) giveUp();
+    if (members.requiredOneofs.some((name) => !oneofs.includes(name))) giveUp();
+    fields.sort((a, b) => a.member.field.number - b.member.field.number);
+    const order = { places: fields.map(({ place }) => place), writes: fields.map(({ member }) => member.write) };
+    last.order = order;
+    return order;
+  }
+
+  return { root, after, orderOf };
+}

@@ -1,0 +1,112 @@
+import { sortedRecord } from "../sorted.js";
+import { giveUp } from "./doubt.js";
+import type { Encoding } from "./encoding.js";
+
+/** Writes a message without its tag and length. Returns it as the checks of rules want it, if there are such checks. */
+export type WriteMessage = (out: Encoding, json: unknown) => unknown;
+
+/** Whether something is a mapping. */
+export function isObject(json: unknown): json is { readonly [key: string]: unknown } {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/** The keys of a map in the order of its bytes. */
+export function keysInOrder(json: { readonly [key: string]: unknown }): readonly string[] {
+  const keys = Object.keys(json);
+  return keys.length < 2 ? keys : Object.keys(sortedRecord(json));
+}
+
+/** A `google.protobuf.Duration` as the checks want it. */
+interface Span {
+  readonly seconds: bigint;
+  readonly nanos: number;
+}
+
+const mostSeconds = 315_576_000_000;
+/** Configurations repeat their durations: what was read is kept, up to so many. */
+const mostSpans = 1000;
+const spans = new Map<unknown, Span>();
+
+function spanOf(json: unknown): Span {
+  const known = spans.get(json);
+  if (known !== undefined) return known;
+  const match = typeof json === "string" ? /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(json) : null;
+  if (match === null || Number(match[1]) > mostSeconds) return giveUp();
+  const span = { seconds: BigInt(match[1] ?? ""), nanos: Number((match[2] ?? "").padEnd(9, "0")) };
+  if (spans.size >= mostSpans) spans.clear();
+  spans.set(json, span);
+  return span;
+}
+
+const duration: WriteMessage = (out, json) => {
+  const span = spanOf(json);
+  if (span.seconds !== 0n) {
+    out.tag(0x08);
+    out.varint(Number(span.seconds));
+  }
+  if (span.nanos !== 0) {
+    out.tag(0x10);
+    out.varint(span.nanos);
+  }
+  return span;
+};
+
+/** A JSON value counts for three messages in bytes: the value, its entry in the map, and the map. */
+const levels = 3;
+
+const struct: WriteMessage = (out, json) => {
+  if (!isObject(json)) return giveUp();
+  out.enter(levels);
+  for (const key of keysInOrder(json)) {
+    out.tag(0x0a);
+    const entry = out.open(1);
+    out.tag(0x0a);
+    out.string(key);
+    nested(out, 0x12, value, json[key]);
+    out.close(entry, 1);
+  }
+  out.leave(levels);
+  return undefined;
+};
+
+const list: WriteMessage = (out, json) => {
+  if (!Array.isArray(json)) return giveUp();
+  out.enter(levels);
+  for (const item of json) nested(out, 0x0a, value, item);
+  out.leave(levels);
+  return undefined;
+};
+
+const value: WriteMessage = (out, json) => {
+  if (typeof json === "string") {
+    out.tag(0x1a);
+    out.string(json);
+  } else if (typeof json === "number") {
+    if (!Number.isFinite(json)) return giveUp();
+    out.tag(0x11);
+    out.double(json);
+  } else if (typeof json === "boolean") {
+    out.tag(0x20);
+    out.varint(json ? 1 : 0);
+  } else if (json === null) {
+    out.tag(0x08);
+    out.varint(0);
+  } else if (Array.isArray(json)) nested(out, 0x32, list, json);
+  else nested(out, 0x2a, struct, json);
+  return undefined;
+};
+
+function nested(out: Encoding, tag: number, write: WriteMessage, json: unknown): void {
+  out.tag(tag);
+  const start = out.open(1);
+  write(out, json);
+  out.close(start, 1);
+}
+
+/** The messages that have a form of their own in JSON, and are read here; others are wrappers, or are not read. */
+export const wellKnown: { readonly [typeName: string]: WriteMessage } = {
+  "google.protobuf.Duration": duration,
+  "google.protobuf.Struct": struct,
+  "google.protobuf.ListValue": list,
+  "google.protobuf.Value": value,
+};
