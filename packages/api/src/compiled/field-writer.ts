@@ -6,7 +6,7 @@ import type { Encoding } from "./encoding.js";
 import type { MessageWriter } from "./message-writer.js";
 import { enumScalar, type Scalar, scalarOf } from "./scalars.js";
 import type { WriteField } from "./shape.js";
-import { isObject, keysInOrder, type WriteMessage } from "./well-known.js";
+import { isObject, keysInOrder } from "./well-known.js";
 
 type WriterOf = (schema: DescMessage) => MessageWriter;
 
@@ -75,13 +75,15 @@ function oneMessage(number: number, { schema, write }: MessageWriter, check: Val
   // What messages of other kinds are to a check, nobody says here.
   if (check !== undefined && !isChecked(schema)) return giveUp;
   const tag = number * 8 + delimited;
-  let reserved = 1;
+  let usual = 1;
   return (out, json) => {
     out.tag(tag);
+    // A message of its own kind inside may change what is usual.
+    const reserved = usual;
     const start = out.open(reserved);
     const value = write(out, json);
     if (check !== undefined) keep(check(value));
-    reserved = out.close(start, reserved);
+    usual = out.close(start, reserved);
   };
 }
 
@@ -185,5 +187,3 @@ function writeMapValue(
     write(out, value);
   };
 }
-
-export type { WriteMessage };

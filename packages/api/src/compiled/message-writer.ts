@@ -147,7 +147,7 @@ function createWriters(registry: Registry): Writers {
 
   /** What an `Any` holds is written in one order too; its type URL has the usual prefix and is of v3. */
   function anyWriter(schema: DescMessage): MessageWriter {
-    let reserved = 2;
+    let usual = 2;
     const write: WriteMessage = (out, json) => {
       const url = isObject(json) ? json["@type"] : undefined;
       const content = typeof url === "string" ? writers.byUrl(url) : undefined;
@@ -157,10 +157,12 @@ function createWriters(registry: Registry): Writers {
       out.tag(0x0a);
       out.string(typeUrl);
       out.tag(0x12);
+      // What it holds may change what is usual.
+      const reserved = usual;
       const start = out.open(reserved);
       content.writeTyped(out, json);
       if (out.isEmptySince(start, reserved)) out.takeBack(start - 1);
-      else reserved = out.close(start, reserved);
+      else usual = out.close(start, reserved);
       out.leave();
       return { typeUrl };
     };
