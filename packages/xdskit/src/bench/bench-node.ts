@@ -10,12 +10,12 @@ export interface NodeContext {
   readonly times: Times;
   /** Milliseconds. */
   readonly now: () => number;
-  /** Of the run. */
-  readonly startedAt: number;
+  /** When the run began. */
+  readonly startedAt: () => number;
   /** A node holds everything that it asked for, for the first time. */
   readonly completed: () => void;
   /** A stream ended by itself: `again` opens what is lacking, later. */
-  readonly retry: (again: () => void) => void;
+  readonly retry: (again: () => void, wasAnswered: boolean) => void;
 }
 
 /** What sets one node apart. */
@@ -37,8 +37,9 @@ export class BenchNode {
   readonly #streams: (GrpcStream | undefined)[];
   #connection: Connection | undefined;
   #dialledAt: number | undefined;
-  /** Set while it is connecting again. */
+  /** Set while it is connecting again, having been connected before. */
   #reconnectedAt: number | undefined;
+  #wasConnected = false;
   /** Connected again, and was sent nothing new yet. */
   #isUpToDate = false;
   #resumedAt: number | undefined;
@@ -83,13 +84,14 @@ export class BenchNode {
   dialled(): void {
     const now = this.#context.now();
     if (this.#dialledAt === undefined) this.#dialledAt = now;
-    else this.#reconnectedAt ??= now;
+    else if (this.#wasConnected) this.#reconnectedAt ??= now;
   }
 
   /** The connection is up. */
   attach(connection: Connection): void {
     const { times, now } = this.#context;
     this.#connection = connection;
+    this.#wasConnected = true;
     if (this.#reconnectedAt === undefined) {
       times.connect.add(now() - (this.#dialledAt ?? now()));
     } else {
@@ -153,7 +155,7 @@ export class BenchNode {
     this.#context.tally.streamEnded(status, wasAnswered);
     this.#closed(index);
     this.#isUpToDate = true;
-    this.#context.retry(() => this.#pump());
+    this.#context.retry(() => this.#pump(), wasAnswered);
   }
 
   #received(index: number, message: Uint8Array): void {
@@ -169,7 +171,7 @@ export class BenchNode {
       tally.streams.failed++;
       this.#streams[index]?.close();
       this.#closed(index);
-      this.#context.retry(() => this.#pump());
+      this.#context.retry(() => this.#pump(), false);
       return;
     }
     if (response === undefined) {
@@ -207,8 +209,8 @@ export class BenchNode {
   #complete(): void {
     const { times, now, startedAt, completed } = this.#context;
     this.#isComplete = true;
-    times.sinceStart.add(now() - startedAt);
-    times.sinceDial.add(now() - (this.#dialledAt ?? startedAt));
+    times.sinceStart.add(now() - startedAt());
+    times.sinceDial.add(now() - (this.#dialledAt ?? startedAt()));
     completed();
   }
 }

@@ -21,7 +21,7 @@ export class Carrier {
   readonly #hasStalling: boolean;
   #connection: Connection | undefined;
   #isUp = false;
-  /** Attempts, and times that streams ended, since it was up. */
+  /** Attempts, and times that streams ended unanswered, in a row since it was up. */
   #failures = 0;
   #failedStreams = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -72,8 +72,9 @@ export class Carrier {
     this.#connection = opened;
   }
 
-  /** Calls later, unless the connection went meanwhile: then everything is opened again anyway. Streams that end together wait once. */
-  retry(again: () => void): void {
+  /** Calls later, unless the connection went meanwhile: then everything is opened again anyway. Streams that end together wait once. One that was answered begins anew, as Envoy's. */
+  retry(again: () => void, wasAnswered: boolean): void {
+    if (wasAnswered) this.#failedStreams = 0;
     this.#retries.push(again);
     if (this.#retries.length > 1) return;
     this.#retryTimer = setTimeout(

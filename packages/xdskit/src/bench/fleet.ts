@@ -15,7 +15,7 @@ export interface Fleet {
   readonly carriers: readonly Carrier[];
   readonly tally: Tally;
   readonly times: Times;
-  /** When the first connection was begun: `performance.now()`. */
+  /** When the first connection was begun, as `performance.now()` says; before that, when the fleet was built. */
   readonly startedAt: number;
   /** Nodes that held everything once. */
   readonly complete: number;
@@ -44,7 +44,7 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
   const tally = new Tally();
   const times = new Times();
   const targets = options.servers.map((address) => targetOf(address, options));
-  const startedAt = performance.now();
+  let startedAt = performance.now();
   let complete = 0;
   let resolveAll = () => {};
   const allComplete = new Promise<void>((resolve) => {
@@ -62,8 +62,8 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
   for (let first = 0; first < count; first += perConnection) {
     const place = carriers.length;
     const context = {
-      ...{ tally, times, startedAt, completed, now: () => performance.now() },
-      retry: (again: () => void) => carriers[place]?.retry(again),
+      ...{ tally, times, completed, startedAt: () => startedAt, now: () => performance.now() },
+      retry: (again: () => void, wasAnswered: boolean) => carriers[place]?.retry(again, wasAnswered),
     };
     const carried: BenchNode[] = [];
     for (let number = first; number < Math.min(count, first + perConnection); number++) {
@@ -87,7 +87,10 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
   };
 
   return {
-    ...{ nodes: all, carriers, tally, times, startedAt, allComplete },
+    ...{ nodes: all, carriers, tally, times, allComplete },
+    get startedAt() {
+      return startedAt;
+    },
     get complete() {
       return complete;
     },
@@ -95,14 +98,15 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
       for (const { connecting } of targets) await Promise.all([connecting.tls(), connecting.headers()]);
     },
     start() {
+      // Not before: to build a large fleet takes a while.
+      startedAt = performance.now();
       const { ramp: perSecond } = options;
       if (perSecond === undefined) {
         for (let index = 0; index < mostDialling; index++) dialNext();
         return;
       }
-      const from = performance.now();
       ramp = setInterval(() => {
-        const due = Math.ceil(((performance.now() - from) / 1_000) * perSecond);
+        const due = Math.ceil(((performance.now() - startedAt) / 1_000) * perSecond);
         while (dialled < Math.min(due, carriers.length)) carriers[dialled++]?.dial();
         if (dialled >= carriers.length) clearInterval(ramp);
       }, rampStepMs);
