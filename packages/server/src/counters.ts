@@ -45,8 +45,14 @@ export function createCounters(): Counters {
     stream: ({ api, variant, only }) => {
       const service = only?.name ?? "ads";
       return row(streams, `${api} ${variant} ${service}`, () => ({
-        ...{ api, variant, service },
-        ...{ open: 0, behind: 0, opened: 0, requests: 0, requestBytes: 0 },
+        api,
+        variant,
+        service,
+        open: 0,
+        behind: 0,
+        opened: 0,
+        requests: 0,
+        requestBytes: 0,
       }));
     },
     type: (type, variant) => {
@@ -55,9 +61,18 @@ export function createCounters(): Counters {
       // Clients may ask for anything: what is no known type shares one row, or they could make the table grow without end.
       const { typeUrl, name } = type.schema === undefined ? unknownTypes : type;
       const found = row(types, `${variant} ${typeUrl}`, () => ({
-        ...{ typeUrl, type: name, variant },
-        ...{ responses: 0, heartbeats: 0, resources: 0, removals: 0, responseBytes: 0 },
-        ...{ acknowledged: 0, rejected: 0, rejectedVersions: 0, stale: 0 },
+        typeUrl,
+        type: name,
+        variant,
+        responses: 0,
+        heartbeats: 0,
+        resources: 0,
+        removals: 0,
+        responseBytes: 0,
+        acknowledged: 0,
+        rejected: 0,
+        rejectedVersions: 0,
+        stale: 0,
       }));
       byType[variant].set(type, found);
       return found;
@@ -90,14 +105,15 @@ export function createCounters(): Counters {
       return Array.from(refused, ([code, count]) => ({ code, count }));
     },
     work() {
-      const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0 };
+      const configurations = this.configurationsApplied;
+      const done = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0, configurations };
       for (const { opened, open, requests } of streams.values()) {
         done.streamsOpened += opened;
         done.streamsClosed += opened - open;
         done.requests += requests;
       }
       for (const { responses } of types.values()) done.responses += responses;
-      return { ...done, configurations: this.configurationsApplied };
+      return done;
     },
     configurationsApplied: 0,
     configurationsRefused: 0,

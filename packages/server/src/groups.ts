@@ -82,8 +82,18 @@ export function createGroups(
     const of = (node: Node) => {
       const found = settings(node);
       if (found === undefined) return undefined;
-      const key = JSON.stringify([found.name, ...found.layers]);
-      return { ...found, ttl: found.ttl ?? ttlByDefault, ...viewsOf(views, found), key };
+      const { name, layers, loadReports, ttl = ttlByDefault, resourceErrors } = found;
+      const { onReject, rollout } = viewsOf(views, found);
+      return {
+        name,
+        layers,
+        loadReports,
+        ttl,
+        resourceErrors,
+        onReject,
+        rollout,
+        key: JSON.stringify([name, ...layers]),
+      };
     };
     return { of, configured: [] };
   }

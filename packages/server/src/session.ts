@@ -59,13 +59,22 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   constructor(context: SessionContext, connection: Connection, id: number) {
     const { types, limits, defaultNode, onDemand, naming } = context;
+    const { authorities, resourceErrors } = naming;
     const { method, peer } = connection;
     const { variant, api, only } = method;
     this.#context = context;
     this.#connection = connection;
     this.#info = { id, method, peer };
     this.#stream = createStream({
-      ...{ variant, api, only, types, limits, defaultNode, onDemand, ...naming },
+      variant,
+      api,
+      only,
+      types,
+      limits,
+      defaultNode,
+      onDemand,
+      authorities,
+      resourceErrors,
       progressed: () => this.#wantsWork("answers"),
     });
     this.#unsettledSince = context.clock.now();
@@ -314,9 +323,10 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#resourceErrors = admission.resourceErrors;
     this.#membership = admission.join(this, tellsTtl(this.#info.method, node, admission.ttl) ? this : undefined);
     const { group } = this.#membership;
-    this.#order = this.#context.orders?.join(this.#info.method, node, group);
+    const { id, method, peer } = this.#info;
+    this.#order = this.#context.orders?.join(method, node, group);
     if (this.#order !== undefined) this.#alarm = createAlarm(this.#context.clock, () => this.#timePassed());
-    const stream: NodeStreamInfo = { ...this.#info, node, group };
+    const stream: NodeStreamInfo = { id, method, peer, node, group };
     this.#opened = stream;
     events.emit(() => ({ kind: "stream-opened", stream }));
   }

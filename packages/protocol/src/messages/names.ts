@@ -106,7 +106,7 @@ export class RequestNames {
   learn(): void {
     const reader = this.#reader;
     if (reader === undefined || this.#known !== undefined || this.#to === apart || this.#locators.length > 0) return;
-    this.#known = { ...this.identity, set: undefined };
+    this.#known = { count: this.#count, fingerprint: this.#fingerprint, set: undefined };
     known.learn(reader.bytes, this.#from, this.#to, this.#known);
   }
 

@@ -104,7 +104,8 @@ export class Delivery<Asked extends Request, Asker extends Subscriber> {
     // What is there and may not be sent yet is no more absent than what is undecided.
     const later = among(asker.owed, heldBack === undefined ? undecided : new Set([...undecided, ...heldBack]));
     const absenceUnsaid = isAbsenceUnsaid(type, node);
-    const need = needOf(asker, current, asker.owed.without(later), { ...options, absenceUnsaid, errors });
+    const about = { variant: options.variant, absenceUnsaid, errors };
+    const need = needOf(asker, current, asker.owed.without(later), about);
     asker.errors = noErrors;
     const response = sharedResponse(this.#rules, need, headOf(asker, current, told));
     holdAll(asker, current, later);

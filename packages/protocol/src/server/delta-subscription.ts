@@ -1,6 +1,6 @@
 import type { ApiVersion, ResourceName, ResourceType } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
-import { noSubscription, type Subscription, wildcardName } from "../subscription.js";
+import { type Subscription, wildcardName } from "../subscription.js";
 
 /** What a delta client subscribed to on one (stream, type). */
 export interface DeltaSubscription extends Subscription {
@@ -47,7 +47,7 @@ export function nextDeltaSubscription(
 
 function first(subscribe: NameSet, unsubscribe: NameSet, type: ResourceType, api: ApiVersion): DeltaSubscription {
   const wildcard = subscribe.size === 0 && unsubscribe.size === 0 && type.emptyFirstRequest === "wildcard";
-  return { ...noSubscription, wildcard, sticky: wildcard && api === "v2" };
+  return { wildcard, names: NameSet.empty, sticky: wildcard && api === "v2" };
 }
 
 function* absentFrom(set: NameSet, names: NameSet): Iterable<ResourceName> {

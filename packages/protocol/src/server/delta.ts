@@ -38,15 +38,14 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const step = next(undefined, request, subscriber, surroundings);
     const { wildcard } = step.subscription;
     const claimed = request.claimed.size === 0 ? undefined : request.claimed;
-    return {
-      ...subscriber,
+    return Object.assign(subscriber, {
       subscription: step.subscription,
       claimed,
       // What a claim does not cover is found when it is settled.
       owed: claimed === undefined ? step.owed : subscriber.owed,
       // Rule 59: without it a client that has nothing of a type would wait. One that claims to have everything does not (rule 105).
       mustAnswer: wildcard && claimed === undefined && subscriber.type.schema !== undefined,
-    };
+    });
   },
 
   receive(asker, request, surroundings, now) {
@@ -170,8 +169,10 @@ function next(
 ): DeltaStep {
   const step = nextDeltaSubscription(before, subscribe.toSet(), unsubscribe.toSet(), type, api);
   const parameters = subscribe.wildcardParameters ?? (step.everything ? undefined : before?.parameters);
-  const subscription = { ...step.subscription, parameters };
-  return { ...step, subscription, owed: subscription.wildcard ? asWildcardHas(step.owed, subscription) : step.owed };
+  const { wildcard, names, sticky } = step.subscription;
+  const subscription = { wildcard, names, sticky, parameters };
+  const owed = wildcard ? asWildcardHas(step.owed, subscription) : step.owed;
+  return { subscription, owed, dropped: step.dropped, everything: step.everything };
 }
 
 /** Rules 97, 98: of what a client no longer names it is to have the variant that the wildcard has. */

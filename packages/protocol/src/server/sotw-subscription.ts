@@ -1,6 +1,6 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
-import type { NameSet } from "../name-set.js";
-import { noSubscription, type Subscription, wildcardName } from "../subscription.js";
+import { NameSet } from "../name-set.js";
+import { type Subscription, wildcardName } from "../subscription.js";
 
 /** What a SotW client subscribed to on one (stream, type), and what of its past decides how no names are read. */
 export interface SotwSubscription extends Subscription {
@@ -27,5 +27,5 @@ export function nextSotwSubscription(
   }
   const everNamed = before?.everNamed ?? false;
   const wildcard = !everNamed && type.emptyFirstRequest === "wildcard";
-  return { ...noSubscription, wildcard, everNamed, sticky: wildcard && api === "v2" };
+  return { wildcard, names: NameSet.empty, everNamed, sticky: wildcard && api === "v2" };
 }

@@ -39,15 +39,14 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   begin(subscriber, request, surroundings) {
     // Rule 30: whatever nonce the first request carries, it is of another stream.
     const { type } = subscriber;
-    const asker: SotwSubscriber = {
-      ...subscriber,
+    const asker: SotwSubscriber = Object.assign(subscriber, {
       isWhole: type.fullState,
       subscription: next(undefined, request, type, surroundings),
       lastNames: request.names.identity,
       settled: true,
       crossed: undefined,
       claimed: undefined,
-    };
+    });
     startAnew(asker, request);
     return asker;
   },
@@ -182,8 +181,8 @@ function next(
   type: ResourceType,
   { api }: Surroundings,
 ): SotwSubscription {
-  const { parameters: _, ...subscription } = nextSotwSubscription(before, names.toSet(), type, api);
-  return { ...subscription, parameters: names.wildcardParameters };
+  const { wildcard, names: named, everNamed, sticky } = nextSotwSubscription(before, names.toSet(), type, api);
+  return { wildcard, names: named, everNamed, sticky, parameters: names.wildcardParameters };
 }
 
 function subscribe(asker: SotwSubscriber, request: SotwRequest, surroundings: Surroundings): void {

@@ -69,7 +69,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       warming: ({ type }) => this.#warming.namesOf(type.typeUrl),
     };
     this.#delivery = new Delivery(rules, {
-      ...{ options, told: this.#told, warming: this.#warming, mover: this.#mover, askers: this.#askers },
+      options,
+      told: this.#told,
+      warming: this.#warming,
+      mover: this.#mover,
+      askers: this.#askers,
       surroundings: this.#surroundings,
     });
   }
