@@ -40,7 +40,7 @@ function handle(fleet: Fleet, eventLoop: () => EventLoopStats | undefined, reque
     }
     case "GET /stats": {
       const { user, system } = process.cpuUsage();
-      const { rss, heapUsed } = process.memoryUsage();
+      const { rss, heapUsed, external } = process.memoryUsage();
       return {
         pid: process.pid,
         pids: [process.pid],
@@ -48,6 +48,7 @@ function handle(fleet: Fleet, eventLoop: () => EventLoopStats | undefined, reque
         user_ms: Math.round(user / 1000),
         sys_ms: Math.round(system / 1000),
         heap_bytes: heapUsed,
+        external_bytes: external,
         marker: fleet.marker,
         event_loop: eventLoop(),
       };
