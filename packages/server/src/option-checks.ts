@@ -10,6 +10,7 @@ import type { ServerOptions } from "./xds-server.js";
  */
 export function checkOptions({
   eventLoop,
+  keepalive,
   onDemand,
   ordering,
   rest,
@@ -31,6 +32,10 @@ export function checkOptions({
   if (rest !== undefined) checkRest(rest);
   for (const [option, value] of Object.entries(ordering || {})) {
     if (value !== undefined && !(value >= 0)) throw wrong(`ordering.${option}`, "milliseconds", value);
+  }
+  for (const [option, value] of Object.entries(keepalive ?? {})) {
+    if (value !== undefined && !(option === "maxAgeMs" ? value > 0 : value >= 0))
+      throw wrong(`keepalive.${option}`, "milliseconds", value);
   }
   for (const [option, value] of Object.entries(eventLoop || {})) {
     if (value !== undefined && !(value >= 1)) throw wrong(`eventLoop.${option}`, "milliseconds, at least 1", value);

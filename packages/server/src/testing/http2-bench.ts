@@ -74,6 +74,7 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
     data: (bytes, from) => told.push(`data:${bytes.toString("latin1", from)}`),
     ended: () => told.push("ended"),
     drained: () => told.push("drained"),
+    stopped: () => told.push("stopped"),
     closed: () => told.push("closed"),
   });
   const connection = new Http2Connection(

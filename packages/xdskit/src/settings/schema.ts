@@ -105,6 +105,15 @@ const limits = z.strictObject({
   report_bytes: count.optional(),
 });
 
+const anAge = 'expected "off", or a duration with its unit, such as "30m" or "12h"';
+const age = duration.refine((ms) => ms >= 1_000, { error: "a connection needs a second at least" });
+const keepalive = z.strictObject({
+  interval: duration.optional(),
+  timeout: duration.optional(),
+  max_age: z.union([z.literal("off"), age], { error: anAge }).optional(),
+  max_age_grace: duration.optional(),
+});
+
 const folderSettings = z.strictObject({
   settle: duration.optional(),
   poll: duration.optional(),
@@ -137,7 +146,7 @@ export const settingsSchema = z.strictObject({
   rollout: rollout.optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
-  keepalive: z.strictObject({ interval: duration.optional(), timeout: duration.optional() }).optional(),
+  keepalive: keepalive.optional(),
   load_reports: loadReports.optional(),
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),

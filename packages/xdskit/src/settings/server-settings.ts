@@ -67,7 +67,7 @@ export function whereServed<T>(
 
 /** The server's options, as far as the settings say so. */
 export function serverOptions(settings: Settings): ServerOptions {
-  const { default_node: node, keepalive, rest } = settings;
+  const { default_node: node, rest } = settings;
   return {
     groups: groupSettings(settings),
     ttl: settings.ttl,
@@ -78,7 +78,7 @@ export function serverOptions(settings: Settings): ServerOptions {
     loadReports: loadReportSettings(settings.load_reports),
     ordering: orderingOptions(settings),
     workers: settings.workers,
-    keepalive: defined({ intervalMs: keepalive?.interval, timeoutMs: keepalive?.timeout }),
+    keepalive: keepaliveOptions(settings),
     rest: defined({ holdMs: rest?.hold, requestTimeoutMs: rest?.request_timeout }),
     defaultNode: node === undefined ? undefined : nodeNamed(node.id, node.cluster ?? ""),
   };
@@ -93,6 +93,11 @@ export function serverTls(loaded: LoadedSettings<Pick<Settings, "tls">>): Server
     keyFile: pathFromSettings(loaded, tls.key),
     clientCaFile: tls.client_ca && pathFromSettings(loaded, tls.client_ca),
   };
+}
+
+function keepaliveOptions({ keepalive = {} }: Settings): ServerOptions["keepalive"] {
+  const { interval: intervalMs, timeout: timeoutMs, max_age: age, max_age_grace: maxAgeGraceMs } = keepalive;
+  return defined({ intervalMs, timeoutMs, maxAgeMs: age === "off" ? Infinity : age, maxAgeGraceMs });
 }
 
 function orderingOptions({ ordering }: Settings): ServerOptions["ordering"] {

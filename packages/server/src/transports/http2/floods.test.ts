@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, it, mock } from "node:test";
 import { resourceTypes } from "@xdskit/api";
+import { defaultKeepalive } from "../../keepalive.js";
 import { data, http2Bench, noSettings, open, preface, request, setting, uint32 } from "../../testing/http2-bench.js";
 import { flag, frame } from "./frames.js";
 import { encodeHeaders } from "./hpack/header-encoder.js";
@@ -88,7 +89,7 @@ describe("floods of one client end its connection, and cost no memory:", () => {
     const { send, out, streams, connection } = http2Bench({ streams: 10 });
     for (let id = 1; id < 41; id += 2) send(open(id));
     assert.equal(out().filter((word) => word.endsWith(`:${http2Error.refusedStream}`)).length, 10);
-    assert.deepEqual([streams.length, connection.openStreams], [10, 10]);
+    assert.deepEqual([streams.length, connection.streams.size], [10, 10]);
   });
 
   it("a window of 0 for ever: what waits is one response for each stream, and is not copied", () => {
@@ -119,7 +120,7 @@ it("healthy clients are not taken for floods: a response and its answer, 100,000
 describe("a connection is closed", () => {
   /** Runs a test with a socket to a listening transport, while time stands still. */
   async function withSocket(test: (socket: Socket) => Promise<void>): Promise<void> {
-    const keepalive = { intervalMs: 1_000_000, timeoutMs: 1_000_000 };
+    const keepalive = { ...defaultKeepalive, intervalMs: 1_000_000, timeoutMs: 1_000_000 };
     const transport = createGrpcTransport({ types: resourceTypes, keepalive, requestBytes: 1_000_000 });
     const refuse = () => ({ code: 14 as const, message: "nobody serves" });
     const address = await transport.listen("127.0.0.1:0", refuse, []);

@@ -124,6 +124,10 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
     if (!this.#isEnded && !this.#isClosed && !this.#method.unary) this.#handler?.drained();
   }
 
+  stopped(): void {
+    this.end(statusCode.ok, "");
+  }
+
   closed(): void {
     this.#isClosed = true;
     this.#reader.close();
@@ -196,5 +200,5 @@ const deadlineExceeded = 4 as StatusCode;
 
 function refuseBy(stream: ServerStream, block: Uint8Array): StreamHandler {
   stream.end(block);
-  return { data() {}, ended() {}, drained() {}, closed() {} };
+  return { data() {}, ended() {}, drained() {}, stopped() {}, closed() {} };
 }

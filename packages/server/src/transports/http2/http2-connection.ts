@@ -76,8 +76,9 @@ export class Http2Connection implements StreamOwner {
     return this.#incoming.isOpen;
   }
 
-  get openStreams(): number {
-    return this.#streams.size;
+  /** Those that are open. */
+  get streams(): ReadonlyMap<number, StreamState> {
+    return this.#streams;
   }
 
   /** Pings sent and not answered. */

@@ -10,6 +10,8 @@ export interface StreamHandler {
   ended(): void;
   /** There is room to send again. */
   drained(): void;
+  /** The connection is to end: so is what is served, cleanly. */
+  stopped(): void;
   /** Nothing is left of the stream, whatever the reason. Called once. */
   closed(): void;
 }

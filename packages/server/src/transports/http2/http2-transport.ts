@@ -10,6 +10,8 @@ import type { Accept, Transport } from "../../transport.js";
 import { discoveryMethods } from "../discovery-methods.js";
 import { listenAddress, listenError } from "../listening.js";
 import { peerOf } from "../peer.js";
+import { limitAge } from "./connection-age.js";
+import { endInput, stopCalls } from "./connection-end.js";
 import type { ConnectionLimits } from "./connection-host.js";
 import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { Http2Connection } from "./http2-connection.js";
@@ -44,6 +46,8 @@ const prefaceMs = 10_000;
 
 /** A connection that we ended may stay so long until its client has read what was sent, and closes it too, in milliseconds. */
 const lingerMs = 10_000;
+/** The same where the server itself ends: what was written goes out by the kernel also without us. */
+const lastLingerMs = 250;
 
 /**
  * Connections that the kernel keeps until they are accepted, as far as it lets us (net.core.somaxconn): Node's own 511 lose handshakes when a fleet comes back at
@@ -93,7 +97,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
         write: (chunks) => writeToSocket(socket, chunks),
         finish() {
           socket.end();
-          setTimeout(() => socket.destroy(), lingerMs).unref();
+          setTimeout(() => socket.destroy(), isClosing ? lastLingerMs : lingerMs).unref();
         },
         now: () => performance.now(),
         accept: (head, stream) => serveGrpc(context, head, stream, peer),
@@ -124,6 +128,14 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
         failed(error);
       }
     }
+    const stopAgeing = limitAge(
+      {
+        goAway: guarded(() => connection.goAway()),
+        stopCalls: guarded(() => stopCalls(connection)),
+        destroy: () => socket.destroy(),
+      },
+      keepalive,
+    );
     socket.on("data", (bytes: Buffer) => {
       if (budget.hasTime(socket)) receive(bytes);
       else budget.spend(socket, !connection.isOpen, () => receive(bytes));
@@ -135,10 +147,20 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     // What went wrong is of no use: "close" follows.
     socket.on("error", () => {});
     // A fleet that goes does so in one turn: what that costs is spread over several as well.
-    socket.on("end", () => budget.defer(socket, () => finish(socket)));
+    socket.on("end", () =>
+      budget.defer(
+        socket,
+        guarded(() => {
+          if (endInput(connection)) finish(socket);
+          // It cannot give us room any more: what does not go out by then never does.
+          else setTimeout(() => socket.destroy(), lingerMs).unref();
+        }),
+      ),
+    );
     socket.on("close", () => {
       clearTimeout(late);
       stopPings();
+      stopAgeing();
       connections.delete(socket);
       budget.spend(
         socket,
@@ -181,7 +203,11 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     async close(timeoutMs) {
       isClosing = true;
       const ended = [...servers].map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
-      for (const connection of connections.values()) connection.goAway();
+      for (const [socket, connection] of connections) {
+        // Nobody is there to be told, or nobody yet.
+        if (connection.isOpen) connection.goAway();
+        else socket.destroy();
+      }
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, timeoutMs);

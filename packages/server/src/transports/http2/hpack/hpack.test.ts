@@ -157,7 +157,7 @@ function serve(socket: Socket, heads: RequestHead[]): void {
       accept(head, stream) {
         heads.push(head);
         stream.end(encodeHeaders([[":status", "204"]]));
-        return { data() {}, ended() {}, drained() {}, closed() {} };
+        return { data() {}, ended() {}, drained() {}, stopped() {}, closed() {} };
       },
     },
     { streams: 10, headerBytes: 65_536 },
