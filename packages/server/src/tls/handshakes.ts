@@ -19,13 +19,21 @@ export function followHandshakes(server: Server, timeoutMs: number, failed?: Han
     // Not by "close", which these do not always tell once TLS has taken them over.
     setTimeout(() => strangers.delete(socket), timeoutMs).unref();
   });
+  server.on("secureConnection", (socket) => {
+    const below = belowOf(socket);
+    if (below !== undefined) strangers.delete(below);
+  });
   server.on("tlsClientError", (error, socket) => {
     const reason = reasonOf(error, socket);
     if (reason === undefined) return;
-    const { _parent: below } = socket as TLSSocket & { readonly _parent?: Socket };
+    const below = belowOf(socket);
     failed?.((below && peers.get(below)) ?? "unknown", reason);
   });
   return strangers;
+}
+
+function belowOf(socket: TLSSocket): Socket | undefined {
+  return (socket as TLSSocket & { readonly _parent?: Socket })._parent;
 }
 
 /** In words, as far as the usual faults go; else by OpenSSL's code. Undefined where a client went away, as who looks whether a port is open does. */

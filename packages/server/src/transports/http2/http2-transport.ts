@@ -208,13 +208,14 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
         if (connection.isOpen) connection.goAway();
         else socket.destroy();
       }
+      for (const socket of strangers.flatMap((each) => [...each])) socket.destroy();
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, timeoutMs);
       });
       await Promise.race([Promise.all(ended), late]);
       clearTimeout(timer);
-      for (const socket of [...connections.keys(), ...strangers.flatMap((each) => [...each])]) socket.destroy();
+      for (const socket of connections.keys()) socket.destroy();
     },
     renew(renewed) {
       if (tls === undefined) return;
