@@ -34,6 +34,8 @@ export interface Http2Bench {
   /** The socket says that it is full, or has room again. */
   room(has: boolean): void;
   sentBytes(stream: number): number;
+  /** How often it wrote to the socket since the last call. */
+  writes(): number;
   /** The data that went out on a stream. */
   outBytes(stream: number): string;
 }
@@ -46,6 +48,7 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
   const dataOf = new Map<number, Buffer[]>();
   let finished = false;
   let room = true;
+  let writes = 0;
   const reader = createFrameReader((type, flags, stream, payload) => {
     const names = [
       "data",
@@ -81,6 +84,7 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
     {
       slab: new Slab(),
       write(chunks) {
+        writes += 1;
         reader.receive(Buffer.concat(chunks));
         return room ? "gone" : "full";
       },
@@ -102,6 +106,11 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
     send: (...frames) => connection.receive(Buffer.concat(frames)),
     out: () => words.splice(0),
     isFinished: () => finished,
+    writes() {
+      const before = writes;
+      writes = 0;
+      return before;
+    },
     room(has) {
       room = has;
       if (has) connection.drained();

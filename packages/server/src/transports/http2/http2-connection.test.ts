@@ -102,6 +102,27 @@ describe("sending", () => {
       ["data:1:16384", "data:3:16384", "data:1:13616", "data:3:13616"],
     );
   });
+  it("writes once what several streams are sent in one callback of the event loop, and what is much at once", async () => {
+    const { streams, send, out, room, writes } = http2Bench({ settings: setting(4, 10_000_000) });
+    send(open(1), open(3), frame(8, 0, 0, uint32(10_000_000)));
+    for (const stream of streams) stream.respond(request);
+    out();
+    writes();
+    for (const stream of streams) assert.equal(stream.send(Buffer.alloc(10)), true);
+    assert.deepEqual([writes(), out()], [0, []]);
+    await Promise.resolve();
+    assert.deepEqual([writes(), out()], [1, ["headers:1", "headers:3", "data:1:10", "data:3:10"]]);
+    // Nothing more is taken once the socket said that it is full.
+    room(false);
+    for (const stream of streams) assert.equal(stream.send(Buffer.alloc(10)), true);
+    await Promise.resolve();
+    assert.equal(streams[0]?.send(Buffer.alloc(10)), false);
+    assert.deepEqual([writes(), out()], [1, ["data:1:10", "data:3:10"]]);
+    room(true);
+    assert.deepEqual([writes(), out()], [1, ["data:1:10"]]);
+    streams[0]?.send(Buffer.alloc(5), Buffer.alloc(500_000));
+    assert.equal(writes(), 1);
+  });
   it("waits for the socket, and writes nothing into it meanwhile", () => {
     const { streams, send, out, room } = http2Bench();
     send(open(1));

@@ -150,7 +150,9 @@ export class Http2Connection implements StreamOwner {
   send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): boolean {
     this.#output.begin();
     const hasRoom = this.#sender.send(stream, prefix, body, tail);
-    this.#output.end();
+    // A change usually concerns the others too, in the same turn of the event loop: what all of them get is one write.
+    if (this.#streams.size > 1) this.#output.endLater();
+    else this.#output.end();
     return hasRoom;
   }
 

@@ -41,6 +41,8 @@ export class Output {
   #to = 0;
   #bytes = 0;
   #turns = 0;
+  /** A microtask will flush. */
+  #isAwaited = false;
   /** False once the socket said that it is full. */
   hasRoom = true;
   /** Bytes that were written since then all the same: answers, which no window holds back. */
@@ -60,6 +62,17 @@ export class Output {
   end(): void {
     this.#turns -= 1;
     if (this.#turns === 0) this.flush();
+  }
+
+  /** As `end`, but what was put goes out only once the callback of the event loop is over that this is in, unless it is much or others end a turn. */
+  endLater(): void {
+    this.#turns -= 1;
+    if (this.#turns > 0 || this.#isAwaited || this.#bytes === 0) return;
+    this.#isAwaited = true;
+    queueMicrotask(() => {
+      this.#isAwaited = false;
+      this.flush();
+    });
   }
 
   /** Puts the head of a frame, whose payload must follow. */
