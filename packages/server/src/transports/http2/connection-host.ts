@@ -1,5 +1,5 @@
 import type { ServerStream, StreamHandler } from "./http2-stream.js";
-import type { Slab, Written } from "./output.js";
+import type { OutputHost } from "./output.js";
 import type { RequestHead } from "./request-head.js";
 
 /** What one connection may cost. */
@@ -11,11 +11,7 @@ export interface ConnectionLimits {
 }
 
 /** What a connection needs from outside: it opens no socket, and reads no clock. */
-export interface ConnectionHost {
-  /** Where small frames are put until they are written; connections may share one. */
-  readonly slab: Slab;
-  /** Writes bytes as one. Those that are not gone afterwards are the socket's from then on; after `full` it calls `drained`. */
-  write(chunks: readonly Buffer[]): Written;
+export interface ConnectionHost extends OutputHost {
   /** No more is written: close once all has gone out. */
   finish(): void;
   /** Milliseconds, never going back. */

@@ -48,6 +48,8 @@ export class Http2Connection implements StreamOwner {
   #isBetween = false;
   /** The stream that content came for last; most connections have but one. */
   #current: StreamState | undefined;
+  /** It had several streams at once. */
+  #isShared = false;
   #lastStream = 0;
   #received = 0;
   #isOver = false;
@@ -60,10 +62,8 @@ export class Http2Connection implements StreamOwner {
     this.#limits = limits;
     this.#flood = new FloodGuard(host.now);
     this.#assembly = createHeaderAssembly(2 * limits.headerBytes);
-    this.#output = new Output(host.slab, (chunks) => host.write(chunks));
-    this.#sender = new Http2Sender(this.#output, this.#peer, this.#flood, (stream, trailers) =>
-      this.#finishStream(stream, trailers),
-    );
+    this.#output = new Output(host);
+    this.#sender = new Http2Sender(this.#output, this.#peer, this.#flood, this);
     this.#incoming = new IncomingFrames(this.#assembly, (type, flags, stream, payload) =>
       this.#frame(type, flags, stream, payload),
     );
@@ -143,7 +143,6 @@ export class Http2Connection implements StreamOwner {
 
   /** See `StreamState`, for which these four are. */
   respond(stream: StreamState, block: Uint8Array): void {
-    stream.hasResponded = true;
     this.#head(stream, block, false);
   }
 
@@ -151,7 +150,7 @@ export class Http2Connection implements StreamOwner {
     this.#output.begin();
     const hasRoom = this.#sender.send(stream, prefix, body, tail);
     // A change usually concerns the others too, in the same turn of the event loop: what all of them get is one write.
-    if (this.#streams.size > 1) this.#output.endLater();
+    if (this.#isShared) this.#output.endLater();
     else this.#output.end();
     return hasRoom;
   }
@@ -170,10 +169,7 @@ export class Http2Connection implements StreamOwner {
     this.#output.end();
   }
 
-  /**
-   * True for a plain frame of content, whole and alone, of a stream that is open: so an acknowledgement comes, and nothing but its bytes has to be looked at.
-   * False: nothing was done.
-   */
+  /** Takes a plain frame of content, whole and alone, of a stream that is open: so an acknowledgement comes. False: it is something else, and nothing was done. */
   #tookAlone(bytes: Buffer): boolean {
     if (!this.#isBetween || !isOneFrame(bytes, frameType.data, 0)) return false;
     const id = streamAt(bytes, 0);
@@ -297,6 +293,7 @@ export class Http2Connection implements StreamOwner {
     const head = readRequestHead(block.fields);
     const opened = new StreamState(this, id, this.#peer.window);
     opened.awaited = head.contentLength;
+    this.#isShared ||= this.#streams.size > 0;
     this.#streams.set(id, opened);
     opened.handler = this.#host.accept(head, opened);
     if (opened.isClosed) opened.handler.closed();
@@ -352,7 +349,6 @@ export class Http2Connection implements StreamOwner {
   }
 
   #finishStream(stream: StreamState, block: Uint8Array): void {
-    stream.hasResponded = true;
     this.#head(stream, block, true);
     // A client that goes on to send is told that nobody listens (8.1).
     if (!stream.isHalfClosed) this.#reset(stream.id, http2Error.noError);
@@ -393,6 +389,7 @@ export class Http2Connection implements StreamOwner {
   }
 
   #head(stream: StreamState, block: Uint8Array, isEnd: boolean): void {
+    stream.hasResponded = true;
     this.#write(headerFrames(stream.id, agreeOnTable(this.#peer, block), isEnd, this.#peer.frameBytes));
   }
 

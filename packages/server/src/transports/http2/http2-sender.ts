@@ -1,7 +1,7 @@
 import type { FloodGuard } from "./flood-guard.js";
 import { defaultFrameBytes, defaultWindow, frameType, largestWindow } from "./frames.js";
 import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
-import type { StreamState } from "./http2-stream.js";
+import type { StreamOwner, StreamState } from "./http2-stream.js";
 import type { Output } from "./output.js";
 import type { PeerSettings } from "./peer-settings.js";
 
@@ -13,23 +13,18 @@ export class Http2Sender {
   readonly #output: Output;
   readonly #peer: PeerSettings;
   readonly #flood: FloodGuard;
-  readonly #finish: (stream: StreamState, trailers: Uint8Array) => void;
+  readonly #owner: Pick<StreamOwner, "end">;
   /** Those with data to send and room in their own window; most connections never have one that waits. */
   #ready: Set<StreamState> | undefined;
   #window = defaultWindow;
   #isFlushing = false;
 
-  /** `finish` is called for a stream whose last data went out, if trailers wait. */
-  constructor(
-    output: Output,
-    peer: PeerSettings,
-    flood: FloodGuard,
-    finish: (stream: StreamState, trailers: Uint8Array) => void,
-  ) {
+  /** `owner` ends a stream whose last data went out, if trailers wait. */
+  constructor(output: Output, peer: PeerSettings, flood: FloodGuard, owner: Pick<StreamOwner, "end">) {
     this.#output = output;
     this.#peer = peer;
     this.#flood = flood;
-    this.#finish = finish;
+    this.#owner = owner;
   }
 
   /** Takes three parts of one piece of data; false when there is no room for more: what the peer does not take yet is all that is kept. */
@@ -133,7 +128,7 @@ export class Http2Sender {
 
   #afterSending(stream: StreamState): void {
     if (stream.queue.bytes > 0) return;
-    if (stream.trailers !== undefined) this.#finish(stream, stream.trailers);
+    if (stream.trailers !== undefined) this.#owner.end(stream, stream.trailers);
     else if (stream.isFull) {
       stream.isFull = false;
       stream.handler?.drained();

@@ -31,7 +31,7 @@ it("gives each of many slow readers exactly the bytes that were put for it, whoe
       const accepted = once(server, "connection");
       const reader = connect(address.port, "127.0.0.1");
       const [socket] = (await accepted) as [Socket];
-      const output = new Output(slab, (chunks) => writeToSocket(socket, chunks));
+      const output = new Output({ slab, write: (chunks) => writeToSocket(socket, chunks) });
       const pair: Pair = { output, socket, reader, written: [], read: [] };
       socket.on("drain", () => output.drained());
       reader.on("data", (bytes: Buffer) => pair.read.push(bytes));

@@ -29,10 +29,18 @@ export class Slab {
   }
 }
 
+/** Where what is gathered goes. */
+export interface OutputHost {
+  /** Where small frames are put until they are written; connections may share one. */
+  readonly slab: Slab;
+  /** Writes bytes as one. Those that are not gone afterwards are the socket's from then on; after `full` it calls `drained`. */
+  write(chunks: readonly Buffer[]): Written;
+}
+
 /** Gathers what a connection sends during one turn, so that it goes out as one write. Large parts are not copied. */
 export class Output {
   readonly #slab: Slab;
-  readonly #write: (chunks: readonly Buffer[]) => Written;
+  readonly #host: OutputHost;
   /** What is before the run, where it is more than that. */
   #chunks = noChunks;
   /** The slab that the last frames were put in, and where they are; none: `#from` is `#to`. */
@@ -48,10 +56,10 @@ export class Output {
   /** Bytes that were written since then all the same: answers, which no window holds back. */
   #unread = 0;
 
-  constructor(slab: Slab, write: (chunks: readonly Buffer[]) => Written) {
-    this.#slab = slab;
-    this.#write = write;
-    this.#run = slab.bytes;
+  constructor(host: OutputHost) {
+    this.#slab = host.slab;
+    this.#host = host;
+    this.#run = host.slab.bytes;
   }
 
   /** What is put from here to the matching `end` goes out as one, as far as it is not much. */
@@ -139,13 +147,13 @@ export class Output {
       const from = this.#from;
       const to = this.#to;
       this.#from = to;
-      written = this.#write([run.subarray(from, to)]);
+      written = this.#host.write([run.subarray(from, to)]);
       if (written === "gone" && run === slab.bytes && to === slab.used) slab.used = from;
     } else {
       this.#closeRun();
       const chunks = this.#chunks;
       this.#chunks = noChunks;
-      written = this.#write(chunks);
+      written = this.#host.write(chunks);
     }
     if (written === "full") this.hasRoom = false;
   }
