@@ -3,7 +3,7 @@ import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
 import type { StreamOptions } from "./contract.js";
-import { newPassMemory } from "./ordering.js";
+import { isFree, newPassMemory } from "./ordering.js";
 import { numberOf } from "./past-snapshots.js";
 import { noErrors } from "./resource-errors.js";
 import { knownMove, type Move, type MoveStep, type RestingPlace, rememberMove, restingPlace } from "./resting-place.js";
@@ -38,11 +38,25 @@ export class Mover {
   /** Steps that the client did not acknowledge yet. */
   #unanswered = 0;
   #recording: Recording | undefined;
+  /** Where the move began, for the others of its order. */
+  #from: Snapshot | undefined;
   /** Of the places where the stream rests, as long as it asks for the same. */
   #key: string | undefined;
 
   get isResting(): boolean {
     return this.#place !== undefined;
+  }
+
+  /** Where its client stands, while it rests. */
+  get snapshot(): Snapshot | undefined {
+    return this.#place?.snapshot;
+  }
+
+  /** It rests at one of the two, or is on the way from one to the other. */
+  isBetween(from: Snapshot, to: Snapshot): boolean {
+    if (this.#place !== undefined) return this.#place.snapshot === from || this.#place.snapshot === to;
+    if (this.#move !== undefined) return this.#from === from && this.#move.to.snapshot === to;
+    return this.#recording?.from.snapshot === from && this.#recording.to === to;
   }
 
   /** Nothing is to be sent. */
@@ -68,8 +82,11 @@ export class Mover {
     return this.#unanswered > 0;
   }
 
-  /** Goes where others went that stood at the same place; false where none did, or it does not rest. */
-  depart(to: Snapshot): boolean {
+  /**
+   * Goes where others went that stood at the same place; false where none did, or it does not rest. `accompanied`: what the stream asks for, where others of its order
+   * want to know where it is; then others may go the way that it finds only where it is free.
+   */
+  depart(to: Snapshot, accompanied?: readonly Subscriber[]): boolean {
     const from = this.#place;
     if (from === undefined) {
       this.wake();
@@ -79,10 +96,12 @@ export class Mover {
     const isShared = from.residents > 1;
     this.wake();
     if (move === undefined) {
-      if (isShared) this.#recording = { from, to, steps: [] };
+      const mayRecord = isShared && (accompanied === undefined || isFree(accompanied, from.snapshot, to));
+      if (mayRecord) this.#recording = { from, to, steps: [] };
       return false;
     }
     this.#move = move;
+    if (accompanied !== undefined) this.#from = from.snapshot;
     return true;
   }
 
@@ -93,6 +112,7 @@ export class Mover {
       this.#place = undefined;
     }
     this.#recording = undefined;
+    this.#from = undefined;
     if (this.#move === undefined) return;
     this.#move = undefined;
     this.#taken = 0;
@@ -175,6 +195,7 @@ export class Mover {
     const move: Move = { steps, silent, to: place, warms, memory: newPassMemory() };
     rememberMove(recording.from, snapshot, move);
     this.#move = move;
+    if (around.isAccompanied) this.#from = recording.from.snapshot;
     this.#taken = steps.length;
     this.#unanswered = steps.length;
     this.pass();
@@ -198,12 +219,17 @@ export interface PlaceSurroundings {
   readonly node: Node;
   readonly told: Told;
   readonly isOrdered: boolean;
+  /** Others are in its order. */
+  readonly isAccompanied: boolean;
 }
 
 /** Equal for streams that do the same wherever they rest. What clients wrote themselves stands behind its length, or one could write the key of another place. */
-function placeKey(subscribers: readonly Subscriber[], { options, node, told, isOrdered }: PlaceSurroundings): string {
+function placeKey(
+  subscribers: readonly Subscriber[],
+  { options, node, told, isOrdered, isAccompanied }: PlaceSurroundings,
+): string {
   const { variant, api, only } = options;
-  let key = `${variant}${api}${only === undefined ? "" : "1"}${isOrdered ? "o" : ""} `;
+  let key = `${variant}${api}${only === undefined ? "" : "1"}${isOrdered ? "o" : ""}${isAccompanied ? "+" : ""} `;
   for (const { type, api, subscription, tellsVariants } of subscribers) {
     const { wildcard, names, parameters = "" } = subscription;
     const flags =

@@ -17,8 +17,12 @@ export interface OrderedStream {
   readonly subscribers: readonly Subscriber[];
   /** Another stream's client acknowledged something, or left. */
   progressed(): void;
-  /** It is no longer the only one of its order: others may wait for what it acknowledges, and it for them. */
-  accompanied(): void;
+  /** Another of its order came, went, or does something that it may have to wait for: it goes on by itself. */
+  strayed(): void;
+  /** Another of its order is to go on to a snapshot that this one is not on its way to. */
+  overtaken(): void;
+  /** Its client uses what one of the two snapshots has, but for what the next response brings it from one to the other. */
+  isBetween(from: Snapshot, to: Snapshot): boolean;
 }
 
 /** That a client did not answer in time, so that what waited for it went on without. */
@@ -58,21 +62,35 @@ export class Ordering {
   #wanted: Snapshot | undefined;
   /** The time that it was told last. */
   #now = 0;
+  /** Some of the streams may be in step with others elsewhere. */
+  #hasResting = false;
 
   constructor(times: OrderingTimes = defaultOrderingTimes) {
     this.times = times;
   }
 
   join(stream: OrderedStream): void {
-    // Those after the first know that they are several.
-    if (this.#streams.size === 1 && !this.#streams.has(stream)) for (const only of this.#streams) only.accompanied();
+    if (this.#streams.has(stream)) return;
+    this.#wakeAll();
     this.#streams.add(stream);
   }
 
   leave(stream: OrderedStream): void {
     this.#streams.delete(stream);
     this.#stages.delete(stream);
+    this.#wakeAll();
     this.progressed(stream);
+  }
+
+  /** A stream does what the others may have to wait for, or take account of. */
+  strayed(): void {
+    if (this.#streams.size > 1) this.#wakeAll();
+  }
+
+  #wakeAll(): void {
+    if (!this.#hasResting) return;
+    this.#hasResting = false;
+    for (const stream of this.#streams) stream.strayed();
   }
 
   /**
@@ -144,13 +162,42 @@ export class Ordering {
     return false;
   }
 
-  /** Nothing of the stream is held back, and no other stream is in this order: it may do what another one did. */
-  isAlone(stream: OrderedStream): boolean {
-    return this.#streams.size === 1 && this.#streams.has(stream) && this.#stages.size === 0;
+  /** Several streams are in this order, which may wait for each other. */
+  get isShared(): boolean {
+    return this.#streams.size > 1;
   }
 
-  /** What `shorten` and `stageOf` do for a stream that is alone, of which nothing is held back; `memory` is shared by those that go the same way. */
+  /** Nothing of any stream is held back or drains, so that what this one does depends on what becomes of the others only. */
+  mayRest(stream: OrderedStream): boolean {
+    if (this.#stages.size > 0 || !this.#streams.has(stream)) return false;
+    if (this.isShared && this.#subscribers().some(({ draining }) => draining.length > 0)) return false;
+    this.#hasResting = true;
+    return true;
+  }
+
+  /**
+   * Whether a stream that rests at `from` may go to `to` as one does elsewhere that rested there: it is alone, or all others stand at one of the two or are on the same way. Where they
+   * are not, those that are on their way elsewhere go on by themselves, too.
+   */
+  isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
+    if (!this.isShared) return true;
+    let isInStep = from !== undefined;
+    for (const other of this.#streams) {
+      if (!isInStep) break;
+      isInStep = other === stream || (from !== undefined && other.isBetween(from, to));
+    }
+    if (!isInStep) for (const other of this.#streams) if (other !== stream) other.overtaken();
+    return isInStep;
+  }
+
+  /** What `shorten` and `stageOf` do for a stream of which nothing is held back; `memory` is shared by those that go the same way. */
   pass(wanted: Snapshot, memory: PassMemory): void {
+    if (this.isShared) {
+      // What is remembered of the past depends on what the others ask for.
+      if (wanted !== this.#wanted) this.shorten(wanted);
+      this.#follow(wanted);
+      return;
+    }
     const before = this.#earlier;
     if (memory.last !== this.#wanted || memory.before !== before) {
       memory.last = this.#wanted;
@@ -284,6 +331,26 @@ function namesAny(resources: readonly Resource[]): boolean {
     naming.set(resources, known);
   }
   return known;
+}
+
+/**
+ * Whether a change holds no stream of these subscribers back, whichever others are in its order, as long as they stand at `from` or `to`: nothing goes, nothing is named that may have to be warm
+ * first, and nothing comes that is warmed on another stream.
+ */
+export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
+  let changes = false;
+  for (const { type } of subscribers) {
+    const [before, after] = [from.of(type), to.of(type)];
+    if (before === after) continue;
+    const { removed, upserted } = changeBetween(before, after);
+    if (removed.length > 0 || namesAny(upserted)) return false;
+    changes = true;
+  }
+  if (!changes) return true;
+  for (const after of to.sets.values()) {
+    if (after.type.acknowledgedWarm && changeBetween(from.of(after.type), after).adds) return false;
+  }
+  return true;
 }
 
 /** Something comes to the client that names something. */

@@ -85,22 +85,25 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       case "request":
         return this.#usual(event.bytes) ?? this.#receive(event.bytes);
       case "heartbeat":
-        this.#mover.wake();
+        this.#stray();
         for (const asker of this.#ordered) if (this.#told.ttl(asker.type)) beat(asker, event.interval);
         return [];
       case "time": {
-        this.#mover.wake();
+        this.#stray();
         const ended = this.#ordering?.expire(this, this.#now) ?? [];
         return ended.map((wait) => ({ kind: "wait-ended", ...wait }));
       }
       case "snapshot":
-        if (this.#told.follow(event.ttl, event.resourceErrors)) this.#mover.changed();
+        if (this.#told.follow(event.ttl, event.resourceErrors)) {
+          this.#mover.changed();
+          this.#stray();
+        }
         this.#follow(event.ordering);
-        if (this.#mover.depart(event.snapshot)) this.#newest = event.snapshot;
+        if (this.#departs(event.snapshot)) this.#newest = event.snapshot;
         else this.#take(event.snapshot);
         return [];
       case "absent": {
-        this.#mover.wake();
+        this.#stray();
         const asker = this.#askers.get(event.type.typeUrl);
         if (asker !== undefined) decide(asker, NameSet.of(event.names), event.errors ?? [], this.#told.errors);
         return [];
@@ -109,14 +112,27 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   #follow(ordering: Ordering | undefined): void {
-    if (ordering === this.#ordering) {
-      if (ordering?.isAlone(this) === false) this.#mover.wake();
-      return;
-    }
+    if (ordering === this.#ordering) return;
     this.#mover.changed();
     this.#ordering?.leave(this);
     this.#ordering = ordering;
     ordering?.join(this);
+  }
+
+  /** Whether it goes a way that is known. */
+  #departs(to: Snapshot): boolean {
+    const from = this.#mover.snapshot;
+    const ordering = this.#ordering;
+    if (ordering?.isShared !== true) return this.#mover.depart(to);
+    if (ordering.isInStep(this, from, to)) return this.#mover.depart(to, this.#ordered);
+    this.#mover.wake();
+    return false;
+  }
+
+  /** It does something that is not the usual, and that other streams of its order may have to take account of. */
+  #stray(): void {
+    this.#mover.wake();
+    this.#ordering?.strayed();
   }
 
   #take(snapshot: Snapshot): void {
@@ -139,7 +155,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
-      if (stage !== wholeStage) this.#mover.wake();
+      if (stage !== wholeStage) this.#stray();
       let moved: Asker[] | undefined;
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
@@ -189,8 +205,15 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const [node, newest, ordering] = [this.#node, this.#newest, this.#ordering];
     if (node === undefined || newest === undefined || this.#begun !== undefined) return;
     if (this.#told.errors || !this.#warming.isIdle) return;
-    if (ordering?.isAlone(this) === false) return;
-    const around = { options: this.#options, told: this.#told, node, isOrdered: ordering !== undefined };
+    if (ordering?.mayRest(this) === false) return;
+    const isOrdered = ordering !== undefined;
+    const around = {
+      options: this.#options,
+      told: this.#told,
+      node,
+      isOrdered,
+      isAccompanied: ordering?.isShared === true,
+    };
     this.#mover.settle(newest, this.#ordered, around);
   }
 
@@ -202,8 +225,16 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#options.progressed?.();
   }
 
-  accompanied(): void {
-    this.#mover.wake();
+  strayed(): void {
+    this.#mover.changed();
+  }
+
+  overtaken(): void {
+    if (!this.#mover.isResting) this.#mover.wake();
+  }
+
+  isBetween(from: Snapshot, to: Snapshot): boolean {
+    return this.#mover.isBetween(from, to);
   }
 
   deadline(): number | undefined {
@@ -263,7 +294,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         this.#told.identify(this.#node);
         effects.push({ kind: "identified", node: this.#node });
       }
-      return effects.length === 0 ? this.#subscribe(request) : [...effects, ...this.#subscribe(request)];
+      if (effects.length > 0) return [...effects, ...this.#subscribe(request)];
+      const told = this.#subscribe(request);
+      const [only] = told;
+      // What drains is to be seen to by the others as well.
+      const drains = this.#ordered.some(({ draining }) => draining.length > 0);
+      if (told.length !== 1 || only?.kind !== "acknowledged" || drains) this.#ordering?.strayed();
+      return told;
     } catch (error) {
       // Rule 157.
       if (!(error instanceof MalformedMessage)) throw error;

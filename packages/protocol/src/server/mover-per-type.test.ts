@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { resourceTypes } from "@xdskit/api";
+import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import { sampleResource, urlOf } from "../testing/sample-resources.js";
+import { typeOf } from "../testing/sample-world.js";
+import { encodeRequest, type Request } from "../testing/wire.js";
+import type { OutgoingResponse, Variant } from "./contract.js";
+
+const names = ["a", "b"];
+const asked = { cluster: [], endpoint: names, listener: [], route: names } as const;
+type Type = keyof typeof asked;
+const types = Object.keys(asked) as readonly Type[];
+
+/** Counts how often a set of the snapshot is asked for. */
+function watched(snapshot: Snapshot, looks: { count: number }): Snapshot {
+  const of: Snapshot["of"] = (type) => {
+    looks.count += 1;
+    return snapshot.of(type);
+  };
+  return { sets: snapshot.sets, of };
+}
+
+/** A node with a stream for each type. */
+function createNode(variant: Variant) {
+  const ordering = new Ordering();
+  const streams = types.map((type) => {
+    const stream = createStream({
+      ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+      only: typeOf(type),
+    });
+    const request = (more: Partial<Request>) => {
+      const own =
+        variant === "sotw" ? { names: asked[type] } : more.nonce === undefined ? { subscribe: asked[type] } : {};
+      return stream.step({
+        kind: "request",
+        bytes: encodeRequest(variant, { typeUrl: urlOf(type, "v3"), ...own, ...more }),
+      });
+    };
+    request({ node: { id: "n" } });
+    return { type, stream, request };
+  });
+  return {
+    streams,
+    give: (snapshot: Snapshot) => {
+      for (const { stream } of streams) stream.step({ kind: "snapshot", snapshot, ordering });
+    },
+    /** Gives each stream a snapshot and takes what it sends at once, as a server does. */
+    send(snapshot: Snapshot, of = types): readonly (OutgoingResponse & { readonly by: Type })[] {
+      return streams.flatMap(({ type, stream }) => {
+        if (!of.includes(type)) return [];
+        stream.step({ kind: "snapshot", snapshot, ordering });
+        const sent: (OutgoingResponse & { readonly by: Type })[] = [];
+        for (let next = stream.next(); next !== undefined; next = stream.next()) sent.push({ ...next, by: type });
+        return sent;
+      });
+    },
+    answer(sent: readonly (OutgoingResponse & { readonly by: Type })[]) {
+      for (const { by, nonce, version } of sent) {
+        const [effect] = streams.find(({ type }) => type === by)?.request({ nonce, version }) ?? [];
+        assert.equal(effect?.kind, "acknowledged");
+      }
+    },
+  };
+}
+
+const first = () =>
+  updateSnapshot(emptySnapshot(), {
+    upsert: names.flatMap((name) =>
+      types.map((type) => sampleResource(type, name, type === "endpoint" ? "1" : `1->${name}`)),
+    ),
+  });
+
+/** Both have everything, and acknowledged one change more. */
+function createNodes(variant: Variant) {
+  const [one, other] = [createNode(variant), createNode(variant)];
+  let snapshot = first();
+  for (let round = 0; round < 3; round++) {
+    if (round > 0) snapshot = withEndpoint(snapshot, `warm ${round}`);
+    for (const node of [one, other]) {
+      for (let turn = 0; turn < 5; turn++) node.answer(node.send(snapshot));
+    }
+  }
+  return { one, other, snapshot };
+}
+
+const withEndpoint = (snapshot: Snapshot, text: string) =>
+  updateSnapshot(snapshot, { upsert: [sampleResource("endpoint", "a", text)] });
+
+for (const variant of ["sotw", "delta"] as const) {
+  describe(`${variant}: streams per type of one node`, () => {
+    it("do what those of another node did, without a look at more of the snapshot than their order needs", () => {
+      const { one, other, snapshot } = createNodes(variant);
+      const looks = { count: 0 };
+      const next = watched(withEndpoint(snapshot, "2"), looks);
+      assert.equal(one.send(next).length, 1);
+      const found = looks.count;
+      looks.count = 0;
+      const sent = other.send(next);
+      assert.equal(sent.length, 1);
+      other.answer(sent);
+      assert.ok(looks.count < found / 4, `${looks.count} of ${found} looks`);
+      for (const { stream } of other.streams) assert.ok(stream.isSettled);
+    });
+
+    it("wait for each other as before when one of them has to", () => {
+      const { one, other, snapshot } = createNodes(variant);
+      const changed = updateSnapshot(snapshot, {
+        upsert: [sampleResource("cluster", "c", "1->a"), sampleResource("route", "a", "2->c")],
+      });
+      for (const node of [one, other]) {
+        // The route names a cluster that the client was not sent: first that one.
+        assert.deepEqual(
+          node.send(changed, ["route"]).map(({ by }) => by),
+          [],
+        );
+        const clusters = node.send(changed, ["cluster"]);
+        assert.deepEqual(
+          clusters.map(({ by }) => by),
+          ["cluster"],
+        );
+        assert.deepEqual(node.send(changed, ["route"]), []);
+        node.answer(clusters);
+        assert.equal(node.streams.find(({ type }) => type === "route")?.stream.isSettled, false);
+      }
+    });
+
+    it("go on by themselves when another of the node goes on to something else meanwhile", () => {
+      const { one, other, snapshot } = createNodes(variant);
+      const second = withEndpoint(snapshot, "2");
+      const third = updateSnapshot(second, { upsert: [sampleResource("cluster", "c", "1->a")] });
+      const [early, late] = [one, other].map((node) => node.send(second, ["endpoint"]));
+      for (const node of [one, other]) assert.equal(node.send(third, ["cluster"]).length, 1);
+      one.answer(early ?? []);
+      other.answer(late ?? []);
+      for (const node of [one, other]) {
+        assert.deepEqual(node.send(third, ["endpoint"]), []);
+        const unsettled = node.streams.filter(({ stream }) => !stream.isSettled);
+        // It has not acknowledged the clusters.
+        assert.deepEqual(
+          unsettled.map(({ type }) => type),
+          ["cluster"],
+        );
+      }
+    });
+  });
+}
