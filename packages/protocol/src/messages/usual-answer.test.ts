@@ -4,8 +4,8 @@ import { encodeRequest } from "../testing/wire.js";
 import { UsualAnswer } from "./usual-answer.js";
 
 const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
-const sotw = { version: 1, nonce: 5 } as const;
-const delta = { version: undefined, nonce: 6 } as const;
+const sotw = { version: 1, node: 2, nonce: 5 } as const;
+const delta = { version: undefined, node: 1, nonce: 6 } as const;
 const sotwAnswer = (version: string, nonce: string, names: readonly string[] = ["a", "b"]) =>
   encodeRequest("sotw", { typeUrl, version, nonce, names });
 const deltaAnswer = (nonce: string, more = {}) => encodeRequest("delta", { typeUrl, nonce, ...more });
@@ -40,6 +40,47 @@ test("a rejection is none, nor is what asks for something, or says more", () => 
   assert.equal(usual?.is(Buffer.concat([deltaAnswer("9"), deltaAnswer("8")]), "v1", "9"), false);
   assert.equal(usual?.is(deltaAnswer("9").subarray(0, -1), "v1", "9"), false);
   assert.equal(usual?.is(new Uint8Array(), "v1", "9"), false);
+});
+
+test("what the node says is left out, but whether it is there", () => {
+  const answers = {
+    sotw: (nonce: string, id?: string, more = {}) =>
+      encodeRequest("sotw", { typeUrl, version: "v1", nonce, names: ["a"], ...(id && { node: { id } }), ...more }),
+    delta: (nonce: string, id?: string, more = {}) => deltaAnswer(nonce, { ...(id && { node: { id } }), ...more }),
+  };
+  for (const [variant, fields] of [["sotw", sotw] as const, ["delta", delta] as const]) {
+    const answer = answers[variant];
+    const usual = UsualAnswer.of(answer("9", "n"), fields);
+    for (const id of ["n", "m", "a longer one", "x".repeat(300), "y".repeat(20_000)]) {
+      assert.ok(usual?.is(answer("10", id), "v1", "10"), id);
+      assert.equal(usual?.is(answer("10", id), "v1", "11"), false);
+      assert.equal(usual?.is(answer("10", id, { error: { code: 3, message: "no" } }), "v1", "10"), false);
+    }
+    assert.equal(usual?.is(answer("10"), "v1", "10"), false);
+    assert.equal(UsualAnswer.of(answer("9"), fields)?.is(answer("10", "n"), "v1", "10"), false);
+  }
+  assert.equal(
+    UsualAnswer.of(answers.sotw("9", "n"), sotw)?.is(answers.sotw("9", "n", { names: ["b"] }), "v1", "9"),
+    false,
+  );
+  // Twice, in another place, cut short, or with something in it that is beside it.
+  const node = (text: string) => Buffer.concat([Uint8Array.of(10, text.length), Buffer.from(text)]);
+  const usual = UsualAnswer.of(Buffer.concat([node("n"), deltaAnswer("9")]), delta);
+  assert.ok(usual?.is(Buffer.concat([node("other"), deltaAnswer("9")]), "v1", "9"));
+  assert.ok(usual?.is(Buffer.concat([node(""), deltaAnswer("9")]), "v1", "9"));
+  for (const odd of [
+    [node("n"), node("n"), deltaAnswer("9")],
+    [deltaAnswer("9"), node("n")],
+    [Uint8Array.of(10, 2, 1), deltaAnswer("9")],
+    [Uint8Array.of(10, 0, 1), deltaAnswer("9")],
+    [Uint8Array.of(10, 0x81), deltaAnswer("9")],
+    [Uint8Array.of(10, 0xff, 0xff, 0xff, 0xff, 0xff), deltaAnswer("9")],
+    [Uint8Array.of(18, 0), deltaAnswer("9")],
+  ]) {
+    assert.equal(usual?.is(Buffer.concat(odd), "v1", "9"), false);
+  }
+  assert.equal(UsualAnswer.of(Buffer.concat([node("n"), node("n"), deltaAnswer("9")]), delta), undefined);
+  assert.equal(UsualAnswer.of(Buffer.concat([deltaAnswer("9"), node("n")]), delta), undefined);
 });
 
 test("what is not of the usual form is not remembered", () => {

@@ -54,8 +54,8 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     // Clients answer each response, in order.
     if (sent !== undefined) effects.push(answered(asker, sent, request.error, now, "each"));
     if (request.subscribe.length === 0 && request.unsubscribe.length === 0) {
-      const isPlain = sent !== undefined && request.error === undefined && request.node === undefined;
-      if (isPlain) asker.usual ??= usualAnswerOf(request.bytes, answerFields, sent);
+      const isPlain = sent !== undefined && request.error === undefined;
+      if (isPlain) asker.usual ??= usualAnswerOf(request, answerFields, sent);
       return effects;
     }
 
@@ -104,7 +104,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   noteSent() {},
 };
 
-const answerFields = { version: undefined, nonce: 6 } as const;
+const answerFields = { version: undefined, node: 1, nonce: 6 } as const;
 function content(need: Need): Content | undefined {
   const { subscription, current, everything, owed } = need;
   const { fresh, gone } = lacking(need);

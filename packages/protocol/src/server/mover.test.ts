@@ -19,7 +19,8 @@ function watched(snapshot: Snapshot, looks: { count: number }): Snapshot {
   return { sets: snapshot.sets, of };
 }
 
-function client(variant: Variant) {
+/** `repeatsNode`: it says who it is with every request, as Envoy does. */
+function client(variant: Variant, repeatsNode = false) {
   const stream = createStream({
     ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
     only: undefined,
@@ -28,7 +29,8 @@ function client(variant: Variant) {
   const request = (type: "cluster" | "endpoint", more: Partial<Request>) => {
     const own =
       variant === "sotw" ? { names: asked[type] } : more.nonce === undefined ? { subscribe: asked[type] } : {};
-    const bytes = encodeRequest(variant, { typeUrl: urlOf(type, "v3"), ...own, ...more });
+    const node = repeatsNode ? { id: "n" } : undefined;
+    const bytes = encodeRequest(variant, { typeUrl: urlOf(type, "v3"), node, ...own, ...more });
     return stream.step({ kind: "request", bytes });
   };
   request("cluster", { node: { id: "n" } });
@@ -59,6 +61,23 @@ const first = () =>
   });
 
 for (const variant of ["sotw", "delta"] as const) {
+  test(`${variant}: an acknowledgement that says whose it is is no more read than one that does not`, () => {
+    const looks = { count: 0 };
+    const counts = [false, true].map((repeatsNode) => {
+      const [one, other] = [client(variant, repeatsNode), client(variant, repeatsNode)];
+      let snapshot = first();
+      for (const round of [0, 1, 2]) {
+        if (round > 0) snapshot = updateSnapshot(snapshot, { upsert: [sampleResource("endpoint", "a", `${round}`)] });
+        const given = watched(snapshot, looks);
+        one.bring(given);
+        looks.count = 0;
+        other.bring(given);
+      }
+      return looks.count;
+    });
+    assert.equal(counts[1], counts[0]);
+  });
+
   test(`${variant}: a stream does what another one did without a look at the snapshot`, () => {
     const [one, other] = [client(variant), client(variant)];
     let snapshot = first();

@@ -83,8 +83,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       asker.settled = true;
       asker.crossed = undefined;
       effects.push(answered(asker, lastSent, request.error, now, "superseded"));
-      const isPlain = repeated && request.error === undefined && request.node === undefined;
-      if (isPlain) asker.usual ??= usualAnswerOf(request.bytes, answerFields, lastSent, asker.subscription.names);
+      const isPlain = repeated && request.error === undefined;
+      if (isPlain) asker.usual ??= usualAnswerOf(request, answerFields, lastSent, asker.subscription.names);
     } else if (repeated && surroundings.sentBefore(asker)) {
       // Rule 123: it looks like a repeated acknowledgement and is a question. Answered once: then this type is the one sent last.
       asker.everything = true;
@@ -141,7 +141,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   },
 };
 
-const answerFields = { version: 1, nonce: 5 } as const;
+const answerFields = { version: 1, node: 2, nonce: 5 } as const;
 
 /** Rules 60–67: all that is subscribed to, as soon as any of it changed. */
 function fullState(need: Need): Content | undefined {

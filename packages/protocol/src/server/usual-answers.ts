@@ -1,3 +1,4 @@
+import type { Request } from "../messages/requests.js";
 import { type AnswerFields, UsualAnswer } from "../messages/usual-answer.js";
 import { NameSet } from "../name-set.js";
 import type { Sent } from "./client-use.js";
@@ -21,16 +22,18 @@ const mostBytesWithoutNames = 1024;
  * `names`: those that it repeats; no more is kept than they take.
  */
 export function usualAnswerOf(
-  bytes: Uint8Array,
+  { bytes, node }: Pick<Request, "bytes" | "node">,
   fields: AnswerFields,
   { version, nonce }: Sent,
   names: NameSet = NameSet.empty,
 ): UsualAnswer | undefined {
-  if (bytes.length > mostBytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
+  // What the node says is not kept.
+  const length = bytes.length - (node === undefined ? 0 : node.end - node.start);
+  if (length > mostBytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
   let ways = known.get(names);
   const same = ways?.find((way) => way.is(bytes, version, nonce));
   if (same !== undefined) return same;
-  if (ways !== undefined && ways.length >= mostLongWays && bytes.length > mostBytesWithoutNames) return undefined;
+  if (ways !== undefined && ways.length >= mostLongWays && length > mostBytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
   // It may acknowledge with another version than it was sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
