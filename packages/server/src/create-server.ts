@@ -86,7 +86,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const remoteStreams = new Set<RemoteStream>();
   const streams: Iterable<LedgerStream> = workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
   const ledger = createLedger(streams, clock, types);
-  const rollouts = createRollouts(streams, clock, events);
+  const rollouts = createRollouts(streams, clock, events, (isAwaited) => pool?.awaited(isAwaited));
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();

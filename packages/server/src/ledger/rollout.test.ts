@@ -54,10 +54,14 @@ describe("a rollout", () => {
       const rollout = server.config.update({ upsert: [cluster("b")] });
       assert.equal(rollout.revision, first.revision + 1);
       const done = rollout.done();
+      const { waiting } = rollout.status();
       assert.deepEqual(
-        rollout.status().waiting.map(({ node, type, reason }) => [node, type, reason]),
-        [1, 2, 3].map((index) => [`n${index}`, "cluster", "not-sent"]),
+        waiting.map(({ node, type }) => [node, type]),
+        [1, 2, 3].map((index) => [`n${index}`, "cluster"]),
       );
+      // A worker that the machine gives no time is asked later, and has sent it by then.
+      const reasons = server.stats().workers.length === 0 ? ["not-sent"] : ["not-sent", "not-answered"];
+      for (const { reason } of waiting) assert.ok(reasons.includes(reason), reason);
       await answer(one!);
       await answer(two!, "no room");
       await waitFor("two answers", () => rollout.status().pending === 1);

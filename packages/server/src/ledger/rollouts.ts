@@ -34,7 +34,13 @@ export interface Rollouts {
   close(): void;
 }
 
-export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, events: Events): Rollouts {
+/** `awaits` hears when somebody begins to wait for streams, before it looks at them, and when nobody does any longer. */
+export function createRollouts(
+  streams: Iterable<LedgerStream>,
+  clock: Clock,
+  events: Events,
+  awaits: (isAwaited: boolean) => void = () => {},
+): Rollouts {
   let revision = 0;
   let closed = false;
   const waiters = new Set<RolloutWaiter>();
@@ -67,12 +73,12 @@ export function createRollouts(streams: Iterable<LedgerStream>, clock: Clock, ev
           const waiter = new RolloutWaiter({
             ...{ revision: own, changed, isNewest, clock },
             ended(outcome) {
-              waiters.delete(waiter);
+              if (waiters.delete(waiter) && waiters.size === 0) awaits(false);
               events.emit(() => ({ kind: "configuration-rolled-out", outcome }));
               resolve(outcome);
             },
           });
-          if (!closed) waiters.add(waiter);
+          if (!closed && waiters.add(waiter).size === 1) awaits(true);
           waiter.start(changed === undefined ? [] : awaited, isIds(nodes) ? nodes : []);
           if (closed) waiter.end("closed");
           else waiter.limit(timeout);

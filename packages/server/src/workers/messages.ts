@@ -75,15 +75,18 @@ export type ToWorker =
   | { readonly kind: "end"; readonly stream: number; readonly code: StatusCode; readonly message: string }
   | { readonly kind: "send"; readonly call: number; readonly bytes: Uint8Array }
   | { readonly kind: "end-call"; readonly call: number; readonly code: StatusCode; readonly message: string }
-  /** Which events are wanted, and how much is to be told of streams that are not settled. */
-  | { readonly kind: "tell"; readonly frequent: boolean; readonly standing: boolean }
+  /** Whether events that come with every push are wanted, and whether it is to be told how streams stand as often as that changes. */
+  | { readonly kind: "tell"; readonly frequent: boolean; readonly progress: boolean }
   | { readonly kind: "renew"; readonly tls: TlsContents }
   | { readonly kind: "listen"; readonly address: string; readonly descriptor: number }
   | { readonly kind: "ask"; readonly id: number; readonly question: Question }
   | { readonly kind: "close"; readonly timeoutMs: number };
 
 /** Asked while the main thread waits, for a short time. */
-export type Question = { readonly kind: "counters" } | { readonly kind: "status"; readonly streams: readonly number[] };
+export type Question =
+  | { readonly kind: "counters" }
+  | { readonly kind: "standings" }
+  | { readonly kind: "status"; readonly streams: readonly number[] };
 
 /** What a worker answers to a `Question` of the same kind. `id`: of the question; they are counted up, and answered in their order. */
 export type Answer =
@@ -97,7 +100,8 @@ export type Answer =
       readonly kind: "status";
       readonly id: number;
       readonly status: readonly (readonly PackedStatus[] | undefined)[];
-    };
+    }
+  | { readonly kind: "standings"; readonly id: number; readonly standings: Standings };
 
 /** What a worker has counted since its start. */
 export interface WorkerCounters {
@@ -113,6 +117,9 @@ export interface Post {
   readonly seq: number;
   readonly messages: readonly ToWorker[];
 }
+
+/** Of all streams of a worker, in a row: the id, and since when it is not settled, by the worker's clock; NaN where it is. */
+export type Standings = Float64Array;
 
 /** How streams stand: for each its id, the `seq` up to which it was told, and its standing, in a row. */
 export type Progress = Float64Array;

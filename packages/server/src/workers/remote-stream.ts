@@ -28,6 +28,10 @@ export interface RemoteContext {
   seq(): number;
   /** What it hears of just now, its session hears of too, with what is posted next. */
   isPublishing(): boolean;
+  /** It is told how streams stand as often as that changes: somebody waits for them. */
+  isWatched(): boolean;
+  /** Since when a stream is not settled, by the worker's clock, for who looks now: NaN where it is; undefined where that cannot be said. */
+  unsettledSince(stream: RemoteStream): number | undefined;
   /** It may be to have something else: `look` is to be called by the end of the turn. */
   touched(stream: RemoteStream): void;
   /** Asks the worker, for this stream and for others that are probably looked at too. */
@@ -42,13 +46,11 @@ export class RemoteStream implements LedgerStream, Subscriber {
   #membership: Membership | undefined;
   #view: number | undefined;
   #over = false;
-  /** How the worker said last that it stands, and up to which post it had carried out. */
+  /** While it is watched: how the worker said last that it stands, and up to which post it had carried out. */
   #reported: Standing = "pending";
   #reportedSeq = 0;
   /** The post with the last change that concerns it. */
   #changedSeq: number;
-  #wasSettled = false;
-  #unsettledSince: number;
   #status: readonly TypeStatus[] | undefined;
 
   constructor(context: RemoteContext, info: NodeStreamInfo, openedAt: number) {
@@ -56,7 +58,6 @@ export class RemoteStream implements LedgerStream, Subscriber {
     this.#info = info;
     this.openedAt = openedAt;
     this.#changedSeq = context.seq();
-    this.#unsettledSince = context.clock.now();
   }
 
   /** Takes its place; says why it gets none. */
@@ -93,11 +94,21 @@ export class RemoteStream implements LedgerStream, Subscriber {
   }
 
   get isSettled(): boolean {
-    return this.#reported === "settled" && this.#isUpToDate;
+    if (this.#context.isWatched()) return this.standing() === "settled";
+    return Number.isNaN(this.#context.unsettledSince(this));
   }
 
   get unsettledSince(): number {
-    return this.#wasSettled ? this.#context.clock.now() : this.#unsettledSince;
+    const { unsettledSince, toOwn, clock } = this.#context;
+    const since = unsettledSince(this) ?? Number.NaN;
+    // What was just published it did not hear of yet.
+    return Number.isNaN(since) ? clock.now() : toOwn(since);
+  }
+
+  /** From now on it is told how it stands: by the next post at the earliest. */
+  watched(): void {
+    this.#reported = "pending";
+    this.#changedSeq = this.#context.seq();
   }
 
   standing(): Standing {
@@ -105,7 +116,8 @@ export class RemoteStream implements LedgerStream, Subscriber {
   }
 
   changed(): void {
-    if (this.#over) return;
+    // It has what all have, and nobody looks how it stands: there is nothing to note.
+    if (this.#over || (this.#view === 0 && !this.#context.isWatched())) return;
     if (this.#context.isPublishing()) this.#changedSeq = this.#context.seq();
     this.#status = undefined;
     this.#context.touched(this);
@@ -131,11 +143,6 @@ export class RemoteStream implements LedgerStream, Subscriber {
     this.#reported = standing;
     this.#reportedSeq = seq;
     this.#membership?.progressed();
-    const { isSettled } = this;
-    if (isSettled !== this.#wasSettled) {
-      this.#wasSettled = isSettled;
-      if (!isSettled) this.#unsettledSince = this.#context.clock.now();
-    }
     this.#context.rollouts.progressed(this);
   }
 

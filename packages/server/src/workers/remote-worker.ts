@@ -27,6 +27,7 @@ export interface WorkerHost extends Pick<RemoteContext, "types" | "clock" | "pub
   wake(): void;
   touched(stream: RemoteStream): void;
   isPublishing(): boolean;
+  isWatched(): boolean;
   /** Calls that are answered here began or ended. */
   callsChanged(): void;
   /** Posts all that is to be posted. */
@@ -42,6 +43,8 @@ export interface RemoteWorker {
   listen(address: string, descriptor: number): Promise<void>;
   post(message: ToWorker): void;
   flush(): void;
+  /** Something is published: what it said of its streams is to be asked for again. */
+  outdate(): void;
   /** As of now, or what it said last where it is too busy or at its end; undefined where it never did. */
   counters(until: number): WorkerCounters | undefined;
   /** To be called for all workers before their counters are waited for: together they are given as long as one. */
@@ -77,6 +80,10 @@ export function createRemoteWorker(
   /** Streams that are probably looked at next. */
   let expected: readonly RemoteStream[] = [];
   let remembered: RemoteStream[] = [];
+  let forgetting: NodeJS.Immediate | undefined;
+  /** Since when each stream is not settled, as it was said last, and whether that was this turn. */
+  let unsettled: ReadonlyMap<number, number> | undefined;
+  let isCurrent = false;
   /** Streams of which somebody wanted to know while the worker was too busy to say. */
   let unanswered = new Set<RemoteStream>();
   let counted: Extract<Answer, { readonly kind: "counters" }> | undefined;
@@ -106,9 +113,14 @@ export function createRemoteWorker(
     ...{ types: host.types, clock: host.clock, publication: host.publication, rollouts: host.rollouts },
     ...{ unpacking: host.unpacking, views: createStreamViews(host.packing, post), post, touched: host.touched },
     isPublishing: host.isPublishing,
+    isWatched: host.isWatched,
     toOwn: (at) => at + timeOrigin - performance.timeOrigin,
     seq: () => thread.seq,
     askStatus,
+    unsettledSince({ id }) {
+      if (!isCurrent) askStandings();
+      return unsettled?.get(id);
+    },
   };
   post(state.tell);
   if (state.changes.length > 0) post({ kind: "layers", changes: state.changes });
@@ -137,11 +149,25 @@ export function createRemoteWorker(
       unanswered.add(first);
       return;
     }
-    if (remembered.length === 0) setImmediate(forget);
+    rememberForNow();
     list.forEach((stream, index) => {
       stream.take(answer.status[index]);
       remembered.push(stream);
     });
+  }
+
+  /** Of all streams at once: what it said last holds until it answers, or until something is published. */
+  function askStandings(): void {
+    if (thread.isBehind()) return;
+    host.settle();
+    const answer = thread.ask({ kind: "standings" });
+    if (answer?.kind !== "standings") return;
+    const { standings } = answer;
+    const found = new Map<number, number>();
+    for (let at = 0; at < standings.length; at += 2) found.set(standings[at] as number, standings[at + 1] as number);
+    unsettled = found;
+    isCurrent = true;
+    rememberForNow();
   }
 
   /** Whoever got no answer waits for these streams as if they had not come further. */
@@ -152,7 +178,13 @@ export function createRemoteWorker(
   }
 
   /** What was asked for holds for a turn: what clients say changes it, and is not always told. */
+  function rememberForNow(): void {
+    forgetting ??= setImmediate(forget);
+  }
   function forget(): void {
+    clearImmediate(forgetting);
+    forgetting = undefined;
+    isCurrent = false;
     for (const stream of remembered) stream.forget();
     remembered = [];
   }
@@ -238,6 +270,7 @@ export function createRemoteWorker(
   }
 
   function progress(row: Float64Array): void {
+    isCurrent = false;
     const came: RemoteStream[] = [];
     for (let at = 0; at < row.length; at += 3) {
       const stream = streams.get(row[at] as number);
@@ -263,6 +296,10 @@ export function createRemoteWorker(
     },
     post,
     flush: thread.flush,
+    outdate() {
+      if (forgetting !== undefined) forget();
+      unsettled = undefined;
+    },
     async listen(address, descriptor) {
       await new Promise<void>((resolve, reject) => {
         listening = { resolve, reject };

@@ -47,6 +47,8 @@ export interface WorkersContext {
 export interface WorkerPool extends Transport, Renewable {
   /** To be called before a change is published, and `update` after it: it goes to the workers with what the publication decides about their streams. */
   changed(changes: readonly LayerChange[], rollout?: unknown): void;
+  /** Somebody waits for streams, or nobody does any longer. */
+  awaited(isAwaited: boolean): void;
   /** Something happened by which streams may be told what there is. */
   update(): void;
   /** What all threads counted. */
@@ -87,8 +89,9 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
   let wasOpen = false;
   let frequent = false;
   let closing = false;
-  /** How streams stand that are not settled is looked at from the first rollout on. */
-  let standing = [context.settings, ...(context.settings.groups ?? [])].some(
+  let isAwaited = false;
+  /** What streams stand like decides what others are to have, from the first rollout on. */
+  let decides = [context.settings, ...(context.settings.groups ?? [])].some(
     ({ onReject, rollout }) => onReject === "lastGood" || typeof rollout === "object",
   );
   /** What streams hear of just now, their sessions hear of too. */
@@ -110,7 +113,17 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
   function postAll(message: ToWorker): void {
     for (const worker of running()) worker.post(message);
   }
-  const tell = (): ToWorker => ({ kind: "tell", frequent, standing });
+  let isWatched = decides;
+  const tell = (): ToWorker => ({ kind: "tell", frequent, progress: isWatched });
+
+  /** While nobody wants to know how streams stand, they cost this thread nothing. */
+  function watch(): void {
+    if (isWatched === (decides || isAwaited)) return;
+    isWatched = !isWatched;
+    postAll(tell());
+    if (isWatched) for (const stream of streams) stream.watched();
+    wake();
+  }
 
   function packed({ layer, upserted, removed }: LayerChange): PackedChange {
     return {
@@ -175,6 +188,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
         ...{ types, packing, accept, services: served, streams, wake, settle, unpacking: createStatusUnpacking(types) },
         ...{ clock: context.clock, publication, rollouts: context.rollouts },
         isPublishing: () => isPublishing,
+        isWatched: () => isWatched,
         callsChanged: () => numbers.setOpen(0, context.openHere()),
         touched(stream) {
           touched.add(stream);
@@ -218,12 +232,15 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
     },
     changed(changes, rollout) {
       isPublishing = true;
-      if (typeof rollout === "object" && !standing) {
-        standing = true;
-        postAll(tell());
-      }
+      decides ||= typeof rollout === "object";
+      watch();
+      for (const worker of running()) worker.outdate();
       if (running().length > 0 && changes.length > 0) postAll({ kind: "layers", changes: changes.map(packed) });
       wake();
+    },
+    awaited(next) {
+      isAwaited = next;
+      watch();
     },
     update() {
       isPublishing = false;

@@ -15,7 +15,7 @@ import type { Accept, Method } from "../transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createGrpcTransport } from "../transports/http2/http2-transport.js";
 import { frequentEvents } from "./frequent-events.js";
-import type { Answer, FromWorker, Post, Question, ToWorker, WorkerSettings } from "./messages.js";
+import type { Answer, FromWorker, Post, Question, Standings, ToWorker, WorkerSettings } from "./messages.js";
 import { createOutbox } from "./outbox.js";
 import { createPacking } from "./packed-resources.js";
 import { createStatusPacking } from "./packed-status.js";
@@ -25,9 +25,6 @@ import { createSharedNumbers } from "./shared-numbers.js";
 import { countersOf } from "./summed-counters.js";
 import { createWorkerCalls } from "./worker-calls.js";
 import { createWorkerViews } from "./worker-views.js";
-
-/** How long a stream may be unsettled before that is told, where no rollout waits for it. Milliseconds. */
-const lateMs = 100;
 
 /** What a worker is, seen from the thread that it runs in. */
 export interface WorkerServer {
@@ -47,15 +44,12 @@ export function createWorkerServer(
   const { limits, worker, authorities, resourceErrors, ordering, defaultNode, keepalive } = settings;
   const numbers = createSharedNumbers(settings.numbers);
   const sessions = new Map<number, Session>();
-  /** Streams of which the main thread may know less than there is. */
+  /** Streams of which the main thread may know less than there is, while it wants to know. */
   const dirty = new Set<Session>();
   const told = new WeakMap<Session, { standing: string; seq: number }>();
-  /** Streams that are not settled, of which that is to be told if it lasts. */
-  const late = new Set<Session>();
-  let tellsLate = false;
   let seq = 0;
   let frequent = false;
-  let tellsStanding = false;
+  let tellsProgress = false;
   let closing = false;
   const outbox = createOutbox(post, tellProgress);
   const packing = createPacking();
@@ -70,7 +64,6 @@ export function createWorkerServer(
     },
     over(session, group) {
       dirty.delete(session);
-      late.delete(session);
       const status = group.onReject === "lastGood" ? statusOf(session) : undefined;
       outbox.add({ kind: "over", id: session.info.id, status });
     },
@@ -110,6 +103,7 @@ export function createWorkerServer(
     },
     rollouts: {
       progressed(stream) {
+        if (!tellsProgress) return;
         dirty.add(stream as Session);
         outbox.wake();
       },
@@ -158,13 +152,9 @@ export function createWorkerServer(
   /** The main thread takes a stream that a change concerns for unsettled until it hears otherwise. */
   function tellProgress(): void {
     for (const session of dirty) {
+      if (session.opened === undefined) continue;
       const before = told.get(session);
-      const standing = session.isSettled ? "settled" : tellsStanding ? session.standing() : "pending";
-      if (standing !== "settled" && before?.standing === "settled" && !tellsStanding) {
-        tellLate(session);
-        continue;
-      }
-      late.delete(session);
+      const standing = session.standing();
       if (before?.standing === standing && (standing === "pending" || before.seq === seq)) continue;
       told.set(session, { standing, seq });
       outbox.progress(session.info.id, seq, standing);
@@ -172,20 +162,13 @@ export function createWorkerServer(
     dirty.clear();
   }
 
-  /** After a change that is known anyway: mostly it is settled again before this would be told. */
-  function tellLate(session: Session): void {
-    late.add(session);
-    if (tellsLate) return;
-    tellsLate = true;
-    setTimeout(() => {
-      tellsLate = false;
-      for (const each of late) {
-        if (each.isSettled || each.opened === undefined) continue;
-        told.set(each, { standing: "pending", seq });
-        outbox.progress(each.info.id, seq, "pending");
-      }
-      late.clear();
-    }, lateMs).unref();
+  function standings(): Standings {
+    const row: number[] = [];
+    for (const session of sessions.values()) {
+      if (session.opened === undefined) continue;
+      row.push(session.info.id, session.isSettled ? Number.NaN : session.unsettledSince);
+    }
+    return Float64Array.from(row);
   }
 
   function carryOut(message: ToWorker): void {
@@ -219,8 +202,12 @@ export function createWorkerServer(
         break;
       case "tell":
         frequent = message.frequent;
-        if (message.standing && !tellsStanding) for (const session of sessions.values()) dirty.add(session);
-        tellsStanding = message.standing;
+        if (message.progress === tellsProgress) break;
+        tellsProgress = message.progress;
+        dirty.clear();
+        if (tellsProgress) for (const session of sessions.values()) dirty.add(session);
+        // What was told the last time that somebody wanted to know holds no more.
+        for (const session of dirty) told.delete(session);
         outbox.wake();
         break;
       case "listen":
@@ -248,6 +235,7 @@ export function createWorkerServer(
       const of = eventLoop && { ...eventLoop, recent: eventLoop.recent.map((block) => ({ ...block, worker })) };
       return { kind: "counters", id, eventLoop: of, counters: countersOf(counters) };
     }
+    if (question.kind === "standings") return { kind: "standings", id, standings: standings() };
     const status = question.streams.map((id) => {
       const session = sessions.get(id);
       return session?.opened && statusOf(session);
