@@ -17,8 +17,8 @@ export interface ListeningSocket {
   close(): void;
 }
 
-/** A bound socket as Node has it, which nobody accepts on here. */
-interface Handle {
+/** A bound socket as Node has it, which nobody accepts on here. A server may listen on it. */
+export interface Handle {
   readonly fd: number;
   close(): void;
   unref(): void;
@@ -59,7 +59,6 @@ export async function bindSocket(text: string): Promise<ListeningSocket> {
 
   async function duplicate(): Promise<void> {
     const made = await echoed(bound as Handle, atOnce);
-    for (const handle of made) handle.unref();
     if (closed) for (const handle of made) handle.close();
     else spare.push(...made);
   }
@@ -79,6 +78,13 @@ export async function bindSocket(text: string): Promise<ListeningSocket> {
       spare = [];
     },
   };
+}
+
+/** So many duplicates of the socket that a server listens on, which belong to this thread. Rejects where it does not listen. */
+export async function duplicates(server: net.Server, count: number): Promise<readonly Handle[]> {
+  const { _handle: handle } = server as unknown as { readonly _handle: Handle | null };
+  if (handle === null) throw new Error("the server does not listen");
+  return await echoed(handle, count);
 }
 
 /** What Node's own `cluster` binds with: a number is an error of the system. */
@@ -107,7 +113,9 @@ function echoed(handle: Handle, count: number): Promise<readonly Handle[]> {
       if (made.length < count) fail(new Error(`a process that was to help ended with ${code}`));
     });
     child.on("message", (_index, echoed) => {
-      made.push(echoed as unknown as Handle);
+      const handle = echoed as unknown as Handle;
+      handle.unref();
+      made.push(handle);
       if (made.length < count) return;
       clearTimeout(late);
       child.removeAllListeners("exit");

@@ -154,6 +154,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       if (loop !== undefined) endedLoops = [allEventLoops([...endedLoops, endedEventLoop(loop)]) ?? loop];
       place.worker = undefined;
       numbers.setOpen(place.number, 0);
+      numbers.setConnections(place.number, undefined);
       summed.end(place.number);
       if (closing) return;
       if (performance.now() - startedAt > restart.livedMs) place.delayMs = restart.firstMs;

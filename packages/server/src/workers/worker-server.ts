@@ -14,6 +14,7 @@ import type { SessionContext } from "../session-context.js";
 import type { Accept, Method } from "../transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createGrpcTransport } from "../transports/http2/http2-transport.js";
+import { createAcceptTurns } from "./accept-turns.js";
 import { frequentEvents } from "./frequent-events.js";
 import type { Answer, FromWorker, Post, Question, Standings, ToWorker, WorkerSettings } from "./messages.js";
 import { createOutbox } from "./outbox.js";
@@ -115,6 +116,7 @@ export function createWorkerServer(
       numbers.setOpen(worker, sessions.size);
     },
   };
+  const turns = createAcceptTurns(worker, numbers);
   const transport = createGrpcTransport({
     ...{ types, keepalive, requestBytes: limits.requestBytes, tls: settings.tls },
     handshakeFailed(peer, reason) {
@@ -219,6 +221,7 @@ export function createWorkerServer(
       case "ask":
         // What it says next is to fit what it said before.
         outbox.flush();
+        numbers.comesAround(worker);
         reply(answerTo(message.id, message.question));
         break;
       case "close":
@@ -253,6 +256,7 @@ export function createWorkerServer(
     }
     try {
       await transport.listen(address, accept, calls.services, descriptor);
+      for (const server of transport.servers) turns.add(server);
       outbox.add({ kind: "listening" });
     } catch (error) {
       const { code, message } = error as Error & { readonly code?: string };
@@ -262,6 +266,7 @@ export function createWorkerServer(
 
   async function close(timeoutMs: number): Promise<void> {
     closing = true;
+    turns.close();
     loop?.stop();
     // First: a client that hears of its stream's end before that of its connection opens another one there, in vain.
     const closed = transport.close(timeoutMs);

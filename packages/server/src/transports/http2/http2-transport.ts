@@ -39,6 +39,8 @@ export interface GrpcTransportOptions {
 export interface SocketTransport extends Transport, Renewable {
   /** `descriptor`: of a bound socket, which belongs to the transport from now on. */
   listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
+  /** What it listens with, one an address. */
+  readonly servers: ReadonlySet<Server>;
 }
 
 /** A connection may be new for so long without saying what HTTP/2 wants at its start, in milliseconds; TLS has as long before that. */
@@ -53,7 +55,7 @@ const lastLingerMs = 250;
  * Connections that the kernel keeps until they are accepted, as far as it lets us (net.core.somaxconn): Node's own 511 lose handshakes when a fleet comes back at
  * once, and each lost one costs its client a second.
  */
-const backlog = 65_535;
+export const backlog = 65_535;
 
 const limits: ConnectionLimits = { streams: 100_000, headerBytes: 32 * 1024 };
 
@@ -171,6 +173,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
   }
 
   return {
+    servers,
     async listen(address, accept, services, descriptor) {
       const { host, port } = listenAddress(address);
       if (methods.size === 0) {
