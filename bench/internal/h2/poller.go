@@ -92,11 +92,25 @@ func (c *Conn) readOnce(p *Poller) {
 			err = c.Flush()
 		}
 	}
-	if err != nil || c.paused {
+	switch {
+	case err != nil:
 		c.leavePoller()
-	}
-	if err != nil {
 		c.fail(err)
+	case c.paused:
+		p.remove(c.socket.(*bareSocket))
+	}
+}
+
+// rejoinPoller lets a paused connection be read again.
+func (c *Conn) rejoinPoller() {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if c.over || !c.paused {
+		return
+	}
+	c.paused = false
+	if err := c.config.Poller.add(c, c.socket.(*bareSocket)); err != nil {
+		panic(err)
 	}
 }
 

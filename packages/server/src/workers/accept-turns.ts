@@ -1,4 +1,5 @@
-import type { Server } from "node:net";
+import type { Server, Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 import { backlog } from "../transports/http2/http2-transport.js";
 import { duplicates, type Handle } from "./listening-socket.js";
 import type { SharedNumbers } from "./shared-numbers.js";
@@ -102,7 +103,8 @@ export function createAcceptTurns(worker: number, numbers: SharedNumbers): Accep
       if (listeners.some((listener) => listener.server === server)) return;
       listeners.push({ server, spares: [], isBound: false });
       numbers.setConnections(worker, count);
-      server.on("connection", (socket) => {
+      // What is below TLS does not always say that it is closed.
+      server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
         counted(1);
         socket.once("close", () => counted(-1));
       });
