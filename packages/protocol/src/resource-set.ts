@@ -202,15 +202,17 @@ class ChainedResourceSet implements ResourceSet {
   }
 
   derive(changes: ReadonlyMap<ResourceName, Resource | undefined>, how: How): ResourceSet {
+    const isFirst = this.size === 0;
     const real = new Map<ResourceName, Resource | undefined>();
     const bearers = new Map<ResourceName, readonly Resource[]>();
     let fingerprint = this.fingerprint;
     for (const [key, after] of changes) {
-      const before = this.members.get(key);
+      const before = isFirst ? undefined : this.members.get(key);
       if (before?.version === after?.version) continue;
       real.set(key, after);
       if (before !== undefined) fingerprint = subtractFingerprints(fingerprint, fingerprintOf(key, before.version));
       if (after !== undefined) fingerprint = addFingerprints(fingerprint, fingerprintOf(key, after.version));
+      if (!before?.aliases.length && !after?.aliases.length) continue;
       for (const alias of (before?.aliases ?? []).map(canonicalName)) {
         bearers.set(
           alias,
@@ -226,11 +228,11 @@ class ChainedResourceSet implements ResourceSet {
       }
     }
     if (real.size === 0) return this;
-    // The empty set of a type is shared by everybody for ever: a line of sets does not start at it.
-    const members = this.size === 0 ? ChainedMap.of(existing(real)) : this.members[how](real);
     const aliasMap = this.#deriveAliases(bearers, how);
     const perishable = Perishable.derive(this.perishable, real, how);
     const variants = deriveVariants(this.variants, (key) => this.members.get(key), real, how);
+    // The empty set of a type is shared by everybody for ever: a line of sets does not start at it. What is new to it is all there.
+    const members = isFirst ? ChainedMap.of(real as Map<ResourceName, Resource>) : this.members[how](real);
     return new ChainedResourceSet(this.type, members, aliasMap, perishable, variants, fingerprint);
   }
 

@@ -106,6 +106,8 @@ function patch(before: Snapshot, update: LayerUpdate): LayerChange {
 }
 
 function replacement(before: Snapshot, update: LayerUpdate): LayerChange {
+  // A start: nothing can be equal, or in the way.
+  if (before.sets.size === 0) return { layer: update.layer, upserted: [...update.upsert], removed: [] };
   const upserted = update.upsert.filter((resource) => differs(before, resource));
   const next = new Map<ResourceType, Set<ResourceName>>();
   for (const { type, key } of update.upsert) namesOf(next, type).add(key);

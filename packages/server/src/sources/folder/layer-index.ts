@@ -1,4 +1,4 @@
-import type { PositionedResource, Resource, Where } from "@xdskit/api";
+import type { PositionedResource, Resource, ResourceType, TypeUrl, Where } from "@xdskit/api";
 import type { LayerName, LayerUpdate } from "../../source.js";
 
 /** A resource and the file that it is from. */
@@ -12,9 +12,22 @@ export interface Entry {
 /** A change of one layer, not yet made. */
 export interface LayerChange {
   readonly update: LayerUpdate;
-  /** Keys that hold the same as before once it is made. */
-  readonly done: readonly string[];
+  /** Places that hold the same as before once it is made. */
+  readonly done: readonly Place[];
 }
+
+/** Where a resource of one type and key is, if it is there. */
+interface Place {
+  readonly type: ResourceType;
+  readonly key: Resource["key"];
+  /** What the files say; the same name in two files is a mistake. */
+  entries: readonly Entry[];
+  applied: Resource | undefined;
+  /** Whether its entries changed since they were applied. */
+  isTouched: boolean;
+}
+
+const noEntries: readonly Entry[] = [];
 
 /**
  * What the files of one layer say, beside what was applied of it. Reading a file again costs that file's resources; what is to be
@@ -22,13 +35,11 @@ export interface LayerChange {
  */
 export class LayerIndex {
   readonly layer: LayerName;
-  readonly #entries = new Map<string, readonly Entry[]>();
-  readonly #applied = new Map<string, Resource>();
+  readonly #places = new Map<TypeUrl, Map<Resource["key"], Place>>();
   readonly #counts = new Map<string, number>();
-  /** Keys whose entries changed since they were applied. */
-  readonly #touched = new Set<string>();
-  /** Keys that more than one entry has. */
-  readonly #doubled = new Set<string>();
+  #touched: Place[] = [];
+  /** Those that more than one entry has. */
+  readonly #doubled = new Set<Place>();
 
   constructor(layer: LayerName) {
     this.layer = layer;
@@ -39,42 +50,47 @@ export class LayerIndex {
     return this.#counts;
   }
 
-  get isEmpty(): boolean {
-    return this.#entries.size === 0;
-  }
-
   add(file: string, resources: readonly PositionedResource[]): void {
     for (const { resource, where } of resources) {
-      const key = keyOf(resource);
-      const entries = this.#entries.get(key);
-      this.#entries.set(
-        key,
-        entries === undefined ? [{ resource, where, file }] : [...entries, { resource, where, file }],
-      );
-      this.#touched.add(key);
-      if (entries !== undefined) this.#doubled.add(key);
+      const entry = { resource, where, file };
+      const places = this.#placesOf(resource.type.typeUrl);
+      let place = places.get(resource.key);
+      if (place === undefined) {
+        place = {
+          type: resource.type,
+          key: resource.key,
+          entries: [entry],
+          applied: undefined,
+          isTouched: false,
+        };
+        places.set(resource.key, place);
+      } else {
+        place.entries = [...place.entries, entry];
+        if (place.entries.length > 1) this.#doubled.add(place);
+      }
+      this.#touch(place);
     }
   }
 
   remove(file: string, resources: readonly PositionedResource[]): void {
     for (const { resource } of resources) {
-      const key = keyOf(resource);
-      const left = (this.#entries.get(key) ?? []).filter((entry) => entry.file !== file);
-      if (left.length === 0) this.#entries.delete(key);
-      else this.#entries.set(key, left);
-      if (left.length < 2) this.#doubled.delete(key);
-      this.#touched.add(key);
+      const place = this.#places.get(resource.type.typeUrl)?.get(resource.key);
+      if (place === undefined) continue;
+      const left = place.entries.filter((entry) => entry.file !== file);
+      place.entries = left.length === 0 ? noEntries : left;
+      if (left.length < 2) this.#doubled.delete(place);
+      this.#touch(place);
     }
   }
 
   /** Where a resource stands. */
-  whereIs(resource: Pick<Resource, "type" | "key">): Where | undefined {
-    return this.#entries.get(keyOf(resource))?.[0]?.where;
+  whereIs({ type, key }: Pick<Resource, "type" | "key">): Where | undefined {
+    return this.#places.get(type.typeUrl)?.get(key)?.entries[0]?.where;
   }
 
   /** The entries that share a type and a name, in the order of their files. */
   *doubled(): Iterable<readonly Entry[]> {
-    for (const key of this.#doubled) yield [...(this.#entries.get(key) ?? [])].sort(byPlace);
+    for (const { entries } of this.#doubled) yield [...entries].sort(byPlace);
   }
 
   /**
@@ -84,14 +100,13 @@ export class LayerIndex {
   change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): LayerChange | undefined {
     const upsert: Resource[] = [];
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
-    const done: string[] = [];
-    for (const key of this.#touched) {
-      const entries = this.#entries.get(key) ?? [];
+    const done: Place[] = [];
+    for (const place of this.#touched) {
+      const { entries, applied } = place;
       const entry = entries.find(({ file }) => !leftOut.has(file));
-      const applied = this.#applied.get(key);
       if (entry !== undefined && entry.resource.version !== applied?.version) upsert.push(entry.resource);
       if (entry === undefined && applied !== undefined) remove.push({ type: applied.type, name: applied.key });
-      if (!entries.some(({ file }) => leftOut.has(file))) done.push(key);
+      if (leftOut.size === 0 || !entries.some(({ file }) => leftOut.has(file))) done.push(place);
     }
     const nothing = upsert.length === 0 && remove.length === 0 && kind === "patch";
     const update: LayerUpdate =
@@ -101,24 +116,40 @@ export class LayerIndex {
 
   /** The change was made. */
   commit({ update, done }: LayerChange): void {
-    for (const { type, name } of update.remove ?? []) this.#note({ type, key: name }, undefined);
-    for (const resource of update.upsert) this.#note(resource, resource);
-    for (const key of done) this.#touched.delete(key);
+    for (const { type, name } of update.remove ?? []) this.#note(type, name, undefined);
+    for (const resource of update.upsert) this.#note(resource.type, resource.key, resource);
+    for (const place of done) {
+      place.isTouched = false;
+      if (place.entries.length === 0 && place.applied === undefined)
+        this.#places.get(place.type.typeUrl)?.delete(place.key);
+    }
+    this.#touched = this.#touched.filter(({ isTouched }) => isTouched);
   }
 
-  #note(named: Pick<Resource, "type" | "key">, resource: Resource | undefined): void {
-    const key = keyOf(named);
-    const difference = (resource === undefined ? 0 : 1) - (this.#applied.has(key) ? 1 : 0);
-    if (resource === undefined) this.#applied.delete(key);
-    else this.#applied.set(key, resource);
-    const count = (this.#counts.get(named.type.name) ?? 0) + difference;
-    if (count === 0) this.#counts.delete(named.type.name);
-    else this.#counts.set(named.type.name, count);
+  #touch(place: Place): void {
+    if (place.isTouched) return;
+    place.isTouched = true;
+    this.#touched.push(place);
   }
-}
 
-function keyOf({ type, key }: Pick<Resource, "type" | "key">): string {
-  return `${type.typeUrl} ${key}`;
+  #placesOf(typeUrl: TypeUrl): Map<Resource["key"], Place> {
+    let places = this.#places.get(typeUrl);
+    if (places === undefined) {
+      places = new Map();
+      this.#places.set(typeUrl, places);
+    }
+    return places;
+  }
+
+  #note(type: ResourceType, key: Resource["key"], resource: Resource | undefined): void {
+    const place = this.#places.get(type.typeUrl)?.get(key);
+    if (place === undefined) return;
+    const difference = (resource === undefined ? 0 : 1) - (place.applied === undefined ? 0 : 1);
+    place.applied = resource;
+    const count = (this.#counts.get(type.name) ?? 0) + difference;
+    if (count === 0) this.#counts.delete(type.name);
+    else this.#counts.set(type.name, count);
+  }
 }
 
 function byPlace(a: Entry, b: Entry): number {
