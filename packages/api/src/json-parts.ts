@@ -7,8 +7,13 @@ import type { SourceDocument } from "./source-document.js";
 /** What `partsOfList` throws for a text that is to be read as a whole. */
 export class NoList extends Error {}
 
-/** Texts that are shorter are read as a whole, and parts end behind so many characters: few enough that what is made of them dies young. */
+/** Parts end behind so many characters: few enough that what is made of them dies young. */
 const partLength = 65_536;
+
+/** Whether a text is so long that it is worth to try it. */
+export function isLong(text: string): boolean {
+  return text.length >= partLength;
+}
 
 /**
  * Reads a long JSON list of objects in parts, each a document of its own. `JSON.parse` takes half the time that way: of the whole list at once
@@ -18,7 +23,7 @@ const partLength = 65_536;
  * (`parseJson` says what), it throws `NoList`, and what was read of the parts before does not count. Where all parts are lists, the whole is one too.
  */
 export function* partsOfList(text: string): Generator<SourceDocument> {
-  const start = text.length < partLength ? -1 : text.search(/[^ \t\n\r]/);
+  const start = text.search(/[^ \t\n\r]/);
   if (text[start] !== "[") throw new NoList();
   for (let from = start + 1; ; ) {
     const part = scanPart(text, from);

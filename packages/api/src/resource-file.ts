@@ -1,7 +1,7 @@
 import type { Finding } from "./errors.js";
 import { addFinding, type FileReading, type PositionedResource } from "./file-reading.js";
 import { decodeText, type FileText } from "./file-text.js";
-import { NoList, partsOfList } from "./json-parts.js";
+import { isLong, NoList, partsOfList } from "./json-parts.js";
 import { parseJson } from "./json-source.js";
 import { readBinary } from "./message-items.js";
 import { envoyRegistry, type Registry } from "./registry.js";
@@ -91,13 +91,15 @@ export function readResources(
 }
 
 function readJson(reading: FileReading, text: FileText): void {
-  try {
-    readSource(reading, text, { documents: partsOfList(text.text), problems: [] });
-    return;
-  } catch (error) {
-    if (!(error instanceof NoList)) throw error;
-    reading.resources.length = 0;
-    reading.findings.length = 0;
+  if (isLong(text.text)) {
+    try {
+      readSource(reading, text, { documents: partsOfList(text.text), problems: [] });
+      return;
+    } catch (error) {
+      if (!(error instanceof NoList)) throw error;
+      reading.resources.length = 0;
+      reading.findings.length = 0;
+    }
   }
   if (!isEmpty(text)) readSource(reading, text, parseJson(text.text));
 }

@@ -6,6 +6,11 @@ export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): s
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
+/** Whether two looks at a file give the same identity. */
+export function sameIdentity(a: BigIntStats, b: BigIntStats): boolean {
+  return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
+}
+
 /** Which file or folder it is, whatever its path. */
 export function inodeOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;

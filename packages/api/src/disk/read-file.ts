@@ -1,5 +1,5 @@
 import fs from "node:fs";
-import { errnoOf, errnoText, identityOf, isAbsence } from "./metadata.js";
+import { errnoOf, errnoText, identityOf, isAbsence, sameIdentity } from "./metadata.js";
 
 /** What came of reading a file. */
 export type FileBytes =
@@ -84,10 +84,9 @@ function refusal(stats: fs.BigIntStats, maxBytes: number): FileBytes | undefined
 
 /** What was read, if it is still what is there. `began` is a time before it was read: what is written later has the time of then. */
 function whole(file: number, bytes: Uint8Array, before: fs.BigIntStats, began: number): FileBytes {
-  const identity = identityOf(before);
-  if (identityOf(fs.fstatSync(file, { bigint: true })) !== identity) return { kind: "moved" };
+  if (!sameIdentity(fs.fstatSync(file, { bigint: true }), before)) return { kind: "moved" };
   const doubtful = Math.abs(began - Number(before.mtimeNs / 1_000_000n)) < tickMs;
-  return { kind: "read", bytes, identity, doubtful };
+  return { kind: "read", bytes, identity: identityOf(before), doubtful };
 }
 
 function failure(error: unknown): FileBytes {

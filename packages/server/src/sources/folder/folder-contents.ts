@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import {
   type Finding,
@@ -76,8 +76,12 @@ export class FolderContents {
   readonly #warned = new Map<string, readonly Finding[]>();
   readonly #layers: readonly { readonly path: string; readonly index: LayerIndex }[];
 
+  /** What `join` puts before a path; it costs more than all else that is done with a path. */
+  readonly #prefix: string;
+
   constructor(options: FolderContentsOptions) {
     this.#options = options;
+    this.#prefix = join(options.shown, "a").slice(0, -1);
     this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
   }
 
@@ -255,7 +259,7 @@ export class FolderContents {
   }
 
   #shown(path: string): string {
-    return join(this.#options.shown, path);
+    return sep === "/" ? this.#prefix + path : join(this.#options.shown, path);
   }
 }
 
