@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { NoList, partsOfList } from "./json-parts.js";
+import { partsOfList } from "./json-parts.js";
 import { parseJson } from "./json-source.js";
+import { NoList } from "./list-parts.js";
 import { readResources } from "./resource-file.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";

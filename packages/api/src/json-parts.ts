@@ -2,18 +2,8 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { FieldStep } from "./field-path.js";
 import { countKeys, endOfString, isNumberPart } from "./json-scan.js";
 import { parseJson } from "./json-source.js";
+import { NoList, partLength } from "./list-parts.js";
 import type { SourceDocument } from "./source-document.js";
-
-/** What `partsOfList` throws for a text that is to be read as a whole. */
-export class NoList extends Error {}
-
-/** Parts end behind so many characters: few enough that what is made of them dies young. */
-const partLength = 65_536;
-
-/** Whether a text is so long that it is worth to try it. */
-export function isLong(text: string): boolean {
-  return text.length >= partLength;
-}
 
 /**
  * Reads a long JSON list of objects in parts, each a document of its own. `JSON.parse` takes half the time that way: of the whole list at once

@@ -1,14 +1,16 @@
 import type { Finding } from "./errors.js";
 import { addFinding, type FileReading, type PositionedResource } from "./file-reading.js";
 import { decodeText, type FileText } from "./file-text.js";
-import { isLong, NoList, partsOfList } from "./json-parts.js";
+import { partsOfList } from "./json-parts.js";
 import { parseJson } from "./json-source.js";
+import { isLong, NoList } from "./list-parts.js";
 import { readBinary } from "./message-items.js";
 import { envoyRegistry, type Registry } from "./registry.js";
 import type { ResourceTypes } from "./resource-types/resource-type.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
 import { readSource } from "./source-items.js";
 import { readTextFormat } from "./text-format/text-file.js";
+import { partsOfYamlList } from "./yaml-parts.js";
 import { parseYaml } from "./yaml-source.js";
 
 /** What a file holds: all that is well, and all that is not. */
@@ -83,17 +85,17 @@ export function readResources(
     if (problem !== undefined)
       addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
     else if (form === "text") readTextFormat(reading, text);
-    else if (form === "json") readJson(reading, text);
-    else if (!isEmpty(text)) readSource(reading, text, parseYaml(text.text));
+    else readStructured(reading, text, form);
   }
   const { resources, findings, version } = reading;
   return { resources, findings, version };
 }
 
-function readJson(reading: FileReading, text: FileText): void {
+function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
   if (isLong(text.text)) {
+    const documents = form === "json" ? partsOfList(text.text) : partsOfYamlList(text.text);
     try {
-      readSource(reading, text, { documents: partsOfList(text.text), problems: [] });
+      readSource(reading, text, { documents, problems: [] });
       return;
     } catch (error) {
       if (!(error instanceof NoList)) throw error;
@@ -101,7 +103,7 @@ function readJson(reading: FileReading, text: FileText): void {
       reading.findings.length = 0;
     }
   }
-  if (!isEmpty(text)) readSource(reading, text, parseJson(text.text));
+  if (!isEmpty(text)) readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text));
 }
 
 function isEmpty({ text }: FileText): boolean {
