@@ -30,6 +30,8 @@ export interface FileReading {
   readonly validate: boolean;
   /** Whether resources say where they name others. */
   readonly places: boolean;
+  /** Whether the strings that are read may be views of the file's text; those that `JSON.parse` makes are not. */
+  readonly views: boolean;
   readonly resources: PositionedResource[];
   readonly findings: Finding[];
   /** The `version_info` of the response that was read last. */
@@ -88,7 +90,7 @@ export function addResource(
       const steps = field === undefined ? [] : [field.name];
       addFinding(reading, place, "XDSKIT_NAME_DIFFERS", text, steps, undefined, "warning");
     }
-    const resource = detached(made);
+    const resource = reading.views ? detached(made) : made;
     const named: Place = { ...place, resource: resource.name };
     const whereNamed = (reference: Reference) => {
       const steps = stepsToReference(schema, message, createUnpack(reading.registry), reference);
@@ -109,8 +111,9 @@ export function addResource(
 
 /** Takes a resource that is known to be well. Not where resources are to say where they name others. */
 export function takeResource(reading: FileReading, place: Place, made: Resource): void {
-  const resource = detached(made);
-  reading.resources.push({ resource, where: whereOf(reading, { ...place, resource: resource.name }, []) });
+  const resource = reading.views ? detached(made) : made;
+  const { typeUrl, at } = place;
+  reading.resources.push({ resource, where: whereOf(reading, { typeUrl, resource: resource.name, at }, []) });
 }
 
 /** The way to the field by which a message calls itself so; none where a wrapper gives it another name. */
@@ -121,7 +124,7 @@ function stepsToName(schema: DescMessage, message: Message, name: string | undef
 }
 
 /**
- * The same resource with strings of its own. What a parser cuts out of a text is a view of the text: a single name would keep a whole file in memory
+ * The same resource with strings of its own. What a parser of ours, or of YAML, cuts out of a text is a view of the text: a single name would keep a whole file in memory
  * for as long as its resource lives.
  */
 function detached(resource: Resource): Resource {

@@ -63,17 +63,18 @@ export function readResources(
   file: { readonly path: string; readonly bytes: Uint8Array },
   options: ReadResourcesOptions = {},
 ): ResourceFile {
+  const form = resourceFileForm(file.path);
   const reading: FileReading = {
     path: file.path,
     registry: options.registry ?? envoyRegistry(),
     types: options.types ?? resourceTypes,
     validate: options.validate ?? true,
     places: options.places ?? false,
+    views: form !== "json",
     resources: [],
     findings: [],
     version: "",
   };
-  const form = resourceFileForm(file.path);
   if (form === undefined) {
     const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
     addFinding(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);

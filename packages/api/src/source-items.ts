@@ -22,7 +22,12 @@ export function readSource(
     addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
   }
   if (source.problems.length > 0) return;
-  const careful = mayHaveTrailedDurations(file.text);
+  // Asked for only where the one pass over JSON leaves something to the readers that explain.
+  let mayTrail: boolean | undefined;
+  const careful = () => {
+    mayTrail ??= mayHaveTrailedDurations(file.text);
+    return mayTrail;
+  };
   for (const document of source.documents) {
     const items = new SourceItems(reading, file, document, careful);
     items.readDocument(document.value);
@@ -34,10 +39,10 @@ class SourceItems {
   private readonly file: FileText;
   private readonly document: SourceDocument;
   private readonly registry: Registry;
-  private readonly careful: boolean;
+  private readonly careful: () => boolean;
   private readonly compiled: CompiledResources | undefined;
 
-  constructor(reading: FileReading, file: FileText, document: SourceDocument, careful: boolean) {
+  constructor(reading: FileReading, file: FileText, document: SourceDocument, careful: () => boolean) {
     this.reading = reading;
     this.file = file;
     this.document = document;
@@ -144,7 +149,7 @@ class SourceItems {
   }
 
   private readMessage(schema: DescMessage, json: JsonValue, place: Place) {
-    const read = readJsonMessage(schema, json, this.registry, { careful: this.careful });
+    const read = readJsonMessage(schema, json, this.registry, { careful: this.careful() });
     if (read.kind === "message") return read.message;
     for (const { code, message, steps } of read.problems) addFinding(this.reading, place, code, message, steps);
     return undefined;
