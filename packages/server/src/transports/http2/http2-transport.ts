@@ -99,7 +99,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
         write: (chunks) => writeToSocket(socket, chunks),
         finish() {
           socket.end();
-          setTimeout(() => socket.destroy(), isClosing ? lastLingerMs : lingerMs).unref();
+          linger(isClosing ? lastLingerMs : lingerMs);
         },
         now: () => performance.now(),
         accept: (head, stream) => serveGrpc(context, head, stream, peer),
@@ -107,6 +107,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       limits,
     );
     connections.set(socket, connection);
+    let last: NodeJS.Timeout | undefined;
+    function linger(ms: number): void {
+      last ??= setTimeout(() => socket.destroy(), ms).unref();
+    }
     const late = setTimeout(() => {
       if (!connection.isOpen) socket.destroy();
     }, prefaceMs).unref();
@@ -155,12 +159,14 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
         guarded(() => {
           if (endInput(connection)) finish(socket);
           // It cannot give us room any more: what does not go out by then never does.
-          else setTimeout(() => socket.destroy(), lingerMs).unref();
+          else linger(lingerMs);
         }),
       ),
     );
     socket.on("close", () => {
       clearTimeout(late);
+      // Which would keep all that is here for as long.
+      clearTimeout(last);
       stopPings();
       stopAgeing();
       connections.delete(socket);

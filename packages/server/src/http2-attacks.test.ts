@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { connect, constants } from "node:http2";
+import { describe, it } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { resourceTypes } from "@xdskit/api";
+import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { createServer } from "./create-server.js";
+import { noSettings, uint32 } from "./testing/http2-bench.js";
+import { grpcClient } from "./testing/raw-client.js";
+import { headBlock, headOf, messageOn, type RawHttp2, rawHttp2 } from "./testing/raw-http2.js";
+import { ads, openStreams, type Running, urlOf, withServer } from "./testing/running-server.js";
+import { cluster } from "./testing/test-resources.js";
+import { patienceMs, waitFor } from "./testing/wait-for.js";
+import { type SotwStream, sotw } from "./testing/xds-client.js";
+import { flag, frame, frameType } from "./transports/http2/frames.js";
+import { http2Error } from "./transports/http2/http2-errors.js";
+
+const typeUrl = urlOf("cluster");
+const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
+const first = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id: "bad" }, typeUrl }));
+const ping = frame(frameType.ping, 0, 0, Buffer.alloc(8));
+const { enhanceYourCalm, flowControlError } = http2Error;
+
+/** What an attacker says once, again and again for the next stream, and by which error it must be ended. */
+interface Attack {
+  readonly before?: readonly Uint8Array[];
+  /** Many frames of it make one write. */
+  readonly again: (stream: number) => readonly Uint8Array[];
+  readonly ends: number;
+  /** It has the server keep something while it goes on. */
+  readonly leaves?: true;
+}
+
+const attacks: Readonly<Record<string, Attack>> = {
+  "PING (CVE-2019-9512)": { again: () => [ping], ends: enhanceYourCalm },
+  "SETTINGS (CVE-2019-9515)": { again: () => [noSettings], ends: enhanceYourCalm },
+  "streams that are opened and reset at once (CVE-2023-44487)": {
+    again: (id) => [headOf(path, id), frame(frameType.rstStream, 0, id, uint32(8))],
+    ends: enhanceYourCalm,
+  },
+  "streams that are asked something and reset at once": {
+    again: (id) => [headOf(path, id), messageOn(id, first), frame(frameType.rstStream, 0, id, uint32(8))],
+    leaves: true,
+    ends: enhanceYourCalm,
+  },
+  "CONTINUATION without end (CVE-2024-27316)": {
+    before: [frame(frameType.headers, 0, 1, headBlock(path))],
+    again: () => [frame(frameType.continuation, 0, 1, Buffer.alloc(0))],
+    leaves: true,
+    ends: enhanceYourCalm,
+  },
+  "empty DATA (CVE-2019-9518)": {
+    before: [headOf(path, 1)],
+    again: () => [frame(frameType.data, 0, 1, Buffer.alloc(0))],
+    ends: enhanceYourCalm,
+  },
+  "WINDOW_UPDATE by one": {
+    before: [headOf(path, 1)],
+    again: () => [frame(frameType.windowUpdate, 0, 1, uint32(1)), frame(frameType.windowUpdate, 0, 0, uint32(1))],
+    ends: enhanceYourCalm,
+  },
+  "WINDOW_UPDATE beyond what a window may be": {
+    again: () => [frame(frameType.windowUpdate, 0, 0, uint32(2 ** 30))],
+    ends: flowControlError,
+  },
+  "WINDOW_UPDATE by nothing, each of which ends a stream (CVE-2025-8671)": {
+    again: (id) => [headOf(path, id), frame(frameType.windowUpdate, 0, id, uint32(0))],
+    ends: enhanceYourCalm,
+  },
+  PRIORITY: { again: (id) => [frame(frameType.priority, 0, id, Buffer.alloc(5))], ends: enhanceYourCalm },
+  "frames that nobody knows": { again: () => [frame(77, 0, 0, Buffer.alloc(100))], ends: enhanceYourCalm },
+};
+
+/** Sends until the connection is ended; returns how often it said it. */
+async function flood(address: string, { before = [], again }: Attack): Promise<{ times: number; client: RawHttp2 }> {
+  const client = await rawHttp2(address);
+  await client.send(...before);
+  let times = 0;
+  let stream = before.length > 0 ? 3 : 1;
+  const end = Date.now() + patienceMs;
+  for (let open = true; open && Date.now() < end; ) {
+    const batch: Uint8Array[] = [];
+    for (let index = 0; index < 500; index++, stream += 2) batch.push(...again(stream));
+    times += 500;
+    open = await client.send(...batch);
+  }
+  await client.closed();
+  return { times, client };
+}
+
+/** A client as it should be, on a connection of its own, that must be told of each change whatever others do. */
+async function healthy({
+  server,
+  client,
+}: Pick<Running, "server" | "client">): Promise<{ told(change: string): Promise<void> }> {
+  const stream: SotwStream = sotw(client.open(ads("sotw")));
+  server.config.set([cluster("a", "first")]);
+  stream.send({ node: { id: "good" }, typeUrl });
+  await stream.next();
+  return {
+    async told(change) {
+      server.config.set([cluster("a", change)]);
+      const { resources, nonce, versionInfo } = await stream.next();
+      stream.send({ typeUrl, responseNonce: nonce, versionInfo });
+      assert.ok(Buffer.from(resources[0]?.value ?? []).includes(change), change);
+    },
+  };
+}
+
+/** Bytes of the heap, and of what hangs on it, once all that nobody needs is gone. */
+async function memoryInUse(): Promise<number> {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  for (let round = 0; round < 3; round++) {
+    collect();
+    await new Promise(setImmediate);
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+describe("an attacker on a connection of its own is ended, while another client goes on to be served:", () => {
+  for (const [name, attack] of Object.entries(attacks)) {
+    it(name, () =>
+      withServer({}, async (running) => {
+        const { server, address } = running;
+        const good = await healthy(running);
+        const flooding = flood(address, attack);
+        for (let change = 0; change < 5; change++) await good.told(`during ${change}`);
+        const { client } = await flooding;
+        assert.equal(client.goAway, attack.ends);
+        await good.told("afterwards");
+        // The good one's.
+        await waitFor("no stream of the attacker", () => openStreams(server) === 1);
+      }),
+    );
+  }
+
+  it("PING of one that does not read the answers", () =>
+    withServer({}, async (running) => {
+      const good = await healthy(running);
+      const client = await rawHttp2(running.address);
+      client.reading(false);
+      const batch = Buffer.concat(Array(1_000).fill(ping));
+      // 64 kB of answers beyond what the kernel takes; it takes some megabytes, and each ping there is one of the budget, too.
+      for (let sent = 0; sent < 200 && (await client.send(batch)); sent++) if (sent < 5) await good.told(`${sent}`);
+      client.reading(true);
+      await client.closed();
+      assert.ok(client.isClosed);
+      await good.told("afterwards");
+    }));
+
+  it("streams that Node's own client opens and cancels", () =>
+    withServer({}, async (running) => {
+      const { server, address } = running;
+      const good = await healthy(running);
+      const session = connect(`http://${address}`);
+      let code: number | undefined;
+      session.on("error", () => {});
+      session.on("goaway", (said) => {
+        code = said;
+      });
+      for (let batch = 0; batch < 500 && !session.destroyed && !session.closed; batch++) {
+        for (let index = 0; index < 200 && !session.destroyed && !session.closed; index++) {
+          const request = session.request({
+            ...{ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" },
+          });
+          request.on("error", () => {});
+          request.close(constants.NGHTTP2_CANCEL);
+        }
+        await new Promise(setImmediate);
+        if (batch % 5 === 0) await good.told(`${batch}`);
+      }
+      await waitFor("GOAWAY", () => code !== undefined);
+      assert.equal(code, enhanceYourCalm);
+      session.destroy();
+      await good.told("afterwards");
+      await waitFor("no stream of the attacker", () => openStreams(server) === 1);
+    }));
+});
+
+describe("a head in pieces", () => {
+  const pieces = (count: number) => {
+    const block = headBlock(path);
+    const cut = (index: number) =>
+      block.subarray(Math.floor((block.length * index) / count), Math.floor((block.length * (index + 1)) / count));
+    return Array.from({ length: count }, (_, index) => {
+      const flags = index === count - 1 ? flag.endHeaders : 0;
+      return frame(index === 0 ? frameType.headers : frameType.continuation, flags, 1, cut(index));
+    });
+  };
+
+  it("is read in 32 CONTINUATIONs", () =>
+    withServer({}, async ({ server, address }) => {
+      server.config.set([cluster("a")]);
+      const client = await rawHttp2(address);
+      await client.send(...pieces(33), messageOn(1, first));
+      await waitFor("an answer", () => client.dataOf(1).length > 0);
+      client.end();
+    }));
+
+  // Clients cut at 16 kB, and all of it may have 32 kB: three pieces. Who makes more of it wants to keep the server busy.
+  it("is refused in more", () =>
+    withServer({}, async ({ address }) => {
+      const client = await rawHttp2(address);
+      await client.send(...pieces(34), messageOn(1, first));
+      await client.closed();
+      assert.equal(client.goAway, enhanceYourCalm);
+    }));
+});
+
+it("attackers leave nothing behind: after many the memory is what it was after a few", async () => {
+  // Nobody notes what happens: that alone would take memory.
+  const server = createServer();
+  const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
+  const client = grpcClient(resourceTypes, address);
+  const some = Object.values(attacks).filter(({ leaves }) => leaves);
+  async function round(times: number): Promise<number> {
+    for (let index = 0; index < times; index++) for (const attack of some) await flood(address, attack);
+    await waitFor("no stream of the attackers", () => openStreams(server) === 1);
+    await good.told(`${times}`);
+    return memoryInUse();
+  }
+  const good = await healthy({ server, client });
+  try {
+    const before = await round(2);
+    const after = await round(6);
+    assert.ok(after - before < 2 * 1024 * 1024, `${before} bytes, then ${after}`);
+  } finally {
+    client.close();
+    await server.close({ timeoutMs: 500 });
+  }
+});
