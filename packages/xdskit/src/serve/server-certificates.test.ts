@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
@@ -7,7 +8,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type ServerEvent, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { contentLines, createAuthority } from "../../../client/src/testing/certificates.js";
 import { manualClock } from "../../../server/src/testing/manual-clock.js";
-import { waitFor } from "../../../server/src/testing/wait-for.js";
+import { waitFor, within } from "../../../server/src/testing/wait-for.js";
 import { xdskit } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
@@ -163,6 +164,21 @@ describe("a server's certificates", () => {
     assert.equal(status, 2);
     assert.ok(err.includes(`${folder.path}/own.key: the certificate and the key do not fit together`), err);
     for (const line of contentLines(later.key)) assert.ok(!(out + err).includes(line));
+  });
+
+  it("are waited for by nobody when the server closes: who is in the middle of a handshake goes at once", async () => {
+    await using folder = await testFolder(files);
+    const serving = await serve({ tls: paths(folder) });
+    const sockets = [serving.grpc, serving.rest].map((port) => connect(port, "127.0.0.1"));
+    const gone = sockets.map((socket) => new Promise((resolve) => socket.on("error", () => {}).on("close", resolve)));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    // What is accepted is known a moment after the client knows.
+    assert.equal(typeof (await statusByRest(serving.rest, { ca: stranger.ca })), "number");
+    assert.deepEqual(await clustersByGrpc(serving.grpc, nobody), ["a"]);
+    await within("the server to close", serving.server.close({ timeoutMs: 600_000 }));
+    await within("the connections to be gone", Promise.all(gone));
+    // Not by the time that a handshake may take.
+    assert.deepEqual(reasons(serving.events), []);
   });
 
   it("keep a server from listening where they cannot be used", async () => {

@@ -150,6 +150,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
       const closed = Promise.all(
         Array.from(servers, (server) => new Promise<void>((resolve) => server.close(() => resolve()))),
       );
+      for (const socket of strangers.flatMap((each) => [...each])) socket.destroy();
       const over = new AbortController();
       closed.then(() => over.abort());
       const end = Date.now() + timeoutMs;
@@ -159,7 +160,6 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
         await delay(20, undefined, { signal: over.signal }).catch(() => {});
       }
       for (const server of servers) server.closeAllConnections();
-      for (const socket of strangers.flatMap((each) => [...each])) socket.destroy();
     },
     renew(renewed) {
       if (tls === undefined) return;
