@@ -165,8 +165,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     if (this.#over) return;
     try {
       this.#giveSnapshot();
+      const now = this.#now;
       while (this.#room && !this.#over) {
-        const response = this.#stream.next(this.#now);
+        const response = this.#stream.next(now);
         if (response === undefined) break;
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
         if (this.#connection.send(response.body, response.tail)) continue;

@@ -7,7 +7,7 @@ import type { Wait } from "../wait.js";
 import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { onTheirWay, presume } from "./holding.js";
 import { defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
-import { shortenSnapshot } from "./past-snapshots.js";
+import { numberOf, sharedList, shortenSnapshot } from "./past-snapshots.js";
 import { isFirst, sharedStage, usedBy } from "./shared-stage.js";
 import type { Subscriber } from "./subscriber.js";
 import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
@@ -38,6 +38,8 @@ export interface WaitEnded {
 export interface PassMemory {
   before: readonly Snapshot[] | undefined;
   last: Snapshot | undefined;
+  /** Of an order of several streams: what they ask for. */
+  types: string | undefined;
   after: readonly Snapshot[];
 }
 
@@ -45,7 +47,7 @@ const noSnapshots: readonly Snapshot[] = [];
 
 /** Of a way that nobody has gone. */
 export function newPassMemory(): PassMemory {
-  return { before: undefined, last: undefined, after: noSnapshots };
+  return { before: undefined, last: undefined, types: undefined, after: noSnapshots };
 }
 
 /**
@@ -64,6 +66,8 @@ export class Ordering {
   #now = 0;
   /** Some of the streams may be in step with others elsewhere. */
   #hasResting = false;
+  /** What they ask for, as long as it stays the same. */
+  #types: string | undefined;
 
   constructor(times: OrderingTimes = defaultOrderingTimes) {
     this.times = times;
@@ -88,6 +92,7 @@ export class Ordering {
   }
 
   #wakeAll(): void {
+    this.#types = undefined;
     if (!this.#hasResting) return;
     this.#hasResting = false;
     for (const stream of this.#streams) stream.strayed();
@@ -192,16 +197,14 @@ export class Ordering {
 
   /** What `shorten` and `stageOf` do for a stream of which nothing is held back; `memory` is shared by those that go the same way. */
   pass(wanted: Snapshot, memory: PassMemory): void {
-    if (this.isShared) {
-      // What is remembered of the past depends on what the others ask for.
-      if (wanted !== this.#wanted) this.shorten(wanted);
-      this.#follow(wanted);
-      return;
-    }
+    // Another stream of the client was there before.
+    if (wanted === this.#wanted) return;
     const before = this.#earlier;
-    if (memory.last !== this.#wanted || memory.before !== before) {
+    const types = this.isShared ? this.#typesAsked() : undefined;
+    if (memory.last !== this.#wanted || memory.before !== before || memory.types !== types) {
       memory.last = this.#wanted;
       memory.before = before;
+      memory.types = types;
       this.shorten(wanted);
       this.#follow(wanted);
       memory.after = this.#earlier;
@@ -210,13 +213,19 @@ export class Ordering {
     this.#wanted = wanted;
   }
 
+  /** Equal for orders that compare snapshots in the same types. */
+  #typesAsked(): string {
+    this.#types ??= [...new Set(this.#subscribers().map(({ type }) => numberOf(type)))].sort().join();
+    return this.#types;
+  }
+
   #follow(wanted: Snapshot): void {
     if (wanted === this.#wanted) return;
     const last = this.#wanted;
     this.#wanted = wanted;
     if (last === undefined || this.#isSame(wanted, last)) return;
     for (const known of this.#earlier) if (this.#isSame(known, last)) return;
-    this.#earlier = [...this.#earlier.slice(1 - mostEarlier), last];
+    this.#earlier = sharedList([...this.#earlier.slice(1 - mostEarlier), last]);
   }
 
   /** A newer snapshot is there: what is remembered of those before must not keep all that there was in between. */

@@ -24,3 +24,26 @@ export function shortenSnapshot(snapshot: Snapshot, newest: Snapshot): void {
   shortened.set(snapshot, number);
   for (const set of snapshot.sets.values()) if (set !== newest.of(set.type)) ResourceSets.shorten(set);
 }
+
+/** By the last of them. Weak, or each list would hold the one before. */
+const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
+
+/** Lists that end with the same snapshot, and are remembered. */
+const mostLists = 8;
+
+/** The list with these snapshots that others have, too, by which they tell that they came the same way; not empty. */
+export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] {
+  const last = snapshots[snapshots.length - 1] as Snapshot;
+  let known = lists.get(last);
+  if (known === undefined) {
+    known = [];
+    lists.set(last, known);
+  }
+  for (const ref of known) {
+    const list = ref.deref();
+    if (list?.length === snapshots.length && list.every((one, index) => one === snapshots[index])) return list;
+  }
+  if (known.length >= mostLists) known.shift();
+  known.push(new WeakRef(snapshots));
+  return snapshots;
+}
