@@ -1,11 +1,12 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
-import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import {
   type ClientConfig,
   ClientStatusRequestSchema,
   ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { NodeMatcherSchema } from "@xdskit/api/envoy/type/matcher/v3/node";
+import { createTlsReader, type TlsPaths } from "@xdskit/api/tls-files";
 import { type Address, formatAddress } from "../address.js";
 import { matchesGlob } from "../glob.js";
 import { clientStatusServiceName, summaryFeature } from "./service-name.js";
@@ -21,9 +22,15 @@ export interface StatusQuestion {
   readonly timeoutMs: number;
 }
 
+/** How the server is reached. */
+export interface StatusClientOptions {
+  /** PEM files, read when the first question is asked; `serverName`: the name that the certificate must have, where it is not the address's. Default: plaintext. */
+  readonly tls?: (TlsPaths & { readonly serverName?: string | undefined }) | undefined;
+}
+
 /** Asks a server, or a client that serves it, for client status (CSDS). */
 export interface StatusClient {
-  /** What each client has, without contents as far as the server leaves them out. Rejects with a StatusError. */
+  /** What each client has, without contents as far as the server leaves them out. Rejects with a StatusError, or an XdskitError (XDSKIT_CREDENTIALS_FILE). */
   ask(question: StatusQuestion): Promise<readonly ClientConfig[]>;
   close(): void;
 }
@@ -42,14 +49,26 @@ export class StatusError extends Error {
 /** The largest answer that is read, in bytes. */
 const mostBytes = 256 * 1024 * 1024;
 
-/** Connects when it is first asked. Plaintext. */
-export function createStatusClient(address: Address): StatusClient {
-  const client = new Client(formatAddress(address), credentials.createInsecure(), {
-    "grpc.max_receive_message_length": mostBytes,
-    // A server that comes back is to be found at the next question, not after two minutes.
-    "grpc.max_reconnect_backoff_ms": 1_000,
-    "grpc.use_local_subchannel_pool": 1,
-  });
+/** Connects when it is first asked. Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key. */
+export function createStatusClient(address: Address, { tls }: StatusClientOptions = {}): StatusClient {
+  const reader = tls && createTlsReader(tls);
+  let connected: Client | undefined;
+  let closed = false;
+
+  async function connect(): Promise<Client> {
+    let channel: ChannelCredentials = credentials.createInsecure();
+    if (reader !== undefined) channel = credentials.createFromSecureContext((await reader.read()).context);
+    if (closed) throw new StatusError(status.CANCELLED, "the client is closed");
+    const name = tls?.serverName;
+    connected ??= new Client(formatAddress(address), channel, {
+      "grpc.max_receive_message_length": mostBytes,
+      // A server that comes back is to be found at the next question, not after two minutes.
+      "grpc.max_reconnect_backoff_ms": 1_000,
+      "grpc.use_local_subchannel_pool": 1,
+      ...(name === undefined ? {} : { "grpc.ssl_target_name_override": name, "grpc.default_authority": name }),
+    });
+    return connected;
+  }
 
   async function ask(nodes: readonly string[], deadline: number): Promise<readonly ClientConfig[]> {
     const request = create(ClientStatusRequestSchema, {
@@ -57,6 +76,7 @@ export function createStatusClient(address: Address): StatusClient {
       node: { id: "xdskit", userAgentName: "xdskit", clientFeatures: [summaryFeature] },
     });
     const bytes = Buffer.from(toBinary(ClientStatusRequestSchema, request));
+    const client = connected ?? (await connect());
     const answer = await fetchStatus(client, bytes, deadline).catch((error: unknown) => {
       // Some serve the stream alone.
       if (error instanceof StatusError && error.code === status.UNIMPLEMENTED)
@@ -82,7 +102,10 @@ export function createStatusClient(address: Address): StatusClient {
       if (nodes.length === 0) return configs;
       return configs.filter(({ node }) => nodes.some((pattern) => matchesGlob(pattern, node?.id ?? "")));
     },
-    close: () => client.close(),
+    close() {
+      closed = true;
+      connected?.close();
+    },
   };
 }
 

@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
 import type { TlsOptions } from "../settings/tls-options.js";
 import { collect, readDurationWithUnit, readMetadata } from "./arguments.js";
-import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
+import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 
 interface Options extends TlsOptions {
   readonly server?: readonly Address[];
@@ -97,7 +97,7 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(
       new Option("--reject <share>", "of the nodes that reject each change once").argParser(readShare).default(0, "0%"),
     );
-  return addTlsOptions(command, { each: "connection" })
+  return addTokenOption(addTlsOptions(command), "connection")
     .option("--json", "print JSON")
     .addHelpText("after", details)
     .action(async (options: Options, command: Command) => {

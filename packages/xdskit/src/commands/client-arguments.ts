@@ -3,7 +3,7 @@ import type { TlsOptions } from "../settings/tls-options.js";
 import { type OutputFormat, outputFormats } from "../watch/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
 import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
-import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
+import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 
 /** What commander reads of the options that `watch` and `get` share. */
 export interface ClientArguments extends TlsOptions {
@@ -58,7 +58,7 @@ export function addClientOptions(command: Command): Command {
     .option("--node-id <id>", "the node's id (default: xdskit)")
     .option("--node-cluster <name>", "the node's cluster")
     .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata);
-  return addTlsOptions(command)
+  return addTokenOption(addTlsOptions(command), "stream")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
     .addOption(
       new Option("-o, --output <format>", "documents; events (json, jsonl); a line each (name, wide)")

@@ -11,7 +11,7 @@ import {
   readDurationWithUnit,
   readMetadata,
 } from "./arguments.js";
-import { addTlsOptions, tlsOptionNames } from "./tls-options.js";
+import { addTlsOptions, addTokenOption, tlsOptionNames } from "./tls-options.js";
 import {
   type ToFilesArguments,
   toFilesGroupOption,
@@ -91,7 +91,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--per-type", "a stream for each type (default: one for all)")
     .addOption(new Option("--api <version>", "of the origin's protocol (default: v3)").choices(["v2", "v3"]))
     .option("--refresh-delay <duration>", "REST: from an answer to the next poll (default: 1s)", readDuration);
-  return addTlsOptions(command, { client: "relay", server: "origin" })
+  return addTokenOption(addTlsOptions(command, { client: "relay", server: "origin" }), "stream")
     .option("--node-id <id>", "who the relay is to the origin (default: xdskit-relay)")
     .option("--node-cluster <name>", "the cluster of this node")
     .option("--metadata <key=value>", "of this node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)

@@ -1,9 +1,11 @@
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import type { Terminal } from "../output/terminal.js";
+import type { TlsOptions } from "../settings/tls-options.js";
 import { addressOption, collect, readDurationBetween, readDurationWithUnit } from "./arguments.js";
+import { addTlsOptions, refuseHalfPair } from "./tls-options.js";
 
-interface Options {
+interface Options extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address;
   readonly node?: readonly string[];
   readonly type?: readonly string[];
@@ -29,7 +31,7 @@ Examples:
 
 /** `xdskit status`: what each client of a running server has. */
 export function statusCommand(terminal: Terminal, exit: (status: number) => void): Command {
-  return new Command("status")
+  const command = new Command("status")
     .description("Shows what each client of a running server has, was sent and rejected, and why.")
     .argument("[node]", "the id of one node, to be shown in detail")
     .addOption(addressOption("--server <host:port>", "whom to ask, by gRPC", "127.0.0.1:18000"))
@@ -46,9 +48,11 @@ export function statusCommand(terminal: Terminal, exit: (status: number) => void
       new Option("--timeout <duration>", "how long an answer may take")
         .argParser(readDurationWithUnit)
         .default(10_000, "10s"),
-    )
+    );
+  return addTlsOptions(command)
     .addHelpText("after", details)
-    .action(async (node: string | undefined, options: Options) => {
+    .action(async (node: string | undefined, options: Options, command: Command) => {
+      refuseHalfPair(options, command);
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runStatus } = await import("../status/run-status.js");
       const { node: nodes = [], type: types = [], json = false, watch = false } = options;

@@ -15,22 +15,21 @@ export const tlsOptionNames = [
 interface Words {
   readonly client?: string;
   readonly server?: string;
-  /** What a token is read anew for. */
-  readonly each?: string;
 }
 
-/** Adds the options by which a server is asked over TLS, and with a token. */
-export function addTlsOptions(
-  command: Command,
-  { client = "client", server = "server", each = "stream" }: Words = {},
-): Command {
+/** Adds the options by which a server is asked over TLS. */
+export function addTlsOptions(command: Command, { client = "client", server = "server" }: Words = {}): Command {
   return command
     .option("--tls", "TLS, trusting whom Node.js trusts")
     .option("--tls-ca <file>", "TLS, trusting the certificates of a PEM file")
     .option("--tls-cert <file>", `the ${client}'s certificate (PEM)`)
     .option("--tls-key <file>", "its key (PEM)")
-    .option("--tls-server-name <name>", `the name that the ${server}'s certificate must have`)
-    .option("--token-file <file>", `a token, sent as authorization: Bearer …; read anew for each ${each}`);
+    .option("--tls-server-name <name>", `the name that the ${server}'s certificate must have`);
+}
+
+/** Adds the option of a token; `each` is what it is read anew for. */
+export function addTokenOption(command: Command, each: "stream" | "connection"): Command {
+  return command.option("--token-file <file>", `a token, sent as authorization: Bearer …; read anew for each ${each}`);
 }
 
 /** Ends with a usage error where one half of a pair is missing. */

@@ -149,6 +149,19 @@ describe("a server's certificates", () => {
     const pair = ["--tls-cert", at("client.pem"), "--tls-key", at("client.key")];
     const told = await inProcessEnds(...ask, "--tls-ca", at("clients.pem"), ...pair);
     assert.deepEqual([told.status, told.out], [0, "cluster/a\n"], told.err);
+    const tls = ["--tls-ca", at("clients.pem"), ...pair];
+    const status = await inProcessEnds(
+      "status",
+      "--server",
+      `127.0.0.1:${port}`,
+      ...tls,
+      "--tls-server-name",
+      "localhost",
+    );
+    assert.deepEqual([status.status, status.out, status.err], [0, "no nodes\n", ""]);
+    const wrong = await inProcessEnds("status", "--server", `localhost:${port}`, "--tls-ca", at("client.key"));
+    assert.deepEqual([wrong.status, wrong.out], [2, ""]);
+    assert.match(wrong.err, /client\.key: holds no certificates that can be read/);
     const unknown = await inProcessEnds(...ask, "--tls-ca", at("clients.pem"), "--timeout", "2s");
     assert.notEqual(unknown.status, 0);
     await relay.seen(/connection refused.*it showed no certificate/, "err");

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { resourceTypes } from "@xdskit/api";
+import { resourceTypes, XdskitError } from "@xdskit/api";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { createStatusClient, type StatusClient, StatusError } from "@xdskit/server/status-client";
 import { exitStatus } from "../exit-status.js";
@@ -8,12 +8,13 @@ import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { listenForStop } from "../serving/signals.js";
+import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
 import { createPage, type Screen } from "./page.js";
 import { clientDetails, statusTable } from "./table.js";
 
 /** What `status` was asked for. */
-export interface StatusOptions {
+export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address;
   /** The one node that is to be shown in detail. */
   readonly node: string | undefined;
@@ -45,10 +46,15 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
     }
     types.add(url);
   }
-  const client = createStatusClient(options.server);
+  const client = createStatusClient(options.server, { tls: tlsOf(options) });
   const look = () => lookOnce(client, options, types);
   try {
     return options.watch ? await watch(look, options, terminal) : await once(look, options, terminal);
+  } catch (error) {
+    // A file of certificates that cannot be used.
+    if (!(error instanceof XdskitError)) throw error;
+    reportFailure(terminal, "status", error);
+    return exitStatus.usage;
   } finally {
     client.close();
   }
