@@ -1,87 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { createResource, writeResources, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { FilesSettings } from "../../client-options.js";
-import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
+import { recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
-import type { UpstreamContext, UpstreamSink } from "../upstream.js";
+import { cds, clusters, clusterUrl, eds, oneFile, withFiles } from "../../testing/watched-files.js";
+import type { UpstreamContext } from "../upstream.js";
 import { createFilesUpstream } from "./files-upstream.js";
-
-const cds = typeNamed("cds");
-const eds = typeNamed("eds");
-const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
-
-/** A file of clusters; `name=text` has a content. */
-function clusters(version: string, ...items: readonly string[]): string {
-  const resources = items.map((item) => {
-    const [name, altStatName] = item.split("=");
-    return { "@type": clusterUrl, name, altStatName };
-  });
-  return JSON.stringify({ versionInfo: version, resources });
-}
-
-interface Running extends RecordedUpstream {
-  readonly folder: string;
-  path(name: string): string;
-  /** Writes a file beside and moves it over this one. */
-  move(name: string, text: string | Uint8Array): Promise<void>;
-  /** Waits until these lines were told since those waited for before, and no others. */
-  told(...lines: readonly (string | RegExp)[]): Promise<void>;
-}
-
-async function withFiles(
-  files: (folder: string) => FilesSettings["files"],
-  run: (running: Running) => Promise<void>,
-  options: { context?: Partial<UpstreamContext>; sink?: Partial<Pick<UpstreamSink, "update">> } = {},
-): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "xdskit-files-"));
-  const settings: FilesSettings = { kind: "files", files: files(folder) };
-  const recorded = recordUpstream(
-    (context, sink) => createFilesUpstream(settings, context, sink),
-    options.context,
-    options.sink,
-  );
-  let moves = 0;
-  let at = 0;
-  try {
-    await run({
-      ...recorded,
-      folder,
-      path: (name) => join(folder, name),
-      async move(name, text) {
-        const beside = join(folder, `.new-${++moves}`);
-        await writeFile(beside, text);
-        await rename(beside, join(folder, name));
-      },
-      async told(...expected) {
-        const { lines } = recorded;
-        await waitFor(
-          () => `${expected.join("\n")}\nbut there is\n${lines.slice(at).join("\n")}`,
-          () => lines.length >= at + expected.length,
-        );
-        const since = lines.slice(at);
-        at = lines.length;
-        assert.equal(since.length, expected.length, since.join("\n"));
-        for (const [index, line] of expected.entries()) {
-          if (typeof line === "string") assert.equal(since[index]?.replaceAll(folder, "DIR"), line);
-          else assert.match(since[index]?.replaceAll(folder, "DIR") ?? "", line);
-        }
-      },
-    });
-  } finally {
-    await recorded.upstream.close();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-const oneFile =
-  (name = "cds.json") =>
-  (folder: string) => [{ type: "cds", path: join(folder, name) }];
 
 suite("a file of resources", () => {
   test("is loaded at start, and read again when another is moved over it (rules 152, 153)", () =>
@@ -288,94 +217,6 @@ suite("a bad file (rules 154-156)", () => {
         upstream.subscribe(typeNamed("sds"), ["*"]);
         await told(/nack: .*inline_string/);
         assert.doesNotMatch(lines.join("\n"), /4711/);
-      },
-    ));
-});
-
-suite("where a file lies", () => {
-  test("writing to it where it lies is not taken for a new one", () =>
-    withFiles(
-      (folder) => [
-        { type: "cds", path: join(folder, "cds.json") },
-        { type: "eds", path: join(folder, "eds.json") },
-      ],
-      async ({ upstream, path, move, told }) => {
-        await move("cds.json", clusters("1", "a"));
-        upstream.subscribe(cds, ["*"]);
-        await told("connected cluster", "+a@1");
-        await writeFile(path("cds.json"), clusters("2", "b"));
-        // What happened later was seen, so that was seen too.
-        upstream.subscribe(eds, ["none"]);
-        await told(/^failed endpoint/);
-        await move("eds.json", "[]");
-        await told("connected endpoint", "!none(told)");
-        await move("cds.json", clusters("3", "c"));
-        await told("+c@3 -a");
-      },
-    ));
-
-  test("a link to it that is swapped leads to another one", () =>
-    withFiles(oneFile(), async ({ upstream, path, move, told }) => {
-      await move("one.json", clusters("1", "a"));
-      await move("two.json", clusters("2", "b"));
-      await symlink("one.json", path("cds.json"));
-      upstream.subscribe(cds, ["*"]);
-      await told("connected cluster", "+a@1");
-      await symlink("two.json", path("next"));
-      await rename(path("next"), path("cds.json"));
-      await told("+b@2 -a");
-      await move("two.json", clusters("3", "b", "c"));
-      await told("+c@3");
-    }));
-
-  for (const watched of [true, false]) {
-    test(`a volume of Kubernetes, whose ..data is swapped, ${watched ? "with" : "without"} watched_directory (rule 153)`, () =>
-      withFiles(
-        (folder) => [{ type: "cds", path: join(folder, "cds.json"), watchedDirectory: watched ? folder : undefined }],
-        async ({ upstream, path, told }) => {
-          const publish = async (time: string, text: string) => {
-            await mkdir(path(`..${time}`));
-            await writeFile(path(`..${time}/cds.json`), text);
-            await symlink(`..${time}`, path("..data_tmp"));
-            await rename(path("..data_tmp"), path("..data"));
-          };
-          await publish("1", clusters("1", "a"));
-          await symlink("..data/cds.json", path("cds.json"));
-          upstream.subscribe(cds, ["*"]);
-          await told("connected cluster", "+a@1");
-          await publish("2", clusters("2", "b"));
-          await rm(path("..1"), { recursive: true });
-          await told("+b@2 -a");
-          await publish("3", "{");
-          await told(/nack/);
-          await publish("4", clusters("4", "b", "c"));
-          await told("+c@4");
-        },
-      ));
-  }
-
-  test("with watched_directory only what is moved into that folder counts", () =>
-    withFiles(
-      (folder) => [{ type: "cds", path: join(folder, "real/cds.json"), watchedDirectory: join(folder, "watched") }],
-      async ({ upstream, path, move, told }) => {
-        await mkdir(path("real"));
-        await mkdir(path("watched"));
-        await move("real/cds.json", clusters("1", "a"));
-        upstream.subscribe(cds, ["*"]);
-        await told("connected cluster", "+a@1");
-        const files = [{ type: "cds", path: path("real/cds.json") }];
-        const other = recordUpstream((...of) => createFilesUpstream({ kind: "files", files }, ...of));
-        try {
-          other.upstream.subscribe(cds, ["*"]);
-          await waitFor("the other one to read it", () => other.lines.includes("+a@1"));
-          await move("real/cds.json", clusters("2", "b"));
-          await waitFor("the other one to read it again", () => other.lines.includes("+b@2 -a"));
-        } finally {
-          await other.upstream.close();
-        }
-        await move("real/cds.json", clusters("3", "c"));
-        await move("watched/any", "");
-        await told("+c@3 -a");
       },
     ));
 });

@@ -1,0 +1,59 @@
+import type { ClientEvent } from "../client-event.js";
+import type { ClientOptions } from "../client-options.js";
+import { createClientWith } from "../create-client.js";
+import type { CollectionWatcher, ResourceWatcher, XdsClient } from "../xds-client.js";
+import { manualClock } from "./manual-clock.js";
+import { type ScriptedUpstream, scriptedUpstreams } from "./scripted-upstream.js";
+
+/** What a test of watchers has at hand. */
+export interface Tools {
+  readonly client: XdsClient;
+  of(server: string): ScriptedUpstream;
+  /** The only server. */
+  readonly one: ScriptedUpstream;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly events: ClientEvent[];
+}
+
+/** Runs a test with a client whose servers are scripts, and whose time goes by when the test says so. */
+export async function withClient(
+  test: (tools: Tools) => Promise<void>,
+  options: Partial<ClientOptions> = {},
+): Promise<void> {
+  const clock = manualClock();
+  const { create, of } = scriptedUpstreams();
+  const client = createClientWith({ servers: ["one:1"], node: { id: "me" }, clock, ...options }, create);
+  const events: ClientEvent[] = [];
+  client.on((event) => events.push(event));
+  try {
+    await test({ client, of, one: of("one:1"), clock, events });
+  } finally {
+    await client.close();
+  }
+}
+
+/** Writes down what it is told: `web new`, `error XDSKIT_…`, `beside XDSKIT_…`. */
+export function recorder(): ResourceWatcher & { readonly log: string[]; take(): string[] } {
+  const log: string[] = [];
+  return {
+    log,
+    onChanged: ({ name, message }) =>
+      void log.push(`${name} ${"altStatName" in message ? message.altStatName : ""}`.trim()),
+    onError: ({ code }) => void log.push(`error ${code}`),
+    onAmbient: ({ code }) => void log.push(`beside ${code}`),
+    take: () => log.splice(0),
+  };
+}
+
+/** `a,b +a -c`. */
+export function collector(): CollectionWatcher & { take(): string[] } {
+  const log: string[] = [];
+  return {
+    onChanged({ resources, upserted, removed }) {
+      log.push(`${[...resources.keys()].sort()} +${upserted.map(({ name }) => name).sort()} -${[...removed].sort()}`);
+    },
+    onError: ({ code }) => void log.push(`error ${code}`),
+    onAmbient: ({ code }) => void log.push(`beside ${code}`),
+    take: () => log.splice(0),
+  };
+}
