@@ -6,8 +6,6 @@ import {
   emptySnapshot,
   Ordering,
   type Snapshot,
-  type Stream,
-  type StreamEffect,
   type StreamEvent,
   updateSnapshot,
   type Variant,
@@ -15,7 +13,7 @@ import {
 import { createRandom, type Random } from "./random.js";
 import { sampleResource, urlOf } from "./sample-resources.js";
 import { typeOf } from "./sample-world.js";
-import { seen, state } from "./twins-run.js";
+import { assertSame, type Ends, nextOfBoth, stepBoth } from "./twin-ends.js";
 import { encodeRequest, type Request } from "./wire.js";
 
 const types = ["cluster", "endpoint", "listener", "route"];
@@ -45,7 +43,7 @@ interface Sent {
 /** One stream of a client twice: among others that do as it does, and on snapshots that nobody else stands at. */
 interface Twin {
   readonly kind: Kind;
-  readonly ends: readonly [Stream, Stream];
+  readonly ends: Ends;
   /** Whether others of the node let it go on. */
   readonly woken: [boolean, boolean];
   readonly types: readonly string[];
@@ -134,9 +132,8 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
     return hasTtls && pairs.length > 0 && random.chance(0.04) ? `${said}~10s` : said;
   }
 
-  function both(twin: Twin, event: (which: 0 | 1) => StreamEvent): void {
-    const said = twin.ends.map((stream, which) => stream.step(event(which as 0 | 1), now).map(described));
-    assert.deepEqual(said[0], said[1]);
+  function both({ ends }: Twin, event: (which: 0 | 1) => StreamEvent): void {
+    stepBoth(ends, event, now);
   }
 
   function give({ index, orders }: Pair, twin: Twin): void {
@@ -160,8 +157,7 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
   function pull(twin: Twin, most: number): void {
     const { variant } = twin.kind;
     for (let taken = 0; taken < most; taken++) {
-      const [one, other] = twin.ends.map((stream) => stream.next(now));
-      assert.deepEqual(seen(variant, one), seen(variant, other));
+      const one = nextOfBoth(twin.ends, variant, now);
       if (one === undefined) break;
       say(`    ${one.type.name} ${one.nonce}`);
       twin.open.push({ type: one.type.name, version: one.version, nonce: one.nonce });
@@ -170,7 +166,7 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
   }
 
   function same(twin: Twin): void {
-    assert.deepEqual(state(twin.ends[0]), state(twin.ends[1]));
+    assertSame(twin.ends);
     for (const { streams } of pairs) for (const { woken } of streams.values()) assert.equal(woken[0], woken[1]);
   }
 
@@ -308,10 +304,4 @@ function text(field: number, value: string): Uint8Array {
     Uint8Array.from(tag < 128 ? [tag, value.length] : [128 + (tag % 128), tag >> 7, value.length]),
     Buffer.from(value),
   ]);
-}
-
-function described(effect: StreamEffect): readonly unknown[] {
-  if (effect.kind === "identified" || effect.kind === "close") return [effect.kind];
-  const { version, nonce } = { version: undefined, nonce: undefined, ...effect };
-  return [effect.kind, effect.type.name, version, nonce];
 }

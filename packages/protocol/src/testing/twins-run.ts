@@ -1,22 +1,18 @@
-import assert from "node:assert/strict";
 import { resourceTypes } from "@xdskit/api";
 import {
   createStream,
   defaultStreamLimits,
   emptySnapshot,
   Ordering,
-  type OutgoingResponse,
   type Snapshot,
-  type Stream,
-  type StreamEffect,
   type StreamEvent,
   updateSnapshot,
-  type Variant,
 } from "../index.js";
 import { createRandom, type Random } from "./random.js";
 import { sampleResource, urlOf } from "./sample-resources.js";
 import { typeOf } from "./sample-world.js";
-import { decodeResponse, encodeRequest, type Request } from "./wire.js";
+import { assertSame, type Ends, nextOfBoth, stepBoth } from "./twin-ends.js";
+import { encodeRequest, type Request } from "./wire.js";
 
 const types = ["cluster", "endpoint", "listener", "route"];
 const names = ["a", "b", "c"];
@@ -33,8 +29,7 @@ interface Open {
 
 /** One client twice: among others that do as it does, and by itself, on snapshots that nobody else stands at. */
 interface Twin {
-  readonly among: Stream;
-  readonly alone: Stream;
+  readonly ends: Ends;
   readonly orders: readonly [Ordering | undefined, Ordering | undefined];
   readonly subscribed: Map<string, readonly string[]>;
   readonly open: Open[];
@@ -70,7 +65,7 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
       });
     const order = () => (isOrdered ? new Ordering() : undefined);
     const twin: Twin = {
-      ...{ among: stream(), alone: stream(), orders: [order(), order()], subscribed: new Map(), open: [] },
+      ...{ ends: [stream(), stream()], orders: [order(), order()], subscribed: new Map(), open: [] },
     };
     for (const type of asked) {
       twin.subscribed.set(type, asking[type] ?? []);
@@ -97,12 +92,8 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
     snapshots = snapshots.map((snapshot) => updateSnapshot(snapshot, { upsert, remove }));
   }
 
-  /** Both ends take the same event, and say the same of it. */
-  function both(twin: Twin, event: (which: 0 | 1) => StreamEvent): void {
-    const said = ([twin.among, twin.alone] as const).map((stream, which) =>
-      stream.step(event(which as 0 | 1), now).map(described),
-    );
-    assert.deepEqual(said[0], said[1]);
+  function both({ ends }: Twin, event: (which: 0 | 1) => StreamEvent): void {
+    stepBoth(ends, event, now);
   }
 
   function give(twin: Twin, index: number): void {
@@ -123,12 +114,11 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   /** Takes up to so many responses of both, which must be the same. */
   function pull(twin: Twin, most: number): void {
     for (let taken = 0; taken < most; taken++) {
-      const [one, other] = [twin.among.next(now), twin.alone.next(now)];
-      assert.deepEqual(seen(variant, one), seen(variant, other));
+      const one = nextOfBoth(twin.ends, variant, now);
       if (one === undefined) break;
       twin.open.push({ type: one.type.name, version: one.version, nonce: one.nonce });
     }
-    assert.deepEqual(state(twin.among), state(twin.alone));
+    assertSame(twin.ends);
   }
 
   function answer(twin: Twin, index: number): void {
@@ -145,7 +135,7 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
       ...(variant === "delta" || rejects ? more : {}),
     });
     if (random.chance(0.03)) request(twin, type, { nonce, version });
-    assert.deepEqual(state(twin.among), state(twin.alone));
+    assertSame(twin.ends);
   }
 
   function settle(twin: Twin): void {
@@ -197,35 +187,6 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   }
   for (const twin of twins) {
     for (let turn = 0; turn < 5; turn++) settle(twin);
-    twin.among.end();
-    twin.alone.end();
+    for (const stream of twin.ends) stream.end();
   }
-}
-
-function described(effect: StreamEffect): readonly unknown[] {
-  if (effect.kind === "identified" || effect.kind === "close") return [effect.kind];
-  const { version, nonce } = { version: undefined, nonce: undefined, ...effect };
-  return [effect.kind, effect.type.name, version, nonce];
-}
-
-/** In which order a response has its resources depends on how its set was read. */
-export function seen(variant: Variant, response: OutgoingResponse | undefined): unknown {
-  if (response === undefined) return undefined;
-  const { resources, removed, ...more } = decodeResponse(variant, response);
-  return { ...more, resources: resources.map((one) => JSON.stringify(one)).sort(), removed: [...removed].sort() };
-}
-
-/** What is known of a client, in words. */
-export function state(stream: Stream): unknown {
-  return [
-    stream.isSettled,
-    stream.deadline(),
-    stream
-      .status()
-      .map(({ type, wanted, sent, acknowledged, rejected, outstanding, onTheirWay, waits }) => [
-        ...[type.name, wanted?.version, sent?.version, sent?.set.version, sent?.at],
-        ...[acknowledged?.version, acknowledged?.at, acknowledged?.set.version, rejected?.version, outstanding],
-        ...[onTheirWay?.map(({ version }) => version), waits.map(({ kind, names }) => [kind, ...names])],
-      ]),
-  ];
 }
