@@ -109,13 +109,6 @@ export function addResource(
   }
 }
 
-/** Takes a resource that is known to be well. Not where resources are to say where they name others. */
-export function takeResource(reading: FileReading, place: Place, made: Resource): void {
-  const resource = reading.views ? detached(made) : made;
-  const { typeUrl, at } = place;
-  reading.resources.push({ resource, where: whereOf(reading, { typeUrl, resource: resource.name, at }, []) });
-}
-
 /** The way to the field by which a message calls itself so; none where a wrapper gives it another name. */
 function stepsToName(schema: DescMessage, message: Message, name: string | undefined): readonly FieldStep[] {
   const field = schema.fields.find(({ name }) => name === "name" || name === "cluster_name");
@@ -127,7 +120,7 @@ function stepsToName(schema: DescMessage, message: Message, name: string | undef
  * The same resource with strings of its own. What a parser of ours, or of YAML, cuts out of a text is a view of the text: a single name would keep a whole file in memory
  * for as long as its resource lives.
  */
-function detached(resource: Resource): Resource {
+export function detached(resource: Resource): Resource {
   const { aliases, references } = resource;
   const name = copied(resource.name);
   return {
@@ -145,8 +138,13 @@ function copied(text: string): string {
 
 function whereOf(reading: FileReading, place: Place, steps: readonly FieldStep[]): Where {
   const { typeUrl, resource } = place;
-  const type = typeUrl === undefined ? undefined : (reading.types.byTypeUrl(typeUrl)?.type.name ?? typeNameOf(typeUrl));
+  const type = typeUrl === undefined ? undefined : shownType(reading, typeUrl);
   return { file: reading.path, ...place.at(steps), field: formatFieldPath(steps), resource, type };
+}
+
+/** How a type is called that a type URL names. */
+export function shownType({ types }: Pick<FileReading, "types">, typeUrl: string): string {
+  return types.byTypeUrl(typeUrl)?.type.name ?? typeNameOf(typeUrl);
 }
 
 function defined(where: Where): Where {

@@ -2,7 +2,7 @@ import type { DescMessage, JsonObject, JsonValue, Registry } from "@bufbuild/pro
 import { schemaOf, typeNameOf } from "./any.js";
 import { CompiledResources } from "./compiled/compiled-resources.js";
 import type { FieldStep } from "./field-path.js";
-import { addFinding, addResource, type FileReading, type Place, takeResource } from "./file-reading.js";
+import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
 import type { FileText } from "./file-text.js";
 import { mayHaveTrailedDurations } from "./json-explain.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
@@ -22,15 +22,15 @@ export function readSource(
     addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
   }
   if (source.problems.length > 0) return;
+  const compiled = reading.places ? undefined : new CompiledResources(reading);
   // Asked for only where the one pass over JSON leaves something to the readers that explain.
-  let mayTrail: boolean | undefined;
-  const careful = () => {
-    mayTrail ??= mayHaveTrailedDurations(file.text);
-    return mayTrail;
+  let careful: boolean | undefined;
+  const isCareful = () => {
+    careful ??= mayHaveTrailedDurations(file.text);
+    return careful;
   };
   for (const document of source.documents) {
-    const items = new SourceItems(reading, file, document, careful);
-    items.readDocument(document.value);
+    new SourceItems(reading, file, document, compiled, isCareful).readDocument(document.value);
   }
 }
 
@@ -39,23 +39,29 @@ class SourceItems {
   private readonly file: FileText;
   private readonly document: SourceDocument;
   private readonly registry: Registry;
-  private readonly careful: () => boolean;
   private readonly compiled: CompiledResources | undefined;
+  private readonly isCareful: () => boolean;
 
-  constructor(reading: FileReading, file: FileText, document: SourceDocument, careful: () => boolean) {
+  constructor(
+    reading: FileReading,
+    file: FileText,
+    document: SourceDocument,
+    compiled: CompiledResources | undefined,
+    isCareful: () => boolean,
+  ) {
     this.reading = reading;
     this.file = file;
     this.document = document;
     this.registry = withV2Names(reading.registry);
-    this.careful = careful;
-    this.compiled = reading.places ? undefined : new CompiledResources(reading.registry, reading.types);
+    this.compiled = compiled;
+    this.isCareful = isCareful;
   }
 
   readDocument(value: JsonValue): void {
     // A document of comments only, or none at all.
     if (value === null) return;
     if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) this.readItem(item, [index]);
+      for (let index = 0; index < value.length; index += 1) this.readItem(value[index] as JsonValue, [index]);
     } else if (isObject(value) && isResponse(value)) {
       this.readResponse(value);
     } else {
@@ -88,6 +94,7 @@ class SourceItems {
       return;
     }
     const url = item["@type"];
+    if (typeof url === "string" && declared === undefined && this.take(item, url, steps, {})) return;
     const place = this.placeOf(steps, typeof url === "string" ? url : undefined, nameIn(item));
     if (typeof url !== "string" || url === "") {
       const message = 'a resource lacks "@type", such as "type.googleapis.com/envoy.config.cluster.v3.Cluster"';
@@ -124,20 +131,24 @@ class SourceItems {
       addFinding(reading, place, "XDSKIT_TYPE_MISSING", message, ["resource"]);
       return;
     }
-    this.readResource(
-      inner,
-      url,
-      this.placeOf([...steps, "resource"], url, nameIn(wrapper) ?? nameIn(inner)),
-      wrappingOf(read),
-    );
+    const at = [...steps, "resource"];
+    const wrapping = wrappingOf(read);
+    if (this.take(inner, url, at, wrapping)) return;
+    this.readResource(inner, url, this.placeOf(at, url, nameIn(wrapper) ?? nameIn(inner)), wrapping);
+  }
+
+  /** Takes a resource in one pass, if it is well and as most are. */
+  private take(item: JsonObject, url: string, steps: readonly FieldStep[], wrapping: Wrapping): boolean {
+    const made = this.compiled?.read(item, url, wrapping);
+    if (made === undefined) return false;
+    const { line, column } = this.file.at(this.document.locate(steps));
+    const { resource, type } = made;
+    const where = { file: this.reading.path, line, column, field: undefined, resource: resource.name, type };
+    this.reading.resources.push({ resource, where });
+    return true;
   }
 
   private readResource(item: JsonObject, url: string, place: Place, wrapping: Wrapping): void {
-    const made = this.compiled?.read(item, url, wrapping);
-    if (made !== undefined) {
-      takeResource(this.reading, place, made);
-      return;
-    }
     const schema = schemaOf(typeNameOf(url), this.reading.registry);
     if (schema === undefined) {
       const message = () => unknownTypeMessage(url, this.reading.registry);
@@ -149,7 +160,7 @@ class SourceItems {
   }
 
   private readMessage(schema: DescMessage, json: JsonValue, place: Place) {
-    const read = readJsonMessage(schema, json, this.registry, { careful: this.careful() });
+    const read = readJsonMessage(schema, json, this.registry, { careful: this.isCareful() });
     if (read.kind === "message") return read.message;
     for (const { code, message, steps } of read.problems) addFinding(this.reading, place, code, message, steps);
     return undefined;

@@ -37,7 +37,8 @@ function slowly(item: JsonObject): Resource | undefined {
 }
 
 function compiled(item: JsonObject): Resource | undefined {
-  return new CompiledResources(registry, resourceTypes).read(item, String(item["@type"]), {});
+  const reading = { registry, types: resourceTypes, views: false };
+  return new CompiledResources(reading).read(item, String(item["@type"]), {})?.resource;
 }
 
 /** Numbers that are the same in every run. */

@@ -1,18 +1,24 @@
-import type { DescField, JsonObject, Registry } from "@bufbuild/protobuf";
+import type { DescField, JsonObject } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors.js";
+import { detached, type FileReading, shownType } from "../file-reading.js";
 import { typeUrlPrefix } from "../identifiers.js";
 import { makeResource, type Resource } from "../resource.js";
-import type { ResourceType, ResourceTypes } from "../resource-types/resource-type.js";
+import type { ResourceType } from "../resource-types/resource-type.js";
 import type { Wrapping } from "../wrapping.js";
 import { BodySlabs } from "./body-slabs.js";
 import { isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
 import { type MessageWriter, writersOf } from "./message-writer.js";
 
+/** What is asked of the reading of a file. */
+type Reading = Pick<FileReading, "registry" | "types" | "views">;
+
 /** One type's resources. */
 interface Kind {
   readonly type: ResourceType;
   readonly nameField: DescField;
+  /** As a place in a file calls it. */
+  readonly shown: string;
   readonly writer: MessageWriter;
 }
 
@@ -24,22 +30,23 @@ const encoding = new Encoding();
  * leaves to `readJsonMessage`, `checkMessage` and `createResource`; what it takes, it makes of it just what they do.
  */
 export class CompiledResources {
-  private readonly registry: Registry;
-  private readonly types: ResourceTypes;
-  private readonly kinds = new Map<string, Kind | undefined>();
+  private readonly reading: Reading;
+  private readonly kinds = new Map<string, Kind>();
   private readonly slabs = new BodySlabs();
 
-  constructor(registry: Registry, types: ResourceTypes) {
-    this.registry = registry;
-    this.types = types;
+  constructor(reading: Reading) {
+    this.reading = reading;
   }
 
-  /** The resource that an object with `"@type"` is. Undefined: somebody else is to read it. */
-  read(item: JsonObject, url: string, wrapping: Wrapping): Resource | undefined {
-    if (wrapping.problem !== undefined) return undefined;
+  /** The resource that an object with `"@type"` is, and how its type is called. Undefined: somebody else is to read it. */
+  read(
+    item: JsonObject,
+    url: string,
+    wrapping: Wrapping,
+  ): { readonly resource: Resource; readonly type: string } | undefined {
     const kind = this.kindOf(url);
-    if (kind === undefined) return undefined;
-    const { type, nameField, writer } = kind;
+    if (kind === undefined || wrapping.problem !== undefined) return undefined;
+    const { type, nameField, writer, shown } = kind;
     const own = item[nameField.name] ?? item[nameField.jsonName];
     if (typeof own !== "string" || own === "") return undefined;
     // Of a wrapper that names it otherwise, somebody is to be warned.
@@ -49,7 +56,8 @@ export class CompiledResources {
       writer.writeTyped(encoding, item);
       const { references } = encoding;
       const content = { body: this.slabs.take(encoding), references: references.length === 0 ? none : references };
-      return makeResource(type, own, wrapping, () => content);
+      const made = makeResource(type, own, wrapping, () => content);
+      return { resource: this.reading.views ? detached(made) : made, type: shown };
     } catch (error) {
       if (isDoubt(error) || error instanceof XdskitError) return undefined;
       throw error;
@@ -57,7 +65,8 @@ export class CompiledResources {
   }
 
   private kindOf(url: string): Kind | undefined {
-    if (this.kinds.has(url)) return this.kinds.get(url);
+    const known = this.kinds.get(url);
+    if (known !== undefined) return known;
     const kind = this.findKind(url);
     // A file may have many URLs that are no type's.
     if (kind !== undefined) this.kinds.set(url, kind);
@@ -65,12 +74,14 @@ export class CompiledResources {
   }
 
   private findKind(url: string): Kind | undefined {
-    const writer = writersOf(this.registry).byUrl(url);
+    const writer = writersOf(this.reading.registry).byUrl(url);
     if (writer === undefined) return undefined;
     const { schema } = writer;
-    const type = this.types.byTypeUrl(`${typeUrlPrefix}${schema.typeName}`)?.type;
+    const type = this.reading.types.byTypeUrl(`${typeUrlPrefix}${schema.typeName}`)?.type;
     const nameField = schema.fields.find(({ localName }) => localName === type?.nameField);
-    return type === undefined || nameField === undefined ? undefined : { type, nameField, writer };
+    return type === undefined || nameField === undefined
+      ? undefined
+      : { type, nameField, writer, shown: shownType(this.reading, url) };
   }
 }
 

@@ -9,6 +9,7 @@ const slack = 32;
 const shortString = 48;
 /** Far from where the readers of JSON and of bytes end (100), counted as the one that counts most does. */
 const deepest = 60;
+const shortCopy = 400;
 const sizeToStart = 65_536;
 const sizeToKeep = 1 << 20;
 
@@ -35,18 +36,16 @@ export class Encoding {
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
   }
 
-  /** What was written since the start; good until the next write. */
-  get written(): Uint8Array {
-    return this.bytes.subarray(0, this.at);
-  }
-
   get length(): number {
     return this.at;
   }
 
   /** Copies what was written to the beginning of `target`. */
   copyTo(target: Uint8Array): void {
-    target.set(this.written);
+    const { bytes, at } = this;
+    // A call costs more than to copy a few hundred bytes here.
+    if (at > shortCopy) target.set(bytes.subarray(0, at));
+    else for (let index = 0; index < at; index += 1) target[index] = bytes[index] as number;
   }
 
   /** Gives up where values are nested too deep for other readers. Each call needs one of `leave`. */
