@@ -140,6 +140,15 @@ export class Encoding {
     this.at += value.length;
   }
 
+  /** Some bytes as they are. */
+  copy(field: Uint8Array): void {
+    const { length } = field;
+    if (this.at + length + slack > this.bytes.length) this.grow(length + slack);
+    const { bytes, at } = this;
+    for (let index = 0; index < length; index += 1) bytes[at + index] = field[index] as number;
+    this.at = at + length;
+  }
+
   /** Leaves as many bytes free as the length of what follows is expected to take. Returns where that is, for `close`. */
   open(reserved: number): number {
     const start = this.at;

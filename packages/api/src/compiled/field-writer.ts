@@ -71,9 +71,9 @@ function keep(violation: unknown): void {
   if (violation !== undefined) giveUp();
 }
 
-function oneMessage(number: number, { schema, write }: MessageWriter, check: ValueCheck | undefined): WriteField {
+function oneMessage(number: number, writer: MessageWriter, check: ValueCheck | undefined): WriteField {
   // What messages of other kinds are to a check, nobody says here.
-  if (check !== undefined && !isChecked(schema)) return giveUp;
+  if (check !== undefined && !isChecked(writer.schema)) return giveUp;
   const tag = number * 8 + delimited;
   let usual = 1;
   return (out, json) => {
@@ -81,7 +81,7 @@ function oneMessage(number: number, { schema, write }: MessageWriter, check: Val
     // A message of its own kind inside may change what is usual.
     const reserved = usual;
     const start = out.open(reserved);
-    const value = write(out, json);
+    const value = writer.write(out, json);
     if (check !== undefined) keep(check(value));
     usual = out.close(start, reserved);
   };

@@ -1,7 +1,7 @@
 import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { schemaOf, typeNameOf } from "../any.js";
-import { typeUrlPrefix } from "../identifiers.js";
+import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
 import { jsonReferenceRule } from "../references/json-rules.js";
 import type { FieldCheck } from "../validate/field-check.js";
 import { jsonCheckOf } from "../validate/json-checks.js";
@@ -13,12 +13,16 @@ import { scalarOf } from "./scalars.js";
 import { createShapes, type Member, type Members, type Shape, type Shapes } from "./shape.js";
 import { isObject, type WriteMessage, wellKnown } from "./well-known.js";
 
-/** How the messages of one schema are written. */
+/** How the messages of one schema are written. What writes them is another once the first has come. */
 export interface MessageWriter {
   readonly schema: DescMessage;
-  readonly write: WriteMessage;
+  /** The type URL of an `Any` that holds one. */
+  readonly typeUrl: TypeUrl;
+  /** The same as a field, with tag and length. */
+  readonly urlField: Uint8Array;
+  write: WriteMessage;
   /** Of an object that says its type in `"@type"`. */
-  readonly writeTyped: WriteMessage;
+  writeTyped: WriteMessage;
 }
 
 /** The writers of the messages of one registry: made as they are needed, and kept as long as it. */
@@ -71,23 +75,25 @@ function createWriters(registry: Registry): Writers {
   };
 
   function createWriter(schema: DescMessage): MessageWriter {
+    const named = namesOf(schema);
     const special = wellKnown[schema.typeName] ?? (isWrapperDesc(schema) ? wrapperWriter(schema) : undefined);
     if (special !== undefined)
-      return { schema, write: special, writeTyped: (out, json) => special(out, valueIn(json)) };
-    let message: { readonly plain: WriteMessage; readonly typed: WriteMessage } | undefined;
+      return { ...named, write: special, writeTyped: (out, json) => special(out, valueIn(json)) };
     // Its fields are looked at once the first message comes: a message may hold messages of its own kind, and most never come.
-    const get = () => {
-      message ??= objectWriters(schema);
-      return message;
+    const compile = () => Object.assign(writer, objectWriters(schema));
+    const writer: MessageWriter = {
+      ...named,
+      write: (out, json) => compile().write(out, json),
+      writeTyped: (out, json) => compile().writeTyped(out, json),
     };
-    return { schema, write: (out, json) => get().plain(out, json), writeTyped: (out, json) => get().typed(out, json) };
+    return writer;
   }
 
   function objectWriters(schema: DescMessage) {
     const reference = jsonReferenceRule(schema);
     const check = jsonCheckOf(schema.typeName);
     const isUnread = schema.typeName.startsWith("google.protobuf.") && schema.typeName !== "google.protobuf.Empty";
-    if (reference === "unknown" || check === "unknown" || isUnread) return { plain: giveUp, typed: giveUp };
+    if (reference === "unknown" || check === "unknown" || isUnread) return { write: giveUp, writeTyped: giveUp };
     const members = membersOf(schema);
     const mutes = schema.typeName === configSource ? 1 : 0;
 
@@ -119,7 +125,7 @@ function createWriters(registry: Registry): Writers {
         return undefined;
       };
     };
-    return { plain: writer(createShapes(members, false)), typed: writer(createShapes(members, true)) };
+    return { write: writer(createShapes(members, false)), writeTyped: writer(createShapes(members, true)) };
   }
 
   function membersOf(schema: DescMessage): Members {
@@ -152,10 +158,8 @@ function createWriters(registry: Registry): Writers {
       const url = isObject(json) ? json["@type"] : undefined;
       const content = typeof url === "string" ? writers.byUrl(url) : undefined;
       if (content === undefined) return giveUp();
-      const typeUrl = `${typeUrlPrefix}${content.schema.typeName}`;
       out.enter();
-      out.tag(0x0a);
-      out.string(typeUrl);
+      out.copy(content.urlField);
       out.tag(0x12);
       // What it holds may change what is usual.
       const reserved = usual;
@@ -164,9 +168,9 @@ function createWriters(registry: Registry): Writers {
       if (out.isEmptySince(start, reserved)) out.takeBack(start - 1);
       else usual = out.close(start, reserved);
       out.leave();
-      return { typeUrl };
+      return content;
     };
-    return { schema, write, writeTyped: (out, json) => write(out, valueIn(json)) };
+    return { ...namesOf(schema), write, writeTyped: (out, json) => write(out, valueIn(json)) };
   }
 
   return writers;
@@ -186,6 +190,13 @@ function wrapperWriter(schema: DescMessage): WriteMessage | undefined {
     }
     return scalar.checked === undefined ? value : scalar.checked(value);
   };
+}
+
+function namesOf(schema: DescMessage): Pick<MessageWriter, "schema" | "typeUrl" | "urlField"> {
+  const typeUrl = `${typeUrlPrefix}${schema.typeName}`;
+  const { length } = typeUrl;
+  const head = length < 0x80 ? [0x0a, length] : [0x0a, (length % 0x80) | 0x80, Math.floor(length / 0x80)];
+  return { schema, typeUrl, urlField: Buffer.concat([Buffer.from(head), Buffer.from(typeUrl)]) };
 }
 
 /** What stands for a message with a form of its own in an object with `"@type"`. */

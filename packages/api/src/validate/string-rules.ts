@@ -126,8 +126,6 @@ function codePoints(text: string): number {
   return count;
 }
 
-const encoder = new TextEncoder();
-
 function utf8Length(text: string): number {
-  return encoder.encode(text).length;
+  return Buffer.byteLength(text);
 }
