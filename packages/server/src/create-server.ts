@@ -19,13 +19,13 @@ import { momentOf } from "./ledger/moment.js";
 import type { ConfigRollout } from "./ledger/rollout.js";
 import { createRollouts } from "./ledger/rollouts.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
+import { createListeners } from "./listeners.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
 import { createNodeOrders } from "./node-orders.js";
 import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
 import { checkOptions, checkRollout } from "./option-checks.js";
-import type { PollTransport } from "./poll-transport.js";
 import { createPolls } from "./polls/polls.js";
 import { createSharedBodies } from "./polls/shared-bodies.js";
 import { createPublication } from "./publication.js";
@@ -37,18 +37,14 @@ import { Session } from "./session.js";
 import type { SessionContext } from "./session-context.js";
 import type { LayerName, LayerUpdate, Source } from "./source.js";
 import { layerStats } from "./stats.js";
-import { createCertificates } from "./tls/certificates.js";
-import type { Renewable } from "./tls/server-tls.js";
-import type { Accept, Refusal, Transport } from "./transport.js";
-import { createGrpcTransport } from "./transports/http2/http2-transport.js";
-import { createRestTransport } from "./transports/rest/rest-transport.js";
+import type { Accept, Refusal } from "./transport.js";
 import { createViews } from "./views/views.js";
 import type { RemoteStream } from "./workers/remote-stream.js";
 import { createSharedNumbers } from "./workers/shared-numbers.js";
 import { countersOf } from "./workers/summed-counters.js";
 import { createWorkerPool, pools } from "./workers/worker-pool.js";
 import { bothOf, workerCount, workerSettings } from "./workers/worker-settings.js";
-import type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";
+import type { ServerOptions, XdsServer } from "./xds-server.js";
 
 /** What became different, and the number of the change: of the last that made a difference, where this one made none. */
 interface Applied {
@@ -90,19 +86,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();
-  const transports = new Set<Transport | PollTransport>();
-  let grpc: (Transport & Renewable) | undefined;
-  let rest: (PollTransport & Renewable) | undefined;
   const numbers = createSharedNumbers();
-  const certificates =
-    options.tls &&
-    createCertificates(options.tls, clock, {
-      renewed(contents, notAfter) {
-        for (const transport of [grpc, rest]) transport?.renew(contents);
-        events.emit(() => ({ kind: "certificates-renewed", notAfter }));
-      },
-      refused: (findings) => events.emit(() => ({ kind: "certificates-refused", findings })),
-    });
   /** Unary calls under way. */
   let calls = 0;
   let closing: Promise<void> | undefined;
@@ -165,15 +149,6 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     },
   });
 
-  /** A fault of ours that ended a connection: of which of its calls is not known. */
-  function fault(peer: string, error: unknown): void {
-    events.emit(() => ({ kind: "fault", stream: callInfo("HTTP/2", peer), error }));
-  }
-
-  function handshakeFailed(peer: string, reason: string): void {
-    events.emit(() => ({ kind: "handshake-failed", peer, reason }));
-  }
-
   const accept: Accept = (connection) => {
     loop?.stir();
     const { method, peer } = connection;
@@ -207,6 +182,12 @@ export function createServer(options: ServerOptions = {}): XdsServer {
           },
         })
       : undefined;
+
+  const listeners = createListeners({
+    ...{ types, clock, events, limits, keepalive, pool, accept, services, polls, callInfo, refuseIfClosed },
+    rest: restOptions,
+    tls: options.tls,
+  });
 
   function createDemand(settings: OnDemandOptions | undefined): OnDemand | undefined {
     if (settings === undefined) return undefined;
@@ -312,42 +293,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     if (closing !== undefined) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
   }
 
-  async function listenOn(transport: Transport, address: string): Promise<string> {
-    refuseIfClosed();
-    transports.add(transport);
-    return await transport.listen(address, accept, services.all);
-  }
-
-  async function pollOn(transport: PollTransport, address: string): Promise<string> {
-    refuseIfClosed();
-    transports.add(transport);
-    return await transport.listen(address, polls);
-  }
-
-  async function listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>> {
-    const listening: { -readonly [Key in keyof Addresses]: string } = {};
-    const tls = await certificates?.current();
-    if (addresses.grpc !== undefined) {
-      if (tls !== undefined) pool?.renew(tls);
-      const { requestBytes } = limits;
-      grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes, fault, tls, handshakeFailed });
-      listening.grpc = await listenOn(grpc, addresses.grpc);
-    }
-    if (addresses.rest !== undefined) {
-      rest ??= createRestTransport({ types, limits, options: restOptions, tls, handshakeFailed });
-      listening.rest = await pollOn(rest, addresses.rest);
-    }
-    return listening as Listening<Asked>;
-  }
-
   async function shutDown(timeoutMs: number): Promise<void> {
     loop?.stop();
-    certificates?.close();
     rollouts.close();
     views.close();
     polls.close();
     // First: a client that hears of its stream's end before that of its connection opens another one there, in vain.
-    const transportsClosed = Array.from(transports, (transport) => transport.close(timeoutMs));
+    const transportsClosed = listeners.close(timeoutMs);
     services.stop();
     for (const session of sessions) session.end(statusCode.ok, "");
     loadReports.close();
@@ -374,9 +326,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     }),
     types,
     addSource,
-    listen,
-    listenOn,
-    pollOn,
+    listen: listeners.listen,
+    listenOn: listeners.listenOn,
+    pollOn: listeners.pollOn,
     async close({ timeoutMs = 4_000 } = {}) {
       closing ??= shutDown(timeoutMs);
       await closing;
