@@ -121,14 +121,19 @@ function stepsToName(schema: DescMessage, message: Message, name: string | undef
  * for as long as its resource lives.
  */
 export function detached(resource: Resource): Resource {
-  const { aliases, references } = resource;
+  const { type, version, body, aliases, variant, ttl, references } = resource;
   const name = copied(resource.name);
   return {
-    ...resource,
+    type,
     name,
-    key: keyOf(name, resource.variant),
-    aliases: aliases.map(copied),
-    references: references.map((reference) => ({ ...reference, name: copied(reference.name) })),
+    key: keyOf(name, variant),
+    version,
+    body,
+    aliases: aliases.length === 0 ? aliases : aliases.map(copied),
+    variant,
+    ttl,
+    references:
+      references.length === 0 ? references : references.map(({ type, name }) => ({ type, name: copied(name) })),
   };
 }
 

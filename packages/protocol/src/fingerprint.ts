@@ -23,6 +23,33 @@ export function equalFingerprints(a: Fingerprint, b: Fingerprint): boolean {
   return a.low === b.low && a.high === b.high;
 }
 
+/** A fingerprint that many members are added to, without an object for each sum on the way. */
+export class FingerprintSum {
+  #high: number;
+  #low: number;
+
+  constructor({ high, low }: Fingerprint) {
+    this.#high = high;
+    this.#low = low;
+  }
+
+  get value(): Fingerprint {
+    return { high: this.#high, low: this.#low };
+  }
+
+  add({ high, low }: Fingerprint): void {
+    const sum = (this.#low >>> 0) + (low >>> 0);
+    this.#high = (this.#high + high + (sum > 0xffff_ffff ? 1 : 0)) | 0;
+    this.#low = sum | 0;
+  }
+
+  subtract({ high, low }: Fingerprint): void {
+    const rest = (this.#low >>> 0) - (low >>> 0);
+    this.#high = (this.#high - high - (rest < 0 ? 1 : 0)) | 0;
+    this.#low = rest | 0;
+  }
+}
+
 /** Sixteen hexadecimal digits. */
 export function formatFingerprint({ high, low }: Fingerprint): string {
   return (high >>> 0).toString(16).padStart(8, "0") + (low >>> 0).toString(16).padStart(8, "0");

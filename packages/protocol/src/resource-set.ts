@@ -1,14 +1,7 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, type Version } from "@xdskit/api";
 import { beatInterval } from "./beat.js";
 import { ChainedMap } from "./chained-map.js";
-import {
-  addFingerprints,
-  emptyFingerprint,
-  type Fingerprint,
-  fingerprintOf,
-  formatFingerprint,
-  subtractFingerprints,
-} from "./fingerprint.js";
+import { emptyFingerprint, type Fingerprint, FingerprintSum, fingerprintOf, formatFingerprint } from "./fingerprint.js";
 import { deriveVariants, type VariantIndex } from "./variant-index.js";
 
 /** The resources of one type in a snapshot. Immutable; sets derived from each other share what did not change. */
@@ -40,7 +33,7 @@ const emptySets = new WeakMap<ResourceType, ResourceSet>();
 
 /** What this package does with sets behind their interface. Every set comes from here. */
 export const ResourceSets = {
-  /** The next set, or the same one if nothing changes. By key; `undefined` as a value removes. */
+  /** The next set, or the same one if nothing changes. By key; `undefined` as a value removes. It may keep `changes`, which nobody may change afterwards. */
   derive(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
     return chained(set).derive(changes, "derive");
   },
@@ -203,15 +196,18 @@ class ChainedResourceSet implements ResourceSet {
 
   derive(changes: ReadonlyMap<ResourceName, Resource | undefined>, how: How): ResourceSet {
     const isFirst = this.size === 0;
-    const real = new Map<ResourceName, Resource | undefined>();
+    // A start gives every resource there is: its map becomes the set's, and is not copied.
+    const isTaken = isFirst && how === "derive" && isAllThere(changes);
+    const real = isTaken ? changes : new Map<ResourceName, Resource | undefined>();
+    const differs = isTaken ? undefined : (real as Map<ResourceName, Resource | undefined>);
     const bearers = new Map<ResourceName, readonly Resource[]>();
-    let fingerprint = this.fingerprint;
+    const sum = new FingerprintSum(this.fingerprint);
     for (const [key, after] of changes) {
       const before = isFirst ? undefined : this.members.get(key);
       if (before?.version === after?.version) continue;
-      real.set(key, after);
-      if (before !== undefined) fingerprint = subtractFingerprints(fingerprint, fingerprintOf(key, before.version));
-      if (after !== undefined) fingerprint = addFingerprints(fingerprint, fingerprintOf(key, after.version));
+      differs?.set(key, after);
+      if (before !== undefined) sum.subtract(fingerprintOf(key, before.version));
+      if (after !== undefined) sum.add(fingerprintOf(key, after.version));
       if (!before?.aliases.length && !after?.aliases.length) continue;
       for (const alias of (before?.aliases ?? []).map(canonicalName)) {
         bearers.set(
@@ -233,7 +229,7 @@ class ChainedResourceSet implements ResourceSet {
     const variants = deriveVariants(this.variants, (key) => this.members.get(key), real, how);
     // The empty set of a type is shared by everybody for ever: a line of sets does not start at it. What is new to it is all there.
     const members = isFirst ? ChainedMap.of(real as Map<ResourceName, Resource>) : this.members[how](real);
-    return new ChainedResourceSet(this.type, members, aliasMap, perishable, variants, fingerprint);
+    return new ChainedResourceSet(this.type, members, aliasMap, perishable, variants, sum.value);
   }
 
   #bearers(changed: ReadonlyMap<ResourceName, readonly Resource[]>, alias: ResourceName): readonly Resource[] {
@@ -252,6 +248,11 @@ function existing<Value>(changes: ReadonlyMap<string, Value | undefined>): Map<s
   const entries = new Map<string, Value>();
   for (const [key, value] of changes) if (value !== undefined) entries.set(key, value);
   return entries;
+}
+
+function isAllThere(changes: ReadonlyMap<ResourceName, Resource | undefined>): boolean {
+  for (const resource of changes.values()) if (resource === undefined) return false;
+  return true;
 }
 
 function chained(set: ResourceSet): ChainedResourceSet {

@@ -217,10 +217,12 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     try {
       checkRollout(how.rollout);
       const updates = read();
-      refuseForeign(
-        updates.flatMap(({ upsert }) => upsert),
-        authorities,
-      );
+      if (authorities !== undefined) {
+        refuseForeign(
+          updates.flatMap(({ upsert }) => upsert),
+          authorities,
+        );
+      }
       changes = layers.apply(updates);
     } catch (error) {
       if (error instanceof XdskitError) refused(source, error.findings);

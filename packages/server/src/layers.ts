@@ -40,14 +40,21 @@ export function createLayers(): Layers {
     get: (layer) => layers.get(layer),
     apply(updates) {
       // Everything that can be wrong is found before anything is derived: a snapshot that was derived from is not the newest any more.
-      refuseDuplicates(updates);
+      const fresh = new Map<LayerUpdate, Snapshot>();
+      for (const update of updates) {
+        const first = layers.has(update.layer) ? undefined : firstSnapshot(update);
+        if (first === undefined) refuseDuplicates(updates);
+        else fresh.set(update, first);
+      }
       const changes: LayerChange[] = [];
       for (const update of updates) {
         const known = layers.get(update.layer);
         const before = known ?? emptySnapshot();
         const change = update.kind === "replace" ? replacement(before, update) : patch(before, update);
         if (known !== undefined && change.upserted.length === 0 && change.removed.length === 0) continue;
-        layers.set(update.layer, updateSnapshot(before, { upsert: change.upserted, remove: change.removed }));
+        const first = known === undefined ? fresh.get(update) : undefined;
+        const { upserted: upsert, removed: remove } = change;
+        layers.set(update.layer, first ?? updateSnapshot(before, { upsert, remove }));
         changes.push(change);
       }
       return changes;
@@ -59,6 +66,17 @@ export function createLayers(): Layers {
       return replacement(before, { layer, kind: "replace", upsert: [] });
     },
   };
+}
+
+/**
+ * What a layer holds that nothing was in before, which takes nothing from any snapshot. Undefined where it is smaller than what was put in: a name came twice. To see
+ * that by the sizes saves a start a set of all names.
+ */
+function firstSnapshot({ upsert }: LayerUpdate): Snapshot | undefined {
+  const first = updateSnapshot(emptySnapshot(), { upsert });
+  let held = 0;
+  for (const { size } of first.sets.values()) held += size;
+  return held === upsert.length ? first : undefined;
 }
 
 function refuseDuplicates(updates: readonly LayerUpdate[]): void {

@@ -77,15 +77,14 @@ function createWriters(registry: Registry): Writers {
   function createWriter(schema: DescMessage): MessageWriter {
     const named = namesOf(schema);
     const special = wellKnown[schema.typeName] ?? (isWrapperDesc(schema) ? wrapperWriter(schema) : undefined);
-    if (special !== undefined)
-      return { ...named, write: special, writeTyped: (out, json) => special(out, valueIn(json)) };
+    if (special !== undefined) return writerOf(named, special, (out, json) => special(out, valueIn(json)));
     // Its fields are looked at once the first message comes: a message may hold messages of its own kind, and most never come.
     const compile = () => Object.assign(writer, objectWriters(schema));
-    const writer: MessageWriter = {
-      ...named,
-      write: (out, json) => compile().write(out, json),
-      writeTyped: (out, json) => compile().writeTyped(out, json),
-    };
+    const writer = writerOf(
+      named,
+      (out, json) => compile().write(out, json),
+      (out, json) => compile().writeTyped(out, json),
+    );
     return writer;
   }
 
@@ -170,7 +169,7 @@ function createWriters(registry: Registry): Writers {
       out.leave();
       return content;
     };
-    return { ...namesOf(schema), write, writeTyped: (out, json) => write(out, valueIn(json)) };
+    return writerOf(namesOf(schema), write, (out, json) => write(out, valueIn(json)));
   }
 
   return writers;
@@ -197,6 +196,15 @@ function namesOf(schema: DescMessage): Pick<MessageWriter, "schema" | "typeUrl" 
   const { length } = typeUrl;
   const head = length < 0x80 ? [0x0a, length] : [0x0a, (length % 0x80) | 0x80, Math.floor(length / 0x80)];
   return { schema, typeUrl, urlField: Buffer.concat([Buffer.from(head), Buffer.from(typeUrl)]) };
+}
+
+/** All from one place: what writes fields looks into writers of many messages, and they are to be of one shape. */
+function writerOf(
+  { schema, typeUrl, urlField }: ReturnType<typeof namesOf>,
+  write: WriteMessage,
+  writeTyped: WriteMessage,
+): MessageWriter {
+  return { schema, typeUrl, urlField, write, writeTyped };
 }
 
 /** What stands for a message with a form of its own in an object with `"@type"`. */

@@ -20,14 +20,16 @@ export interface LayerChange {
 interface Place {
   readonly type: ResourceType;
   readonly key: Resource["key"];
-  /** What the files say; the same name in two files is a mistake. */
-  entries: readonly Entry[];
+  /** What a file says; undefined where none does. */
+  entry: Entry | undefined;
+  /** What other files say of the same name, which is a mistake. */
+  others: readonly Entry[];
   applied: Resource | undefined;
   /** Whether its entries changed since they were applied. */
   isTouched: boolean;
 }
 
-const noEntries: readonly Entry[] = [];
+const none: readonly Entry[] = [];
 
 /**
  * What the files of one layer say, beside what was applied of it. Reading a file again costs that file's resources; what is to be
@@ -59,14 +61,17 @@ export class LayerIndex {
         place = {
           type: resource.type,
           key: resource.key,
-          entries: [entry],
+          entry,
+          others: none,
           applied: undefined,
           isTouched: false,
         };
         places.set(resource.key, place);
+      } else if (place.entry === undefined) {
+        place.entry = entry;
       } else {
-        place.entries = [...place.entries, entry];
-        if (place.entries.length > 1) this.#doubled.add(place);
+        place.others = [...place.others, entry];
+        this.#doubled.add(place);
       }
       this.#touch(place);
     }
@@ -76,21 +81,22 @@ export class LayerIndex {
     for (const { resource } of resources) {
       const place = this.#places.get(resource.type.typeUrl)?.get(resource.key);
       if (place === undefined) continue;
-      const left = place.entries.filter((entry) => entry.file !== file);
-      place.entries = left.length === 0 ? noEntries : left;
-      if (left.length < 2) this.#doubled.delete(place);
+      const [entry, ...others] = entriesOf(place).filter((entry) => entry.file !== file);
+      place.entry = entry;
+      place.others = others.length === 0 ? none : others;
+      if (others.length === 0) this.#doubled.delete(place);
       this.#touch(place);
     }
   }
 
   /** Where a resource stands. */
   whereIs({ type, key }: Pick<Resource, "type" | "key">): Where | undefined {
-    return this.#places.get(type.typeUrl)?.get(key)?.entries[0]?.where;
+    return this.#places.get(type.typeUrl)?.get(key)?.entry?.where;
   }
 
   /** The entries that share a type and a name, in the order of their files. */
   *doubled(): Iterable<readonly Entry[]> {
-    for (const { entries } of this.#doubled) yield [...entries].sort(byPlace);
+    for (const place of this.#doubled) yield [...entriesOf(place)].sort(byPlace);
   }
 
   /**
@@ -102,11 +108,12 @@ export class LayerIndex {
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
     const done: Place[] = [];
     for (const place of this.#touched) {
-      const { entries, applied } = place;
-      const entry = entries.find(({ file }) => !leftOut.has(file));
+      const { applied } = place;
+      const entries = leftOut.size === 0 ? none : entriesOf(place);
+      const entry = leftOut.size === 0 ? place.entry : entries.find(({ file }) => !leftOut.has(file));
       if (entry !== undefined && entry.resource.version !== applied?.version) upsert.push(entry.resource);
       if (entry === undefined && applied !== undefined) remove.push({ type: applied.type, name: applied.key });
-      if (leftOut.size === 0 || !entries.some(({ file }) => leftOut.has(file))) done.push(place);
+      if (!entries.some(({ file }) => leftOut.has(file))) done.push(place);
     }
     const nothing = upsert.length === 0 && remove.length === 0 && kind === "patch";
     const update: LayerUpdate =
@@ -116,14 +123,23 @@ export class LayerIndex {
 
   /** The change was made. */
   commit({ update, done }: LayerChange): void {
-    for (const { type, name } of update.remove ?? []) this.#note(type, name, undefined);
-    for (const resource of update.upsert) this.#note(resource.type, resource.key, resource);
+    const added = new Map<ResourceType, number>();
+    const note = (type: ResourceType, key: Resource["key"], resource: Resource | undefined): void => {
+      const place = this.#places.get(type.typeUrl)?.get(key);
+      if (place === undefined) return;
+      const difference = (resource === undefined ? 0 : 1) - (place.applied === undefined ? 0 : 1);
+      place.applied = resource;
+      if (difference !== 0) added.set(type, (added.get(type) ?? 0) + difference);
+    };
+    for (const { type, name } of update.remove ?? []) note(type, name, undefined);
+    for (const resource of update.upsert) note(resource.type, resource.key, resource);
+    for (const [type, difference] of added) this.#count(type, difference);
     for (const place of done) {
       place.isTouched = false;
-      if (place.entries.length === 0 && place.applied === undefined)
+      if (place.entry === undefined && place.applied === undefined)
         this.#places.get(place.type.typeUrl)?.delete(place.key);
     }
-    this.#touched = this.#touched.filter(({ isTouched }) => isTouched);
+    this.#touched = done.length === this.#touched.length ? [] : this.#touched.filter(({ isTouched }) => isTouched);
   }
 
   #touch(place: Place): void {
@@ -141,15 +157,15 @@ export class LayerIndex {
     return places;
   }
 
-  #note(type: ResourceType, key: Resource["key"], resource: Resource | undefined): void {
-    const place = this.#places.get(type.typeUrl)?.get(key);
-    if (place === undefined) return;
-    const difference = (resource === undefined ? 0 : 1) - (place.applied === undefined ? 0 : 1);
-    place.applied = resource;
+  #count(type: ResourceType, difference: number): void {
     const count = (this.#counts.get(type.name) ?? 0) + difference;
     if (count === 0) this.#counts.delete(type.name);
     else this.#counts.set(type.name, count);
   }
+}
+
+function entriesOf({ entry, others }: Place): readonly Entry[] {
+  return entry === undefined ? none : [entry, ...others];
 }
 
 function byPlace(a: Entry, b: Entry): number {
