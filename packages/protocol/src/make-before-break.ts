@@ -106,14 +106,10 @@ export function stageOf(
         for (const { before, after } of changeBetween(set, current).differences.values()) {
           if (before === undefined) continue;
           const use: Use = { cause: before, drains: draining.has(set) };
-          for (const reference of before.references) {
-            const named = going.get(reference.type)?.named(reference) ?? [];
-            if (named.length === 0 || isNamedBy(after, reference)) continue;
-            for (const resource of named) {
-              const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
-              if (!alsoGoes) retain(resource, use);
-              else listIn(mapIn(together, type), before.key).push(resource);
-            }
+          for (const resource of goingWith(before, after, going)) {
+            const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
+            if (!alsoGoes) retain(resource, use);
+            else listIn(mapIn(together, type), before.key).push(resource);
           }
         }
       }
@@ -132,26 +128,60 @@ export function stageOf(
       }
     }
   }
+  // What stays for now a client may first ask for now, whatever it was using before: it stays with all that it names.
+  for (const [url, resources] of withheld) {
+    for (const after of resources.values()) {
+      const use = types.get(url);
+      const before = use && stayingAs(use, after.key);
+      if (before === undefined) continue;
+      for (const resource of goingWith(before, after, going)) {
+        if (!uses.has(resource)) retain(resource, { cause: before, drains: false });
+      }
+    }
+  }
   // Grows while it is gone through.
-  for (const [{ type, key }, use] of uses) {
-    for (const resource of together.get(type)?.get(key) ?? []) if (!uses.has(resource)) retain(resource, use);
+  for (const [staying, use] of uses) {
+    const others = together.get(staying.type)?.get(staying.key) ?? [];
+    for (const resource of [...others, ...goingWith(staying, undefined, going)]) {
+      if (!uses.has(resource)) retain(resource, use);
+    }
   }
   if (retained.size === 0 && withheld.size === 0) return wholeStage;
   const targets = new Map<TypeUrl, ResourceSet>();
   const heldBack = new Map<TypeUrl, Set<ResourceName>>();
-  for (const [url, { type, held, instead }] of types) {
+  for (const [url, use] of types) {
+    const { type, held } = use;
     if (held === undefined) continue;
     const changes = new Map<ResourceName, Resource | undefined>(retained.get(url));
     const names = new Set<ResourceName>();
     for (const [key, resource] of withheld.get(url) ?? []) {
-      // What it may have taken all the same is not taken from it.
-      changes.set(key, instead.get(key) ?? ResourceSets.get(held, key));
+      changes.set(key, stayingAs(use, key));
       names.add(calledName(resource));
     }
     if (names.size > 0) heldBack.set(url, names);
     if (changes.size > 0) targets.set(url, sharedBranch(wanted.of(type), changes));
   }
   return { targets, retained, heldBack, waits: waits.list(), awaited };
+}
+
+/** What stays of a type for now under this key, in the place of what is withheld. */
+function stayingAs({ held, instead }: InUse, key: ResourceName): Resource | undefined {
+  // What it may have taken all the same is not taken from it.
+  return instead.get(key) ?? (held && ResourceSets.get(held, key));
+}
+
+/** What goes of what a resource names, but for what that which takes its place still names: that is what is wanted. */
+function goingWith(
+  before: Resource,
+  after: Resource | undefined,
+  going: ReadonlyMap<TypeUrl, Going>,
+): readonly Resource[] {
+  const found: Resource[] = [];
+  for (const reference of before.references) {
+    const named = going.get(reference.type)?.named(reference) ?? [];
+    if (named.length > 0 && !isNamedBy(after, reference)) found.push(...named);
+  }
+  return found;
 }
 
 /**

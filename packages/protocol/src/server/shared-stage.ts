@@ -116,8 +116,10 @@ function usesOf(
           name,
         );
     }
+    // What another stream holds may first be asked for there, until it holds something else.
+    const mayAsk = mine.includes(subscriber) || subscription.wildcard ? [] : [held];
     // A thousand streams of a node stand at a few sets.
-    use.used = new Set([...use.used, ...usedBy(subscriber)]);
+    use.used = new Set([...use.used, ...usedBy(subscriber), ...mayAsk]);
     use.draining = new Set([...use.draining, ...draining.map(({ set }) => set)]);
     if (subscription.wildcard && acked !== undefined)
       use.known = [sureOf(subscriber, acked), ...onTheirWay(subscriber).map(({ set }) => set)];
