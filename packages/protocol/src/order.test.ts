@@ -9,3 +9,8 @@ test("at no moment a client serves by what names something that it was never sen
 test("streams of one node do not wake each other without end while one holds what the client rejected", () => {
   runOrder(1444, 60, new Set(), () => {});
 });
+
+test("what stays for now, for a client that first asks for it then, is there with all that it names", () => {
+  runOrder(2437, 60, new Set(), () => {});
+  runOrder(3610, 60, new Set(), () => {});
+});
