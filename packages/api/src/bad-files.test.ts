@@ -122,6 +122,17 @@ suite("texts that are made to hurt", () => {
       `{"@type": "${cluster}", "name": "a", "metadata": {"filter_metadata": {"a": ${'{"a": '.repeat(150)}1${"}".repeat(153)}`,
     /nest|recursion|deep/,
   );
+  for (const depth of [300, 5_000]) {
+    const value = () => `{"a": ${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    const content = () => `{"@type": "${cluster}", "name": "a", "metadata": {"filter_metadata": {"a": ${value()}}}}`;
+    fast(`values nested ${depth} levels deep`, "a.json", content, /nested deeper than 256 levels/);
+    fast(
+      `values nested ${depth} levels deep, in a list`,
+      "a.json",
+      () => `[${content()}]`,
+      /nested deeper than 256 levels/,
+    );
+  }
   fast("nested text", "a.textproto", () => "resources {".repeat(10_000), /nested deeper/);
   fast(
     "a mapping of many keys",

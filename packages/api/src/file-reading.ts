@@ -137,7 +137,8 @@ export function detached(resource: Resource): Resource {
   };
 }
 
-function copied(text: string): string {
+/** The same text, which is no view of another. */
+export function copied(text: string): string {
   return Buffer.from(text).toString();
 }
 

@@ -78,6 +78,7 @@ suite("a long list in parts", () => {
     ["a key twice", good.replace('"c2000",', '"c2000", "name": "again",')],
     ["something that is no object", `${good.slice(0, end)}, 1]`],
     ["a number of more digits than a double has", good.replace("1000", "12345678901234567")],
+    ["more inside each other than may be", good.replace("1000", `${"[".repeat(300)}${"]".repeat(300)}`)],
     ["nothing in it", `[${" ".repeat(100_000)}]`],
     ["no list around it", `{"resources": ${good}}`],
   ] as const) {

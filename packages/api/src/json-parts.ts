@@ -3,7 +3,7 @@ import type { FieldStep } from "./field-path.js";
 import { countKeys, endOfString, isNumberPart } from "./json-scan.js";
 import { parseJson } from "./json-source.js";
 import { NoList, partLength } from "./list-parts.js";
-import type { SourceDocument } from "./source-document.js";
+import { nestingLimit, type SourceDocument } from "./source-document.js";
 
 /**
  * Reads a long JSON list of objects in parts, each a document of its own. `JSON.parse` takes half the time that way: of the whole list at once
@@ -50,6 +50,7 @@ function scanPart(text: string, from: number): Part {
     } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
       if (code === 0x7b && depth === 1) starts.push(at);
       depth++;
+      if (depth > nestingLimit) break;
     } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
       depth--;
       if (depth === 0) {

@@ -4,6 +4,8 @@ export interface JsonScan {
   readonly keys: number;
   /** Whether there are numbers so long that a double may not hold them. */
   readonly hasLongNumbers: boolean;
+  /** How many objects and arrays are inside each other. */
+  readonly depth: number;
   /** Where the values begin that stand in an array at the top (depth 1), or in an array of an object at the top (depth 2). */
   readonly items: { readonly 1: readonly number[]; readonly 2: readonly number[] };
 }
@@ -14,6 +16,7 @@ export function scanJson(text: string): JsonScan {
   let keys = 0;
   let hasLongNumbers = false;
   let depth = 0;
+  let deepest = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22 /* " */) {
@@ -21,6 +24,7 @@ export function scanJson(text: string): JsonScan {
     } else if (code === 0x7b /* { */ || code === 0x5b /* [ */) {
       if (code === 0x7b && (depth === 1 || depth === 2)) items[depth].push(at);
       depth++;
+      if (depth > deepest) deepest = depth;
     } else if (code === 0x7d /* } */ || code === 0x5d /* ] */) {
       depth--;
     } else if (code === 0x3a /* : */) {
@@ -31,7 +35,7 @@ export function scanJson(text: string): JsonScan {
       if (at - start >= 15) hasLongNumbers = true;
     }
   }
-  return { keys, hasLongNumbers, items };
+  return { keys, hasLongNumbers, depth: deepest, items };
 }
 
 /** How many keys the objects in a value have. */

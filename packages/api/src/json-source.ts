@@ -8,7 +8,8 @@ export function parseJson(text: string): SourceText {
   try {
     const value = JSON.parse(text) as JsonValue;
     const scan = scanJson(text);
-    if (!scan.hasLongNumbers && scan.keys === countKeys(value)) {
+    // Deeper ones the reader below judges, and so must what finds places later.
+    if (!scan.hasLongNumbers && scan.depth <= nestingLimit && scan.keys === countKeys(value)) {
       const starts = startsOfItems(value, scan);
       let root: JsonNode | undefined;
       const locate = (steps: readonly FieldStep[]) => {

@@ -29,8 +29,12 @@ export function readSource(
     careful ??= mayHaveTrailedDurations(file.text);
     return careful;
   };
-  for (const document of source.documents) {
-    new SourceItems(reading, file, document, compiled, isCareful).readDocument(document.value);
+  try {
+    for (const document of source.documents) {
+      new SourceItems(reading, file, document, compiled, isCareful).readDocument(document.value);
+    }
+  } finally {
+    compiled?.end();
   }
 }
 

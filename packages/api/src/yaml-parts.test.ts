@@ -59,6 +59,7 @@ suite("a long YAML list in parts", () => {
   const good = list();
   for (const [what, text, isWell] of [
     ["a document behind it", `${good}---\n${good}`, true],
+    ["a directive", `%YAML 1.1\n---\n${good.replaceAll("1.5s", "1.5s\n  ignore_health_on_host_removal: yes")}`, true],
     ["an anchor", `${good.replace("1.5s", "&a 1.5s").replace(/1\.5s(?![\s\S]*1\.5s)/, "*a")}`, true],
     ["a mapping around it", `resources:\n${good}`, true],
     ["a key twice in an item", good.replace(" c1400 ", " c1400\n  name: again "), false],

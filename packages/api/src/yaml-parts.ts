@@ -7,11 +7,12 @@ import { parseYaml } from "./yaml-source.js";
  * collector's young generation takes time too.
  *
  * It is cut before a line that begins with a dash. Nothing that began before can go on there, in whatever style it is written, so that parts which are lists
- * without a mistake make up the list. Where one is not, or where a part may name what stands in another (an anchor), it throws `NoList`, and what was read
+ * without a mistake make up the list. Where one is not, or where a part may need what stands in another (an anchor, a directive), it throws `NoList`, and what was read
  * of the parts before does not count.
  */
 export function* partsOfYamlList(text: string): Generator<SourceDocument> {
-  if (text.includes("&")) throw new NoList();
+  // A directive holds for what stands behind it, and a part begins without: YAML 1.1 reads words and numbers otherwise.
+  if (text.includes("&") || /^%/m.test(text)) throw new NoList();
   for (let from = 0; from < text.length; ) {
     const line = text.indexOf("\n- ", from + partLength);
     const end = line === -1 ? text.length : line + 1;

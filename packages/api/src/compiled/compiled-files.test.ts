@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { stringify } from "yaml";
 import { readResources } from "../resource-file.js";
 
+const anys = (count: number): object => ({
+  "@type": "type.googleapis.com/google.protobuf.Any",
+  value: count > 0 ? anys(count - 1) : { "@type": "type.googleapis.com/google.protobuf.Struct", value: { b: 1, a: 2 } },
+});
+const extension = (typed_config: object) => {
+  return { "@type": url("config.core.v3.TypedExtensionConfig"), name: "one", typed_config };
+};
 const url = (name: string) => `type.googleapis.com/envoy.${name}`;
 const eds = { type: "EDS", eds_cluster_config: { eds_config: { ads: {} } } };
 const cluster = (name: string, fields: object = {}) => {
@@ -46,6 +55,11 @@ const files: { readonly [what: string]: unknown } = {
   ],
   "with another prefix": { ...cluster("one"), "@type": "own.example/envoy.config.cluster.v3.Cluster" },
   "names outside of ASCII": [cluster("größe"), cluster("漢字".repeat(40))],
+  "more inside each other than is put in order": [extension(anys(10)), extension(anys(40))],
+  "a number that a float does not tell from nothing": extension({
+    "@type": "type.googleapis.com/google.protobuf.FloatValue",
+    value: 1e-46,
+  }),
   "numbers of 64 bits": [cluster("one", { max_requests_per_connection: "9007199254740993" })],
 };
 
@@ -65,6 +79,32 @@ for (const [what, content] of Object.entries(files)) {
     });
   }
 }
+
+test("nothing keeps the text of a file whose resources are gone", () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const read = (items: readonly object[]) => {
+    const bytes = Buffer.from(stringify(items, { aliasDuplicateObjects: false }));
+    assert.equal(readResources({ path: "some.yaml", bytes }).resources.length, items.length);
+    return bytes.length;
+  };
+  const long = cluster("a-name-that-is-a-view-of-the-text", {
+    "@type": "views.of.the.text/envoy.config.cluster.v3.Cluster",
+    eds_cluster_config: { service_name: "another-that-is-a-view-of-it", eds_config: { ads: {} } },
+    alt_stat_name: "x".repeat(10_000),
+    upstream_bind_config: { source_address: { address: "127.0.0.1", port_value: 0 } },
+  });
+  const used = () => {
+    // The last text that a regular expression was asked about is kept too.
+    read([cluster("b")]);
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  read([{ ...long, "@type": url("config.cluster.v3.Cluster") }]);
+  const before = used();
+  const length = read(Array.from({ length: 300 }, (_, index) => ({ ...long, name: `number-${index}-of-many` })));
+  assert.ok(used() - before < length / 2);
+});
 
 function plain(read: ReturnType<typeof readResources>["resources"]): unknown {
   return read.map(({ resource, where }) => ({ where, ...resource, body: Buffer.from(resource.body).toString("hex") }));

@@ -22,7 +22,7 @@ interface Kind {
   readonly writer: MessageWriter;
 }
 
-/** Nothing of it outlives a call: one is enough for all. */
+/** Nothing of it outlives the reading of a file: one is enough for all. */
 const encoding = new Encoding();
 
 /**
@@ -62,6 +62,11 @@ export class CompiledResources {
       if (isDoubt(error) || error instanceof XdskitError) return undefined;
       throw error;
     }
+  }
+
+  /** After the last object of a file: nothing of what it holds is kept. */
+  end(): void {
+    encoding.forget();
   }
 
   private kindOf(url: string): Kind | undefined {

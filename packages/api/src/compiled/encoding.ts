@@ -36,6 +36,12 @@ export class Encoding {
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
   }
 
+  /** Lets go of the values that were written last: a string of them may be a view of a whole file. */
+  forget(): void {
+    this.values.fill(undefined);
+    this.references = [];
+  }
+
   get length(): number {
     return this.at;
   }

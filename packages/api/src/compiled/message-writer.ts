@@ -1,6 +1,7 @@
 import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { schemaOf, typeNameOf } from "../any.js";
+import { copied } from "../file-reading.js";
 import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
 import { jsonReferenceRule } from "../references/json-rules.js";
 import type { FieldCheck } from "../validate/field-check.js";
@@ -68,7 +69,8 @@ function createWriters(registry: Registry): Writers {
         if (schema === undefined) return undefined;
         writer = writers.of(schema);
         if (urls.size >= mostUrls) urls.clear();
-        urls.set(url, writer);
+        // A URL out of YAML is a view of its file's text.
+        urls.set(copied(url), writer);
       }
       return writer;
     },
@@ -157,7 +159,8 @@ function createWriters(registry: Registry): Writers {
       const url = isObject(json) ? json["@type"] : undefined;
       const content = typeof url === "string" ? writers.byUrl(url) : undefined;
       if (content === undefined) return giveUp();
-      out.enter();
+      // Of those inside each other, others put so many in order only: none that is read here is deeper.
+      out.enter(2);
       out.copy(content.urlField);
       out.tag(0x12);
       // What it holds may change what is usual.
@@ -166,7 +169,7 @@ function createWriters(registry: Registry): Writers {
       content.writeTyped(out, json);
       if (out.isEmptySince(start, reserved)) out.takeBack(start - 1);
       else usual = out.close(start, reserved);
-      out.leave();
+      out.leave(2);
       return content;
     };
     return writerOf(namesOf(schema), write, (out, json) => write(out, valueIn(json)));

@@ -63,7 +63,12 @@ const double: Scalar<number> = {
 };
 
 const float: Scalar<number> = {
-  read: (json) => (Number.isFinite(Math.fround(double.read(json))) ? (json as number) : giveUp()),
+  read: (json) => {
+    const value = double.read(json);
+    const rounded = Math.fround(value);
+    // What becomes nothing is left out by who reads it again.
+    return Number.isFinite(rounded) && (rounded !== 0 || value === 0) ? value : giveUp();
+  },
   write: (out, value) => out.float(value),
   zero: 0,
   wireType: 5,

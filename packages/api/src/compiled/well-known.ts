@@ -25,6 +25,8 @@ interface Span {
 const mostSeconds = 315_576_000_000;
 /** Configurations repeat their durations: what was read is kept, up to so many. */
 const mostSpans = 1000;
+/** Longer strings may be views of a file's text, and would keep it. */
+const longestKept = 12;
 const spans = new Map<unknown, Span>();
 
 function spanOf(json: unknown): Span {
@@ -33,6 +35,7 @@ function spanOf(json: unknown): Span {
   const match = typeof json === "string" ? /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(json) : null;
   if (match === null || Number(match[1]) > mostSeconds) return giveUp();
   const span = { seconds: BigInt(match[1] ?? ""), nanos: Number((match[2] ?? "").padEnd(9, "0")) };
+  if ((match[0] ?? "").length > longestKept) return span;
   if (spans.size >= mostSpans) spans.clear();
   spans.set(json, span);
   return span;

@@ -21,7 +21,8 @@ export function judgeRegex(expression: string): RegexVerdict {
   const verdict = compile(expression);
   if (expression.length > keptLength) return verdict;
   if (kept.size >= keptLimit) kept.clear();
-  kept.set(expression, verdict);
+  // A copy: an expression out of YAML is a view of its file's text.
+  kept.set(Buffer.from(expression).toString(), verdict);
   return verdict;
 }
 
