@@ -266,7 +266,7 @@ export const errorCodes = {
   XDSKIT_CREDENTIALS: {
     meaning: "What a client is to show or to check of a management server cannot be used as it is set.",
     cause:
-      "A certificate is named without its key, a token would be sent in plaintext to another machine, TLS is set for an http:// URL, or a header has a name or value that none may have.",
+      "A certificate is named without its key, or by its content in the place of its path, a token would be sent in plaintext to another machine, TLS is set for an http:// URL, or a header has a name or value that none may have.",
     mend: "Correct the setting that the message names.",
   },
   XDSKIT_CREDENTIALS_FILE: {

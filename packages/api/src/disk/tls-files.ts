@@ -31,8 +31,16 @@ export interface TlsReader {
   readonly problem: XdskitError | undefined;
 }
 
-/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key. Reads nothing yet. */
+/**
+ * Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key, or the content of a file where its path should. Reads nothing yet.
+ */
 export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths): TlsReader {
+  for (const [name, path] of Object.entries({ caFile, certificateFile, keyFile })) {
+    if (path === undefined || !isPem(path)) continue;
+    // Or the error that there is no such file would show a private key.
+    const why = `${name} is the path of a file, and not what stands in it`;
+    throw XdskitError.of("XDSKIT_CREDENTIALS", why, { field: `tls.${name}` });
+  }
   if ((certificateFile === undefined) !== (keyFile === undefined)) {
     const [given, missing] = keyFile === undefined ? ["certificateFile", "keyFile"] : ["keyFile", "certificateFile"];
     throw XdskitError.of("XDSKIT_CREDENTIALS", `${given} is given without ${missing}`, { field: `tls.${missing}` });
@@ -69,6 +77,11 @@ export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths):
       return problem;
     },
   };
+}
+
+/** Whether this is the content of a file of certificates or keys, where a path may be expected. */
+export function isPem(text: string | Buffer): boolean {
+  return text.includes("-----BEGIN ");
 }
 
 /** Reads a file of credentials; rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) that names it. */
@@ -113,8 +126,8 @@ function contextOf(
 /** A context takes what holds no certificate as nobody to trust, and says nothing. */
 function checkAuthorities(ca: Buffer, file: string | undefined): void {
   try {
-    new X509Certificate(ca);
-  } catch {
-    throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", "holds no certificates that can be read", { file });
-  }
+    // That reads the binary form, too, of which a context takes nothing.
+    if (isPem(ca)) return void new X509Certificate(ca);
+  } catch {}
+  throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", "holds no certificates that can be read as PEM", { file });
 }

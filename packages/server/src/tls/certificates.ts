@@ -25,7 +25,7 @@ export interface CertificatesListener {
 /** Certificates change once in weeks or hours. Looking costs three small files; no file system has to report anything. */
 const lookMs = 2_000;
 
-/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key. */
+/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key, or content where a path should. */
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
   const { certificateFile, keyFile, clientCaFile } = settings;
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });

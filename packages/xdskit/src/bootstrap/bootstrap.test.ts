@@ -132,6 +132,10 @@ describe("xdskit bootstrap", () => {
       [["bootstrap", "--load-reports", "--variant", "rest"], /there are no load reports over REST/],
       [["bootstrap", "--admin-port", "65536"], /Expected a port number/],
       [["bootstrap", "--tls-ca", "ca", "--tls-cert", "own"], /--tls-cert and --tls-key need each other/],
+      [
+        ["bootstrap", "--tls-ca", "ca", "--tls-cert", "own", "--tls-key", "-----BEGIN PRIVATE KEY-----\nSECRET\n"],
+        /^(?!.*SECRET).*--tls-key wants the path of a file, and not what stands in it/s,
+      ],
       [["bootstrap", "--tls-server-name", "a"], /are for --tls-ca/],
       [["bootstrap", "--grpc-client", "--tls-ca", "ca", "--tls-server-name", "a"], /gRPC clients have no/],
       [["bootstrap", "--colour"], /unknown option '--colour'/],

@@ -11,7 +11,7 @@ import {
   readDurationWithUnit,
   readMetadata,
 } from "./arguments.js";
-import { addTlsOptions, addTokenOption, tlsOptionNames } from "./tls-options.js";
+import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./tls-options.js";
 import {
   type ToFilesArguments,
   toFilesGroupOption,
@@ -121,6 +121,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
     .addHelpText("after", details)
     .action(async (options: Options, command: Command) => {
+      refuseContents(options, command);
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runRelay } = await import("../relay/run-relay.js");
       const { server: servers, path: paths, descriptors = [], rest, ...more } = options;

@@ -32,8 +32,17 @@ export function addTokenOption(command: Command, each: "stream" | "connection"):
   return command.option("--token-file <file>", `a token, sent as authorization: Bearer …; read anew for each ${each}`);
 }
 
-/** Ends with a usage error where one half of a pair is missing. */
-export function refuseHalfPair({ tlsCert, tlsKey }: TlsOptions, command: Command): void {
-  if ((tlsCert === undefined) !== (tlsKey === undefined))
+/** Ends with a usage error where one half of a pair is missing, or content stands in the place of a path. */
+export function refuseHalfPair(options: TlsOptions, command: Command): void {
+  refuseContents(options, command);
+  if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
     command.error("error: --tls-cert and --tls-key need each other");
+}
+
+/** Ends with a usage error where what a file holds is given in the place of its path: errors show paths, and must not show keys. */
+export function refuseContents({ tlsCa, tlsCert, tlsKey }: TlsOptions, command: Command): void {
+  for (const [option, path] of Object.entries({ "--tls-ca": tlsCa, "--tls-cert": tlsCert, "--tls-key": tlsKey })) {
+    if (path?.includes("-----BEGIN "))
+      command.error(`error: ${option} wants the path of a file, and not what stands in it`);
+  }
 }

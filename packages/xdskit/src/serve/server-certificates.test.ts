@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
@@ -196,6 +198,8 @@ describe("a server's certificates", () => {
 
   it("keep a server from listening where they cannot be used", async () => {
     await using folder = await testFolder({ ...files, "broken.pem": "SECRET\n" });
+    const binary = `${folder.path}/binary.pem`;
+    await writeFile(binary, new X509Certificate(authority.certificate).raw);
     const cases = [
       [
         { ...paths(folder), certificateFile: `${folder.path}/gone.pem` },
@@ -203,6 +207,8 @@ describe("a server's certificates", () => {
       ],
       [{ ...paths(folder), keyFile: `${folder.path}/broken.pem` }, /broken\.pem: holds no private key/],
       [{ ...paths(folder), clientCaFile: `${folder.path}/broken.pem` }, /broken\.pem: holds no certificates/],
+      // Which would let nobody in, without a word.
+      [{ ...paths(folder), clientCaFile: binary }, /binary\.pem: holds no certificates/],
     ] as const;
     for (const [tls, expected] of cases) {
       await assert.rejects(serve({ tls }), (error) => {
@@ -220,5 +226,13 @@ describe("a server's certificates", () => {
         JSON.stringify(wrong),
       );
     }
+    assert.throws(
+      () => createServer({ tls: { certificateFile: "own.pem", keyFile: own.key } }),
+      (error) => {
+        assert.ok(error instanceof XdskitError && error.code === "XDSKIT_CREDENTIALS", String(error));
+        for (const line of contentLines(own.key)) assert.ok(!error.message.includes(line));
+        return true;
+      },
+    );
   });
 });

@@ -80,6 +80,21 @@ test("certificates need their key, and are files", () => {
   ]);
 });
 
+test("a private key in the place of its path is not shown", () => {
+  const key = "-----BEGIN PRIVATE KEY-----\n    c2VjcmV0\n    -----END PRIVATE KEY-----";
+  const expected = (line: number) => [
+    `xdskit.yaml:${line}: tls.key: expected the path of a file, and not what stands in it [XDSKIT_SETTINGS_INVALID]`,
+  ];
+  for (const style of ["|\n    ", "", '"']) {
+    const end = style === '"' ? style : "";
+    const found = findingsOf(`tls:\n  cert: a.pem\n  key: ${style}${key}${end}\n`);
+    assert.deepEqual(
+      found.map((finding) => finding.replace(/:(\d+):\d+:/, ":$1:")),
+      expected(3),
+    );
+  }
+});
+
 test("unknown keys and wrong values are found all at once, each where it stands", () => {
   const findings = findingsOf(`groups:
   - name: edge

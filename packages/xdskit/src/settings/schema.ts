@@ -126,10 +126,16 @@ const aWorkerCount = `expected "auto", or a whole number of threads from 1 to ${
 const ofWorkers = { error: aWorkerCount };
 const workerCount = z.int(ofWorkers).min(1, ofWorkers).max(mostWorkers, ofWorkers);
 
+// What is no path would be shown with the error that there is no such file.
+const credentialsPath = z
+  .string()
+  .min(1)
+  .refine((path) => !path.includes("-----BEGIN "), { error: "expected the path of a file, and not what stands in it" });
+
 const listenerTls = z.strictObject({
-  cert: z.string().min(1),
-  key: z.string().min(1),
-  client_ca: z.string().min(1).optional(),
+  cert: credentialsPath,
+  key: credentialsPath,
+  client_ca: credentialsPath.optional(),
 });
 
 /** The shape of `xdskit.yaml`. Keys are snake_case, as in Envoy's own files. */
@@ -170,9 +176,9 @@ const wildcard = z.array(z.string().min(1), { error: aWildcard });
 const prefetch = z.boolean({ error: "expected true or false" });
 
 const upstreamTls = z.strictObject({
-  ca: z.string().min(1).optional(),
-  cert: z.string().min(1).optional(),
-  key: z.string().min(1).optional(),
+  ca: credentialsPath.optional(),
+  cert: credentialsPath.optional(),
+  key: credentialsPath.optional(),
   server_name: z.string().min(1).optional(),
 });
 
