@@ -12,9 +12,26 @@ import { listenAddress, listenError } from "../transports/listening.js";
 export interface ListeningSocket {
   /** With the real port. */
   readonly address: string;
-  /** A duplicate, for a thread that owns it from now on: nobody else may close it. */
-  take(): Promise<number>;
+  /** A duplicate, for a thread to take. */
+  take(): Promise<GivenSocket>;
   close(): void;
+}
+
+/** A bound socket on its way to a thread, which may end before it comes to it. */
+export interface GivenSocket {
+  readonly descriptor: number;
+  /** For `takeGiven`, in the thread. */
+  readonly given: SharedArrayBuffer;
+  /** Closes it, unless it was taken; nobody can take it any more. */
+  takeBack(): void;
+}
+
+const isTaken = 1;
+const isTakenBack = 2;
+
+/** To be called by the thread before it listens: from then on nobody else may close the descriptor. False: it is there no more. */
+export function takeGiven(given: SharedArrayBuffer): boolean {
+  return Atomics.compareExchange(new Int32Array(given), 0, 0, isTaken) === 0;
 }
 
 /** A bound socket as Node has it, which nobody accepts on here. A server may listen on it. */
@@ -54,7 +71,7 @@ export async function bindSocket(text: string): Promise<ListeningSocket> {
   /** Duplicates that nobody was given yet. */
   let spare: Handle[] = [];
   /** Those that were given away: letting go of one would close what is another's by then. */
-  const given: Handle[] = [];
+  const given = new Set<Handle>();
   let closed = false;
 
   async function duplicate(): Promise<void> {
@@ -69,8 +86,17 @@ export async function bindSocket(text: string): Promise<ListeningSocket> {
       if (spare.length === 0) await duplicate();
       const handle = spare.pop();
       if (handle === undefined) throw failed("EBADF");
-      given.push(handle);
-      return handle.fd;
+      given.add(handle);
+      const whose = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+      return {
+        descriptor: handle.fd,
+        given: whose,
+        takeBack() {
+          if (Atomics.compareExchange(new Int32Array(whose), 0, 0, isTakenBack) !== 0) return;
+          given.delete(handle);
+          handle.close();
+        },
+      };
     },
     close() {
       closed = true;

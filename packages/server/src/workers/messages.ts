@@ -78,7 +78,13 @@ export type ToWorker =
   /** Whether events that come with every push are wanted, and whether it is to be told how streams stand as often as that changes. */
   | { readonly kind: "tell"; readonly frequent: boolean; readonly progress: boolean }
   | { readonly kind: "renew"; readonly tls: TlsContents }
-  | { readonly kind: "listen"; readonly address: string; readonly descriptor: number }
+  /** On a socket that it takes, if that is still there. */
+  | {
+      readonly kind: "listen";
+      readonly address: string;
+      readonly descriptor: number;
+      readonly given: SharedArrayBuffer;
+    }
   | { readonly kind: "ask"; readonly id: number; readonly question: Question }
   | { readonly kind: "close"; readonly timeoutMs: number };
 

@@ -1,6 +1,7 @@
 import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { ServerEvent } from "../events.js";
 import type { Accept, Service } from "../transport.js";
+import type { GivenSocket } from "./listening-socket.js";
 import {
   type Answer,
   type FromWorker,
@@ -39,8 +40,8 @@ export interface WorkerHost extends Pick<RemoteContext, "types" | "clock" | "pub
 export interface RemoteWorker {
   readonly number: number;
   readonly streams: number;
-  /** Resolves once it accepts connections on a descriptor, which is its own from then on; rejects with what kept it from that. */
-  listen(address: string, descriptor: number): Promise<void>;
+  /** Resolves once it accepts connections on a socket; rejects with what kept it from that. */
+  listen(address: string, socket: GivenSocket): Promise<void>;
   post(message: ToWorker): void;
   flush(): void;
   /** Something is published: what it said of its streams is to be asked for again. */
@@ -300,12 +301,18 @@ export function createRemoteWorker(
       if (forgetting !== undefined) forget();
       unsettled = undefined;
     },
-    async listen(address, descriptor) {
-      await new Promise<void>((resolve, reject) => {
-        listening = { resolve, reject };
-        post({ kind: "listen", address, descriptor });
-        if (gone) reject(new Error("the worker has ended"));
-      });
+    async listen(address, { descriptor, given, takeBack }) {
+      try {
+        await new Promise<void>((resolve, reject) => {
+          listening = { resolve, reject };
+          post({ kind: "listen", address, descriptor, given });
+          if (gone) reject(new Error("the worker has ended"));
+        });
+      } catch (error) {
+        // One that ended before it came to it leaves an open port, at which nobody answers.
+        takeBack();
+        throw error;
+      }
     },
     prompt() {
       host.settle();

@@ -14,7 +14,7 @@ import type { Transport } from "../transport.js";
 import { listenError } from "../transports/listening.js";
 import type { XdsServer } from "../xds-server.js";
 import { frequentEvents } from "./frequent-events.js";
-import { bindSocket, type ListeningSocket } from "./listening-socket.js";
+import { bindSocket, type GivenSocket, type ListeningSocket } from "./listening-socket.js";
 import type { PackedChange, ToWorker, WorkerCounters, WorkerSettings } from "./messages.js";
 import { createPacking } from "./packed-resources.js";
 import { createStatusUnpacking } from "./packed-status.js";
@@ -207,11 +207,11 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       const socket = await bindSocket(address);
       try {
         const workers = places.map((place) => place.worker ?? start(place));
-        const descriptors: number[] = [];
-        for (const _ of workers) descriptors.push(await socket.take());
+        const given: GivenSocket[] = [];
+        for (const _ of workers) given.push(await socket.take());
         // Now: one that ends while another is not ready yet is repaired as well.
         sockets.push(socket);
-        await Promise.all(workers.map((worker, index) => worker.listen(socket.address, descriptors[index] as number)));
+        await Promise.all(workers.map((worker, index) => worker.listen(socket.address, given[index] as GivenSocket)));
       } catch (error) {
         sockets.splice(sockets.indexOf(socket) >>> 0, 1);
         socket.close();

@@ -16,6 +16,7 @@ import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createGrpcTransport } from "../transports/http2/http2-transport.js";
 import { createAcceptTurns } from "./accept-turns.js";
 import { frequentEvents } from "./frequent-events.js";
+import { takeGiven } from "./listening-socket.js";
 import type { Answer, FromWorker, Post, Question, Standings, ToWorker, WorkerSettings } from "./messages.js";
 import { createOutbox } from "./outbox.js";
 import { createPacking } from "./packed-resources.js";
@@ -213,7 +214,7 @@ export function createWorkerServer(
         outbox.wake();
         break;
       case "listen":
-        void listen(message.address, message.descriptor);
+        if (takeGiven(message.given)) void listen(message.address, message.descriptor);
         break;
       case "renew":
         transport.renew(message.tls);

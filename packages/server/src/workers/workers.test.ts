@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { test } from "node:test";
 import { resourceTypes } from "@xdskit/api";
+import { createServer } from "../create-server.js";
 import { grpcClient, type RawClient } from "../testing/raw-client.js";
 import { ads, type Running, urlOf, withServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
@@ -102,4 +105,19 @@ test("a worker that ends costs its own connections, and another takes its place"
     assert.equal(server.stats().workers[0]?.restarts, 1);
     for (const { client } of [...clients, ...more]) client.close();
   });
+});
+
+test("nothing listens any more after the server is closed, also where a worker ended before it did", async () => {
+  const server = createServer({ workers: 2 });
+  const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+  const restarts = () => server.stats().workers[0]?.restarts;
+  await pools.get(server)?.kill(1);
+  await waitFor("the worker to be started again", () => restarts() === 1);
+  // Its program is not loaded yet.
+  await pools.get(server)?.kill(1);
+  await waitFor("the worker to be started once more", () => restarts() === 2);
+  await server.close({ timeoutMs: 5_000 });
+  const socket = connect(Number(grpc.split(":").at(-1)), "127.0.0.1");
+  const [error] = await within("the connection to be refused", once(socket, "error"));
+  assert.equal((error as NodeJS.ErrnoException).code, "ECONNREFUSED");
 });
