@@ -31,19 +31,28 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
   let parts: Buffer[] = [];
   let waiting = 0;
 
+  /** Adds to the frame that waits what it still needs of the chunk, and tells of it where it is whole; what lies behind is not copied. Returns where that is. */
+  function complete(chunk: Buffer): number {
+    const before = waiting;
+    parts.push(chunk);
+    waiting += chunk.length;
+    // Joined only once it is a frame, so that one that comes byte by byte costs no copy each.
+    const needed = neededOf(parts, waiting, most);
+    if (waiting < needed) return chunk.length;
+    const whole = Buffer.concat(parts, needed);
+    parts = [];
+    waiting = 0;
+    receive(whole[3] as number, whole[4] as number, streamAt(whole, 0), whole.subarray(frameHeadBytes));
+    return needed - before;
+  }
+
   return {
-    receive(chunk) {
-      let bytes = chunk;
-      if (waiting > 0) {
-        parts.push(chunk);
-        waiting += chunk.length;
-        // Joined only once it is a frame, so that one that comes byte by byte costs no copy each.
-        if (waiting < neededOf(parts, waiting, most)) return;
-        bytes = Buffer.concat(parts, waiting);
-        parts = [];
-        waiting = 0;
-      }
+    receive(bytes) {
       let at = 0;
+      if (waiting > 0) {
+        at = complete(bytes);
+        if (waiting > 0) return;
+      }
       while (bytes.length - at >= frameHeadBytes) {
         const length = lengthAt(bytes, at, most);
         const start = at + frameHeadBytes;

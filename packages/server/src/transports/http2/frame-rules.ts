@@ -38,6 +38,20 @@ export function checkFrame(type: number, flags: number, stream: number, length: 
   }
 }
 
+/** What holds of a stream that a client opens, behind the last that it opened (5.1.1). Throws a ConnectionError. */
+export function checkNewStream(id: number, last: number): void {
+  if (id % 2 === 0) throw protocolError("a client's streams have odd numbers");
+  if (id <= last) throw new ConnectionError(http2Error.streamClosed, "HEADERS on a stream that is closed");
+}
+
+/** By how much a WINDOW_UPDATE lets the window of a stream grow, or of the connection: 0 (6.9). Throws the error of it where that is nothing. */
+export function windowGrowth(stream: number, payload: Buffer): number {
+  const bytes = payload.readUInt32BE(0) & 0x7fffffff;
+  if (bytes > 0) return bytes;
+  if (stream === 0) throw protocolError("WINDOW_UPDATE by nothing");
+  throw new StreamError(http2Error.protocolError, "WINDOW_UPDATE by nothing");
+}
+
 /** The peer broke the protocol such that the connection ends with PROTOCOL_ERROR. */
 export function protocolError(message: string): ConnectionError {
   return new ConnectionError(http2Error.protocolError, message);

@@ -1,7 +1,7 @@
 import type { ConnectionHost, ConnectionLimits } from "./connection-host.js";
 import { FloodGuard, floodCost } from "./flood-guard.js";
 import { isOneFrame, streamAt } from "./frame-reader.js";
-import { checkFrame, protocolError } from "./frame-rules.js";
+import { checkFrame, checkNewStream, protocolError, windowGrowth } from "./frame-rules.js";
 import {
   defaultWindow,
   flag,
@@ -282,9 +282,7 @@ export class Http2Connection implements StreamOwner {
       return;
     }
     if (this.#resets.has(id)) return;
-    if (id % 2 === 0) throw protocolError("a client's streams have odd numbers");
-    if (id <= this.#lastStream)
-      throw new ConnectionError(http2Error.streamClosed, "HEADERS on a stream that is closed");
+    checkNewStream(id, this.#lastStream);
     this.#lastStream = id;
     if (this.#isGoingAway || this.#streams.size >= this.#limits.streams) {
       throw new StreamError(http2Error.refusedStream, "no further streams");
@@ -308,18 +306,11 @@ export class Http2Connection implements StreamOwner {
 
   #windowUpdate(id: number, payload: Buffer): void {
     this.#flood.count(floodCost.idle);
-    const bytes = payload.readUInt32BE(0) & 0x7fffffff;
-    if (id === 0) {
-      if (bytes === 0) throw protocolError("WINDOW_UPDATE by nothing");
-      this.#sender.growAll(bytes);
-      return;
-    }
     if (id > this.#lastStream) throw protocolError("WINDOW_UPDATE of a stream that was never opened");
     const stream = this.#streams.get(id);
-    // What was on its way when the stream ended.
-    if (stream === undefined) return;
-    if (bytes === 0) throw new StreamError(http2Error.protocolError, "WINDOW_UPDATE by nothing");
-    this.#sender.grow(stream, bytes);
+    if (id === 0) this.#sender.growAll(windowGrowth(id, payload));
+    // Else it was on its way when the stream ended.
+    else if (stream !== undefined) this.#sender.grow(stream, windowGrowth(id, payload));
   }
 
   #ping(flags: number, payload: Buffer): void {
@@ -343,8 +334,7 @@ export class Http2Connection implements StreamOwner {
   #rstStream(id: number): void {
     if (id > this.#lastStream) throw protocolError("RST_STREAM of a stream that was never opened");
     const stream = this.#streams.get(id);
-    const isEarly = stream?.hasResponded === false;
-    this.#flood.count(isEarly ? floodCost.reset : floodCost.idle);
+    this.#flood.count(stream?.hasResponded === false ? floodCost.reset : floodCost.idle);
     if (stream !== undefined) this.#close(stream);
   }
 

@@ -3,6 +3,8 @@ import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
 
 /** Whether a message is compressed, and its length. */
 const prefixBytes = 5;
+/** So many times what came of a message may be kept for it. */
+const mostGrowth = 8;
 const tooManyHeld = "too many requests are under way of which the rest has not come";
 
 /** Who is told of messages. */
@@ -21,9 +23,10 @@ export class MessageReader {
   readonly #mostBytes: number;
   readonly #encoding: MessageEncoding | undefined;
   readonly #hold: (bytes: number) => boolean;
-  #parts: Buffer[] = nothing;
+  /** Begins with what waits, and may have room for more. */
+  #kept = nothing;
   #waiting = 0;
-  /** How many bytes the message that begins at the first part has, with its prefix; undefined until that came. */
+  /** How many bytes the message that waits has, with its prefix; undefined until that came. */
   #needed: number | undefined;
   #isOver = false;
   #isEnding = false;
@@ -72,8 +75,8 @@ export class MessageReader {
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#waiting > 0) this.#hold(-this.#waiting);
-    this.#parts = nothing;
+    if (this.#waiting > 0) this.#hold(-this.#kept.length);
+    this.#kept = nothing;
     this.#waiting = 0;
   }
 
@@ -83,19 +86,27 @@ export class MessageReader {
   }
 
   #add(bytes: Buffer): boolean {
-    if (this.#parts === nothing) this.#parts = [];
+    const before = this.#kept;
+    const waiting = this.#waiting + bytes.length;
+    if (waiting > before.length) {
+      // At once as much as the message needs where that is not far: a claim of a fleet that comes back is some frames long, and each copy of it counts. Where
+      // nobody knows how much comes, twice as much, so that what comes in small parts is not copied for each of them.
+      const room = this.#needed === undefined ? 2 * before.length : Math.min(this.#needed, mostGrowth * waiting);
+      this.#kept = Buffer.allocUnsafe(Math.max(waiting, room));
+      before.copy(this.#kept, 0, 0, this.#waiting);
+    }
     // A copy: what comes with it is not ours, and is larger.
-    this.#parts.push(Buffer.from(bytes));
-    this.#waiting += bytes.length;
-    if (this.#hold(bytes.length)) return true;
+    bytes.copy(this.#kept, this.#waiting);
+    this.#waiting = waiting;
+    if (this.#kept === before || this.#hold(this.#kept.length - before.length)) return true;
     this.#fail(statusCode.resourceExhausted, tooManyHeld);
     return false;
   }
 
   #takeAll(): Buffer {
-    const bytes = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts, this.#waiting);
-    this.#hold(-this.#waiting);
-    this.#parts = nothing;
+    const bytes = this.#kept.subarray(0, this.#waiting);
+    this.#hold(-this.#kept.length);
+    this.#kept = nothing;
     this.#waiting = 0;
     return bytes;
   }
@@ -161,4 +172,4 @@ export class MessageReader {
   }
 }
 
-const nothing: Buffer[] = [];
+const nothing = Buffer.alloc(0);
