@@ -120,7 +120,7 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
   };
   if (options.handshake !== false) {
     result.send(preface, options.settings ?? noSettings);
-    assert.deepEqual(result.out(), ["settings", "settings-ack"]);
+    assert.deepEqual(result.out(), ["settings", "window:0", "settings-ack"]);
   }
   return result;
 }

@@ -290,12 +290,12 @@ describe("what a peer must not send", () => {
   it("something else than HTTP/2", () => {
     const { send, out } = http2Bench({ handshake: false });
     send(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
-    assert.deepEqual(out(), ["settings", `goaway:${protocolError}`]);
+    assert.deepEqual(out(), ["settings", "window:0", `goaway:${protocolError}`]);
   });
   it("something else than SETTINGS at first", () => {
     const { send, out } = http2Bench({ handshake: false });
     send(preface, frame(6, 0, 0, Buffer.alloc(8)));
-    assert.deepEqual(out(), ["settings", `goaway:${protocolError}`]);
+    assert.deepEqual(out(), ["settings", "window:0", `goaway:${protocolError}`]);
   });
   it("more data than there is room for (6.9)", () => {
     const { connection, send, out } = http2Bench();

@@ -23,6 +23,11 @@ export const frameHeadBytes = 9;
 export const defaultFrameBytes = 16_384;
 /** The window of each stream and of the connection at its start. */
 export const defaultWindow = 65_535;
+/**
+ * The window that we give to each: what a client claims to have when it comes back fits into it, and does not wait for room on its way. It makes us hold no
+ * more: what comes is worked on as it is read, and given room for again, and what is kept of requests is bounded over all connections.
+ */
+export const ourWindow = 256 * 1024;
 /** RFC 9113, 6.9.1: more is an error of flow control. */
 export const largestWindow = 2 ** 31 - 1;
 
@@ -84,13 +89,15 @@ export function goAwayFrame(lastStream: number, code: Http2ErrorCode, message: s
   return frame(frameType.goAway, 0, 0, Buffer.concat([uint32(lastStream), uint32(code), text]));
 }
 
-/** What we say of ourselves: streams open at once, and bytes of a header block. */
-export function settingsFrame(streams: number, headerBytes: number): Buffer {
-  const payload = Buffer.alloc(12);
+/** What we say of ourselves: streams open at once, the window of each, and bytes of a header block. */
+export function settingsFrame(streams: number, window: number, headerBytes: number): Buffer {
+  const payload = Buffer.alloc(18);
   payload.writeUInt16BE(3, 0);
   payload.writeUInt32BE(streams, 2);
-  payload.writeUInt16BE(6, 6);
-  payload.writeUInt32BE(headerBytes, 8);
+  payload.writeUInt16BE(4, 6);
+  payload.writeUInt32BE(window, 8);
+  payload.writeUInt16BE(6, 12);
+  payload.writeUInt32BE(headerBytes, 14);
   return frame(frameType.settings, 0, 0, payload);
 }
 

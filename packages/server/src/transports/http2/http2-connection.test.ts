@@ -48,6 +48,15 @@ describe("what a peer may send", () => {
     const words = [..."abcde"].map((letter) => `data:${letter}`);
     assert.deepEqual(told, [...words, "ended", "data:f", "data:ghi", "data:j"]);
   });
+  it("what a fleet claims when it comes back, without a wait for room", () => {
+    const { send, out } = http2Bench();
+    send(open(1));
+    for (let part = 0; part < 8; part++) send(data(1, "x".repeat(16_000)));
+    assert.deepEqual(out(), []);
+    // Half of it was used: there is room for as much again.
+    send(data(1, "x".repeat(4_000)));
+    assert.deepEqual(out(), ["window:0", "window:1"]);
+  });
   it("frames for a stream that was reset meanwhile", () => {
     const { streams, send, out, told } = http2Bench();
     send(open(1));

@@ -3,18 +3,18 @@ import { FloodGuard, floodCost } from "./flood-guard.js";
 import { isOneFrame, streamAt } from "./frame-reader.js";
 import { checkFrame, checkNewStream, protocolError, windowGrowth } from "./frame-rules.js";
 import {
-  defaultWindow,
   flag,
   frameHeadBytes,
   frameType,
   goAwayFrame,
   headerFrames,
+  ourWindow,
   pingFrame,
   rstStreamFrame,
   settingsAnswer,
-  settingsFrame,
   windowUpdateFrame,
 } from "./frames.js";
+import { greetingOf } from "./greeting.js";
 import { type AssembledBlock, createHeaderAssembly, type HeaderAssembly, unpadded } from "./header-assembly.js";
 import { createHeaderDecoder, type HeaderDecoder } from "./hpack/header-decoder.js";
 import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
@@ -27,7 +27,7 @@ import { RecentResets } from "./recent-resets.js";
 import { checkTrailers, decodeBlock, readRequestHead } from "./request-head.js";
 
 /** So much is received before the peer is given as much room again. */
-const updateBytes = defaultWindow >> 1;
+const updateBytes = ourWindow >> 1;
 /**
  * The server's end of one HTTP/2 connection (RFC 9113): bytes in, bytes out, no socket and no clock. What a peer does wrong ends its stream or the connection
  * with the error that the RFC names, and never throws out of here.
@@ -67,7 +67,7 @@ export class Http2Connection implements StreamOwner {
     this.#incoming = new IncomingFrames(this.#assembly, (type, flags, stream, payload) =>
       this.#frame(type, flags, stream, payload),
     );
-    this.#write(settingsFrame(limits.streams, limits.headerBytes));
+    this.#write(greetingOf(limits));
     this.#output.flush();
   }
 
@@ -249,7 +249,7 @@ export class Http2Connection implements StreamOwner {
   /** So much data came. */
   #makeRoom(bytes: number): void {
     this.#received += bytes;
-    if (this.#received > defaultWindow)
+    if (this.#received > ourWindow)
       throw new ConnectionError(http2Error.flowControlError, "more data than there was room for");
     if (this.#received < updateBytes) return;
     this.#write(windowUpdateFrame(0, this.#received));

@@ -1,4 +1,4 @@
-import { defaultWindow } from "./frames.js";
+import { ourWindow } from "./frames.js";
 import { type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
 import { OutgoingQueue } from "./outgoing-queue.js";
 
@@ -71,7 +71,7 @@ export class StreamState implements ServerStream {
   /** So much of the body came, in a frame of so many bytes. Throws a StreamError where that is more than there was room for, or than was announced. */
   take(frameBytes: number, bytes: number): void {
     this.received += frameBytes;
-    if (this.received > defaultWindow)
+    if (this.received > ourWindow)
       throw new StreamError(http2Error.flowControlError, "more data than there was room for");
     if (this.awaited === undefined) return;
     this.awaited -= bytes;
