@@ -111,7 +111,8 @@ export class LayerIndex {
       const { applied } = place;
       const entries = leftOut.size === 0 ? none : entriesOf(place);
       const entry = leftOut.size === 0 ? place.entry : entries.find(({ file }) => !leftOut.has(file));
-      if (entry !== undefined && entry.resource.version !== applied?.version) upsert.push(entry.resource);
+      if (entry !== undefined && entry.resource.version !== applied?.version)
+        upsert.push(kind === "patch" ? withOwnBody(entry.resource) : entry.resource);
       if (entry === undefined && applied !== undefined) remove.push({ type: applied.type, name: applied.key });
       if (!entries.some(({ file }) => leftOut.has(file))) done.push(place);
     }
@@ -166,6 +167,15 @@ export class LayerIndex {
 
 function entriesOf({ entry, others }: Place): readonly Entry[] {
   return entry === undefined ? none : [entry, ...others];
+}
+
+/**
+ * Bodies of one reading of a file lie together. What is applied of a later one is often a few of many: in there each would keep the memory of its reading,
+ * and a file that changes all the time as much of it as resources for each of them.
+ */
+function withOwnBody(resource: Resource): Resource {
+  const { body } = resource;
+  return body.byteLength === body.buffer.byteLength ? resource : { ...resource, body: new Uint8Array(body) };
 }
 
 function byPlace(a: Entry, b: Entry): number {
