@@ -32,7 +32,8 @@ export function createWriteField(
     case "scalar":
     case "enum": {
       const scalar = scalarOfField(field);
-      return scalar && oneScalar(field, scalar, check?.whole);
+      const omitsZero = field.presence === implicit && field.oneof === undefined;
+      return scalar && oneScalar(field.number, scalar, check?.whole, omitsZero);
     }
     case "list":
       return createWriteList(field, check, writerOf);
@@ -46,11 +47,10 @@ function scalarOfField(field: DescField): Scalar | undefined {
   return field.scalar === undefined ? undefined : scalarOf(field.scalar);
 }
 
-function oneScalar(field: DescField, scalar: Scalar, check: ValueCheck | undefined): WriteField {
+function oneScalar(number: number, scalar: Scalar, check: ValueCheck | undefined, omitsZero: boolean): WriteField {
   const { read, write, zero, wireType } = scalar;
   const checked = checkedBy(scalar, check);
-  const tag = field.number * 8 + wireType;
-  const omitsZero = field.presence === implicit && field.oneof === undefined;
+  const tag = number * 8 + wireType;
   return (out, json) => {
     const value = read(json);
     if (checked !== undefined) checked(value);
@@ -149,7 +149,7 @@ function createWriteMap(
   const keyScalar = scalarOf(field.mapKey);
   // Other keys have several spellings in JSON, and are rare.
   if (keyScalar?.zero !== "") return undefined;
-  const value = writeMapValue(field, check?.items, writerOf);
+  const value = writeEntryValue(field, check?.items, writerOf);
   if (value === undefined) return undefined;
   const tag = field.number * 8 + delimited;
   return (out, json) => {
@@ -170,20 +170,12 @@ function createWriteMap(
 }
 
 /** The value of an entry is field 2, and is there even if it is nothing. */
-function writeMapValue(
+function writeEntryValue(
   field: DescField & { fieldKind: "map" },
   check: ValueCheck | undefined,
   writerOf: WriterOf,
 ): WriteField | undefined {
   if (field.mapKind === "message") return oneMessage(2, writerOf(field.message), check);
   const scalar = scalarOfField(field);
-  if (scalar === undefined) return undefined;
-  const { read, write, wireType } = scalar;
-  const checked = checkedBy(scalar, check);
-  return (out, json) => {
-    const value = read(json);
-    if (checked !== undefined) checked(value);
-    out.tag(16 + wireType);
-    write(out, value);
-  };
+  return scalar && oneScalar(2, scalar, check, false);
 }
