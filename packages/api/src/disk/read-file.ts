@@ -25,26 +25,16 @@ const passing = new Set(["EIO", "EMFILE", "ENFILE", "EBUSY", "EAGAIN", "ESTALE",
  * opened is asked at once: that is a fifth of what a turn of the pool costs, and of many small files the turns are most of the cost.
  */
 export async function readWholeFile(path: string, maxBytes: number): Promise<FileBytes> {
-  let file: number | undefined;
-  const began = Date.now();
-  try {
-    file = await opened(path);
-    const before = fs.fstatSync(file, { bigint: true });
-    const refused = refusal(before, maxBytes);
-    if (refused !== undefined) return refused;
-    const bytes = new Uint8Array(Number(before.size));
-    let length = 0;
-    while (length < bytes.length) {
-      const bytesRead = await readInto(file, bytes, length);
-      if (bytesRead === 0) return { kind: "moved" };
-      length += bytesRead;
+  const steps = reading(path, maxBytes, inThreadPool);
+  let step = steps.next();
+  while (step.done !== true) {
+    try {
+      step = steps.next(await step.value);
+    } catch (error) {
+      step = steps.throw(error);
     }
-    return whole(file, bytes, before, began);
-  } catch (error) {
-    return failure(error);
-  } finally {
-    if (file !== undefined) fs.closeSync(file);
   }
+  return step.value;
 }
 
 /**
@@ -52,17 +42,32 @@ export async function readWholeFile(path: string, maxBytes: number): Promise<Fil
  * system calls that it makes.
  */
 export function readWholeFileAtOnce(path: string, maxBytes: number): FileBytes {
+  const steps = reading(path, maxBytes, atOnce);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next(step.value);
+  return step.value;
+}
+
+/** The system calls that may have to wait, and answer with a number: the file's, or of bytes. */
+interface Calls<Answer> {
+  readonly open: (path: string) => Answer;
+  /** The file's bytes from there on, to the same place. */
+  readonly read: (file: number, bytes: Uint8Array, from: number) => Answer;
+}
+
+/** One reading, which goes on with what its calls answer. */
+function* reading<Answer>(path: string, maxBytes: number, calls: Calls<Answer>): Generator<Answer, FileBytes, number> {
   let file: number | undefined;
   const began = Date.now();
   try {
-    file = fs.openSync(path, openFlags);
+    file = yield calls.open(path);
     const before = fs.fstatSync(file, { bigint: true });
     const refused = refusal(before, maxBytes);
     if (refused !== undefined) return refused;
     const bytes = new Uint8Array(Number(before.size));
     let length = 0;
     while (length < bytes.length) {
-      const bytesRead = fs.readSync(file, bytes, length, bytes.length - length, length);
+      const bytesRead = yield calls.read(file, bytes, length);
       if (bytesRead === 0) return { kind: "moved" };
       length += bytesRead;
     }
@@ -97,19 +102,23 @@ function failure(error: unknown): FileBytes {
 
 const openFlags = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 
-function opened(path: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    fs.open(path, openFlags, (error, file) => (error === null ? resolve(file) : reject(error)));
-  });
-}
+const atOnce: Calls<number> = {
+  open: (path) => fs.openSync(path, openFlags),
+  read: (file, bytes, from) => fs.readSync(file, bytes, from, bytes.length - from, from),
+};
 
-function readInto(file: number, bytes: Uint8Array, from: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    fs.read(file, bytes, from, bytes.length - from, from, (error, count) =>
-      error === null ? resolve(count) : reject(error),
-    );
-  });
-}
+const inThreadPool: Calls<Promise<number>> = {
+  open: (path) =>
+    new Promise((resolve, reject) => {
+      fs.open(path, openFlags, (error, file) => (error === null ? resolve(file) : reject(error)));
+    }),
+  read: (file, bytes, from) =>
+    new Promise((resolve, reject) => {
+      fs.read(file, bytes, from, bytes.length - from, from, (error, count) =>
+        error === null ? resolve(count) : reject(error),
+      );
+    }),
+};
 
 function megabytes(bytes: number): string {
   return bytes < 1024 * 1024 ? `${bytes} bytes` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
