@@ -4,6 +4,7 @@ import { partsOfList } from "./json-parts.js";
 import { parseJson } from "./json-source.js";
 import { NoList } from "./list-parts.js";
 import { readResources } from "./resource-file.js";
+import { assertPartsOfWhole } from "./testing/parts-of-whole.js";
 
 const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 
@@ -27,22 +28,7 @@ suite("a long list in parts", () => {
   ]) {
     test(`${what} is what it is as a whole, and stands where it stands`, () => {
       const [whole] = parseJson(text).documents;
-      const parts = [...partsOfList(text)];
-      assert.ok(parts.length > 3);
-      assert.deepEqual(
-        parts.flatMap(({ value }) => value as object[]),
-        whole?.value,
-      );
-      let index = 0;
-      for (const part of parts) {
-        const { length } = part.value as object[];
-        for (const inner of [0, length >> 1, length - 1]) {
-          assert.equal(part.locate([inner]), whole?.locate([index + inner]));
-          const name = ["metadata", "filter_metadata", { key: "a" }];
-          assert.equal(part.locate([inner, ...name]), whole?.locate([index + inner, ...name]));
-        }
-        index += length;
-      }
+      assertPartsOfWhole([...partsOfList(text)], whole, ["metadata", "filter_metadata", { key: "a" }]);
     });
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { NoList } from "./list-parts.js";
 import { readResources } from "./resource-file.js";
+import { assertPartsOfWhole } from "./testing/parts-of-whole.js";
 import { partsOfYamlList } from "./yaml-parts.js";
 import { parseYaml } from "./yaml-source.js";
 
@@ -25,21 +26,7 @@ suite("a long YAML list in parts", () => {
   test("is what it is as a whole, and stands where it stands", () => {
     const text = `# clusters\n---\n${list()}`;
     const [whole] = parseYaml(text).documents;
-    const parts = [...partsOfYamlList(text)];
-    assert.ok(parts.length > 3);
-    assert.deepEqual(
-      parts.flatMap(({ value }) => value as object[]),
-      whole?.value,
-    );
-    let index = 0;
-    for (const part of parts) {
-      const { length } = part.value as object[];
-      for (const inner of [0, length >> 1, length - 1]) {
-        assert.equal(part.locate([inner]), whole?.locate([index + inner]));
-        assert.equal(part.locate([inner, "metadata"]), whole?.locate([index + inner, "metadata"]));
-      }
-      index += length;
-    }
+    assertPartsOfWhole([...partsOfYamlList(text)], whole, ["metadata"]);
   });
 
   test("is read with the lines of the file, and mistakes are told with theirs", () => {
