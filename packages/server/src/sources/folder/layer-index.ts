@@ -22,8 +22,8 @@ interface Place {
   readonly key: Resource["key"];
   /** What a file says; undefined where none does. */
   entry: Entry | undefined;
-  /** What other files say of the same name, which is a mistake. */
-  others: readonly Entry[];
+  /** What else is said of the same name, which is a mistake, by file; undefined: nothing. A folder of copies may have thousands of them. */
+  others: Map<string, Entry[]> | undefined;
   applied: Resource | undefined;
   /** Whether its entries changed since they were applied. */
   isTouched: boolean;
@@ -62,7 +62,7 @@ export class LayerIndex {
           type: resource.type,
           key: resource.key,
           entry,
-          others: none,
+          others: undefined,
           applied: undefined,
           isTouched: false,
         };
@@ -70,7 +70,10 @@ export class LayerIndex {
       } else if (place.entry === undefined) {
         place.entry = entry;
       } else {
-        place.others = [...place.others, entry];
+        place.others ??= new Map();
+        const ofFile = place.others.get(file);
+        if (ofFile === undefined) place.others.set(file, [entry]);
+        else ofFile.push(entry);
         this.#doubled.add(place);
       }
       this.#touch(place);
@@ -81,10 +84,12 @@ export class LayerIndex {
     for (const { resource } of resources) {
       const place = this.#places.get(resource.type.typeUrl)?.get(resource.key);
       if (place === undefined) continue;
-      const [entry, ...others] = entriesOf(place).filter((entry) => entry.file !== file);
-      place.entry = entry;
-      place.others = others.length === 0 ? none : others;
-      if (others.length === 0) this.#doubled.delete(place);
+      place.others?.delete(file);
+      if (place.entry?.file === file) place.entry = takeNext(place);
+      if (place.others?.size === 0) {
+        place.others = undefined;
+        this.#doubled.delete(place);
+      }
       this.#touch(place);
     }
   }
@@ -166,7 +171,18 @@ export class LayerIndex {
 }
 
 function entriesOf({ entry, others }: Place): readonly Entry[] {
-  return entry === undefined ? none : [entry, ...others];
+  if (entry === undefined) return none;
+  return others === undefined ? [entry] : [entry, ...[...others.values()].flat()];
+}
+
+/** The entry that follows on one that is gone. */
+function takeNext({ others }: Place): Entry | undefined {
+  for (const [file, [entry, ...more]] of others ?? []) {
+    if (more.length === 0) others?.delete(file);
+    else others?.set(file, more);
+    return entry;
+  }
+  return undefined;
 }
 
 /**
