@@ -19,7 +19,7 @@ export {
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
-export type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
+export type { NodeConfigFilter, NodeStates, NodesFilter } from "./ledger/ledger.js";
 export {
   type NodeConfig,
   type NodeState,

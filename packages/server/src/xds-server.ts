@@ -6,7 +6,7 @@ import type { EventLoopOptions } from "./event-loop/event-loop-stats.js";
 import type { ServerEvent, ServerListener } from "./events.js";
 import type { GroupOf, GroupSettings, OnReject } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
-import type { NodeConfigFilter, NodeStates } from "./ledger/ledger.js";
+import type { NodeConfigFilter, NodeStates, NodesFilter } from "./ledger/ledger.js";
 import type { NodeConfig, NodeStatus } from "./ledger/node-status.js";
 import type { ConfigRollout } from "./ledger/rollout.js";
 import type { ServerLimits } from "./limits.js";
@@ -150,8 +150,11 @@ export interface XdsServer {
   /**
    * Every node id that has a discovery stream, and how far its client is with what it is to have; a view of now, of which nothing is kept. Costs the streams times their
    * types, whatever they hold; names that clients list are counted once for all that list the same. Polls (REST) and unary calls are no streams.
+   *
+   * In the order in which their first streams were opened; with `after` or `most` in the order of their ids, so that each page begins behind the last id of the one before
+   * and a node that is there all the time is told once. A page costs the streams that it tells of, and where it picks a state those that it passes over; of all others a look.
    */
-  nodes(): readonly NodeStatus[];
+  nodes(filter?: NodesFilter): readonly NodeStatus[];
   /** The same of one node; undefined while it has no stream. */
   node(id: string): NodeStatus | undefined;
   /** What one node is to have, was sent, acknowledged and rejected, resource by resource, without contents; undefined while it has no stream. */

@@ -1,5 +1,6 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Clock } from "../clock.js";
+import type { NodeStreamInfo } from "../events.js";
 import { isOpen, type LedgerStream, type OpenStream, unknownStatus } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import {
@@ -12,6 +13,17 @@ import {
 } from "./node-status.js";
 import { resourceDetails } from "./resource-details.js";
 import { typeReport, typeState } from "./type-report.js";
+
+/** Which nodes `nodes` tells of. Default: all. */
+export interface NodesFilter {
+  /** Those of one group, by its name. */
+  readonly group?: string | undefined;
+  readonly state?: NodeState | undefined;
+  /** Those whose ids come behind this one, as strings are compared. */
+  readonly after?: string | undefined;
+  /** The first so many. */
+  readonly most?: number | undefined;
+}
 
 /** Which resources `nodeConfig` tells of. */
 export interface NodeConfigFilter {
@@ -26,7 +38,7 @@ export type NodeStates = Readonly<Record<NodeState, number>>;
 
 /** Who runs what: a view over the open streams. Nothing is kept for it; each answer is put together from what the streams' machines know. */
 export interface Ledger {
-  nodes(): readonly NodeStatus[];
+  nodes(filter?: NodesFilter): readonly NodeStatus[];
   node(id: string): NodeStatus | undefined;
   nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
   nodeStates(): NodeStates;
@@ -53,9 +65,21 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
   }
 
   return {
-    nodes() {
+    nodes({ group, state, after, most } = {}) {
       const moment = momentOf(clock);
-      return Array.from(byNode(), ([id, open]) => nodeStatus(id, open, moment));
+      const all = byNode();
+      const found: NodeStatus[] = [];
+      // In the order of their streams a node that comes back would be told twice by pages, or left out.
+      const isPage = after !== undefined || most !== undefined;
+      const ids = isPage ? [...all.keys()].filter((id) => after === undefined || id > after).sort() : all.keys();
+      for (const id of ids) {
+        if (most !== undefined && found.length >= most) break;
+        const open = all.get(id);
+        if (open === undefined || (group !== undefined && newestOf(open).group !== group)) continue;
+        const status = nodeStatus(id, open, moment);
+        if (state === undefined || status.state === state) found.push(status);
+      }
+      return found;
     },
     node(id) {
       const open = ofNode(id);
@@ -88,9 +112,13 @@ export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, type
   };
 }
 
+/** The newest is what the node is now: a client that comes back may have another version, or be in another group. */
+function newestOf(open: readonly OpenStream[]): NodeStreamInfo {
+  return (open.at(-1) as OpenStream).opened;
+}
+
 function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): NodeStatus {
-  // The newest is what the node is now: a client that comes back may have another version, or be in another group.
-  const { node, group } = (open.at(-1) as OpenStream).opened;
+  const { node, group } = newestOf(open);
   const streams = open.map((stream) => streamStatus(stream, moment));
   const states = streams.flatMap(({ types }) => types.map((type) => type.state));
   const isKnown = open.every((stream) => stream.isSettled || stream.status() !== unknownStatus);

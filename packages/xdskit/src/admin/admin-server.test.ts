@@ -124,6 +124,34 @@ describe("admin pages", () => {
     assert.deepEqual((await read("/api/v1/nodes?state=stale")).nodes, []);
     assert.equal((await read("/api/v1/nodes?state=synced&group=all")).nodes.length, 1);
 
+    const others = ["b", "c", "a"].map((id) => {
+      const other = transport.open("here", ads, () => {});
+      other.send(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl })));
+      return other;
+    });
+    await eventually(
+      async () => server.nodes().length,
+      (count) => count === 4,
+    );
+    const pages: string[][] = [];
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const page: { nodes: { id: string }[]; next?: string } = await read(
+        `/api/v1/nodes?limit=2&group=all&after=${encodeURIComponent(after)}`,
+      );
+      pages.push(page.nodes.map(({ id }) => id));
+      after = page.next;
+    }
+    assert.deepEqual(pages, [
+      ["a", "b"],
+      ["c", id],
+    ]);
+    assert.deepEqual(Object.keys(await read("/api/v1/nodes?limit=4")), ["nodes"]);
+    assert.equal((await read("/api/v1/nodes?limit=1&state=synced")).nodes[0].id, id);
+    for (const limit of ["0", "-1", "1.5", "many", ""]) {
+      assert.equal((await get(`/api/v1/nodes?limit=${limit}`)).status, 400, limit);
+    }
+    for (const other of others) other.cancel();
+
     const path = `/api/v1/nodes/${encodeURIComponent(id)}`;
     const one = await read(path);
     assert.deepEqual([one.id, one.resourceStates], [id, { synced: 1, missing: 1 }]);

@@ -50,7 +50,7 @@ const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
     },
   ],
   ["/api/v1/sources", (state) => json({ sources: state.sources() })],
-  ["/api/v1/nodes", (state, query) => json(nodesPage(state.nodes, query))],
+  ["/api/v1/nodes", (state, query) => pageOrWrong(nodesPage(state.nodes, query))],
   ["/api/v1/rollouts", (state) => json(rolloutsPage(state.rollouts))],
   ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
 ]);
@@ -151,6 +151,10 @@ function pageOfNode(encoded: string): Page | undefined {
     const page = nodePage(state.nodes, id, query);
     return page === undefined ? notFound : json(page);
   };
+}
+
+function pageOrWrong(page: object | undefined): Answer {
+  return page === undefined ? { status: 400, body: "limit: not a whole number from 1\n" } : json(page);
 }
 
 function json(value: object): Answer {

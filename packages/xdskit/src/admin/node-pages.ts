@@ -1,4 +1,12 @@
-import type { NodeConfig, NodeStatus, ResourceReport, ResourceState, StreamStatus, XdsServer } from "@xdskit/server";
+import type {
+  NodeConfig,
+  NodeState,
+  NodeStatus,
+  ResourceReport,
+  ResourceState,
+  StreamStatus,
+  XdsServer,
+} from "@xdskit/server";
 
 /** What the pages about nodes are read from. */
 export type NodesInput = Pick<XdsServer, "nodes" | "node" | "nodeConfig">;
@@ -9,14 +17,25 @@ const mostResources = 1_000;
 /** And so many are looked at: any number of streams may have the id of one node. */
 const mostLookedAt = 50_000;
 
-/** What `/api/v1/nodes` tells: every node with a stream, its streams and how far each type is. `state` and `group` pick those that have it. */
-export function nodesPage(server: NodesInput, query: URLSearchParams): object {
-  const state = query.get("state");
-  const group = query.get("group");
-  const nodes = server.nodes().filter((node) => {
-    return (state === null || node.state === state) && (group === null || node.group === group);
+/**
+ * What `/api/v1/nodes` tells: every node with a stream, its streams and how far each type is. `state` and `group` pick those that have it, `limit` the first so many by
+ * their ids behind `after`; `next` is the `after` of the page that follows, if there is more. Undefined: `limit` is not a number from 1.
+ */
+export function nodesPage(server: NodesInput, query: URLSearchParams): object | undefined {
+  const given = query.get("limit");
+  const limit = given === null ? undefined : Number(given);
+  if (limit !== undefined && !(/^\d+$/.test(given ?? "") && limit >= 1)) return undefined;
+  const nodes = server.nodes({
+    group: query.get("group") ?? undefined,
+    // No node has a state that is none.
+    state: (query.get("state") ?? undefined) as NodeState | undefined,
+    after: query.get("after") ?? undefined,
+    // One more tells whether there is more.
+    most: limit === undefined ? undefined : limit + 1,
   });
-  return { nodes: nodes.map(nodeJson) };
+  const isCut = limit !== undefined && nodes.length > limit;
+  const told = isCut ? nodes.slice(0, limit) : nodes;
+  return { nodes: told.map(nodeJson), ...(isCut ? { next: told.at(-1)?.id } : {}) };
 }
 
 /**
