@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { DiscoveryRequestSchema, DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import {
+  DeltaDiscoveryRequestSchema,
+  DeltaDiscoveryResponseSchema,
+  DiscoveryRequestSchema,
+  DiscoveryResponseSchema,
+} from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { noSettings, preface } from "./testing/http2-bench.js";
 import { headOf, messageOn, type RawHttp2, rawHttp2 } from "./testing/raw-http2.js";
 import { openStreams, urlOf, withServer } from "./testing/running-server.js";
@@ -66,6 +71,37 @@ describe("a client that closes its half of the TCP connection", () => {
       await client.closed();
       await waitFor("no stream", () => openStreams(server) === 0);
       assert.equal(client.goAway, undefined);
+    }));
+
+  it("and came back with all that there is is gone at once, though nothing was said to it", () =>
+    withServer({}, async ({ server, address, events }) => {
+      server.config.set([cluster("a"), cluster("b")]);
+      const stream = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
+      const request = (had: Record<string, string>) =>
+        messageOn(
+          1,
+          toBinary(
+            DeltaDiscoveryRequestSchema,
+            create(DeltaDiscoveryRequestSchema, { node: { id: "n1" }, typeUrl, initialResourceVersions: had }),
+          ),
+        );
+      const before = await rawHttp2(address);
+      await before.send(headOf(stream, 1), request({}));
+      await waitFor("an answer", () => before.dataOf(1).length > 0);
+      const { resources } = fromBinary(DeltaDiscoveryResponseSchema, before.dataOf(1).subarray(5));
+      before.end();
+      const client = await rawHttp2(address);
+      await client.send(
+        headOf(stream, 1),
+        request(Object.fromEntries(resources.map((had) => [had.name, had.version]))),
+      );
+      await waitFor("its stream to have all", () => events.some(({ kind }) => kind === "synced"));
+      assert.equal(client.dataOf(1).length, 0);
+      client.socket.end();
+      await client.closed();
+      await waitFor("no stream", () => openStreams(server) === 0);
+      assert.equal(client.goAway, undefined);
+      assert.equal(client.trailersOf(1), "");
     }));
 
   it("and never reads the rest is not waited for for ever", () =>

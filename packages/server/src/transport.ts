@@ -34,6 +34,8 @@ export interface Connection extends Call {
 
 /** What the server does with a stream. A transport calls it; nothing of it throws. */
 export interface ConnectionHandler {
+  /** Its client has all that it asked for, and acknowledged it. Left out, or undefined: nobody knows. */
+  readonly isSettled?: boolean | undefined;
   /** One request, whole, as bytes. */
   received(bytes: Uint8Array): void;
   /** There is room to write again. */

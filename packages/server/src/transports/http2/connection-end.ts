@@ -1,5 +1,6 @@
 import type { Http2Connection } from "./http2-connection.js";
 import { http2Error } from "./http2-errors.js";
+import type { StreamState } from "./http2-stream.js";
 
 /** Ends all calls of a connection, cleanly, and by that, behind its `goAway`, the connection. */
 export function stopCalls(connection: Http2Connection): void {
@@ -12,7 +13,7 @@ export function stopCalls(connection: Http2Connection): void {
  */
 export function endInput(connection: Http2Connection): boolean {
   const streams = [...connection.streams.values()];
-  if (streams.every((stream) => stream.hasResponded && !stream.isHalfClosed)) return true;
+  if (streams.every(waitsForNothing)) return true;
   connection.goAway();
   for (const stream of streams) {
     if (stream.isHalfClosed) continue;
@@ -24,4 +25,9 @@ export function endInput(connection: Http2Connection): boolean {
     stream.handler?.ended();
   }
   return false;
+}
+
+/** A client that came back and lacked nothing was never answered: to say goodbye to thousands of them is as much work as it was to let them in. */
+function waitsForNothing({ isHalfClosed, hasResponded, handler }: StreamState): boolean {
+  return !isHalfClosed && (hasResponded || handler?.isSettled === true);
 }

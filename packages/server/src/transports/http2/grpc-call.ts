@@ -112,6 +112,10 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
     this.#stream.end(statusBlock(told, message, this.#hasHead));
   }
 
+  get isSettled(): boolean | undefined {
+    return this.#handler?.isSettled;
+  }
+
   data(bytes: Buffer, from: number): void {
     this.#reader.receive(bytes, from);
   }

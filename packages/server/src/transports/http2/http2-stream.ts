@@ -4,6 +4,8 @@ import { OutgoingQueue } from "./outgoing-queue.js";
 
 /** What serves a stream. Nothing of it throws. */
 export interface StreamHandler {
+  /** Its client waits for nothing: all that it asked for it has. Left out, or undefined: nobody knows. */
+  readonly isSettled?: boolean | undefined;
   /** A part of the request's body: these bytes from there on; only good until the call returns. */
   data(bytes: Buffer, from: number): void;
   /** The client sends no more. */
