@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { LineIndex } from "./line-index.js";
 import type { SyntaxProblem } from "./source-document.js";
 
@@ -19,6 +20,8 @@ export function decodeText(bytes: Uint8Array): FileText & { readonly problem: Sy
 }
 
 function decode(bytes: Uint8Array): string | undefined {
+  // Most files hold nothing else, which is found out in a fraction of the time that decoding takes.
+  if (isAscii(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

@@ -66,7 +66,8 @@ function scanPart(text: string, from: number): Part {
   throw new NoList();
 }
 
-function documentOf(text: string, { from, end, keys, starts }: Part): SourceDocument {
+/** What stands between two commas of a list. @throws NoList where it is not a list of objects whose keys come once each */
+export function documentOf(text: string, { from, end, keys, starts }: Omit<Part, "isLast">): SourceDocument {
   const part = `[${text.slice(from, end)}]`;
   let value: JsonValue[];
   try {

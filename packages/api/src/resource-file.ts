@@ -3,6 +3,7 @@ import { addFinding, type FileReading, type PositionedResource } from "./file-re
 import { decodeText, type FileText } from "./file-text.js";
 import { partsOfList } from "./json-parts.js";
 import { parseJson } from "./json-source.js";
+import { readJsonText } from "./json-text-resources.js";
 import { isLong, NoList } from "./list-parts.js";
 import { readBinary } from "./message-items.js";
 import { envoyRegistry, type Registry } from "./registry.js";
@@ -86,25 +87,33 @@ export function readResources(
     if (problem !== undefined)
       addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
     else if (form === "text") readTextFormat(reading, text);
-    else readStructured(reading, text, form);
+    else readStructured(reading, text, form, file.bytes);
   }
   const { resources, findings, version } = reading;
   return { resources, findings, version };
 }
 
-function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
+function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml", bytes: Uint8Array): void {
+  // Who wants to know where resources are named gets them by way of messages.
+  if (form === "json" && !reading.places && attempt(reading, () => readJsonText(reading, text, bytes))) return;
   if (isLong(text.text)) {
     const documents = form === "json" ? partsOfList(text.text) : partsOfYamlList(text.text);
-    try {
-      readSource(reading, text, { documents, problems: [] });
-      return;
-    } catch (error) {
-      if (!(error instanceof NoList)) throw error;
-      reading.resources.length = 0;
-      reading.findings.length = 0;
-    }
+    if (attempt(reading, () => readSource(reading, text, { documents, problems: [] }))) return;
   }
   if (!isEmpty(text)) readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text));
+}
+
+/** Whether a text could be read in one way; if not, it is as if that had not been tried. */
+function attempt(reading: FileReading, read: () => void): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (!(error instanceof NoList)) throw error;
+    reading.resources.length = 0;
+    reading.findings.length = 0;
+    return false;
+  }
 }
 
 function isEmpty({ text }: FileText): boolean {

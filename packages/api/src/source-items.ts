@@ -17,12 +17,12 @@ export function readSource(
   reading: FileReading,
   file: FileText,
   source: { readonly documents: Iterable<SourceDocument>; readonly problems: readonly SyntaxProblem[] },
+  compiled = reading.places ? undefined : new CompiledResources(reading),
 ): void {
   for (const { offset, message } of source.problems) {
     addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
   }
   if (source.problems.length > 0) return;
-  const compiled = reading.places ? undefined : new CompiledResources(reading);
   // Asked for only where the one pass over JSON leaves something to the readers that explain.
   let careful: boolean | undefined;
   const isCareful = () => {

@@ -80,6 +80,48 @@ for (const [what, content] of Object.entries(files)) {
   }
 }
 
+const one = JSON.stringify(cluster("one"));
+const loads = (port: string, more = "") =>
+  `{"@type":"${url("config.endpoint.v3.ClusterLoadAssignment")}","cluster_name":"c","endpoints":[{"lb_endpoints":[{"endpoint":{"address":{"socket_address":{"address":"10.0.0.1","port_value":${port}${more}}}}}]}]}`;
+
+/** Each is the text of a file. */
+const texts: { readonly [what: string]: string } = {
+  "a key twice": `[${one.replace('"name":', '"name":"two","name":')}]`,
+  "a key twice, deep inside": `[${loads("80", ',"port_value":81')},${loads("80", ',"portValue":81')}]`,
+  "a type twice": `[${one.replace('"@type":', '"@type":"x","@type":')},${one.replace("{", '{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster",')}]`,
+  "a type behind": `[${one.replace(/("@type":"[^"]*"),(.*)\}$/, "{$2,$1}").slice(1)}]`,
+  "numbers that begin as the one before": `[${["80", "8", "800", "80.0", "8e1", "80e", "080", "-80", "80 ", "\n80\t", '"80"', "8080"].map((port) => loads(port)).join()}]`,
+  "numbers that begin so, each well": `[${["80", "8", "800", "80.0", "8e1", "-80", "80 ", '"80"', "99999", "8080"].map((port) => loads(port)).join(",\n")}]`,
+  "more digits than a double holds": `[${one},${loads("8000000000000000001")}]`,
+  "no end": `[${one},${one.slice(0, -3)}`,
+  "no end of the list": `[${one}`,
+  "more behind the list": `[${one}] x`,
+  "more behind the one": `${one} ${one}`,
+  "a comma before the end": `[${one},]`,
+  "a comma at the beginning": `[,${one}]`,
+  "an empty list": " [ ] ",
+  "what is no resource": `[${one}, 7, null, [], {}, "x"]`,
+  "an escape": `[${one.replace("one", "\\u006fne")},${one.replace("one", "\\x")}]`,
+  "a control character": `[${one.replace("one", "o\tne")}]`,
+  "a wrong rule between two": `[${one},\n ${loads("70000")},\n${one.replace("one", "two")}]`,
+  "with a mark of the order of bytes": `\ufeff[${one}]`,
+  "with Windows' ends of lines": JSON.stringify([cluster("one"), cluster("two")], undefined, 2).replaceAll(
+    "\n",
+    "\r\n",
+  ),
+  "in another order": `[{"@type":"${url("config.cluster.v3.Cluster")}","eds_cluster_config":{"eds_config":{"ads":{}},"service_name":"s"},"type":"EDS","connect_timeout":"1s","name":"n"}]`,
+};
+
+for (const [what, text] of Object.entries(texts)) {
+  test(`a text, ${what}: the same with and without a message in between`, () => {
+    const bytes = Buffer.from(text);
+    const { resources, ...rest } = readResources({ path: "some.json", bytes });
+    const expected = readResources({ path: "some.json", bytes }, { places: true });
+    assert.deepEqual(plain(resources), plain(expected.resources));
+    assert.deepEqual(rest, { findings: expected.findings, version: expected.version });
+  });
+}
+
 test("nothing keeps the text of a file whose resources are gone", () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

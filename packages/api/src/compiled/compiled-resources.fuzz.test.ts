@@ -9,9 +9,11 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { typeNameOf } from "../any.js";
 import { XdskitError } from "../errors.js";
 import { typeUrlPrefix } from "../identifiers.js";
 import { readJsonMessage, withoutType } from "../json-message.js";
+import { parseJson } from "../json-source.js";
 import { envoyRegistry } from "../registry.js";
 import { createResource, type Resource } from "../resource.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
@@ -19,13 +21,14 @@ import { withV2Names } from "../v2-names-registry.js";
 import { plansOf } from "../validate/message-plan.js";
 import { checkMessage, keepsRulesUnset } from "../validate/validate-message.js";
 import { CompiledResources } from "./compiled-resources.js";
+import { JsonBytes } from "./json-bytes.js";
 
 const registry = envoyRegistry();
 const reading = withV2Names(registry);
 
 /** What the readers make that explain mistakes; undefined where they find the least thing wrong. */
 function slowly(item: JsonObject): Resource | undefined {
-  const schema = registry.getMessage(String(item["@type"]).slice(typeUrlPrefix.length)) ?? assert.fail();
+  const schema = registry.getMessage(typeNameOf(String(item["@type"]))) ?? assert.fail();
   const read = readJsonMessage(schema, withoutType(item), reading);
   if (read.kind === "problems" || checkMessage(schema, read.message, registry).length > 0) return undefined;
   try {
@@ -39,6 +42,49 @@ function slowly(item: JsonObject): Resource | undefined {
 function compiled(item: JsonObject): Resource | undefined {
   const reading = { registry, types: resourceTypes, views: false };
   return new CompiledResources(reading).read(item, String(item["@type"]), {})?.resource;
+}
+
+/** One for all: what it remembers of one resource must be nothing to the next. */
+const texts = new CompiledResources({ registry, types: resourceTypes, views: false });
+
+/** Out of a text, in which something may be written twice or be cut off. */
+function ofText(text: string): { readonly made: Resource | undefined; readonly read: string } {
+  const src = new JsonBytes(Buffer.from(text));
+  const made = texts.readText(src)?.resource;
+  return { made, read: text.slice(0, src.at) };
+}
+
+/** JSON in ASCII, with `"@type"` first. */
+function textOf(item: JsonObject | null, chance: Chance): string {
+  const { "@type": type, ...fields } = item ?? {};
+  const indent = chance.below(3);
+  return JSON.stringify(
+    { "@type": type ?? null, ...fields },
+    (_, value) => (typeof value === "bigint" ? String(value) : value),
+    indent,
+  ).replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The text with a part of it gone, there twice, or another. */
+function damaged(text: string, chance: Chance): string {
+  const from = chance.below(text.length);
+  const to = Math.min(text.length, from + 1 + chance.below(chance.one([1, 3, 30])));
+  const other = chance.one([
+    "",
+    text.slice(from, to).repeat(2),
+    ",",
+    '"',
+    "}",
+    "0",
+    "00",
+    "\\",
+    "1e999",
+    "null",
+    " ",
+    "\u0001",
+    '"a":1,',
+  ]);
+  return text.slice(0, from) + other + text.slice(to);
 }
 
 /** Numbers that are the same in every run. */
@@ -56,7 +102,7 @@ class Chance {
   }
 }
 
-const texts = ["a", "web", "x-y", "/v1", "10.0.0.1", "", "é", "漢字", "a".repeat(50), "*.a.b", `${"x".repeat(60)}ü`];
+const strings = ["a", "web", "x-y", "/v1", "10.0.0.1", "", "é", "漢字", "a".repeat(50), "*.a.b", `${"x".repeat(60)}ü`];
 
 /** JSON of messages, by their descriptors: what rules ask for is there, the rest by chance. */
 class Samples {
@@ -134,7 +180,7 @@ class Samples {
       case ScalarType.BOOL:
         return chance.below(2) === 0;
       case ScalarType.STRING:
-        return chance.one(texts);
+        return chance.one(strings);
       case ScalarType.BYTES:
         return chance.one(["", "AA==", "aGVsbG8=", "YQ", "a-_b"]);
       case ScalarType.DOUBLE:
@@ -219,7 +265,7 @@ function item(samples: Samples, chance: Chance, index: number): JsonObject {
   const type = chance.one(types);
   const json = samples.message(type.schema ?? assert.fail(), 3) as JsonObject;
   const { nameField = "" } = type;
-  return { ...json, "@type": type.typeUrl, ...(chance.below(10) > 0 ? { [nameField]: chance.one(texts) } : {}) };
+  return { ...json, "@type": type.typeUrl, ...(chance.below(10) > 0 ? { [nameField]: chance.one(strings) } : {}) };
 }
 
 test("what is compiled makes of JSON what the readers that explain make of it, or leaves it to them", () => {
@@ -243,6 +289,38 @@ test("what is compiled makes of JSON what the readers that explain make of it, o
     }
   }
   assert.ok(taken > 0.7 * well, `only ${taken} of ${well} were compiled`);
+});
+
+test("a text is read without its values as with them, or left to who makes values of it", () => {
+  const chance = new Chance(Number(process.env.SEED ?? 2));
+  const samples = new Samples(chance, contents);
+  let well = 0;
+  let taken = 0;
+  for (let index = 0; index < 2 * contents.length * runs; index += 1) {
+    const json = item(samples, chance, index);
+    const text = textOf(json, chance);
+    for (const one of [text, text, textOf(mutated(json, chance) as JsonObject | null, chance), damaged(text, chance)]) {
+      const { made, read } = ofText(one);
+      const { documents } = parseJson(one);
+      const value = documents[0]?.value as JsonObject | undefined;
+      if (made === undefined) {
+        if (one === text && compiled(json) !== undefined) well += 1;
+        continue;
+      }
+      if (one === text) [well, taken] = [well + 1, taken + 1];
+      if (value === undefined) {
+        // What is behind the object may be wrong; the object itself may not.
+        assert.notEqual(read, one, one);
+        assert.equal(parseJson(read).problems.length, 0, one);
+      } else assert.equal(read, one.trimEnd());
+      assert.deepEqual(
+        plain(made),
+        plain(slowly(parseJson(read).documents[0]?.value as JsonObject) ?? assert.fail(one)),
+        one,
+      );
+    }
+  }
+  assert.ok(taken > 0.9 * well, `only ${taken} of ${well} were taken out of their text`);
 });
 
 function plain({ body, ...others }: Resource): object {

@@ -23,6 +23,11 @@ export class Encoding {
   readonly values: unknown[] = [];
   top = 0;
   references: Reference[] = [];
+  /** Whether references are noted as often as they come: until `eachOnce`. */
+  repeats = false;
+  /** Where the fields of the messages begin that are being read, in bytes and in references, those of the outer ones first. */
+  readonly starts: number[] = [];
+  started = 0;
   private bytes = Buffer.allocUnsafeSlow(sizeToStart);
   private at = 0;
 
@@ -33,6 +38,8 @@ export class Encoding {
     this.muted = 0;
     this.top = 0;
     this.references = [];
+    this.repeats = false;
+    this.started = 0;
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
   }
 
@@ -67,11 +74,63 @@ export class Encoding {
   /** Notes that the message names a resource; each is noted once. */
   refer(type: TypeUrl, name: ResourceName): void {
     if (this.muted > 0 || name === "") return;
-    const canonical = canonicalName(name);
-    for (const known of this.references) if (known.name === canonical && known.type === type) return;
+    this.add({ type, name: canonicalName(name) });
+  }
+
+  /** Lets go of the references that came before, in the order in which they are now. */
+  eachOnce(): void {
+    const { references } = this;
+    this.repeats = false;
+    if (references.length < 2) return;
+    this.references = [];
+    for (const reference of references) this.add(reference);
+  }
+
+  private add(reference: Reference): void {
+    const { references } = this;
+    if (!this.repeats) {
+      for (const { name, type } of references) if (name === reference.name && type === reference.type) return;
+    }
     // Looking through many takes time that grows with their square.
-    if (this.references.length >= 1000) giveUp();
-    this.references.push({ type, name: canonical });
+    if (references.length >= 1000) giveUp();
+    references.push(reference);
+  }
+
+  /** Notes where a field begins. */
+  begin(): void {
+    const { starts, started } = this;
+    starts[started] = this.at;
+    starts[started + 1] = this.references.length;
+    this.started = started + 2;
+  }
+
+  /**
+   * Puts fields in order that were written in another one.
+   * @param places which of the fields begun since `first` comes where
+   */
+  reorder(places: readonly number[], first: number): void {
+    const { starts, started, bytes, at } = this;
+    const from = starts[first] as number;
+    const firstReference = starts[first + 1] as number;
+    const references = this.references.slice(firstReference);
+    starts[started] = at;
+    starts[started + 1] = this.references.length;
+    if (bytes.length < at + at - from) this.grow(at - from);
+    const { bytes: room } = this;
+    // Behind what was written there is room for it once more.
+    if (at - from > shortCopy) room.copyWithin(at, from, at);
+    else for (let index = from; index < at; index += 1) room[at + index - from] = room[index] as number;
+    let to = from;
+    let toReference = firstReference;
+    for (const place of places) {
+      const start = first + 2 * place;
+      const end = starts[start + 2] as number;
+      for (let index = starts[start] as number; index < end; index += 1) room[to++] = room[at + index - from] as number;
+      if (references.length < 2) continue;
+      const endReference = starts[start + 3] as number;
+      for (let index = starts[start + 1] as number; index < endReference; index += 1)
+        this.references[toReference++] = references[index - firstReference] as Reference;
+    }
   }
 
   /** Makes sure that there is room for a tag, a number and a length. */
@@ -144,6 +203,22 @@ export class Encoding {
     this.varint(value.length);
     this.bytes.set(value, this.at);
     this.at += value.length;
+  }
+
+  /** ASCII behind its length, from a text that has it. */
+  piece(text: Uint8Array, from: number, to: number): void {
+    const length = to - from;
+    if (this.at + length + slack > this.bytes.length) this.grow(length + slack);
+    this.varint(length);
+    const { bytes } = this;
+    let { at } = this;
+    for (let index = from; index < to; index += 1) bytes[at++] = text[index] as number;
+    this.at = at;
+  }
+
+  /** A copy of what was written from there on. */
+  since(from: number): Uint8Array {
+    return new Uint8Array(this.bytes.subarray(from, this.at));
   }
 
   /** Some bytes as they are. */

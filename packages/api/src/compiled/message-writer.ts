@@ -49,6 +49,16 @@ const mostUrls = 5000;
 /** Servers of xDS are static clusters of the client's bootstrap, not resources. */
 const configSource = "envoy.config.core.v3.ConfigSource";
 
+/** In how far the references inside a message do not count. */
+export function mutesOf({ typeName }: DescMessage): number {
+  return typeName === configSource ? 1 : 0;
+}
+
+/** Messages with a form of their own that only other readers know. */
+export function isUnread({ typeName }: DescMessage): boolean {
+  return typeName.startsWith("google.protobuf.") && typeName !== "google.protobuf.Empty";
+}
+
 function createWriters(registry: Registry): Writers {
   const known = new WeakMap<DescMessage, MessageWriter>();
   const urls = new Map<string, MessageWriter>();
@@ -93,10 +103,10 @@ function createWriters(registry: Registry): Writers {
   function objectWriters(schema: DescMessage) {
     const reference = jsonReferenceRule(schema);
     const check = jsonCheckOf(schema.typeName);
-    const isUnread = schema.typeName.startsWith("google.protobuf.") && schema.typeName !== "google.protobuf.Empty";
-    if (reference === "unknown" || check === "unknown" || isUnread) return { write: giveUp, writeTyped: giveUp };
-    const members = membersOf(schema);
-    const mutes = schema.typeName === configSource ? 1 : 0;
+    if (reference === "unknown" || check === "unknown" || isUnread(schema))
+      return { write: giveUp, writeTyped: giveUp };
+    const members = membersOf(schema, registry, writers.of);
+    const mutes = mutesOf(schema);
 
     const writer = ({ root, after, orderOf }: Shapes): WriteMessage => {
       return (out, json) => {
@@ -129,29 +139,6 @@ function createWriters(registry: Registry): Writers {
     return { write: writer(createShapes(members, false)), writeTyped: writer(createShapes(members, true)) };
   }
 
-  function membersOf(schema: DescMessage): Members {
-    const { oneofs, checks } = plansOf(registry).own(schema);
-    const checkOf = new Map<DescField, FieldCheck>(checks.map((check) => [check.field, check]));
-    const empty: Message = create(schema);
-    const byNumber = new Map<number, Member>();
-    return {
-      find(key) {
-        const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
-        if (field === undefined) return undefined;
-        let member = byNumber.get(field.number);
-        if (member === undefined) {
-          const write = createWriteField(field, checkOf.get(field), writers.of);
-          if (write === undefined) return undefined;
-          member = { field, write };
-          byNumber.set(field.number, member);
-        }
-        return member;
-      },
-      required: checks.filter((check) => !keepsRulesUnset(check, empty)).map(({ field }) => field.number),
-      requiredOneofs: oneofs.map(({ localName }) => localName),
-    };
-  }
-
   /** What an `Any` holds is written in one order too; its type URL has the usual prefix and is of v3. */
   function anyWriter(schema: DescMessage): MessageWriter {
     let usual = 2;
@@ -176,6 +163,31 @@ function createWriters(registry: Registry): Writers {
   }
 
   return writers;
+}
+
+/** What the messages of a schema must and may have. */
+export function membersOf(schema: DescMessage, registry: Registry, writerOf: Writers["of"]): Members {
+  const { oneofs, checks } = plansOf(registry).own(schema);
+  const checkOf = new Map<DescField, FieldCheck>(checks.map((check) => [check.field, check]));
+  const empty: Message = create(schema);
+  const byNumber = new Map<number, Member>();
+  return {
+    find(key) {
+      const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
+      if (field === undefined) return undefined;
+      let member = byNumber.get(field.number);
+      if (member === undefined) {
+        const check = checkOf.get(field);
+        const write = createWriteField(field, check, writerOf);
+        if (write === undefined) return undefined;
+        member = { field, check, write, read: undefined };
+        byNumber.set(field.number, member);
+      }
+      return member;
+    },
+    required: checks.filter((check) => !keepsRulesUnset(check, empty)).map(({ field }) => field.number),
+    requiredOneofs: oneofs.map(({ localName }) => localName),
+  };
 }
 
 /** A wrapper such as `UInt32Value`: in JSON it is what it holds. */

@@ -1,14 +1,23 @@
 import type { DescField } from "@bufbuild/protobuf";
+import type { FieldCheck } from "../validate/field-check.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
+import type { JsonBytes } from "./json-bytes.js";
+import { createMemo, type Memo } from "./memo.js";
 
 /** Writes a field of a message, with its tag, of what JSON has for it. */
 export type WriteField = (out: Encoding, json: unknown) => void;
 
+/** Writes a field of a message, with its tag, of the text that JSON has for it. */
+export type ReadField = (out: Encoding, src: JsonBytes) => void;
+
 /** A field that may be written. */
 export interface Member {
   readonly field: DescField;
+  readonly check: FieldCheck | undefined;
   readonly write: WriteField;
+  /** Made once it is needed. */
+  read: ReadField | undefined;
 }
 
 /** What a message of one schema must and may have. */
@@ -25,6 +34,8 @@ export interface Members {
 interface Order {
   readonly places: readonly number[];
   readonly writes: readonly WriteField[];
+  /** Whether they come in the order in which they are written. */
+  readonly isKept: boolean;
 }
 
 /** How many sequences of keys are remembered of one schema; others are looked at each time that they come. */
@@ -33,16 +44,34 @@ const mostShapes = 500;
 /** What the keys of an object, in their sequence, mean: found once for all objects with the same keys. */
 export interface Shape {
   readonly parent: Shape | undefined;
+  readonly key: string;
   /** Undefined for `"@type"`, and where an object begins. */
   readonly member: Member | undefined;
   lastKey: string | undefined;
   lastNext: Shape | undefined;
   readonly next: Map<string, Shape>;
   order: Order | undefined;
+  /** What came last in a text behind the value, up to the next one's or the object's end. */
+  ahead: Uint8Array | undefined;
+  /** What it led to; undefined is the end. */
+  aheadNext: Shape | undefined;
+  /** The value that was read last. */
+  readonly memo: Memo;
 }
 
-function createShape(parent: Shape | undefined, member: Member | undefined): Shape {
-  return { parent, member, lastKey: undefined, lastNext: undefined, next: new Map(), order: undefined };
+function createShape(parent: Shape | undefined, key: string, member: Member | undefined): Shape {
+  return {
+    parent,
+    key,
+    member,
+    lastKey: undefined,
+    lastNext: undefined,
+    next: new Map(),
+    order: undefined,
+    ahead: undefined,
+    aheadNext: undefined,
+    memo: createMemo(),
+  };
 }
 
 /** The shapes of the messages of one schema. */
@@ -57,7 +86,7 @@ export interface Shapes {
 
 /** @param typed whether the objects say their type, in `"@type"` */
 export function createShapes(members: Members, typed: boolean): Shapes {
-  const root = createShape(undefined, undefined);
+  const root = createShape(undefined, "", undefined);
   let count = 0;
 
   function after(shape: Shape, key: string): Shape {
@@ -66,7 +95,7 @@ export function createShapes(members: Members, typed: boolean): Shapes {
       const isType = typed && key === "@type";
       const member = isType ? undefined : members.find(key);
       if (member === undefined && !isType) return giveUp();
-      next = createShape(shape, member);
+      next = createShape(shape, key, member);
       if (count >= mostShapes) return next;
       count += 1;
       shape.next.set(key, next);
@@ -85,13 +114,17 @@ export function createShapes(members: Members, typed: boolean): Shapes {
       places.set(shape, place);
       if (shape.member !== undefined) fields.push({ place, member: shape.member });
     }
+    // A text may say its type twice.
+    if (chain.length > fields.length + 1) giveUp();
     const numbers = new Set(fields.map(({ member }) => member.field.number));
     const oneofs = fields.flatMap(({ member: { field } }) => field.oneof?.localName ?? []);
     if (numbers.size < fields.length || new Set(oneofs).size < oneofs.length) giveUp();
     if (members.required.some((number) => !numbers.has(number))) giveUp();
     if (members.requiredOneofs.some((name) => !oneofs.includes(name))) giveUp();
     fields.sort((a, b) => a.member.field.number - b.member.field.number);
-    const order = { places: fields.map(({ place }) => place), writes: fields.map(({ member }) => member.write) };
+    const inText = fields.map(({ place }) => place);
+    const isKept = inText.every((place, index) => index === 0 || place > (inText[index - 1] as number));
+    const order = { places: inText, writes: fields.map(({ member }) => member.write), isKept };
     last.order = order;
     return order;
   }

@@ -45,6 +45,31 @@ const jsonRules: { readonly [typeName: string]: JsonReferenceRule } = {
   },
 };
 
+/** The keys of what these rules look at. */
+const looked: { readonly [typeName: string]: readonly string[] } = {
+  "envoy.extensions.filters.network.http_connection_manager.v3.Rds": [
+    ...["config_source", "configSource", "route_config_name", "routeConfigName"],
+  ],
+  "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": [
+    ...["scoped_rds_config_source", "scopedRdsConfigSource", "srds_resources_locator", "srdsResourcesLocator"],
+  ],
+  "envoy.config.route.v3.ScopedRouteConfiguration": ["route_configuration_name", "routeConfigurationName"],
+  "envoy.config.cluster.v3.Cluster": ["type", "name", "eds_cluster_config", "edsClusterConfig"],
+  "envoy.config.endpoint.v3.LedsClusterLocalityConfig": [
+    ...["leds_config", "ledsConfig", "leds_collection_name", "ledsCollectionName"],
+  ],
+  "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": ["name", "sds_config", "sdsConfig"],
+};
+
+/** The keys of what the rule of a message looks at. Undefined where that is not known. */
+export function jsonReferenceKeys(schema: DescMessage): readonly string[] | undefined {
+  if (Object.hasOwn(looked, schema.typeName)) return looked[schema.typeName];
+  const field = schema.fields.find(({ name }) => name === clusterFields[schema.typeName]);
+  if (field !== undefined) return [field.name, field.jsonName];
+  const source = configSourceField(schema);
+  return source === undefined ? undefined : [source.name, source.jsonName, "name"];
+}
+
 /** The rule of a message in JSON; `unknown` where only the message itself tells what it names, undefined where it names nothing. */
 export function jsonReferenceRule(schema: DescMessage): JsonReferenceRule | "unknown" | undefined {
   if (Object.hasOwn(rules, schema.typeName)) return jsonRules[schema.typeName] ?? "unknown";

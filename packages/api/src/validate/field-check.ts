@@ -25,6 +25,8 @@ export interface FieldCheck {
   readonly items: ValueCheck | undefined;
   /** Of each key of a map, as it is in JavaScript: a string. */
   readonly keys: ValueCheck | undefined;
+  /** Whether all that `whole` asks of a string is that it is not empty. */
+  readonly nonEmpty: boolean;
   /** The messages in the field are not looked into. */
   readonly skip: boolean;
 }
@@ -55,8 +57,18 @@ export function compileField(field: DescField, rules: FieldRules): FieldCheck {
     whole: kind === "repeated" ? listCheck(set) : kind === "map" ? mapCheck(set) : valueCheck(rules, field),
     items: items === undefined ? undefined : valueCheck(items, field),
     keys: keys === undefined ? undefined : keyCheck(keys, field),
+    nonEmpty: kind === "string" && setRules(set).every((rule) => isLeastLength(rule) && ruleOf(set, rule) === 1n),
     skip: skips(rules) || (items !== undefined && skips(items)),
   };
+}
+
+/** The names of the rules that are set, without what is about the message that holds them. */
+function setRules(rules: RuleSet): readonly string[] {
+  return Object.keys(rules).filter((name) => !name.startsWith("$"));
+}
+
+function isLeastLength(rule: string): boolean {
+  return rule === "minLen" || rule === "minBytes";
 }
 
 function skips(rules: FieldRules): boolean {

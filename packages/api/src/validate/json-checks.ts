@@ -15,6 +15,21 @@ const checks: { readonly [typeName: string]: JsonCheck } = {
   "envoy.config.listener.v3.Listener": checkListener,
 };
 
+/** The keys of what these checks look at. */
+const looked: { readonly [typeName: string]: readonly string[] } = {
+  "envoy.type.matcher.v3.RegexMatcher": ["regex", "google_re2", "googleRe2"],
+  "xds.type.matcher.v3.RegexMatcher": ["regex", "google_re2", "googleRe2"],
+  "envoy.config.cluster.v3.Cluster": ["type", "eds_cluster_config", "edsClusterConfig"],
+  "envoy.config.listener.v3.Listener": [
+    ...["address", "api_listener", "apiListener", "internal_listener", "internalListener"],
+  ],
+};
+
+/** The keys of what the check of messages of a type looks at. Undefined where that is nearly all of it. */
+export function jsonCheckKeys(typeName: string): readonly string[] | undefined {
+  return looked[typeName];
+}
+
 /** The check of messages of a type; `unknown` where only the message itself can be checked, undefined where there is none. */
 export function jsonCheckOf(typeName: string): JsonCheck | "unknown" | undefined {
   return isSpecial(typeName) ? (checks[typeName] ?? "unknown") : undefined;

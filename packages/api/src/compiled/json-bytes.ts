@@ -1,0 +1,146 @@
+import { countKeys, isNumberPart } from "../json-scan.js";
+import { giveUp } from "./doubt.js";
+
+const quote = 0x22;
+const slash = 0x5c;
+/** Numbers of so many characters may be more than a double holds. */
+const longNumber = 16;
+/** Far deeper than what is read here, and far from where `JSON.parse` ends. */
+const deepest = 100;
+
+/** The text of a JSON file, in ASCII, and how far it was read. Where something stands that is not expected, reading gives up. */
+export class JsonBytes {
+  at = 0;
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Skips white space. The character behind it; 0 at the end. */
+  space(): number {
+    const { bytes } = this;
+    let { at } = this;
+    let code = bytes[at];
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = bytes[++at];
+    this.at = at;
+    return code ?? 0;
+  }
+
+  /** Passes over exactly these characters, if they come next. */
+  passes(expected: Uint8Array): boolean {
+    const { bytes, at } = this;
+    const { length } = expected;
+    for (let index = 0; index < length; index += 1) if (bytes[at + index] !== expected[index]) return false;
+    this.at = at + length;
+    return true;
+  }
+
+  /** A copy of the characters from there on. */
+  since(from: number): Uint8Array {
+    return new Uint8Array(this.bytes.subarray(from, this.at));
+  }
+
+  /** Passes over a string without escapes. Returns where its second quote is; the first is one before `this.at` as it was, plus one. */
+  plainString(): number {
+    const { bytes } = this;
+    let { at } = this;
+    if (bytes[at] !== quote) giveUp();
+    let code = bytes[++at] as number;
+    while (code !== quote) {
+      // Also where the text ends.
+      if (!(code >= 0x20) || code === slash) giveUp();
+      code = bytes[++at] as number;
+    }
+    this.at = at + 1;
+    return at;
+  }
+
+  /** What a string without escapes says. */
+  text(): string {
+    const from = this.at + 1;
+    return this.bytes.toString("latin1", from, this.plainString());
+  }
+
+  /** Whether what was passed last ends here: behind a number more digits might come. */
+  isEnd(): boolean {
+    const code = this.bytes[this.at] ?? 0;
+    return code === 0x2c || code === 0x7d || code === 0x5d || code <= 0x20;
+  }
+
+  /** Any value, as `JSON.parse` makes it. Gives up at keys that come twice, and at long numbers. */
+  value(): unknown {
+    const { bytes, at } = this;
+    const code = bytes[at];
+    if (code === quote) return this.string();
+    if (code === 0x7b || code === 0x5b) return this.nested();
+    let end = at;
+    while (isWordPart(bytes[end] ?? 0)) end += 1;
+    if (end === at || end - at >= longNumber) giveUp();
+    this.at = end;
+    return parsed(bytes.toString("latin1", at, end));
+  }
+
+  /** Passes over an object or a list. Returns how many keys are in it. */
+  skipNested(): number {
+    const { bytes } = this;
+    let { at } = this;
+    let depth = 0;
+    let keys = 0;
+    for (; ; at += 1) {
+      const code = bytes[at] ?? giveUp();
+      if (code <= 0x20) continue;
+      if (code === quote) at = this.endOfString(at);
+      else if (code === 0x3a) keys += 1;
+      else if (code === 0x7b || code === 0x5b) {
+        depth += 1;
+        if (depth > deepest) giveUp();
+      } else if (code === 0x7d || code === 0x5d) {
+        depth -= 1;
+        if (depth === 0) break;
+      } else if (code >= 0x30 && code <= 0x39) {
+        const from = at;
+        while (isNumberPart(bytes[at + 1] ?? 0)) at += 1;
+        if (at - from >= longNumber - 1) giveUp();
+      }
+    }
+    this.at = at + 1;
+    return keys;
+  }
+
+  private nested(): unknown {
+    const from = this.at;
+    const keys = this.skipNested();
+    const value = parsed(this.bytes.toString("latin1", from, this.at));
+    return countKeys(value) === keys ? value : giveUp();
+  }
+
+  private string(): unknown {
+    const from = this.at;
+    const end = this.endOfString(from);
+    this.at = end + 1;
+    return parsed(this.bytes.toString("latin1", from, end + 1));
+  }
+
+  private endOfString(start: number): number {
+    const { bytes } = this;
+    for (let at = start + 1; at < bytes.length; at += 1) {
+      const code = bytes[at];
+      if (code === quote) return at;
+      if (code === slash) at += 1;
+    }
+    return giveUp();
+  }
+}
+
+function isWordPart(code: number): boolean {
+  return isNumberPart(code) || (code >= 0x61 && code <= 0x7a);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return giveUp();
+  }
+}
