@@ -130,6 +130,15 @@ describe("createClientStream", () => {
     assert.equal(client.next(), undefined);
   });
 
+  it("tells what was taken of a response before what was rejected, and the end of the stream last", () => {
+    const client = asking("endpoint");
+    let kinds: readonly string[] = [];
+    for (let count = 0; count < 1_100 && !kinds.includes("close"); count++) {
+      kinds = respond(client, `endpoint a=${count} b=garbage`).map(({ kind }) => kind);
+    }
+    assert.deepEqual(kinds, ["received", "update", "rejected", "close"]);
+  });
+
   it("takes any bytes: a response, a rejection, or the end of the stream", () => {
     const texts = ["cluster a=1 b=1~10s", "cluster a=1@x b!5 c{}=1", "listener l=1->r", "cluster []"];
     const mangled = fc

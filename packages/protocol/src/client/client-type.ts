@@ -212,11 +212,10 @@ export class ClientType {
     const { bad, good } = this.#take(sent, draft, now);
     const told = options.answers === "when-told" && bad.length === 0;
     const head = { type: this.type, response, version: sent.version, nonce: sent.nonce };
-    const effects: ClientStreamEffect[] = [{ kind: "received", ...head, good, awaitsAnswer: told }];
+    const effects: ClientStreamEffect[] = [{ kind: "received", ...head, good, awaitsAnswer: told }, ...updated(draft)];
     const error = bad.length === 0 ? undefined : rejectionText(bad, limits.errorCharacters);
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     this.#answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
-    effects.push(...updated(draft));
     if (this.#answers.size > mostAnswers) {
       const message = `the server sent ${mostAnswers} responses of ${this.type.name} and read no answer to any`;
       effects.push({ kind: "close", code: statusCode.resourceExhausted, message });

@@ -115,7 +115,7 @@ export interface ResourceUpdate {
   readonly failing: readonly ResourceError[];
 }
 
-/** What the owner of the client's end must do or may tell. */
+/** What the owner of the client's end must do or may tell. Of one response in the order of these kinds: what was taken of it before what was rejected, and its end last. */
 export type ClientStreamEffect =
   /** A response was read; its number, for `answer`. Comes before its `update`, also where nothing became different. */
   | {

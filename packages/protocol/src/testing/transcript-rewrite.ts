@@ -17,10 +17,9 @@ export function rewriteTranscript(text: string, cases: readonly Case[], run: (on
       continue;
     }
     const type = one.modes[0]?.type;
+    const word = type === undefined ? undefined : new RegExp(`(?<!\\w)${type.replace(/\W/g, "\\$&")}(?!\\w)`, "g");
     for (const { step, got } of ran) {
-      const lines = (got ?? []).map((line) =>
-        type === undefined ? line : line.replace(new RegExp(`\\b${type}\\b`, "g"), "TYPE"),
-      );
+      const lines = (got ?? []).map((line) => (word === undefined ? line : line.replace(word, "TYPE")));
       replaced.set(step.number, lines);
       for (const { number } of step.expected) dropped.add(number);
     }

@@ -2,7 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import { type ClientStream, type ClientStreamEffect, type ResourceUpdate, statusCode } from "@xdskit/protocol";
 import { createWaits } from "../../backoff.js";
 import { awayError } from "../../client-errors.js";
-import { answerLater, rejectionsLast } from "../machine-effects.js";
+import { answerLater } from "../answer-later.js";
 import type { UpstreamContext, UpstreamSink } from "../upstream.js";
 import type { DiscoveryMethod } from "./methods.js";
 import { createRepeatPace } from "./repeat-pace.js";
@@ -189,7 +189,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     let unanswered: number | undefined;
     let update: ResourceUpdate | undefined;
     let type: ResourceType | undefined;
-    for (const effect of rejectionsLast(effects)) {
+    for (const effect of effects) {
       switch (effect.kind) {
         case "received":
           answered = true;

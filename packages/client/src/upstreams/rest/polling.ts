@@ -10,7 +10,7 @@ import {
 } from "@xdskit/protocol";
 import { createWaits, type Waits } from "../../backoff.js";
 import { awayError } from "../../client-errors.js";
-import { answerLater, rejectionsLast } from "../machine-effects.js";
+import { answerLater } from "../answer-later.js";
 import type { UpstreamContext, UpstreamSink } from "../upstream.js";
 import { answerError } from "./answer-error.js";
 import { createPollRequests, type PollRequests } from "./poll-request.js";
@@ -287,7 +287,7 @@ class TypePolling implements Polling {
     let broken: string | undefined;
     let unanswered: number | undefined;
     let update: ResourceUpdate | undefined;
-    for (const effect of this.#closed ? [] : rejectionsLast(effects)) {
+    for (const effect of this.#closed ? [] : effects) {
       if (effect.kind === "close") {
         // The next poll begins as on another stream.
         this.#isOpen = false;

@@ -1,11 +1,6 @@
 import type { ResourceType } from "@xdskit/api";
-import type { ClientStreamEffect, ResourceUpdate } from "@xdskit/protocol";
+import type { ResourceUpdate } from "@xdskit/protocol";
 import type { UpstreamSink } from "./upstream.js";
-
-/** What was taken of a response is told before what was rejected of it. */
-export function rejectionsLast(effects: readonly ClientStreamEffect[]): readonly ClientStreamEffect[] {
-  return [...effects].sort((a, b) => Number(a.kind === "rejected") - Number(b.kind === "rejected"));
-}
 
 /** Asks whether a response that could be taken is acknowledged, and says so: with the reason where it is to be rejected. `update` is undefined where nothing became different. */
 export function answerLater(
