@@ -119,7 +119,7 @@ function live({ variant, api, only, steps }: Life): boolean {
 }
 
 function assertWellFormed(variant: Variant, { body, tail, nonce, type }: OutgoingResponse): void {
-  const bytes = Buffer.concat([body, tail]);
+  const bytes = Buffer.concat([body.bytes, tail]);
   if (variant === "sotw") {
     const response = fromBinary(DiscoveryResponseSchema, bytes);
     assert.equal(response.nonce, nonce);

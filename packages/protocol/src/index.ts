@@ -53,6 +53,7 @@ export { BoundedCache } from "./server/bounded-cache.js";
 export type { Rejection } from "./server/client-use.js";
 export type {
   OutgoingResponse,
+  ResponseBody,
   StatusCode,
   Stream,
   StreamEffect,

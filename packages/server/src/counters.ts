@@ -129,7 +129,7 @@ export function countResponse(stats: Mutable<TypeStats>, response: OutgoingRespo
   if (response.isHeartbeat) stats.heartbeats += 1;
   stats.resources += response.resources;
   stats.removals += response.removed;
-  stats.responseBytes += response.body.byteLength + response.tail.byteLength;
+  stats.responseBytes += response.body.length + response.tail.byteLength;
 }
 
 function row<Row>(rows: Map<string, Row>, key: string, make: () => Row): Row {

@@ -109,7 +109,7 @@ export function answerFetch(
       connection.send(emptyResponse(only, method.api, snapshot), new Uint8Array());
     } else {
       countResponse(counters.type(response.type, "sotw"), response);
-      connection.send(response.body, response.tail);
+      connection.send(response.body.bytes, response.tail, response.body);
     }
     end(statusCode.ok, "");
   }

@@ -170,7 +170,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         const response = this.#stream.next(now);
         if (response === undefined) break;
         countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
-        if (this.#connection.send(response.body, response.tail)) continue;
+        const { body, tail } = response;
+        if (this.#connection.send(body.bytes, tail, body)) continue;
         this.#room = false;
         this.#counter.behind += 1;
       }

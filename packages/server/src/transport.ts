@@ -1,5 +1,5 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
-import type { StatusCode, Variant } from "@xdskit/protocol";
+import type { ResponseBody, StatusCode, Variant } from "@xdskit/protocol";
 
 /** Which discovery method a client called. */
 export interface Method {
@@ -17,9 +17,9 @@ export interface Call {
   readonly peer: string;
   /**
    * Writes one message made of two parts, of which the first is shared with other streams. False means that it was taken, but
-   * that there is no room for more until `drained`.
+   * that there is no room for more until `drained`. `again`: where the same bytes are to be had later, so that what cannot go out now need not be kept.
    */
-  send(body: Uint8Array, tail: Uint8Array): boolean;
+  send(body: Uint8Array, tail: Uint8Array, again?: ResponseBody): boolean;
   /**
    * Ends the stream with a status, behind what was sent. Nothing may be sent afterwards. With an error the stream is cut off if the client
    * has not read what is before the status within `lastWordMs`.

@@ -30,14 +30,7 @@ export function writeSotwBody(
   errors: readonly ResourceError[] = [],
 ): Uint8Array {
   const told = errors.map(errorBytes);
-  const anys = resources.map((resource) => {
-    const bare = anyOf(encodedAs(resource, head.api));
-    const isVariant = head.variants && resource.variant !== undefined;
-    if (!isVariant && (!head.ttl || resource.ttl === undefined)) return bare;
-    // Rule 128, and the choice for the version: the response's, so that a heartbeat is the same bytes as the response before it.
-    const wrapper = sizedResource(resource, { ...head, any: bare, aliases: none });
-    return anyOf({ typeUrl: wrapperUrl, value: resourceBytes(wrapper) });
-  });
+  const anys = resources.map((resource) => sotwEntry(head, resource));
   let length = headLength(head);
   for (const any of anys) length += fieldLength(any.length);
   for (const error of told) length += fieldLength(error.length);
@@ -50,6 +43,16 @@ export function writeSotwBody(
   writer.text(4, head.typeUrl, utf8Length(head.typeUrl));
   for (const error of told) writer.field(7, error);
   return writer.bytes;
+}
+
+/** One resource of a SotW response, of field 2. */
+export function sotwEntry(head: ResponseHead, resource: Resource): SizedAny {
+  const bare = anyOf(encodedAs(resource, head.api));
+  const isVariant = head.variants && resource.variant !== undefined;
+  if (!isVariant && (!head.ttl || resource.ttl === undefined)) return bare;
+  // Rule 128, and the choice for the version: the response's, so that a heartbeat is the same bytes as the response before it.
+  const wrapper = sizedResource(resource, { ...head, any: bare, aliases: none });
+  return anyOf({ typeUrl: wrapperUrl, value: resourceBytes(wrapper) });
 }
 
 /** What a delta response says. A name is in one of the lists, once (rules 95, 96). */
@@ -67,15 +70,8 @@ export interface DeltaContent {
 
 /** A `DeltaDiscoveryResponse` without its nonce. */
 export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8Array {
-  // Named one by one: spreading the head for each resource costs more than all else.
-  const { ttl, variants } = head;
-  const entries = content.resources.map((resource) => {
-    const any = anyOf(encodedAs(resource, head.api));
-    return sizedResource(resource, { version: resource.version, any, aliases: resource.aliases, ttl, variants });
-  });
-  for (const resource of content.heartbeats ?? []) {
-    entries.push(sizedResource(resource, { version: resource.version, any: undefined, aliases: none, ttl, variants }));
-  }
+  const entries = content.resources.map((resource) => deltaEntry(head, resource));
+  for (const resource of content.heartbeats ?? []) entries.push(heartbeatEntry(head, resource));
   const removed = content.removed.map((name) => ({ name, length: utf8Length(name) }));
   const unresolved = content.unresolved.map((name) => ({ name, length: utf8Length(name) }));
 
@@ -94,16 +90,31 @@ export function writeDeltaBody(head: ResponseHead, content: DeltaContent): Uint8
     writer.head(2, entry.length);
     writeResource(writer, entry);
   }
-  for (const { name, length } of unresolved) {
-    writer.head(2, 2 * fieldLength(length));
-    writer.text(3, name, length);
-    writer.text(4, name, length);
-  }
+  for (const { name, length } of unresolved) writeUnresolved(writer, name, length);
   writer.text(4, head.typeUrl, utf8Length(head.typeUrl));
   for (const { name, length } of removed) writer.text(6, name, length);
   for (const name of removedVariants) writer.field(8, name);
   for (const error of errors) writer.field(9, error);
   return writer.bytes;
+}
+
+/** One resource of a delta response, of field 2. */
+export function deltaEntry({ api, ttl, variants }: ResponseHead, resource: Resource): SizedResource {
+  const any = anyOf(encodedAs(resource, api));
+  // Named one by one: spreading the head for each resource costs more than all else.
+  return sizedResource(resource, { version: resource.version, any, aliases: resource.aliases, ttl, variants });
+}
+
+/** The same without a body (rule 131). */
+export function heartbeatEntry({ ttl, variants }: ResponseHead, resource: Resource): SizedResource {
+  return sizedResource(resource, { version: resource.version, any: undefined, aliases: none, ttl, variants });
+}
+
+/** An alias without a resource (rule 138), with its field's head; the name is so long in UTF-8. */
+export function writeUnresolved(writer: WireWriter, name: ResourceName, length: number): void {
+  writer.head(2, 2 * fieldLength(length));
+  writer.text(3, name, length);
+  writer.text(4, name, length);
 }
 
 /** The nonce's field, number 5 in both variants. */
@@ -126,7 +137,7 @@ interface ResourceForm {
 }
 
 /** An `envoy.service.discovery.v3.Resource`; v2's has the same field numbers, and no TTL. */
-interface SizedResource extends Omit<ResourceForm, "ttl" | "variants"> {
+export interface SizedResource extends Omit<ResourceForm, "ttl" | "variants"> {
   readonly name: ResourceName;
   readonly versionLength: number;
   readonly nameLength: number;
@@ -151,7 +162,8 @@ function sizedResource(resource: Resource, form: ResourceForm): SizedResource {
   return { name, version, any, aliases, versionLength, nameLength, resourceName, ttl, length };
 }
 
-function writeResource(writer: WireWriter, entry: SizedResource): void {
+/** Writes an entry behind its field's head. */
+export function writeResource(writer: WireWriter, entry: SizedResource): void {
   writer.text(1, entry.version, entry.versionLength);
   if (entry.any !== undefined) {
     writer.head(2, entry.any.length);
@@ -164,7 +176,7 @@ function writeResource(writer: WireWriter, entry: SizedResource): void {
 }
 
 /** A `ResourceError`: a `ResourceName`, and a `google.rpc.Status`. */
-function errorBytes({ name, code, message }: ResourceError): Uint8Array {
+export function errorBytes({ name, code, message }: ResourceError): Uint8Array {
   const nameLength = utf8Length(name);
   const messageLength = utf8Length(message);
   const status = 2 + fieldLength(messageLength);
@@ -178,7 +190,7 @@ function errorBytes({ name, code, message }: ResourceError): Uint8Array {
 }
 
 /** A `ResourceName`: with constraints, where it is a variant. */
-function resourceNameBytes({ name, variant }: Resource): Uint8Array {
+export function resourceNameBytes({ name, variant }: Resource): Uint8Array {
   const nameLength = utf8Length(name);
   const constraints = variant === undefined ? 0 : fieldLength(variant.body.length);
   const writer = new WireWriter(fieldLength(nameLength) + constraints);
@@ -193,7 +205,8 @@ function resourceBytes(entry: SizedResource): Uint8Array {
   return writer.bytes;
 }
 
-interface SizedAny extends EncodedResource {
+/** An `Any` and what it takes. */
+export interface SizedAny extends EncodedResource {
   readonly length: number;
   readonly urlLength: number;
 }
@@ -208,7 +221,8 @@ function anyOf({ typeUrl, value }: EncodedResource): SizedAny {
   };
 }
 
-function writeAny(writer: WireWriter, any: SizedAny): void {
+/** Writes an `Any` behind its field's head. */
+export function writeAny(writer: WireWriter, any: SizedAny): void {
   writer.text(1, any.typeUrl, any.urlLength);
   if (any.value.length > 0) writer.field(2, any.value);
 }

@@ -33,10 +33,15 @@ const encoder = new TextEncoder();
  */
 export class WireWriter {
   readonly bytes: Uint8Array;
+  readonly #leftOut: Uint8Array | undefined;
   #position = 0;
+  /** Where what is left out belongs. */
+  gap = 0;
 
-  constructor(length: number) {
+  /** `leftOut`: a value of which `field` writes the head only, and which the length does not count. */
+  constructor(length: number, leftOut?: Uint8Array) {
     this.bytes = new Uint8Array(length);
+    this.#leftOut = leftOut;
   }
 
   /** The head of a length-delimited field; its content follows. */
@@ -58,6 +63,10 @@ export class WireWriter {
 
   field(field: number, value: Uint8Array): void {
     this.head(field, value.length);
+    if (value === this.#leftOut) {
+      this.gap = this.#position;
+      return;
+    }
     this.bytes.set(value, this.#position);
     this.#position += value.length;
   }

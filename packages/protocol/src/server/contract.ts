@@ -133,6 +133,18 @@ export type StreamEffect =
   /** A SotW request with an old or unknown nonce, which was ignored (rules 27, 28). */
   | { readonly kind: "stale"; readonly type: ResourceType };
 
+/** What many streams send. Its bytes are the same at all times, and must not be written to. */
+export interface ResponseBody {
+  /** In bytes. */
+  readonly length: number;
+  /** All of it: encoded once for those that send it about the same time, and kept as long as one of them holds it. */
+  readonly bytes: Uint8Array;
+  /** The same, if it need not be encoded again. */
+  readonly atHand: Uint8Array | undefined;
+  /** What follows an offset, in pieces, each encoded as it is asked for: for who is slow, and would keep all of it for long. */
+  rest(from: number): Iterator<Uint8Array>;
+}
+
 /** One response, ready for the wire: `body` followed by `tail` is the serialized message. */
 export interface OutgoingResponse {
   readonly type: ResourceType;
@@ -144,8 +156,8 @@ export interface OutgoingResponse {
   readonly removed: number;
   /** It only starts TTLs anew: nothing in it is new to the client. */
   readonly isHeartbeat: boolean;
-  /** Everything but the nonce. Encoded once and shared by all streams that need the same response: never write to it. */
-  readonly body: Uint8Array;
+  /** Everything but the nonce; shared by all streams that need the same response. */
+  readonly body: ResponseBody;
   /** The nonce, as a field that follows the body. */
   readonly tail: Uint8Array;
 }

@@ -2,6 +2,7 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { nameOf } from "../locator.js";
 import type { ClaimedVersions } from "../messages/claimed-versions.js";
 import { type DeltaRequest, readDeltaRequest } from "../messages/requests.js";
+import { deltaRest } from "../messages/response-rest.js";
 import { writeDeltaBody } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { ResourceSets } from "../resource-set.js";
@@ -98,6 +99,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   content,
   bodyKey: (_need, contentKey) => contentKey,
   write: writeDeltaBody,
+  rest: deltaRest,
 
   noteUsual() {},
 

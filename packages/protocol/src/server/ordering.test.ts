@@ -51,7 +51,7 @@ function createClient() {
     take(): boolean {
       const response = stream.next(now);
       if (response === undefined) return false;
-      const bytes = Buffer.concat([response.body, response.tail]);
+      const bytes = Buffer.concat([response.body.bytes, response.tail]);
       const { typeUrl, nonce, resources, removedResources } = fromBinary(DeltaDiscoveryResponseSchema, bytes);
       for (const { name, version } of resources) {
         const resource = made.get(contentKey(typeUrl, name, version));

@@ -47,7 +47,13 @@ export interface Move {
 
 /** Weak at both ends: places are there for as long as streams stand at them, and a snapshot that somebody remembers must not hold what came after it. */
 const places = new WeakMap<Snapshot, Map<string, WeakRef<RestingPlace>>>();
-const moves = new WeakMap<RestingPlace, WeakMap<Snapshot, Move>>();
+const moves = new WeakMap<RestingPlace, WeakMap<Snapshot, RememberedMove>>();
+
+interface RememberedMove {
+  readonly move: Move;
+  /** The bytes of its responses, which a move alone does not hold: a stream that is on its way for long keeps that, and these are for those that are to follow it. */
+  readonly bytes: readonly Uint8Array[];
+}
 
 /** Places at one snapshot that are remembered: more than that only clients make that ask for ever other things. */
 const mostPlaces = 2_000;
@@ -73,7 +79,7 @@ export function restingPlace(snapshot: Snapshot, key: string): RestingPlace {
 
 /** What the first stream did that went from there to the snapshot; undefined where none did. */
 export function knownMove(from: RestingPlace, to: Snapshot): Move | undefined {
-  return moves.get(from)?.get(to);
+  return moves.get(from)?.get(to)?.move;
 }
 
 /** For the others that stand there. Held as long as both are. */
@@ -83,5 +89,5 @@ export function rememberMove(from: RestingPlace, to: Snapshot, move: Move): void
     known = new WeakMap();
     moves.set(from, known);
   }
-  known.set(to, move);
+  known.set(to, { move, bytes: move.steps.map(({ response }) => response.body.bytes) });
 }

@@ -39,7 +39,7 @@ function ask(snapshot: Snapshot, env: string, clientFeatures: string[]): readonl
   stream.step({ kind: "snapshot", snapshot, ttl: "advertised" });
   const response = stream.next();
   assert.ok(response !== undefined);
-  return fromBinary(DiscoveryResponseSchema, response.body).resources.map(({ value }) => {
+  return fromBinary(DiscoveryResponseSchema, response.body.bytes).resources.map(({ value }) => {
     const wrapper = fromBinary(ResourceSchema, value);
     const { altStatName }: Cluster = fromBinary(ClusterSchema, wrapper.resource?.value ?? new Uint8Array());
     return wrapper.ttl === undefined ? altStatName : `${altStatName} with a TTL`;

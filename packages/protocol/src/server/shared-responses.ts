@@ -3,19 +3,19 @@ import { NameSet } from "../name-set.js";
 import { BoundedCache } from "./bounded-cache.js";
 import { type Content, keyOf, type Need } from "./content.js";
 import { perishableOf } from "./lifetimes.js";
+import { type BodyWriter, SharedBody } from "./shared-body.js";
 
 /** How a variant makes responses. */
-export interface ResponseMaker {
+export interface ResponseMaker extends BodyWriter {
   content(need: Need): Content | undefined;
   bodyKey(need: Need, contentKey: string): string;
-  write(head: ResponseHead, content: Content): Uint8Array;
 }
 
 /** A response as all streams with the same need share it. */
 export interface SharedResponse {
   readonly content: Content;
   /** Without a nonce. */
-  readonly body: Uint8Array;
+  readonly body: SharedBody;
   /** The contents with a TTL that it holds, as `identityOf` names them; empty for a client that is not told TTLs. */
   readonly perishable: NameSet;
 }
@@ -27,7 +27,7 @@ interface Known {
 }
 
 /** In bytes. A change that a thousand streams need is asked for a thousand times within milliseconds; what is older may go. */
-const bodies = new BoundedCache<Uint8Array>(32 << 20);
+const bodies = new BoundedCache<{ readonly body: SharedBody; readonly bytes: Uint8Array }>(32 << 20);
 /** By the bytes of the resources, which it would keep from being collected. `null`: there is nothing to say. */
 const contents = new BoundedCache<Known | null>(32 << 20);
 
@@ -62,10 +62,11 @@ export function share(
   if (head.ttl) known.perishable ??= perishableOf([...content.resources, ...(content.heartbeats ?? [])]);
   const perishable = (head.ttl ? known.perishable : undefined) ?? NameSet.empty;
   const bodyKey = perishable.size === 0 ? bodyKeyOf() : `ttl ${bodyKeyOf()}`;
-  let body = bodies.get(bodyKey);
+  let body = bodies.get(bodyKey)?.body;
   if (body === undefined) {
-    body = maker.write(head, content);
-    bodies.set(bodyKey, body, entryBytes(bodyKey) + body.length);
+    body = new SharedBody(maker, head, content);
+    const { bytes } = body;
+    bodies.set(bodyKey, { body, bytes }, entryBytes(bodyKey) + bytes.length);
   }
   return { content, body, perishable };
 }

@@ -1,6 +1,7 @@
 import type { Resource, ResourceName, ResourceType, Version } from "@xdskit/api";
 import { type NamesIdentity, sameNames } from "../messages/names.js";
 import { readSotwRequest, type SotwRequest } from "../messages/requests.js";
+import { sotwRest } from "../messages/response-rest.js";
 import { writeSotwBody } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, ResourceSets } from "../resource-set.js";
@@ -128,6 +129,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   },
 
   write: (head, content) => writeSotwBody(head, content.resources, content.errors),
+  rest: (head, content, from) => sotwRest(head, content.resources, content.errors ?? [], from),
 
   noteUsual(asker) {
     asker.settled = true;

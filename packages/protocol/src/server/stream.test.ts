@@ -77,11 +77,11 @@ function take(stream: Stream): OutgoingResponse {
 }
 
 function sotwOf({ body, tail }: OutgoingResponse) {
-  return fromBinary(DiscoveryResponseSchema, Uint8Array.from([...body, ...tail]));
+  return fromBinary(DiscoveryResponseSchema, Uint8Array.from([...body.bytes, ...tail]));
 }
 
 function deltaOf({ body, tail }: OutgoingResponse) {
-  const response = fromBinary(DeltaDiscoveryResponseSchema, Uint8Array.from([...body, ...tail]));
+  const response = fromBinary(DeltaDiscoveryResponseSchema, Uint8Array.from([...body.bytes, ...tail]));
   return {
     has: response.resources.map(({ name }) => name).sort(),
     removes: [...response.removedResources].sort(),
@@ -108,7 +108,7 @@ test("streams that need the same share one body; only the nonce is their own", (
     const second = streams.map(take);
     assert.equal(second[0]?.body, second[1]?.body);
     assert.equal(second[0]?.resources, 1);
-    assert.notDeepEqual(second[0]?.body, first[0]?.body);
+    assert.notDeepEqual(second[0]?.body.bytes, first[0]?.body.bytes);
   }
 });
 

@@ -1,12 +1,12 @@
 import type { ApiVersion } from "@xdskit/api";
 import type { MostKept, Request } from "../messages/requests.js";
-import type { ResponseHead } from "../messages/responses.js";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Sent } from "./client-use.js";
 import type { Content, Need } from "./content.js";
 import type { StreamEffect, Variant } from "./contract.js";
 import type { Demand } from "./demand.js";
+import type { BodyWriter } from "./shared-body.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** What a variant may ask about the stream around a subscriber. */
@@ -22,7 +22,7 @@ export interface Surroundings {
 }
 
 /** All in which SotW and delta differ. `Asked` is their request, `Asker` what they remember of a client. */
-export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
+export interface VariantRules<Asked extends Request, Asker extends Subscriber> extends BodyWriter {
   readonly variant: Variant;
   /** Throws `MalformedMessage`. */
   read(bytes: Uint8Array, most: MostKept): Asked;
@@ -44,7 +44,6 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> {
   content(need: Need): Content | undefined;
   /** Equal for needs with the same bytes. */
   bodyKey(need: Need, contentKey: string): string;
-  write(head: ResponseHead, content: Content): Uint8Array;
   /** The client acknowledged what was sent last, by its usual answer. */
   noteUsual(asker: Asker): void;
   /** Called while `lastSent` is still the one before. */

@@ -98,7 +98,7 @@ export function runCrowd(seed: number, steps: number, without: ReadonlySet<numbe
     if (response === undefined) return false;
     say(`  ${member.label}${stream} < ${response.type.name} ${response.resources}+${response.removed}`);
     sent += response.resources;
-    member.toClient[stream]?.push(Buffer.concat([response.body, response.tail]));
+    member.toClient[stream]?.push(Buffer.concat([response.body.bytes, response.tail]));
     return true;
   }
 

@@ -109,7 +109,7 @@ type OnTheWire = Omit<SeenResponse, "isHeartbeat">;
  */
 export function decodeResponse(variant: Variant, outgoing: OutgoingResponse): SeenResponse {
   const bytes = new Uint8Array(outgoing.body.length + outgoing.tail.length);
-  bytes.set(outgoing.body);
+  bytes.set(outgoing.body.bytes);
   bytes.set(outgoing.tail, outgoing.body.length);
   const { isHeartbeat } = outgoing;
   const seen: SeenResponse = { ...(variant === "sotw" ? decodeSotw(bytes) : decodeDelta(bytes)), isHeartbeat };

@@ -285,7 +285,7 @@ export class ModelStream {
   }
 
   /** Bodies are shared between streams: nobody may write to one that was given out. */
-  #keep({ body }: OutgoingResponse): void {
+  #keep({ body: { bytes: body } }: OutgoingResponse): void {
     if (this.#bodies.length < 8) this.#bodies.push({ body, copy: body.slice() });
   }
 

@@ -159,7 +159,7 @@ export function runPair(seed: number, steps: number, without: ReadonlySet<number
     const response = pair.server?.next(now);
     if (response === undefined) return false;
     const bytes = new Uint8Array(response.body.length + response.tail.length);
-    bytes.set(response.body);
+    bytes.set(response.body.bytes);
     bytes.set(response.tail, response.body.length);
     say(`  ${pair.label} < ${wordOfType(response.type)} ${response.resources}+${response.removed} n=${response.nonce}`);
     pair.toClient.push(bytes);

@@ -1,4 +1,4 @@
-import { type StatusCode, statusCode } from "@xdskit/protocol";
+import { type ResponseBody, type StatusCode, statusCode } from "@xdskit/protocol";
 import { longestTimerMs } from "../../clock.js";
 import { type Call, type ConnectionHandler, lastWordMs, type Refusal } from "../../transport.js";
 import { acceptEncoding, plainStatus, responseHead, statusBlock } from "./grpc-status.js";
@@ -60,7 +60,7 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
   #hasHead = false;
   /** Of a unary call: its request, and its answer, which goes out only with a status of OK. */
   #request: Uint8Array | undefined;
-  #answer: readonly [body: Uint8Array, tail: Uint8Array] | undefined;
+  #answer: readonly [body: Uint8Array, tail: Uint8Array, again: ResponseBody | undefined] | undefined;
   #cutOff: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
@@ -86,10 +86,10 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
     if (!this.#method.unary) this.#accept();
   }
 
-  send(body: Uint8Array, tail: Uint8Array): boolean {
+  send(body: Uint8Array, tail: Uint8Array, again?: ResponseBody): boolean {
     if (this.#isEnded || this.#isClosed) return false;
-    if (!this.#method.unary) return this.#send(body, tail);
-    this.#answer = [body, tail];
+    if (!this.#method.unary) return this.#send(body, tail, again);
+    this.#answer = [body, tail, again];
     return false;
   }
 
@@ -103,6 +103,7 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
     if (unary && code === statusCode.ok) {
       if (this.#answer === undefined) told = statusCode.unavailable;
       else this.#send(...this.#answer);
+      this.#answer = undefined;
     }
     // The status goes out once HTTP/2 has let go of all messages, which for a client that reads nothing is never.
     if (unary || told !== statusCode.ok) {
@@ -155,7 +156,7 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
     this.end(code, message);
   }
 
-  #send(body: Uint8Array, tail: Uint8Array): boolean {
+  #send(body: Uint8Array, tail: Uint8Array, again: ResponseBody | undefined): boolean {
     if (!this.#hasHead) this.#stream.respond(responseHead);
     this.#hasHead = true;
     const length = body.length + tail.length;
@@ -163,7 +164,7 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
     prefix[2] = length >>> 16;
     prefix[3] = length >>> 8;
     prefix[4] = length;
-    return this.#stream.send(prefix, body, tail);
+    return this.#stream.send(prefix, body, tail, again);
   }
 
   /** A unary call is accepted once its request is whole, so that a half one costs nothing behind here. */

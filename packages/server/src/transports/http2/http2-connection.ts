@@ -21,6 +21,7 @@ import { ConnectionError, type Http2ErrorCode, http2Error, StreamError } from ".
 import { Http2Sender } from "./http2-sender.js";
 import { type StreamOwner, StreamState } from "./http2-stream.js";
 import { IncomingFrames } from "./incoming-frames.js";
+import type { Again } from "./outgoing-queue.js";
 import { Output } from "./output.js";
 import { agreeOnTable, readSettings, startSettings } from "./peer-settings.js";
 import { RecentResets } from "./recent-resets.js";
@@ -146,9 +147,9 @@ export class Http2Connection implements StreamOwner {
     this.#head(stream, block, false);
   }
 
-  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): boolean {
+  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean {
     this.#output.begin();
-    const hasRoom = this.#sender.send(stream, prefix, body, tail);
+    const hasRoom = this.#sender.send(stream, prefix, body, tail, again);
     // A change usually concerns the others too, in the same turn of the event loop: what all of them get is one write.
     if (this.#isShared) this.#output.endLater();
     else this.#output.end();

@@ -2,6 +2,7 @@ import type { FloodGuard } from "./flood-guard.js";
 import { defaultFrameBytes, defaultWindow, frameType, largestWindow } from "./frames.js";
 import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
 import type { StreamOwner, StreamState } from "./http2-stream.js";
+import type { Again } from "./outgoing-queue.js";
 import type { Output } from "./output.js";
 import type { PeerSettings } from "./peer-settings.js";
 
@@ -28,7 +29,7 @@ export class Http2Sender {
   }
 
   /** Takes three parts of one piece of data; false when there is no room for more: what the peer does not take yet is all that is kept. */
-  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): boolean {
+  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean {
     const isAlone = !this.#isFlushing && (this.#ready === undefined || this.#ready.size === 0);
     if (isAlone && !stream.isFull && this.#output.hasRoom) {
       const length = prefix.length + body.length + tail.length;
@@ -40,7 +41,7 @@ export class Http2Sender {
     }
     // A copy: it waits.
     stream.queue.push(new Uint8Array(prefix));
-    stream.queue.push(body);
+    stream.queue.push(again ?? body);
     stream.queue.push(tail);
     while (isAlone && this.#canSend(stream)) this.#sendFrame(stream);
     this.#readyIfSo(stream);

@@ -1,6 +1,6 @@
 import { ourWindow } from "./frames.js";
 import { type Http2ErrorCode, http2Error, StreamError } from "./http2-errors.js";
-import { OutgoingQueue } from "./outgoing-queue.js";
+import { type Again, OutgoingQueue } from "./outgoing-queue.js";
 
 /** What serves a stream. Nothing of it throws. */
 export interface StreamHandler {
@@ -24,9 +24,9 @@ export interface ServerStream {
   respond(block: Uint8Array): void;
   /**
    * Sends three parts of the body as one piece. The first is copied, and may be used again; the others may be shared, and must not change. False: taken, but
-   * there is no room for more until `drained`.
+   * there is no room for more until `drained`. `again` has the bytes of `body` again: what waits is then no copy of them.
    */
-  send(prefix: Uint8Array, body?: Uint8Array, tail?: Uint8Array): boolean;
+  send(prefix: Uint8Array, body?: Uint8Array, tail?: Uint8Array, again?: Again): boolean;
   /** Ends the response behind what was sent, by trailers; where `respond` was not called these are all of it. */
   end(block: Uint8Array): void;
   /** Ends the stream at once; what waits is dropped. */
@@ -36,7 +36,7 @@ export interface ServerStream {
 /** The connection of a stream, as the stream sees it. */
 export interface StreamOwner {
   respond(stream: StreamState, block: Uint8Array): void;
-  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array): boolean;
+  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean;
   end(stream: StreamState, block: Uint8Array): void;
   resetStream(id: number, code: Http2ErrorCode): void;
 }
@@ -96,9 +96,9 @@ export class StreamState implements ServerStream {
     if (!this.isClosed && !this.hasResponded) this.#owner.respond(this, block);
   }
 
-  send(prefix: Uint8Array, body: Uint8Array = nothing, tail: Uint8Array = nothing): boolean {
+  send(prefix: Uint8Array, body: Uint8Array = nothing, tail: Uint8Array = nothing, again?: Again): boolean {
     if (this.isClosed || this.trailers !== undefined) return false;
-    return this.#owner.send(this, prefix, body, tail);
+    return this.#owner.send(this, prefix, body, tail, again);
   }
 
   end(block: Uint8Array): void {

@@ -1,6 +1,13 @@
+import type { ResponseBody } from "@xdskit/protocol";
 import type { Output } from "./output.js";
 
-const nothing: Uint8Array[] = [];
+/** Bytes that need not be kept, since they can be had again. */
+export type Again = Pick<ResponseBody, "length" | "atHand" | "rest">;
+
+type Part = Uint8Array | Again;
+
+const nothing: Part[] = [];
+const noBytes = new Uint8Array(0);
 
 /** What one stream is to send and has no room for: whole messages in parts that may be shared, of which nothing is copied before it goes. */
 export class OutgoingQueue {
@@ -8,10 +15,13 @@ export class OutgoingQueue {
   #next = 0;
   /** How much of the next part is gone already. */
   #offset = 0;
+  /** What follows in the next part, once its bytes were gone: and what came of that and has not gone. */
+  #rest: Iterator<Uint8Array> | undefined;
+  #piece: Uint8Array = noBytes;
   /** Bytes that wait. */
   bytes = 0;
 
-  push(part: Uint8Array): void {
+  push(part: Part): void {
     if (part.length === 0) return;
     if (this.#parts === nothing) this.#parts = [];
     this.#parts.push(part);
@@ -23,17 +33,16 @@ export class OutgoingQueue {
     this.bytes -= length;
     let left = length;
     while (left > 0) {
-      const part = this.#parts[this.#next] as Uint8Array;
-      const rest = part.length - this.#offset;
-      if (rest > left) {
-        output.put(part.subarray(this.#offset, this.#offset + left));
-        this.#offset += left;
-        left = 0;
-      } else {
-        output.put(this.#offset === 0 ? part : part.subarray(this.#offset));
-        left -= rest;
+      const part = this.#parts[this.#next] as Part;
+      const size = Math.min(left, part.length - this.#offset);
+      this.#put(output, part, size);
+      left -= size;
+      this.#offset += size;
+      if (this.#offset === part.length) {
         this.#next += 1;
         this.#offset = 0;
+        this.#rest = undefined;
+        this.#piece = noBytes;
       }
     }
     if (this.bytes === 0) this.clear();
@@ -47,6 +56,29 @@ export class OutgoingQueue {
     this.#parts = nothing;
     this.#next = 0;
     this.#offset = 0;
+    this.#rest = undefined;
+    this.#piece = noBytes;
     this.bytes = 0;
+  }
+
+  /** So many bytes of the next part, from where it is. */
+  #put(output: Output, part: Part, size: number): void {
+    if (this.#rest === undefined) {
+      const bytes = part instanceof Uint8Array ? part : part.atHand;
+      if (bytes !== undefined) {
+        const from = this.#offset;
+        output.put(size === bytes.length ? bytes : bytes.subarray(from, from + size));
+        return;
+      }
+      this.#rest = (part as Again).rest(this.#offset);
+    }
+    for (let left = size; left > 0; ) {
+      if (this.#piece.length === 0) this.#piece = this.#rest.next().value as Uint8Array;
+      const piece = this.#piece;
+      const most = Math.min(left, piece.length);
+      output.put(most === piece.length ? piece : piece.subarray(0, most));
+      this.#piece = piece.subarray(most);
+      left -= most;
+    }
   }
 }
