@@ -5,6 +5,7 @@ import type { EventLoopBlock } from "./event-loop/event-loop-stats.js";
 import type { ConfigRolloutOutcome } from "./ledger/rollout.js";
 import type { LayerName } from "./source.js";
 import type { Method } from "./transport.js";
+import type { Validity } from "./tls/validity.js";
 import type { RolloutOutcome } from "./views/rollout.js";
 import type { RolloutStatus } from "./views/rollout-status.js";
 import type { Quarantined } from "./views/views.js";
@@ -180,6 +181,8 @@ export type ServerEvent =
   | { readonly kind: "certificates-renewed"; readonly notAfter: Date }
   /** What the files of certificates hold by now cannot be used: those that were good stay in use. Once for each problem. */
   | { readonly kind: "certificates-refused"; readonly findings: readonly Finding[] }
+  /** Clients do not trust the server's certificate for the time that it is, or will not soon: within a day, or a fifth of the time that it is made for. Once for each state. */
+  | ({ readonly kind: "certificate-untimely" } & Validity)
   /** A worker ended by itself, and with it its connections; after so many milliseconds another takes its place. Only with `workers`. */
   | { readonly kind: "worker-ended"; readonly worker: number; readonly reason: string; readonly restartMs: number }
   /** A worker accepts connections in the place of one that ended. */

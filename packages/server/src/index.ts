@@ -16,6 +16,7 @@ export {
   type EventLoopStats,
   type WorkDone,
 } from "./event-loop/event-loop-stats.js";
+export type { Validity } from "./tls/validity.js";
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";

@@ -55,6 +55,7 @@ export function createListeners(context: ListenersContext): Listeners {
         events.emit(() => ({ kind: "certificates-renewed", notAfter }));
       },
       refused: (findings) => events.emit(() => ({ kind: "certificates-refused", findings })),
+      untimely: (validity) => events.emit(() => ({ kind: "certificate-untimely", ...validity })),
     });
 
   /** A fault of ours that ended a connection: of which of its calls is not known. */
@@ -80,14 +81,17 @@ export function createListeners(context: ListenersContext): Listeners {
 
   async function listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>> {
     const listening: { -readonly [Key in keyof Addresses]: string } = {};
-    const tls = await certificates?.current();
+    await certificates?.ready();
     if (addresses.grpc !== undefined) {
+      const tls = certificates?.current;
       if (tls !== undefined) pool?.renew(tls);
       const { requestBytes } = limits;
       grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes, fault, tls, handshakeFailed });
       listening.grpc = await listenOn(grpc, addresses.grpc);
     }
     if (addresses.rest !== undefined) {
+      // Those of now: they may have been renewed while gRPC began to listen, and REST, which was not there, did not hear of it.
+      const tls = certificates?.current;
       rest ??= createRestTransport({ types, limits, options: context.rest, tls, handshakeFailed });
       listening.rest = await pollOn(rest, addresses.rest);
     }

@@ -14,7 +14,11 @@ export interface Authority {
   readonly certificate: string;
   /** A new key pair and a certificate for it, valid from yesterday until tomorrow, for these (`DNS:localhost`, `IP:127.0.0.1`); by default for the host that the common name is. */
   issue(commonName: string, ...names: readonly SubjectName[]): Certificate;
+  /** The same for its host, valid between two times that are so many days from now. */
+  issueFor(commonName: string, days: Days): Certificate;
 }
+
+type Days = readonly [from: number, to: number];
 
 type SubjectName = `${"DNS" | "IP"}:${string}`;
 
@@ -28,14 +32,15 @@ export function createAuthority(name: string): Authority {
     issuerKey: pair.privateKey,
     isAuthority: true,
   });
+  function issue(subject: string, names: readonly SubjectName[], days?: Days): Certificate {
+    const { publicKey, privateKey } = newPair();
+    const issued = certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names, days });
+    return { ...issued, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
+  }
   return {
     certificate: own.certificate,
-    issue(subject, ...others) {
-      const { publicKey, privateKey } = newPair();
-      const names: readonly SubjectName[] = others.length > 0 ? others : [`DNS:${subject}`];
-      const issued = certify({ subject, issuer: name, subjectKey: publicKey, issuerKey: pair.privateKey, names });
-      return { ...issued, key: String(privateKey.export({ type: "pkcs8", format: "pem" })) };
-    },
+    issue: (subject, ...names) => issue(subject, names.length > 0 ? names : [`DNS:${subject}`]),
+    issueFor: (subject, days) => issue(subject, [`DNS:${subject}`], days),
   };
 }
 
@@ -52,10 +57,19 @@ interface ToCertify {
   readonly issuerKey: KeyObject;
   readonly isAuthority?: true;
   readonly names?: readonly SubjectName[];
+  readonly days?: Days | undefined;
 }
 
 /** An X.509 certificate, version 3 (RFC 5280, section 4.1). */
-function certify({ subject, issuer, subjectKey, issuerKey, isAuthority, names }: ToCertify): Omit<Certificate, "key"> {
+function certify({
+  subject,
+  issuer,
+  subjectKey,
+  issuerKey,
+  isAuthority,
+  names,
+  days: [from, to] = [-1, 1],
+}: ToCertify): Omit<Certificate, "key"> {
   const serial = randomBytes(8);
   serial[0] = 0x40 | ((serial[0] ?? 0) & 0x3f);
   const algorithm = sequence(oid("1.2.840.10045.4.3.2")); // ECDSA with SHA-256
@@ -68,7 +82,7 @@ function certify({ subject, issuer, subjectKey, issuerKey, isAuthority, names }:
     der(0x02, serial),
     algorithm,
     commonName(issuer),
-    sequence(time(-1), time(1)),
+    sequence(time(from), time(to)),
     commonName(subject),
     subjectKey.export({ type: "spki", format: "der" }),
     der(0xa3, sequence(...extensions)),

@@ -3,14 +3,17 @@ import type { Finding } from "@xdskit/api";
 import { createTlsReader, type TlsFiles } from "@xdskit/api/tls-files";
 import type { Clock } from "../clock.js";
 import type { ServerTls, TlsContents } from "./server-tls.js";
+import { type Validity, validityOf } from "./validity.js";
 
 /** A server's certificates, followed as they change on disk. */
 export interface Certificates {
   /**
-   * The newest that fit together. The first call reads them; from then on they are looked at again and again. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE)
-   * where they cannot be used.
+   * Resolves once there are some that fit together. The first call reads them; from then on they are looked at again and again. Rejects with an XdskitError
+   * (XDSKIT_CREDENTIALS_FILE) where they cannot be used.
    */
-  current(): Promise<TlsContents>;
+  ready(): Promise<void>;
+  /** Those as of now; undefined before `ready`. */
+  readonly current: TlsContents | undefined;
   close(): void;
 }
 
@@ -20,6 +23,8 @@ export interface CertificatesListener {
   renewed(contents: TlsContents, notAfter: Date): void;
   /** What lies there now cannot be used, and what was good stays. Once for each problem. */
   refused(findings: readonly Finding[]): void;
+  /** Clients will not trust the server's certificate for the time that it is, or soon. Once for each state of each certificate. */
+  untimely(validity: Validity): void;
 }
 
 /** Certificates change once in weeks or hours. Looking costs three small files; no file system has to report anything. */
@@ -31,6 +36,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
   let files: TlsFiles | undefined;
   let told: string | undefined;
+  let toldOfTime: string | undefined;
   let stop = (): void => {};
   let isFollowed = false;
   let closed = false;
@@ -43,6 +49,14 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     const { problem } = reader;
     if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
     told = problem?.message;
+    lookAtTime(files);
+  }
+
+  function lookAtTime({ certificate }: TlsFiles): void {
+    const validity = validityOf(certificate ?? "", certificateFile, Date.now());
+    const state = validity && `${validity.state} ${validity.notBefore.getTime()} ${validity.notAfter.getTime()}`;
+    if (validity !== undefined && state !== toldOfTime) listener.untimely(validity);
+    toldOfTime = state;
   }
 
   function lookLater(): void {
@@ -53,13 +67,14 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
   }
 
   return {
-    async current() {
+    async ready() {
       if (files === undefined) await look();
-      if (!isFollowed && !closed) {
-        isFollowed = true;
-        lookLater();
-      }
-      return contentsOf(files as TlsFiles);
+      if (isFollowed || closed) return;
+      isFollowed = true;
+      lookLater();
+    },
+    get current() {
+      return files && contentsOf(files);
     },
     close() {
       closed = true;

@@ -134,6 +134,43 @@ describe("a server's certificates", () => {
     for (const line of [own, later].flatMap(({ key }) => contentLines(key))) assert.ok(!all.includes(line));
   });
 
+  it("are told of once where clients do not trust them for the time that it is, or soon will not", async () => {
+    const states = [
+      ["expired", [-3, -1]],
+      ["not-yet-valid", [1, 3]],
+      ["expires-soon", [-30, 0.9]],
+      [undefined, [-30, 1.1]],
+      // For a few hours: it is renewed well before its last fifth.
+      [undefined, [-0.1, 0.1]],
+      ["expires-soon", [-0.1, 0.01]],
+    ] as const;
+    const [first, ...renewals] = states.map(([, days]) => days);
+    const begun = authority.issueFor("localhost", first ?? [0, 0]);
+    await using folder = await testFolder({ "own.pem": begun.certificate, "own.key": begun.key });
+    const clock = manualClock();
+    await using serving = await serve({ clock, tls: paths(folder) });
+    const renewed = () => serving.events.filter(({ kind }) => kind === "certificates-renewed").length;
+    const look = async () => {
+      const before = clock.waiting;
+      clock.advance(2_000);
+      await waitFor("the files to be looked at", () => clock.waiting === before);
+    };
+    for (const [index, days] of renewals.entries()) {
+      const next = authority.issueFor("localhost", days);
+      await folder.write("own.pem", next.certificate);
+      await folder.write("own.key", next.key);
+      await look();
+      await look();
+      assert.equal(renewed(), index + 1);
+    }
+    const told = serving.events.filter((event) => event.kind === "certificate-untimely");
+    assert.deepEqual(
+      told.map(({ state, file }) => `${state} ${file}`),
+      states.flatMap(([state]) => (state === undefined ? [] : `${state} ${folder.path}/own.pem`)),
+    );
+    assert.ok(told.every(({ notBefore, notAfter }) => notBefore < notAfter));
+  });
+
   it("stand in the settings of a relay, relative to them, and those who ask show theirs", async () => {
     await using folder = await testFolder({
       ...{ ...files, "cds.yaml": `resources:\n- ${clusterYaml("a").trim().replaceAll("\n", "\n  ")}\n` },

@@ -2,6 +2,7 @@ import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/
 import type { Log } from "../output/log.js";
 import type { LogLevel } from "../output/log-options.js";
 import { createBlockLog } from "./block-log.js";
+import { logValidity } from "./certificate-log.js";
 import { logQuarantine, logRollout } from "./rollout-log.js";
 import { logFinding } from "./source-log.js";
 
@@ -120,6 +121,8 @@ export function createEventLog(log: Log, servesSince?: () => Date | undefined): 
         for (const finding of event.findings) logFinding(log, finding);
         return log.error({}, "certificates cannot be renewed: those that were good before stay in use");
       }
+      case "certificate-untimely":
+        return logValidity(log, event);
       case "worker-ended": {
         const { worker, reason, restartMs } = event;
         return log.error({ worker, reason, restartMs }, "a worker ended, and with it its connections; another follows");
