@@ -16,7 +16,6 @@ export {
   type EventLoopStats,
   type WorkDone,
 } from "./event-loop/event-loop-stats.js";
-export type { Validity } from "./tls/validity.js";
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
@@ -90,6 +89,7 @@ export type {
   TypeStats,
 } from "./stats.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
+export type { Validity } from "./tls/validity.js";
 export type {
   Accept,
   Call,

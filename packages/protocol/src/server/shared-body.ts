@@ -20,7 +20,9 @@ export class SharedBody implements ResponseBody {
   readonly #writer: BodyWriter;
   readonly #head: ResponseHead;
   readonly #content: Content;
-  #bytes: Uint8Array | WeakRef<Uint8Array>;
+  /** Of a small one. */
+  readonly #kept: Uint8Array | undefined;
+  #lent: WeakRef<Uint8Array> | undefined;
 
   constructor(writer: BodyWriter, head: ResponseHead, content: Content) {
     this.#writer = writer;
@@ -28,23 +30,25 @@ export class SharedBody implements ResponseBody {
     this.#content = content;
     const bytes = writer.write(head, content);
     this.length = bytes.length;
-    this.#bytes = bytes.length < smallBytes ? bytes : new WeakRef(bytes);
+    if (bytes.length < smallBytes) this.#kept = bytes;
+    else this.#lent = new WeakRef(bytes);
   }
 
   get bytes(): Uint8Array {
-    const known = this.atHand;
-    if (known !== undefined) return known;
-    const made = this.#writer.write(this.#head, this.#content);
-    this.#bytes = new WeakRef(made);
-    return made;
+    return this.#kept ?? this.#lent?.deref() ?? this.#lend();
   }
 
   get atHand(): Uint8Array | undefined {
-    const bytes = this.#bytes;
-    return bytes instanceof WeakRef ? bytes.deref() : bytes;
+    return this.#kept ?? this.#lent?.deref();
   }
 
   rest(from: number): Iterator<Uint8Array> {
     return this.#writer.rest(this.#head, this.#content, from);
+  }
+
+  #lend(): Uint8Array {
+    const bytes = this.#writer.write(this.#head, this.#content);
+    this.#lent = new WeakRef(bytes);
+    return bytes;
   }
 }
