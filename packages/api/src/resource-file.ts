@@ -59,6 +59,9 @@ export function resourceFileForm(path: string): ResourceFileForm | undefined {
 /**
  * Reads a resource file: YAML, JSON, binary or text by the path's extension. It holds one resource, a list of them, a `DiscoveryResponse`, or (YAML)
  * several such documents. Never throws for what the file holds: that becomes findings. A resource with an error is left out.
+ *
+ * Bodies of small resources of one file lie in pieces of memory of up to 64 kB, and each keeps its whole piece. Who keeps a few of a file of many for long keeps
+ * copies instead: `{ ...resource, body: new Uint8Array(resource.body) }`.
  */
 export function readResources(
   file: { readonly path: string; readonly bytes: Uint8Array },
