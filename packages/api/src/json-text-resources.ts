@@ -42,10 +42,10 @@ function* itemsLeft(
   }
   for (;;) {
     const start = src.at;
+    const { line, column } = src.place();
     const made = compiled.readText(src);
     if (made !== undefined) {
       const { resource, type } = made;
-      const { line, column } = file.at(start);
       const where = { file: reading.path, line, column, field: undefined, resource: resource.name, type };
       reading.resources.push({ resource, where });
     } else if (isList && src.bytes[start] === 0x7b) {

@@ -22,5 +22,11 @@ export function versionOf(
 }
 
 function digest(data: Uint8Array | string): string {
-  return hash("sha256", data, "base64url").slice(0, versionLength);
+  const { length } = versionCodes;
+  const text = hash("sha256", data, "base64url");
+  for (let index = 0; index < length; index += 1) versionCodes[index] = text.charCodeAt(index);
+  // A part of a string keeps the whole: of a hundred thousand versions that would be six megabytes.
+  return String.fromCharCode.apply(undefined, versionCodes);
 }
+
+const versionCodes: number[] = Array.from({ length: versionLength }, () => 0);

@@ -27,6 +27,7 @@ interface Kind {
   readonly read: ReadMessage | undefined;
   /** How its last object began, up to its type. */
   head: Uint8Array | undefined;
+  headLines: number;
 }
 
 /** A resource, and how its type is called. */
@@ -81,24 +82,23 @@ export class CompiledResources {
    * Undefined: somebody else is to read it, from where it begins.
    */
   readText(src: JsonBytes): Made | undefined {
-    const start = src.at;
+    const { at, lines } = src;
+    let made: Made | undefined;
     try {
       const kind = this.kindNext(src);
-      src.at = start;
+      src.goBack(at, lines);
       if (kind?.read === undefined) return undefined;
       encoding.start();
       encoding.repeats = true;
       const found = kind.read(encoding, src);
       encoding.eachOnce();
       const { nameField } = kind;
-      const made = this.make(kind, found[nameField.name] ?? found[nameField.jsonName], {});
-      if (made === undefined) src.at = start;
-      return made;
+      made = this.make(kind, found[nameField.name] ?? found[nameField.jsonName], bare);
     } catch (error) {
-      src.at = start;
-      if (isDoubt(error) || error instanceof XdskitError) return undefined;
-      throw error;
+      if (!isDoubt(error) && !(error instanceof XdskitError)) throw error;
     }
+    if (made === undefined) src.goBack(at, lines);
+    return made;
   }
 
   /** After the last object of a file: nothing of what it holds is kept. */
@@ -110,7 +110,11 @@ export class CompiledResources {
   private make({ type, shown }: Kind, own: unknown, wrapping: Wrapping): Made | undefined {
     if (typeof own !== "string" || own === "") return undefined;
     const { references } = encoding;
-    const content = { body: this.slabs.take(encoding), references: references.length === 0 ? none : references };
+    // A copy is as long as it must be; to what is pushed, room for many is added.
+    const content = {
+      body: this.slabs.take(encoding),
+      references: references.length === 0 ? none : references.slice(),
+    };
     const made = makeResource(type, own, wrapping, () => content);
     return { resource: this.reading.views ? detached(made) : made, type: shown };
   }
@@ -118,8 +122,8 @@ export class CompiledResources {
   /** What kind of object comes next. */
   private kindNext(src: JsonBytes): Kind | undefined {
     const { lately } = this;
-    for (const kind of lately) if (kind.head !== undefined && src.passes(kind.head)) return kind;
-    const start = src.at;
+    for (const kind of lately) if (kind.head !== undefined && src.passes(kind.head, kind.headLines)) return kind;
+    const { at: start, lines: before } = src;
     if (src.bytes[start] !== 0x7b) return undefined;
     src.at += 1;
     src.space();
@@ -128,7 +132,10 @@ export class CompiledResources {
     src.space();
     const kind = this.kindOf(src.text());
     if (kind === undefined) return undefined;
-    if (src.at - start <= longestHead) kind.head = src.since(start);
+    if (src.at - start <= longestHead) {
+      kind.head = src.since(start);
+      kind.headLines = src.lines - before;
+    }
     this.lately = [kind, ...lately.filter((one) => one !== kind)].slice(0, mostLately);
     return kind;
   }
@@ -157,8 +164,10 @@ export class CompiledResources {
           shown: shownType(this.reading, url),
           read: readersOf(this.reading.registry).typed(schema, nameField),
           head: undefined,
+          headLines: 0,
         };
   }
 }
 
 const none: Resource["references"] = Object.freeze([]);
+const bare: Wrapping = {};

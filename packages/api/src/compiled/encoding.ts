@@ -22,6 +22,7 @@ export class Encoding {
   /** Values of the messages that are being written, those of the outer ones first. */
   readonly values: unknown[] = [];
   top = 0;
+  /** Those of one message only: who keeps them copies them. */
   references: Reference[] = [];
   /** Whether references are noted as often as they come: until `eachOnce`. */
   repeats = false;
@@ -37,7 +38,7 @@ export class Encoding {
     this.depth = 0;
     this.muted = 0;
     this.top = 0;
-    this.references = [];
+    if (this.references.length > 0) this.references.length = 0;
     this.repeats = false;
     this.started = 0;
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);

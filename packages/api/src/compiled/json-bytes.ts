@@ -8,13 +8,23 @@ const longNumber = 16;
 /** Far deeper than what is read here, and far from where `JSON.parse` ends. */
 const deepest = 100;
 
+/** `toString` looks at its arguments for longer than it takes to cut out a name. */
+interface TextBytes extends Buffer {
+  latin1Slice(from: number, to: number): string;
+}
+
 /** The text of a JSON file, in ASCII, and how far it was read. Where something stands that is not expected, reading gives up. */
 export class JsonBytes {
   at = 0;
-  readonly bytes: Buffer;
+  /** How many ends of lines were passed over. */
+  lines = 0;
+  readonly bytes: TextBytes;
+  /** Where the line begins that was asked for last, and how many are before it. */
+  private lineStart = 0;
+  private placedLines = 0;
 
   constructor(bytes: Buffer) {
-    this.bytes = bytes;
+    this.bytes = bytes as TextBytes;
   }
 
   /** Skips white space. The character behind it; 0 at the end. */
@@ -22,17 +32,40 @@ export class JsonBytes {
     const { bytes } = this;
     let { at } = this;
     let code = bytes[at];
-    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = bytes[++at];
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      if (code === 0x0a) this.lines += 1;
+      code = bytes[++at];
+    }
     this.at = at;
     return code ?? 0;
   }
 
-  /** Passes over exactly these characters, if they come next. */
-  passes(expected: Uint8Array): boolean {
+  /** The place of the next character, as people count. */
+  place(): { readonly line: number; readonly column: number } {
+    const { bytes, at, lines } = this;
+    // Of a line that is as long as the file, only what is new is looked at.
+    if (lines !== this.placedLines) {
+      let start = at;
+      while (bytes[start - 1] !== 0x0a) start -= 1;
+      this.placedLines = lines;
+      this.lineStart = start;
+    }
+    return { line: lines + 1, column: at - this.lineStart + 1 };
+  }
+
+  /** Takes back what was passed over since a place. */
+  goBack(at: number, lines: number): void {
+    this.at = at;
+    this.lines = lines;
+  }
+
+  /** Passes over exactly these characters, of which so many end lines, if they come next. */
+  passes(expected: Uint8Array, lines: number): boolean {
     const { bytes, at } = this;
     const { length } = expected;
     for (let index = 0; index < length; index += 1) if (bytes[at + index] !== expected[index]) return false;
     this.at = at + length;
+    this.lines += lines;
     return true;
   }
 
@@ -59,7 +92,7 @@ export class JsonBytes {
   /** What a string without escapes says. */
   text(): string {
     const from = this.at + 1;
-    return this.bytes.toString("latin1", from, this.plainString());
+    return this.bytes.latin1Slice(from, this.plainString());
   }
 
   /** Whether what was passed last ends here: behind a number more digits might come. */
@@ -78,7 +111,7 @@ export class JsonBytes {
     while (isWordPart(bytes[end] ?? 0)) end += 1;
     if (end === at || end - at >= longNumber) giveUp();
     this.at = end;
-    return parsed(bytes.toString("latin1", at, end));
+    return parsed(bytes.latin1Slice(at, end));
   }
 
   /** Passes over an object or a list. Returns how many keys are in it. */
@@ -89,8 +122,9 @@ export class JsonBytes {
     let keys = 0;
     for (; ; at += 1) {
       const code = bytes[at] ?? giveUp();
-      if (code <= 0x20) continue;
-      if (code === quote) at = this.endOfString(at);
+      if (code === 0x0a) this.lines += 1;
+      else if (code <= 0x20) continue;
+      else if (code === quote) at = this.endOfString(at);
       else if (code === 0x3a) keys += 1;
       else if (code === 0x7b || code === 0x5b) {
         depth += 1;
@@ -111,15 +145,22 @@ export class JsonBytes {
   private nested(): unknown {
     const from = this.at;
     const keys = this.skipNested();
-    const value = parsed(this.bytes.toString("latin1", from, this.at));
+    const value = parsed(this.bytes.latin1Slice(from, this.at));
     return countKeys(value) === keys ? value : giveUp();
   }
 
   private string(): unknown {
     const from = this.at;
-    const end = this.endOfString(from);
+    const { bytes } = this;
+    let end = from + 1;
+    for (let code = bytes[end] ?? 0; code >= 0x20 && code !== slash; code = bytes[++end] ?? 0) {
+      if (code !== quote) continue;
+      this.at = end + 1;
+      return bytes.latin1Slice(from + 1, end);
+    }
+    end = this.endOfString(from);
     this.at = end + 1;
-    return parsed(this.bytes.toString("latin1", from, end + 1));
+    return parsed(bytes.latin1Slice(from, end + 1));
   }
 
   private endOfString(start: number): number {

@@ -21,23 +21,26 @@ export interface Memo {
   /** How deep the message was. */
   depth: number;
   misses: number;
+  /** How many ends of lines are in the text. */
+  lines: number;
 }
 
 export function createMemo(): Memo {
-  return { text: undefined, value: undefined, written: undefined, depth: 0, misses: 0 };
+  return { text: undefined, value: undefined, written: undefined, depth: 0, misses: 0, lines: 0 };
 }
 
 /** Reads a value and writes the field. Returns the value. */
 export function writeRemembered(memo: Memo, out: Encoding, src: JsonBytes, write: WriteField): unknown {
   const { text, written } = memo;
   const from = src.at;
-  if (text !== undefined && written !== undefined && out.depth <= memo.depth && src.passes(text)) {
+  const before = src.lines;
+  if (text !== undefined && written !== undefined && out.depth <= memo.depth && src.passes(text, memo.lines)) {
     if (src.bytes[src.at - 1] === quote || src.isEnd()) {
       out.copy(written);
       memo.misses = 0;
       return memo.value;
     }
-    src.at = from;
+    src.goBack(from, before);
   }
   const value = src.value();
   // It means mostly that nothing is set.
@@ -48,6 +51,7 @@ export function writeRemembered(memo: Memo, out: Encoding, src: JsonBytes, write
   if (memo.misses >= mostMisses || src.at - from > longest) return value;
   memo.misses += 1;
   memo.text = src.since(from);
+  memo.lines = src.lines - before;
   memo.value = value;
   // Where references do not count, nobody knows whether there are any.
   memo.written = out.references.length === length && out.muted === 0 ? out.since(start) : undefined;

@@ -44,7 +44,10 @@ export function createReadMessage(
     let shape = root;
     for (;;) {
       const { ahead } = shape;
-      const next = ahead !== undefined && src.passes(ahead) ? shape.aheadNext : lookAhead(shape, root, src, after);
+      const next =
+        ahead !== undefined && src.passes(ahead, shape.aheadLines)
+          ? shape.aheadNext
+          : lookAhead(shape, root, src, after);
       if (next === undefined) break;
       shape = next;
       out.begin();
@@ -71,6 +74,7 @@ export function createReadMessage(
 /** Reads what is between two values, or behind the last. Undefined: the object ended. */
 function lookAhead(shape: Shape, root: Shape, src: JsonBytes, after: Shapes["after"]): Shape | undefined {
   const from = src.at;
+  const before = src.lines;
   let code = src.space();
   let next: Shape | undefined;
   if (code === 0x7d) {
@@ -90,6 +94,7 @@ function lookAhead(shape: Shape, root: Shape, src: JsonBytes, after: Shapes["aft
   }
   if (src.at - from <= longestAhead) {
     shape.ahead = src.since(from);
+    shape.aheadLines = src.lines - before;
     shape.aheadNext = next;
   }
   return next;

@@ -53,6 +53,8 @@ export interface Shape {
   order: Order | undefined;
   /** What came last in a text behind the value, up to the next one's or the object's end. */
   ahead: Uint8Array | undefined;
+  /** How many lines end in it. */
+  aheadLines: number;
   /** What it led to; undefined is the end. */
   aheadNext: Shape | undefined;
   /** The value that was read last. */
@@ -69,6 +71,7 @@ function createShape(parent: Shape | undefined, key: string, member: Member | un
     next: new Map(),
     order: undefined,
     ahead: undefined,
+    aheadLines: 0,
     aheadNext: undefined,
     memo: createMemo(),
   };

@@ -12,6 +12,9 @@ export interface Entry {
 /** A change of one layer, not yet made. */
 export interface LayerChange {
   readonly update: LayerUpdate;
+  /** The places of what the update upserts, and of what it removes, in its order. */
+  readonly upserted: readonly Place[];
+  readonly removed: readonly Place[];
   /** Places that hold the same as before once it is made. */
   readonly done: readonly Place[];
 }
@@ -21,9 +24,11 @@ interface Place {
   readonly type: ResourceType;
   readonly key: Resource["key"];
   /** What a file says; undefined where none does. */
-  entry: Entry | undefined;
+  entry: PositionedResource | undefined;
+  /** Which file, relative to the directory. */
+  file: string;
   /** What else is said of the same name, which is a mistake, by file; undefined: nothing. A folder of copies may have thousands of them. */
-  others: Map<string, Entry[]> | undefined;
+  others: Map<string, PositionedResource[]> | undefined;
   applied: Resource | undefined;
   /** Whether its entries changed since they were applied. */
   isTouched: boolean;
@@ -53,8 +58,8 @@ export class LayerIndex {
   }
 
   add(file: string, resources: readonly PositionedResource[]): void {
-    for (const { resource, where } of resources) {
-      const entry = { resource, where, file };
+    for (const entry of resources) {
+      const { resource } = entry;
       const places = this.#placesOf(resource.type.typeUrl);
       let place = places.get(resource.key);
       if (place === undefined) {
@@ -62,6 +67,7 @@ export class LayerIndex {
           type: resource.type,
           key: resource.key,
           entry,
+          file,
           others: undefined,
           applied: undefined,
           isTouched: false,
@@ -69,6 +75,7 @@ export class LayerIndex {
         places.set(resource.key, place);
       } else if (place.entry === undefined) {
         place.entry = entry;
+        place.file = file;
       } else {
         place.others ??= new Map();
         const ofFile = place.others.get(file);
@@ -85,7 +92,7 @@ export class LayerIndex {
       const place = this.#places.get(resource.type.typeUrl)?.get(resource.key);
       if (place === undefined) continue;
       place.others?.delete(file);
-      if (place.entry?.file === file) place.entry = takeNext(place);
+      if (place.entry !== undefined && place.file === file) takeNext(place);
       if (place.others?.size === 0) {
         place.others = undefined;
         this.#doubled.delete(place);
@@ -111,34 +118,40 @@ export class LayerIndex {
   change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): LayerChange | undefined {
     const upsert: Resource[] = [];
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
+    const upserted: Place[] = [];
+    const removed: Place[] = [];
     const done: Place[] = [];
     for (const place of this.#touched) {
       const { applied } = place;
       const entries = leftOut.size === 0 ? none : entriesOf(place);
       const entry = leftOut.size === 0 ? place.entry : entries.find(({ file }) => !leftOut.has(file));
-      if (entry !== undefined && entry.resource.version !== applied?.version)
+      if (entry !== undefined && entry.resource.version !== applied?.version) {
         upsert.push(kind === "patch" ? withOwnBody(entry.resource) : entry.resource);
-      if (entry === undefined && applied !== undefined) remove.push({ type: applied.type, name: applied.key });
+        upserted.push(place);
+      }
+      if (entry === undefined && applied !== undefined) {
+        remove.push({ type: applied.type, name: applied.key });
+        removed.push(place);
+      }
       if (!entries.some(({ file }) => leftOut.has(file))) done.push(place);
     }
     const nothing = upsert.length === 0 && remove.length === 0 && kind === "patch";
     const update: LayerUpdate =
       kind === "replace" ? { layer: this.layer, kind, upsert } : { layer: this.layer, kind, upsert, remove };
-    return nothing && done.length === 0 ? undefined : { update, done };
+    return nothing && done.length === 0 ? undefined : { update, upserted, removed, done };
   }
 
   /** The change was made. */
-  commit({ update, done }: LayerChange): void {
+  commit({ update, upserted, removed, done }: LayerChange): void {
     const added = new Map<ResourceType, number>();
-    const note = (type: ResourceType, key: Resource["key"], resource: Resource | undefined): void => {
-      const place = this.#places.get(type.typeUrl)?.get(key);
-      if (place === undefined) return;
-      const difference = (resource === undefined ? 0 : 1) - (place.applied === undefined ? 0 : 1);
-      place.applied = resource;
-      if (difference !== 0) added.set(type, (added.get(type) ?? 0) + difference);
-    };
-    for (const { type, name } of update.remove ?? []) note(type, name, undefined);
-    for (const resource of update.upsert) note(resource.type, resource.key, resource);
+    for (const place of removed) {
+      place.applied = undefined;
+      added.set(place.type, (added.get(place.type) ?? 0) - 1);
+    }
+    for (const [index, place] of upserted.entries()) {
+      if (place.applied === undefined) added.set(place.type, (added.get(place.type) ?? 0) + 1);
+      place.applied = update.upsert[index];
+    }
     for (const [type, difference] of added) this.#count(type, difference);
     for (const place of done) {
       place.isTouched = false;
@@ -170,19 +183,26 @@ export class LayerIndex {
   }
 }
 
-function entriesOf({ entry, others }: Place): readonly Entry[] {
+function entriesOf({ entry, file, others }: Place): readonly Entry[] {
   if (entry === undefined) return none;
-  return others === undefined ? [entry] : [entry, ...[...others.values()].flat()];
+  const first = { resource: entry.resource, where: entry.where, file };
+  return others === undefined ? [first] : [first, ...Array.from(others).flatMap(ofFile)];
 }
 
-/** The entry that follows on one that is gone. */
-function takeNext({ others }: Place): Entry | undefined {
-  for (const [file, [entry, ...more]] of others ?? []) {
-    if (more.length === 0) others?.delete(file);
-    else others?.set(file, more);
-    return entry;
+function ofFile([file, entries]: readonly [string, readonly PositionedResource[]]): readonly Entry[] {
+  return entries.map(({ resource, where }) => ({ resource, where, file }));
+}
+
+/** Puts the entry that follows in the place of one that is gone. */
+function takeNext(place: Place): void {
+  place.entry = undefined;
+  for (const [file, [entry, ...more]] of place.others ?? []) {
+    if (more.length === 0) place.others?.delete(file);
+    else place.others?.set(file, more);
+    place.entry = entry;
+    place.file = file;
+    return;
   }
-  return undefined;
 }
 
 /**
