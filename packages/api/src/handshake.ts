@@ -1,6 +1,8 @@
-import { XdskitError } from "@xdskit/api";
+import { isIP, type Socket } from "node:net";
+import { type ConnectionOptions, checkServerIdentity, connect, type SecureContext } from "node:tls";
+import { XdskitError } from "./errors.js";
 
-const untrusted = "its certificate is not signed by anyone who is trusted (caFile)";
+const untrusted = "its certificate is not signed by anyone who is trusted (caFile, --tls-ca)";
 
 const explanations: Partial<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
@@ -10,11 +12,12 @@ const explanations: Partial<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
   CERT_HAS_EXPIRED: "its certificate is no longer valid",
   CERT_NOT_YET_VALID: "its certificate is not valid yet",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name (serverName)",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name (serverName, --tls-server-name)",
   ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS",
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: "it wants a certificate of the client (certificateFile, keyFile)",
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+    "it wants a certificate of the client (certificateFile and keyFile, --tls-cert and --tls-key)",
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE:
-    "it refuses, perhaps for want of a certificate of the client (certificateFile, keyFile)",
+    "it refuses, perhaps for want of a certificate of the client (certificateFile and keyFile, --tls-cert and --tls-key)",
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: "it does not trust the client's certificate",
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: "it refuses the client's certificate",
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: "the client's certificate is no longer valid",
@@ -27,4 +30,43 @@ export function explainHandshake(error: unknown, server: string, stale: XdskitEr
   const why = `TLS with ${server} failed: ${words}${code === undefined || words === code ? "" : ` [${code}]`}`;
   const more = stale === undefined ? "" : `; the files on disk could not be used: ${stale.message}`;
   return XdskitError.of("XDSKIT_TLS_HANDSHAKE", `${why}${more}`, {}, { cause: error });
+}
+
+/** Whom a client speaks to, and that the certificate must be for that name or IP address. */
+export function identityOf(server: string): Required<Pick<ConnectionOptions, "servername" | "checkServerIdentity">> {
+  return {
+    // RFC 6066 knows names alone.
+    servername: isIP(server) === 0 ? server : "",
+    checkServerIdentity: (_, certificate) => checkServerIdentity(server, certificate),
+  };
+}
+
+/** What a handshake is made with. */
+export interface Handshake {
+  readonly context: SecureContext;
+  /** The name that the certificate must have, or the IP address. */
+  readonly server: string;
+  /** Why older certificates than those on disk are used. */
+  readonly stale: XdskitError | undefined;
+}
+
+/** TLS over a connection, for HTTP/2. Rejects with an XdskitError (XDSKIT_TLS_HANDSHAKE); so does what breaks the connection later say in its message, where that is TLS. */
+export function shakeHands(socket: Socket, { context, server, stale }: Handshake): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const options = { socket, secureContext: context, ALPNProtocols: ["h2"], ...identityOf(server) };
+    const secure = connect(options, () => {
+      secure.off("close", closed);
+      resolve(secure);
+    });
+    const failed = (error: NodeJS.ErrnoException) => {
+      const explained = explainHandshake(error, server, stale);
+      // With TLS 1.3 a server refuses only when its client thinks already that all is well: what speaks HTTP/2 by then repeats OpenSSL's words, which nobody understands.
+      if (error.code?.startsWith("ERR_SSL_") === true) error.message = explained.message;
+      reject(explained);
+    };
+    const closed = () => failed(new Error("the server closed the connection"));
+    secure.once("close", closed);
+    // Stays: an error of a socket that nobody listens to would end the process.
+    secure.on("error", failed);
+  });
 }

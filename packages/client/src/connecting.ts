@@ -1,13 +1,11 @@
 // For who speaks to servers over a transport of its own (`@xdskit/client/connecting`): what the client says of itself and how it proves who it is. Loads no gRPC.
-import { isIP } from "node:net";
-import { type ConnectionOptions, checkServerIdentity } from "node:tls";
+import type { ConnectionOptions } from "node:tls";
 import { toBinary } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import { createTlsReader } from "@xdskit/api/tls-files";
+import { createTlsReader, explainHandshake, identityOf } from "@xdskit/api/tls-files";
 import { clientNode } from "./client-node.js";
 import type { GrpcServerSettings, NodeSettings } from "./client-options.js";
 import { type Headers, readToken, refuseTokenInPlaintext } from "./credentials/call-headers.js";
-import { explainHandshake } from "./credentials/handshake-error.js";
 import { hostOf } from "./credentials/host-of.js";
 
 /** A node as its requests carry it: serialized, with what the client can do. */
@@ -35,13 +33,7 @@ export function createConnecting(settings: GrpcServerSettings): Connecting {
     async tls() {
       if (reader === undefined) return undefined;
       const { context } = await reader.read();
-      return {
-        secureContext: context,
-        ALPNProtocols: ["h2"],
-        // RFC 6066 knows names alone.
-        servername: isIP(name) === 0 ? name : "",
-        checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
-      };
+      return { secureContext: context, ALPNProtocols: ["h2"], ...identityOf(name) };
     },
     async headers() {
       const headers: Headers = tokenFile === undefined ? {} : { authorization: await readToken(tokenFile) };

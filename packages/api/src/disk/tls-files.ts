@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { XdskitError } from "../errors.js";
 
+export { explainHandshake, identityOf, shakeHands } from "../handshake.js";
+
 /** Where certificates are, in PEM form. */
 export interface TlsPaths {
   /** Who is trusted. */

@@ -1,12 +1,8 @@
-import type { Socket } from "node:net";
-import { isIP } from "node:net";
-import { type ConnectionOptions, checkServerIdentity, connect } from "node:tls";
 import { CallCredentials, ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
 import { XdskitError } from "@xdskit/api";
-import { createTlsReader, type TlsFiles, type TlsReader } from "@xdskit/api/tls-files";
+import { createTlsReader, shakeHands, type TlsFiles, type TlsReader } from "@xdskit/api/tls-files";
 import type { GrpcServerSettings } from "../client-options.js";
 import { readToken, refuseTokenInPlaintext } from "./call-headers.js";
-import { explainHandshake } from "./handshake-error.js";
 import { hostOf } from "./host-of.js";
 
 /** How a gRPC server is reached, and what each stream carries. */
@@ -83,32 +79,14 @@ class FileCredentials extends ChannelCredentials {
       },
       async connect(socket) {
         files ??= await reader.read();
-        return { socket: await handshake(socket, files, serverName, reader), secure: true };
+        const { context } = files;
+        return {
+          socket: await shakeHands(socket, { context, server: serverName, stale: reader.problem }),
+          secure: true,
+        };
       },
       getCallCredentials: () => callCredentials ?? CallCredentials.createEmpty(),
       destroy() {},
     };
   }
-}
-
-function handshake(socket: Socket, files: TlsFiles, serverName: string, reader: TlsReader): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const options: ConnectionOptions = {
-      socket,
-      secureContext: files.context,
-      ALPNProtocols: ["h2"],
-      // RFC 6066 knows names alone.
-      servername: isIP(serverName) === 0 ? serverName : "",
-      checkServerIdentity: (_, certificate) => checkServerIdentity(serverName, certificate),
-    };
-    const secure = connect(options, () => {
-      secure.off("close", closed);
-      resolve(secure);
-    });
-    const failed = (error: unknown) => reject(explainHandshake(error, serverName, reader.problem));
-    const closed = () => failed(new Error("the server closed the connection"));
-    secure.once("close", closed);
-    // Stays: an error of a socket that nobody listens to would end the process.
-    secure.on("error", failed);
-  });
 }

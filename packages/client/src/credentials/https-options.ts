@@ -1,6 +1,5 @@
-import { isIP } from "node:net";
 import { XdskitError } from "@xdskit/api";
-import { createTlsReader } from "@xdskit/api/tls-files";
+import { createTlsReader, identityOf } from "@xdskit/api/tls-files";
 import type { RestServerSettings } from "../client-options.js";
 import { hostOf } from "./host-of.js";
 
@@ -27,6 +26,6 @@ export function httpsOptionsOf({ url, tls }: RestServerSettings): () => Promise<
   const name = tls.serverName ?? hostOf(new URL(url).host);
   return async () => {
     const { ca, certificate, key } = await reader.read();
-    return { ca, cert: certificate, key, servername: isIP(name) === 0 ? name : "" };
+    return { ca, cert: certificate, key, servername: identityOf(name).servername };
   };
 }

@@ -9,6 +9,7 @@ import type { NodeMatcherSchema } from "@xdskit/api/envoy/type/matcher/v3/node";
 import { createTlsReader, type TlsPaths } from "@xdskit/api/tls-files";
 import { type Address, formatAddress } from "../address.js";
 import { matchesGlob } from "../glob.js";
+import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, summaryFeature } from "./service-name.js";
 
 export { readTypeSummary, type TypeSummary } from "./type-summary.js";
@@ -57,15 +58,15 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
 
   async function connect(): Promise<Client> {
     let channel: ChannelCredentials = credentials.createInsecure();
-    if (reader !== undefined) channel = credentials.createFromSecureContext((await reader.read()).context);
-    if (closed) throw new StatusError(status.CANCELLED, "the client is closed");
     const name = tls?.serverName;
+    if (reader !== undefined) channel = new SecureChannel(await reader.read(), name ?? address.host);
+    if (closed) throw new StatusError(status.CANCELLED, "the client is closed");
     connected ??= new Client(formatAddress(address), channel, {
       "grpc.max_receive_message_length": mostBytes,
       // A server that comes back is to be found at the next question, not after two minutes.
       "grpc.max_reconnect_backoff_ms": 1_000,
       "grpc.use_local_subchannel_pool": 1,
-      ...(name === undefined ? {} : { "grpc.ssl_target_name_override": name, "grpc.default_authority": name }),
+      ...(name === undefined ? {} : { "grpc.default_authority": name }),
     });
     return connected;
   }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { connect } from "node:net";
-import { describe, it } from "node:test";
+import { connect, Server } from "node:net";
+import { describe, it, mock } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
@@ -11,7 +11,7 @@ import { createServer, type ServerEvent, type ServerOptions, type XdsServer } fr
 import { contentLines, createAuthority } from "../../../client/src/testing/certificates.js";
 import { manualClock } from "../../../server/src/testing/manual-clock.js";
 import { waitFor, within } from "../../../server/src/testing/wait-for.js";
-import { xdskit } from "../testing/command.js";
+import { type Ended, xdskit } from "../testing/command.js";
 import { clusterYaml, type TestFolder, testFolder } from "../testing/folder.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { clustersByGrpc, serialAt, statusByRest } from "../testing/tls-client.js";
@@ -171,6 +171,34 @@ describe("a server's certificates", () => {
     assert.ok(told.every(({ notBefore, notAfter }) => notBefore < notAfter));
   });
 
+  it("are the newest for REST too where they are renewed while gRPC begins to listen", async () => {
+    await using folder = await testFolder(files);
+    const clock = manualClock();
+    const server = createServer({ clock, tls: paths(folder) });
+    const renewed = new Promise<void>((resolve) => {
+      server.on(({ kind }) => kind === "certificates-renewed" && resolve());
+    });
+    const listening = mock.method(Server.prototype, "listen", function (this: Server, ...args: never[]) {
+      listening.mock.restore();
+      void (async () => {
+        await folder.write("own.pem", later.certificate);
+        await folder.write("own.key", later.key);
+        clock.advance(2_000);
+        await within("the renewal", renewed);
+        this.listen(...args);
+      })();
+      return this;
+    });
+    try {
+      const { grpc, rest } = await server.listen({ grpc: "127.0.0.1:0", rest: "127.0.0.1:0" });
+      for (const address of [grpc, rest])
+        assert.equal(await serialAt(Number(address.split(":")[1]), nobody), later.serial);
+    } finally {
+      listening.mock.restore();
+      await server.close({ timeoutMs: 500 });
+    }
+  });
+
   it("stand in the settings of a relay, relative to them, and those who ask show theirs", async () => {
     await using folder = await testFolder({
       ...{ ...files, "cds.yaml": `resources:\n- ${clusterYaml("a").trim().replaceAll("\n", "\n  ")}\n` },
@@ -204,6 +232,43 @@ describe("a server's certificates", () => {
     const unknown = await inProcessEnds(...ask, "--tls-ca", at("clients.pem"), "--timeout", "2s");
     assert.notEqual(unknown.status, 0);
     await relay.seen(/connection refused.*it showed no certificate/, "err");
+  });
+
+  it("are asked for and told of in words of ours by those who ask an IP address, and who have none of their own", async () => {
+    const { certificate, key } = authority.issue("localhost", "IP:127.0.0.1");
+    const { certificate: other } = createAuthority("another");
+    await using folder = await testFolder({ ...files, "own.pem": certificate, "own.key": key, "other.pem": other });
+    await using serving = await serve({ tls: mutual(folder) });
+    const at = (name: string) => `${folder.path}/${name}`;
+    const server = ["--server", `127.0.0.1:${serving.grpc}`];
+    const pair = ["--tls-cert", at("own.pem"), "--tls-key", at("own.key")];
+    const ask = async (...args: readonly string[]) => {
+      await using running = xdskit(...args);
+      return await running.ended();
+    };
+    const trusting = [...server, "--tls-ca", at("clients.pem")];
+    /** The server's words may be lost, where it closes the connection upon what it was sent meanwhile. */
+    const untilTold = async (attempts = 10): Promise<Ended> => {
+      const ended = await ask("status", ...trusting);
+      return attempts === 0 || ended.err.includes("TLS with") ? ended : await untilTold(attempts - 1);
+    };
+    const [known, bare, unknown, asked] = await Promise.all([
+      ask("status", ...trusting, ...pair),
+      untilTold(),
+      ask("status", ...server, "--tls-ca", at("other.pem"), ...pair),
+      ask("get", "--type", "cluster", ...trusting, "--timeout", "4s"),
+    ]);
+    assert.deepEqual([known.status, known.out, known.err], [0, "no nodes\n", ""]);
+    for (const { status, out, err } of [bare, asked]) {
+      assert.deepEqual([status, out], [1, ""]);
+      assert.match(
+        err,
+        /TLS with 127\.0\.0\.1 failed: it wants a certificate of the client \(.*--tls-cert and --tls-key\)/,
+      );
+    }
+    assert.match(unknown.err, /not signed by anyone who is trusted \(caFile, --tls-ca\)/);
+    for (const { err } of [bare, unknown, asked])
+      assert.doesNotMatch(err, /DEP0123|SSL routines|error:0A|nobody answers/);
   });
 
   it("keep the command from starting where they cannot be used, which it says with the file", async () => {

@@ -8,10 +8,10 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { XdskitError } from "@xdskit/api";
+import { explainHandshake } from "@xdskit/api/tls-files";
 import { awayError } from "../../client-errors.js";
 import type { RestServerSettings } from "../../client-options.js";
 import type { Clock } from "../../clock.js";
-import { explainHandshake } from "../../credentials/handshake-error.js";
 import { httpsOptionsOf } from "../../credentials/https-options.js";
 import { acceptedEncodings, readBody } from "./read-body.js";
 
