@@ -34,13 +34,17 @@ export interface Http2Bench {
   /** The socket says that it is full, or has room again. */
   room(has: boolean): void;
   sentBytes(stream: number): number;
+  /** Bytes that a full socket would keep of what was written last: all of a chunk's memory. */
+  keptBytes(): number;
+  /** Lets so many milliseconds go by. */
+  wait(ms: number): void;
   /** How often it wrote to the socket since the last call. */
   writes(): number;
   /** The data that went out on a stream. */
   outBytes(stream: number): string;
 }
 
-/** A connection that has shaken hands, if nothing else is asked for. Its clock stands still. */
+/** A connection that has shaken hands, if nothing else is asked for. Its clock stands still, but for `wait`. */
 export function http2Bench(options: { handshake?: boolean; streams?: number; settings?: Buffer } = {}): Http2Bench {
   const words: Word[] = [];
   const streams: ServerStream[] = [];
@@ -49,6 +53,8 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
   let finished = false;
   let room = true;
   let writes = 0;
+  let now = 0;
+  const kept = new Set<ArrayBufferLike>();
   const reader = createFrameReader((type, flags, stream, payload) => {
     const names = [
       "data",
@@ -85,13 +91,15 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
       slab: new Slab(),
       write(chunks) {
         writes += 1;
+        if (room) kept.clear();
+        else for (const { buffer } of chunks) kept.add(buffer);
         reader.receive(Buffer.concat(chunks));
         return room ? "gone" : "full";
       },
       finish() {
         finished = true;
       },
-      now: () => 0,
+      now: () => now,
       accept(_head, stream) {
         streams.push(stream);
         return handler();
@@ -106,6 +114,10 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
     send: (...frames) => connection.receive(Buffer.concat(frames)),
     out: () => words.splice(0),
     isFinished: () => finished,
+    keptBytes: () => Array.from(kept, ({ byteLength }) => byteLength).reduce((sum, bytes) => sum + bytes, 0),
+    wait(ms) {
+      now += ms;
+    },
     writes() {
       const before = writes;
       writes = 0;

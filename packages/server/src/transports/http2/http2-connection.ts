@@ -64,7 +64,7 @@ export class Http2Connection implements StreamOwner {
     this.#flood = new FloodGuard(host.now);
     this.#assembly = createHeaderAssembly(2 * limits.headerBytes);
     this.#output = new Output(host);
-    this.#sender = new Http2Sender(this.#output, this.#peer, this.#flood, this);
+    this.#sender = new Http2Sender(this.#output, this.#peer, this.#flood, this, host.now);
     this.#incoming = new IncomingFrames(this.#assembly, (type, flags, stream, payload) =>
       this.#frame(type, flags, stream, payload),
     );
@@ -90,6 +90,7 @@ export class Http2Connection implements StreamOwner {
   receive(bytes: Buffer): void {
     if (this.#isOver) return;
     this.#wasHeard = true;
+    this.#sender.heard();
     this.#output.begin();
     try {
       if (!this.#tookAlone(bytes)) {

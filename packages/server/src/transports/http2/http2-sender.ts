@@ -6,6 +6,12 @@ import type { Again } from "./outgoing-queue.js";
 import type { Output } from "./output.js";
 import type { PeerSettings } from "./peer-settings.js";
 
+/**
+ * Who says nothing for so many milliseconds after it was sent more than a frame may have stopped to read. What is written to its socket then may stay there, and
+ * all that it is a part of with it. Long enough that a fleet which is late with its acknowledgements costs no more than else.
+ */
+const silenceMs = 500;
+
 /** A frame of less is worth nothing where there was more to send. */
 const smallBytes = 1_024;
 
@@ -19,9 +25,19 @@ export class Http2Sender {
   #ready: Set<StreamState> | undefined;
   #window = defaultWindow;
   #isFlushing = false;
+  readonly #now: () => number;
+  /** When more than a frame was sent first of what the peer has not answered by anything. */
+  #silentSince: number | undefined;
 
   /** `owner` ends a stream whose last data went out, if trailers wait. */
-  constructor(output: Output, peer: PeerSettings, flood: FloodGuard, owner: Pick<StreamOwner, "end">) {
+  constructor(
+    output: Output,
+    peer: PeerSettings,
+    flood: FloodGuard,
+    owner: Pick<StreamOwner, "end">,
+    now: () => number,
+  ) {
+    this.#now = now;
     this.#output = output;
     this.#peer = peer;
     this.#flood = flood;
@@ -43,11 +59,23 @@ export class Http2Sender {
     stream.queue.push(new Uint8Array(prefix));
     stream.queue.push(again ?? body);
     stream.queue.push(tail);
+    this.#suspect(stream);
     while (isAlone && this.#canSend(stream)) this.#sendFrame(stream);
     this.#readyIfSo(stream);
     this.flush();
     stream.isFull = stream.queue.bytes > 0;
     return !stream.isFull;
+  }
+
+  /** The peer said something. */
+  heard(): void {
+    this.#silentSince = undefined;
+  }
+
+  #suspect({ queue }: StreamState): void {
+    const now = this.#now();
+    this.#silentSince ??= now;
+    if (now - this.#silentSince > silenceMs) queue.isSparing = true;
   }
 
   /** The peer takes so many bytes more on a stream, or less by new settings. Throws a StreamError. */
@@ -115,8 +143,11 @@ export class Http2Sender {
     const { queue } = stream;
     const length = Math.min(queue.bytes, stream.sendWindow, this.#window, this.#peer.frameBytes);
     this.#output.head(length, frameType.data, 0, stream.id);
+    const { isSparing } = queue;
     queue.move(this.#output, length);
     this.#sent(stream, length, queue.bytes === 0);
+    // The socket says at once that it is full, and gets no more.
+    if (isSparing) this.#output.flush();
   }
 
   #sent(stream: StreamState, length: number, isAll: boolean): void {

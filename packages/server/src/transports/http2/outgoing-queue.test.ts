@@ -51,3 +51,28 @@ it("goes on with the same bytes where those that it began with are gone", () => 
   }
   assert.ok(faded > 100, `${faded} times`);
 });
+
+it("leaves in the socket of who has been silent for long no more than a frame, and no part of what is large", () => {
+  const { streams, send, outBytes, room, keptBytes, wait } = http2Bench({ settings: setting(4, 10_000_000) });
+  send(open(1), frame(8, 0, 0, uint32(10_000_000)));
+  const [stream] = streams;
+  const responses = Array.from({ length: 3 }, (_, index) => Buffer.alloc(200_000, `${index}`));
+  const respond = (index: number) => {
+    const bytes = responses[index] as Buffer;
+    stream?.send(Buffer.alloc(0), bytes, Buffer.alloc(0), fading(bytes, 100, 1_000));
+  };
+  respond(0);
+  wait(1_000);
+  room(false);
+  respond(1);
+  assert.ok(keptBytes() > 0 && keptBytes() < 64_000, `${keptBytes()} bytes are kept`);
+  room(true);
+  // It reads again.
+  send(frame(8, 0, 0, uint32(1)));
+  room(false);
+  respond(2);
+  assert.equal(outBytes(1), Buffer.concat(responses.slice(0, 2)).toString("latin1") + outBytes(1).slice(400_000));
+  assert.ok(keptBytes() >= 200_000, "who reads is sent what is at hand");
+  room(true);
+  assert.equal(outBytes(1), Buffer.concat(responses).toString("latin1"));
+});

@@ -18,6 +18,8 @@ export class OutgoingQueue {
   /** What follows in the next part, once its bytes were gone: and what came of that and has not gone. */
   #rest: Iterator<Uint8Array> | undefined;
   #piece: Uint8Array = noBytes;
+  /** What can be made again is made again, whether it is at hand or not, so that nobody who keeps what comes out keeps all of it. */
+  isSparing = false;
   /** Bytes that wait. */
   bytes = 0;
 
@@ -59,12 +61,13 @@ export class OutgoingQueue {
     this.#rest = undefined;
     this.#piece = noBytes;
     this.bytes = 0;
+    this.isSparing = false;
   }
 
   /** So many bytes of the next part, from where it is. */
   #put(output: Output, part: Part, size: number): void {
     if (this.#rest === undefined) {
-      const bytes = part instanceof Uint8Array ? part : part.atHand;
+      const bytes = part instanceof Uint8Array ? part : this.isSparing ? undefined : part.atHand;
       if (bytes !== undefined) {
         const from = this.#offset;
         output.put(size === bytes.length ? bytes : bytes.subarray(from, from + size));
