@@ -36,7 +36,7 @@ export interface Connection extends Call {
 export interface ConnectionHandler {
   /** Its client has all that it asked for, and acknowledged it. Left out, or undefined: nobody knows. */
   readonly isSettled?: boolean | undefined;
-  /** One request, whole, as bytes. */
+  /** One request, whole, as bytes, which are only good until the call returns. */
   received(bytes: Uint8Array): void;
   /** There is room to write again. */
   drained(): void;

@@ -78,7 +78,8 @@ class StatusCall implements ServiceHandler {
     } else if (this.#waiting.length >= most.waiting || !this.#rate.take(performance.now())) {
       this.#end(statusCode.resourceExhausted, `more than ${most.perSecond} client status requests per second`);
     } else {
-      this.#waiting.push(bytes);
+      // They are only lent.
+      this.#waiting.push(new Uint8Array(bytes));
       this.#next();
     }
   }

@@ -67,7 +67,8 @@ class ReflectionStream implements ServiceHandler {
       this.#waiting.length = 0;
       return;
     }
-    this.#waiting.push(bytes);
+    // They are only lent.
+    this.#waiting.push(new Uint8Array(bytes));
     this.#work();
   }
 

@@ -111,7 +111,7 @@ export function http2Bench(options: { handshake?: boolean; streams?: number; set
     connection,
     streams,
     told,
-    send: (...frames) => connection.receive(Buffer.concat(frames)),
+    send: (...frames) => lend(connection, Buffer.concat(frames)),
     out: () => words.splice(0),
     isFinished: () => finished,
     keptBytes: () => Array.from(kept, ({ byteLength }) => byteLength).reduce((sum, bytes) => sum + bytes, 0),
@@ -163,3 +163,10 @@ export const proper: [string, string][] = [
   [":scheme", "http"],
   [":path", "/"],
 ];
+
+/** Lets a connection read bytes that are good only until it has, as sockets do. */
+export function lend(connection: Http2Connection, bytes: Uint8Array): void {
+  const lent = Buffer.from(bytes);
+  connection.receive(lent);
+  lent.fill(0xdb);
+}

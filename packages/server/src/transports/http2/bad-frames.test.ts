@@ -4,6 +4,7 @@ import {
   data,
   fields,
   http2Bench,
+  lend,
   open,
   preface,
   proper,
@@ -282,7 +283,7 @@ describe("what a peer must not send", () => {
       const { connection, out } = http2Bench();
       const all = Buffer.concat(frames as Uint8Array[]);
       if (all.length > 20_000) return;
-      for (let at = 0; at < all.length; at += 1) connection.receive(all.subarray(at, at + 1));
+      for (let at = 0; at < all.length; at += 1) lend(connection, all.subarray(at, at + 1));
       assert.deepEqual(out(), expected);
     });
   }

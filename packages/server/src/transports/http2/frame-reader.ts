@@ -6,7 +6,7 @@ export type FrameReceiver = (type: number, flags: number, stream: number, payloa
 
 /** Cuts the bytes of a connection into frames, however they come. */
 export interface FrameReader {
-  /** Throws a ConnectionError for a frame that is too large, and what the receiver throws. */
+  /** Throws a ConnectionError for a frame that is too large, and what the receiver throws. What has to wait for the rest is copied. */
   receive(bytes: Buffer): void;
   /** Bytes of a frame of which the rest has not come. */
   readonly waiting: number;
@@ -38,7 +38,11 @@ export function createFrameReader(receive: FrameReceiver, most = defaultFrameByt
     waiting += chunk.length;
     // Joined only once it is a frame, so that one that comes byte by byte costs no copy each.
     const needed = neededOf(parts, waiting, most);
-    if (waiting < needed) return chunk.length;
+    if (waiting < needed) {
+      // It is only lent.
+      parts.push(Buffer.from(parts.pop() as Buffer));
+      return chunk.length;
+    }
     const whole = Buffer.concat(parts, needed);
     parts = [];
     waiting = 0;

@@ -16,6 +16,7 @@ import type { ConnectionLimits } from "./connection-host.js";
 import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { Http2Connection } from "./http2-connection.js";
 import { Slab } from "./output.js";
+import { createSharedReads } from "./shared-reads.js";
 import { createTurnBudget } from "./turn-budget.js";
 import { writeToSocket } from "./write-to-socket.js";
 
@@ -74,6 +75,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
   /** Below TLS; `connections` has those that got through their handshakes. */
   const strangers: ReadonlySet<Socket>[] = [];
   const slab = new Slab();
+  const readShared = createSharedReads();
   const budget = createTurnBudget();
   let held = 0;
   let isClosing = false;
@@ -142,10 +144,17 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       },
       keepalive,
     );
-    socket.on("data", (bytes: Buffer) => {
+    const later = (bytes: Buffer) => budget.spend(socket, !connection.isOpen, () => receive(bytes));
+    const isShared = readShared(socket, (bytes) => {
       if (budget.hasTime(socket)) receive(bytes);
-      else budget.spend(socket, !connection.isOpen, () => receive(bytes));
+      else later(Buffer.from(bytes));
     });
+    if (!isShared) {
+      socket.on("data", (bytes: Buffer) => {
+        if (budget.hasTime(socket)) receive(bytes);
+        else later(bytes);
+      });
+    }
     socket.on(
       "drain",
       guarded(() => connection.drained()),
