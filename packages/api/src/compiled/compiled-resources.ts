@@ -1,44 +1,22 @@
-import type { DescField, JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors.js";
-import { detached, type FileReading, shownType } from "../file-reading.js";
-import { typeUrlPrefix } from "../identifiers.js";
+import { detached, type FileReading } from "../file-reading.js";
 import { makeResource, type Resource } from "../resource.js";
-import type { ResourceType } from "../resource-types/resource-type.js";
 import type { Wrapping } from "../wrapping.js";
 import { BodySlabs } from "./body-slabs.js";
 import { isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
 import type { JsonBytes } from "./json-bytes.js";
-import type { ReadMessage } from "./message-reader.js";
-import { type MessageWriter, writersOf } from "./message-writer.js";
-import { readersOf } from "./readers.js";
+import { type Kind, type Kinds, kindsOf } from "./kinds.js";
 
 /** What is asked of the reading of a file. */
 type Reading = Pick<FileReading, "registry" | "types" | "views">;
-
-/** One type's resources. */
-interface Kind {
-  readonly type: ResourceType;
-  readonly nameField: DescField;
-  /** As a place in a file calls it. */
-  readonly shown: string;
-  readonly writer: MessageWriter;
-  /** Out of a text; undefined where only its JSON can be read. */
-  readonly read: ReadMessage | undefined;
-  /** How its last object began, up to its type. */
-  head: Uint8Array | undefined;
-  headLines: number;
-}
 
 /** A resource, and how its type is called. */
 export interface Made {
   readonly resource: Resource;
   readonly type: string;
 }
-
-/** Of how many types objects may come in turn. */
-const mostLately = 4;
-const longestHead = 256;
 
 /** Nothing of it outlives the reading of a file: one is enough for all. */
 const encoding = new Encoding();
@@ -49,18 +27,17 @@ const encoding = new Encoding();
  */
 export class CompiledResources {
   private readonly reading: Reading;
-  private readonly kinds = new Map<string, Kind>();
+  private readonly kinds: Kinds;
   private readonly slabs = new BodySlabs();
-  /** Those of which objects came last, the very last one first. */
-  private lately: Kind[] = [];
 
   constructor(reading: Reading) {
     this.reading = reading;
+    this.kinds = kindsOf(reading);
   }
 
   /** The resource that an object with `"@type"` is, and how its type is called. Undefined: somebody else is to read it. */
   read(item: JsonObject, url: string, wrapping: Wrapping): Made | undefined {
-    const kind = this.kindOf(url);
+    const kind = this.kinds.of(url);
     if (kind === undefined || wrapping.problem !== undefined) return undefined;
     const { nameField, writer } = kind;
     const own = item[nameField.name] ?? item[nameField.jsonName];
@@ -85,7 +62,7 @@ export class CompiledResources {
     const { at, lines } = src;
     let made: Made | undefined;
     try {
-      const kind = this.kindNext(src);
+      const kind = this.kinds.next(src);
       src.goBack(at, lines);
       if (kind?.read === undefined) return undefined;
       encoding.start();
@@ -117,55 +94,6 @@ export class CompiledResources {
     };
     const made = makeResource(type, own, wrapping, () => content);
     return { resource: this.reading.views ? detached(made) : made, type: shown };
-  }
-
-  /** What kind of object comes next. */
-  private kindNext(src: JsonBytes): Kind | undefined {
-    const { lately } = this;
-    for (const kind of lately) if (kind.head !== undefined && src.passes(kind.head, kind.headLines)) return kind;
-    const { at: start, lines: before } = src;
-    if (src.bytes[start] !== 0x7b) return undefined;
-    src.at += 1;
-    src.space();
-    if (src.text() !== "@type" || src.space() !== 0x3a) return undefined;
-    src.at += 1;
-    src.space();
-    const kind = this.kindOf(src.text());
-    if (kind === undefined) return undefined;
-    if (src.at - start <= longestHead) {
-      kind.head = src.since(start);
-      kind.headLines = src.lines - before;
-    }
-    this.lately = [kind, ...lately.filter((one) => one !== kind)].slice(0, mostLately);
-    return kind;
-  }
-
-  private kindOf(url: string): Kind | undefined {
-    const known = this.kinds.get(url);
-    if (known !== undefined) return known;
-    const kind = this.findKind(url);
-    // A file may have many URLs that are no type's.
-    if (kind !== undefined) this.kinds.set(url, kind);
-    return kind;
-  }
-
-  private findKind(url: string): Kind | undefined {
-    const writer = writersOf(this.reading.registry).byUrl(url);
-    if (writer === undefined) return undefined;
-    const { schema } = writer;
-    const type = this.reading.types.byTypeUrl(`${typeUrlPrefix}${schema.typeName}`)?.type;
-    const nameField = schema.fields.find(({ localName }) => localName === type?.nameField);
-    return type === undefined || nameField === undefined
-      ? undefined
-      : {
-          type,
-          nameField,
-          writer,
-          shown: shownType(this.reading, url),
-          read: readersOf(this.reading.registry).typed(schema, nameField),
-          head: undefined,
-          headLines: 0,
-        };
   }
 }
 

@@ -25,7 +25,7 @@ const passing = new Set(["EIO", "EMFILE", "ENFILE", "EBUSY", "EAGAIN", "ESTALE",
  * opened is asked at once: that is a fifth of what a turn of the pool costs, and of many small files the turns are most of the cost.
  */
 export async function readWholeFile(path: string, maxBytes: number): Promise<FileBytes> {
-  const steps = reading(path, maxBytes, inThreadPool);
+  const steps = reading(path, maxBytes, inThreadPool, undefined);
   let step = steps.next();
   while (step.done !== true) {
     try {
@@ -40,9 +40,11 @@ export async function readWholeFile(path: string, maxBytes: number): Promise<Fil
 /**
  * The same at once, for a time when nothing else waits, such as a start: a small file costs a sixth, since a turn of the thread pool costs more than the
  * system calls that it makes.
+ *
+ * @param room where the bytes of a file that fits are put, until the next one comes there: memory for each of many files costs more than to read them
  */
-export function readWholeFileAtOnce(path: string, maxBytes: number): FileBytes {
-  const steps = reading(path, maxBytes, atOnce);
+export function readWholeFileAtOnce(path: string, maxBytes: number, room?: Uint8Array): FileBytes {
+  const steps = reading(path, maxBytes, atOnce, room);
   let step = steps.next();
   while (step.done !== true) step = steps.next(step.value);
   return step.value;
@@ -56,7 +58,12 @@ interface Calls<Answer> {
 }
 
 /** One reading, which goes on with what its calls answer. */
-function* reading<Answer>(path: string, maxBytes: number, calls: Calls<Answer>): Generator<Answer, FileBytes, number> {
+function* reading<Answer>(
+  path: string,
+  maxBytes: number,
+  calls: Calls<Answer>,
+  room: Uint8Array | undefined,
+): Generator<Answer, FileBytes, number> {
   let file: number | undefined;
   const began = Date.now();
   try {
@@ -64,7 +71,8 @@ function* reading<Answer>(path: string, maxBytes: number, calls: Calls<Answer>):
     const before = fs.fstatSync(file, { bigint: true });
     const refused = refusal(before, maxBytes);
     if (refused !== undefined) return refused;
-    const bytes = new Uint8Array(Number(before.size));
+    const size = Number(before.size);
+    const bytes = room !== undefined && size <= room.length ? room.subarray(0, size) : new Uint8Array(size);
     let length = 0;
     while (length < bytes.length) {
       const bytesRead = yield calls.read(file, bytes, length);

@@ -65,6 +65,9 @@ export interface FolderContentsOptions {
 /** How many files are held open at once: as many as are read by Node's thread pool, and as many that wait, so that it need not. */
 const parallel = 8;
 
+/** Files up to this size are read into the same memory, one after the other. */
+const roomForFiles = 1 << 20;
+
 /** How long files are read at once, in milliseconds, before whatever else is to be done has its turn. */
 const sliceMs = 20;
 
@@ -136,7 +139,9 @@ export class FolderContents {
     };
     const { fileBytes } = this.#options.limits;
     if (atOnce) {
-      await inSlices(stale, signal, (file) => take(file, readWholeFileAtOnce(file.realPath, fileBytes)));
+      // Nothing of a file's bytes is kept: what is made of them is copied.
+      const room = new Uint8Array(roomForFiles);
+      await inSlices(stale, signal, (file) => take(file, readWholeFileAtOnce(file.realPath, fileBytes, room)));
     } else {
       await eachOf(stale, parallel, async (file) => {
         if (!signal.aborted) take(file, await readWholeFile(file.realPath, fileBytes));
