@@ -10,7 +10,7 @@ import {
   validateMessage,
   XdskitError,
 } from "@xdskit/api";
-import type { ConfigRollout } from "./ledger/rollout.js";
+import type { ConfigArrival } from "./ledger/arrival.js";
 import type { LayerName, LayerUpdate } from "./source.js";
 import type { RolloutSettings } from "./views/rollout-settings.js";
 
@@ -37,7 +37,7 @@ export interface ChangeOptions {
 /**
  * One layer of resources that a program sets. Each call is one atomic change: it is applied whole, or an XdskitError is thrown
  * and nothing changed. Resources with the content that they had are sent to nobody. Calls in one turn of the event loop reach
- * clients as one change. Each says by its rollout how far it came.
+ * clients as one change. Each says by its arrival how far it came.
  */
 export interface ConfigLayer {
   readonly name: LayerName;
@@ -46,16 +46,16 @@ export interface ConfigLayer {
    * `Resource` (from `createResource`) can also have aliases and a TTL, and is taken as it is. Throws if a message is of no known type, has no
    * name or breaks a validation rule of its proto, and if a name appears twice for one type.
    */
-  set(resources: Iterable<Message | Resource>, options?: ChangeOptions): ConfigRollout;
+  set(resources: Iterable<Message | Resource>, options?: ChangeOptions): ConfigArrival;
   /** Changes only what is named. Throws as `set` does, and for an unknown type in `remove`. */
-  update(update: ConfigUpdate, options?: ChangeOptions): ConfigRollout;
+  update(update: ConfigUpdate, options?: ChangeOptions): ConfigArrival;
   /** `update` with `remove` only. */
-  remove(...resources: readonly ResourceSelector[]): ConfigRollout;
+  remove(...resources: readonly ResourceSelector[]): ConfigArrival;
   /**
    * Lets go of the layer: what it holds is removed from all groups, and nothing is kept of it, not even its name, while an emptied layer goes
    * on to cost memory. To set it again makes a new layer of this name. Does nothing if there is none.
    */
-  drop(): ConfigRollout;
+  drop(): ConfigArrival;
 }
 
 /** What programs set: the layer `default`, and as many more by name as a program wants. */
@@ -68,7 +68,7 @@ export interface Config extends ConfigLayer {
 export const defaultLayer: LayerName = "default";
 
 /** Applies what `read` gives to a layer, or refuses it whole: what `read` throws, or the server, is thrown. */
-export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => ConfigRollout;
+export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => ConfigArrival;
 
 /** How messages become resources. */
 export interface ConfigOptions {
@@ -82,7 +82,7 @@ export interface ConfigOptions {
 export function createConfig(
   options: ConfigOptions,
   apply: ApplyLayer,
-  drop: (layer: LayerName) => ConfigRollout,
+  drop: (layer: LayerName) => ConfigArrival,
 ): Config {
   const { types } = options;
   function layer(name: LayerName): ConfigLayer {

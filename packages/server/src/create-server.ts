@@ -13,11 +13,11 @@ import { answerFetch } from "./fetch.js";
 import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
+import type { ConfigArrival } from "./ledger/arrival.js";
+import { createArrivals } from "./ledger/arrivals.js";
 import { createLedger } from "./ledger/ledger.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
 import { momentOf } from "./ledger/moment.js";
-import type { ConfigRollout } from "./ledger/rollout.js";
-import { createRollouts } from "./ledger/rollouts.js";
 import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { createListeners } from "./listeners.js";
 import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
@@ -82,7 +82,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const remoteStreams = new Set<RemoteStream>();
   const streams: Iterable<LedgerStream> = workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
   const ledger = createLedger(streams, clock, types);
-  const rollouts = createRollouts(streams, clock, events, (isAwaited) => pool?.awaited(isAwaited));
+  const arrivals = createArrivals(streams, clock, events, (isAwaited) => pool?.awaited(isAwaited));
   const sources: Source[] = [];
   /** What ends the holds of sources that could not start, by their names. */
   const failed = new Map<string, () => void>();
@@ -98,7 +98,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
     rejections: createRejections(),
-    ...{ clock, rollouts },
+    ...{ clock, arrivals },
   };
   const restOptions = { ...defaultRestOptions, ...options.rest };
   const polls = createPolls({
@@ -174,7 +174,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const pool =
     workers > 1
       ? createWorkerPool({
-          ...{ count: workers, types, clock, layers, publication, rollouts, events, counters, numbers, openHere },
+          ...{ count: workers, types, clock, layers, publication, arrivals, events, counters, numbers, openHere },
           ...{
             rejections: shared.rejections,
             streams: remoteStreams,
@@ -232,9 +232,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   function publish(changes: readonly LayerChange[], { rollout }: ChangeOptions = {}): number {
-    if (changes.length === 0) return rollouts.revision;
+    if (changes.length === 0) return arrivals.revision;
     counters.configurationsApplied += 1;
-    const revision = rollouts.begin(changes);
+    const revision = arrivals.begin(changes);
     const count = (what: "upserted" | "removed") => changes.reduce((sum, change) => sum + change[what].length, 0);
     events.emit(() => ({
       kind: "configuration-applied",
@@ -284,11 +284,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   /** What a program sets after a source has failed says that it goes on without. */
-  function applyConfig(layer: LayerName, read: () => LayerUpdate, how?: ChangeOptions): ConfigRollout {
+  function applyConfig(layer: LayerName, read: () => LayerUpdate, how?: ChangeOptions): ConfigArrival {
     const { changes, revision } = apply(layer, () => [read()], how);
     for (const name of failed.keys()) forgetFailure(name);
     services.update();
-    return rollouts.rollout(revision, changes[0]);
+    return arrivals.of(revision, changes[0]);
   }
 
   function refuseIfClosed(): void {
@@ -297,7 +297,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
 
   async function shutDown(timeoutMs: number): Promise<void> {
     loop?.stop();
-    rollouts.close();
+    arrivals.close();
     views.close();
     polls.close();
     // First: a client that hears of its stream's end before that of its connection opens another one there, in vain.
@@ -324,7 +324,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const server: XdsServer = {
     config: createConfig(config, applyConfig, (layer) => {
       const change = layers.drop(layer);
-      return rollouts.rollout(publish(change === undefined ? [] : [change]), change);
+      return arrivals.of(publish(change === undefined ? [] : [change]), change);
     }),
     types,
     addSource,
@@ -358,7 +358,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     }),
     snapshotOf: publication.snapshotOf,
     ...ledger,
-    contentRollout: (contents) => rollouts.rollout(rollouts.revision, contents),
+    contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
     quarantines: views.quarantines,
     loadReports: loadReports.reports,

@@ -2,7 +2,7 @@ import type { ApiVersion, Finding, ResourceName, ResourceType, Version } from "@
 import type { ClusterLoad, Node, StatusCode, Wait } from "@xdskit/protocol";
 import { callListener } from "./call-listener.js";
 import type { EventLoopBlock } from "./event-loop/event-loop-stats.js";
-import type { ConfigRolloutOutcome } from "./ledger/rollout.js";
+import type { ConfigArrivalOutcome } from "./ledger/arrival.js";
 import type { LayerName } from "./source.js";
 import type { Validity } from "./tls/validity.js";
 import type { Method } from "./transport.js";
@@ -58,8 +58,8 @@ export type ServerEvent =
       readonly source: string;
       readonly findings: readonly Finding[];
     }
-  /** Somebody waited for a change to reach the nodes that it concerns (`rollout.done`), and this came of it. */
-  | { readonly kind: "configuration-rolled-out"; readonly outcome: ConfigRolloutOutcome }
+  /** Somebody waited for a change to reach the nodes that it concerns (`arrival.done`), and this came of it. */
+  | { readonly kind: "configuration-arrived"; readonly outcome: ConfigArrivalOutcome }
   /** A source looked at what it has and found nothing that would keep it from being applied; `findings` are warnings. */
   | { readonly kind: "configuration-checked"; readonly source: string; readonly findings: readonly Finding[] }
   | { readonly kind: "stream-opened"; readonly stream: NodeStreamInfo }

@@ -19,6 +19,16 @@ export {
 export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
+export type {
+  ConfigArrival,
+  ConfigArrivalDoneOptions,
+  ConfigArrivalOptions,
+  ConfigArrivalOutcome,
+  ConfigArrivalRejection,
+  ConfigArrivalStatus,
+  ConfigArrivalWait,
+  NodeSelection,
+} from "./ledger/arrival.js";
 export type { NodeConfigFilter, NodeStates, NodesFilter } from "./ledger/ledger.js";
 export {
   type NodeConfig,
@@ -32,16 +42,6 @@ export {
   type TypeReport,
   type WaitReport,
 } from "./ledger/node-status.js";
-export type {
-  ConfigRollout,
-  ConfigRolloutDoneOptions,
-  ConfigRolloutOptions,
-  ConfigRolloutOutcome,
-  ConfigRolloutRejection,
-  ConfigRolloutStatus,
-  ConfigRolloutWait,
-  NodeSelection,
-} from "./ledger/rollout.js";
 export { defaultServerLimits, type ServerLimits } from "./limits.js";
 export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";

@@ -4,7 +4,7 @@ import type { Clock } from "./clock.js";
 import type { Counters } from "./counters.js";
 import type { Events } from "./events.js";
 import type { FairQueue } from "./fair-queue.js";
-import type { Rollouts } from "./ledger/rollouts.js";
+import type { Arrivals } from "./ledger/arrivals.js";
 import type { ServerLimits } from "./limits.js";
 import type { NodeOrders } from "./node-orders.js";
 import type { Publication } from "./publication.js";
@@ -27,7 +27,7 @@ export interface SessionContext {
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;
-  readonly rollouts: Pick<Rollouts, "progressed" | "left">;
+  readonly arrivals: Pick<Arrivals, "progressed" | "left">;
   /** Sessions that may have something to send. */
   readonly queue: FairQueue<Session>;
   /** Called once when nothing is left of a session. */

@@ -219,7 +219,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       if (settled) this.#tell({ kind: "synced", stream });
       else this.#unsettledSince = this.#context.clock.now();
     }
-    this.#context.rollouts.progressed(this);
+    this.#context.arrivals.progressed(this);
   }
 
   /** Who it is, before its node is known too. */
@@ -373,7 +373,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     const stream = this.#opened;
     if (stream !== undefined) {
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
-      this.#context.rollouts.left(this, stream.node.id);
+      this.#context.arrivals.left(this, stream.node.id);
     }
     // The machine holds a snapshot; a transport may hold on to the session a little longer.
     this.#membership?.ends();

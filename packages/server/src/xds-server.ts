@@ -6,9 +6,9 @@ import type { EventLoopOptions } from "./event-loop/event-loop-stats.js";
 import type { ServerEvent, ServerListener } from "./events.js";
 import type { GroupOf, GroupSettings, OnReject } from "./groups.js";
 import type { Keepalive } from "./keepalive.js";
+import type { ConfigArrival } from "./ledger/arrival.js";
 import type { NodeConfigFilter, NodeStates, NodesFilter } from "./ledger/ledger.js";
 import type { NodeConfig, NodeStatus } from "./ledger/node-status.js";
-import type { ConfigRollout } from "./ledger/rollout.js";
 import type { ServerLimits } from "./limits.js";
 import type { LoadReport, LoadReportFilter } from "./load-reports/load-report.js";
 import type { LoadReportSettings } from "./load-reports/load-report-settings.js";
@@ -138,11 +138,11 @@ export interface XdsServer {
    * How far nodes are with contents, whatever brought them: a layer, or a supplier to the groups that have this layer. What a group does not have, or no more,
    * concerns none of its nodes. Costs nothing until it is looked at.
    */
-  contentRollout(contents: {
+  contentArrival(contents: {
     readonly layer: LayerName;
     readonly upserted: readonly Resource[];
     readonly removed: readonly { readonly type: ResourceType; readonly name: ResourceName }[];
-  }): ConfigRollout;
+  }): ConfigArrival;
   /** Of each group the change that goes, or went last, to its nodes by steps, if there was one. Costs the streams of those groups. */
   rollouts(): readonly Rollout[];
   /** The contents of resources that some or all streams of a group are not given. */

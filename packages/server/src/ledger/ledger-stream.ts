@@ -2,7 +2,7 @@ import type { Snapshot, TypeStatus } from "@xdskit/protocol";
 import type { NodeStreamInfo } from "../events.js";
 import type { LayerName } from "../source.js";
 
-/** A stream, as the ledger and rollouts look at it. Nothing is kept of what it answers. */
+/** A stream, as the ledger and arrivals look at it. Nothing is kept of what it answers. */
 export interface LedgerStream {
   /** Undefined before its node is known. */
   readonly opened: NodeStreamInfo | undefined;

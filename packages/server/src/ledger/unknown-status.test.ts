@@ -7,9 +7,9 @@ import { createEvents } from "../events.js";
 import { createLayers } from "../layers.js";
 import { ads } from "../testing/running-server.js";
 import { clusterResource } from "../testing/test-resources.js";
+import { createArrivals } from "./arrivals.js";
 import { createLedger } from "./ledger.js";
 import { type OpenStream, unknownStatus } from "./ledger-stream.js";
-import { createRollouts } from "./rollouts.js";
 
 const node: Node = {
   ...{ id: "node", cluster: "", userAgentName: "", userAgentVersion: "", metadata: {}, clientFeatures: [] },
@@ -36,19 +36,19 @@ test("a node of which nothing can be said for now is pending, not synced", () =>
 
 test("a change is not done before all can be asked that it may concern", async () => {
   const stream = busyStream();
-  const rollouts = createRollouts([stream], systemClock, createEvents());
+  const arrivals = createArrivals([stream], systemClock, createEvents());
   const [change] = createLayers().apply([{ kind: "patch", layer: "a", upsert: [clusterResource("a")] }]);
   assert.ok(change);
-  const rollout = rollouts.rollout(rollouts.begin([change]), change);
-  assert.equal(rollout.status().pending, 1);
+  const arrival = arrivals.of(arrivals.begin([change]), change);
+  assert.equal(arrival.status().pending, 1);
   let isDone = false;
-  const done = rollout.done().then((outcome) => {
+  const done = arrival.done().then((outcome) => {
     isDone = true;
     return outcome;
   });
   await new Promise((turn) => setImmediate(turn));
   assert.ok(!isDone);
   stream.known = [];
-  rollouts.progressed(stream);
+  arrivals.progressed(stream);
   assert.equal((await done).result, "complete");
 });

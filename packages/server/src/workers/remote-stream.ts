@@ -2,8 +2,8 @@ import type { ResourceTypes } from "@xdskit/api";
 import type { Snapshot, StatusCode, TypeStatus } from "@xdskit/protocol";
 import type { Clock } from "../clock.js";
 import type { NodeStreamInfo } from "../events.js";
+import type { Arrivals } from "../ledger/arrivals.js";
 import { type LedgerStream, unknownStatus } from "../ledger/ledger-stream.js";
-import type { Rollouts } from "../ledger/rollouts.js";
 import type { Membership, Publication } from "../publication.js";
 import type { Subscriber } from "../shared-stacks.js";
 import type { LayerName } from "../source.js";
@@ -18,7 +18,7 @@ export interface RemoteContext {
   readonly types: ResourceTypes;
   readonly clock: Clock;
   readonly publication: Publication;
-  readonly rollouts: Pick<Rollouts, "progressed" | "left">;
+  readonly arrivals: Pick<Arrivals, "progressed" | "left">;
   readonly unpacking: ReturnType<typeof createStatusUnpacking>;
   /** From moments of the worker's clock to those of this thread's. */
   toOwn(at: number): number;
@@ -143,7 +143,7 @@ export class RemoteStream implements LedgerStream, Subscriber {
     this.#reported = standing;
     this.#reportedSeq = seq;
     this.#membership?.progressed();
-    this.#context.rollouts.progressed(this);
+    this.#context.arrivals.progressed(this);
   }
 
   rejected({ type: typeUrl, rejection, isWhole }: Extract<FromWorker, { readonly kind: "rejected" }>): void {
@@ -178,7 +178,7 @@ export class RemoteStream implements LedgerStream, Subscriber {
     if (this.#over) return;
     this.take(status);
     this.#over = true;
-    this.#context.rollouts.left(this, this.#info.node.id);
+    this.#context.arrivals.left(this, this.#info.node.id);
     this.#membership?.ends();
     this.#status = [];
   }

@@ -19,7 +19,7 @@ import { createStreamViews } from "./stream-views.js";
 import { startWorker } from "./worker-thread.js";
 
 /** What a worker needs of the server that it belongs to. */
-export interface WorkerHost extends Pick<RemoteContext, "types" | "clock" | "publication" | "rollouts" | "unpacking"> {
+export interface WorkerHost extends Pick<RemoteContext, "types" | "clock" | "publication" | "arrivals" | "unpacking"> {
   readonly packing: Packing;
   readonly accept: Accept;
   readonly services: readonly Service[];
@@ -111,7 +111,7 @@ export function createRemoteWorker(
   }
   const calls = createRemoteCalls(host.types, host.accept, host.services, post);
   const context: RemoteContext = {
-    ...{ types: host.types, clock: host.clock, publication: host.publication, rollouts: host.rollouts },
+    ...{ types: host.types, clock: host.clock, publication: host.publication, arrivals: host.arrivals },
     ...{ unpacking: host.unpacking, views: createStreamViews(host.packing, post), post, touched: host.touched },
     isPublishing: host.isPublishing,
     isWatched: host.isWatched,
@@ -175,7 +175,7 @@ export function createRemoteWorker(
   function lookAgain(): void {
     const streams = unanswered;
     unanswered = new Set();
-    for (const stream of streams) if (stream.opened !== undefined) host.rollouts.progressed(stream);
+    for (const stream of streams) if (stream.opened !== undefined) host.arrivals.progressed(stream);
   }
 
   /** What was asked for holds for a turn: what clients say changes it, and is not always told. */

@@ -5,7 +5,7 @@ import { allEventLoops, endedEventLoop } from "../event-loop/all-event-loops.js"
 import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { Events } from "../events.js";
 import type { LayerChange, Layers } from "../layers.js";
-import type { Rollouts } from "../ledger/rollouts.js";
+import type { Arrivals } from "../ledger/arrivals.js";
 import type { Publication } from "../publication.js";
 import type { Rejections } from "../rejections.js";
 import type { WorkerStats } from "../stats.js";
@@ -31,7 +31,7 @@ export interface WorkersContext {
   readonly clock: Clock;
   readonly layers: Layers;
   readonly publication: Publication;
-  readonly rollouts: Rollouts;
+  readonly arrivals: Arrivals;
   readonly rejections: Rejections;
   readonly events: Events;
   readonly counters: Counters;
@@ -187,7 +187,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       }));
       host ??= {
         ...{ types, packing, accept, services: served, streams, wake, settle, unpacking: createStatusUnpacking(types) },
-        ...{ clock: context.clock, publication, rollouts: context.rollouts },
+        ...{ clock: context.clock, publication, arrivals: context.arrivals },
         isPublishing: () => isPublishing,
         isWatched: () => isWatched,
         callsChanged: () => numbers.setOpen(0, context.openHere()),

@@ -103,7 +103,7 @@ export function createWorkerServer(
         if (frequent || !frequentEvents.has(happened.kind)) outbox.add({ kind: "event", event: packValue(happened) });
       },
     },
-    rollouts: {
+    arrivals: {
       progressed(stream) {
         if (!tellsProgress) return;
         dirty.add(stream as Session);

@@ -50,8 +50,8 @@ test("two workers serve one port, and a change reaches the streams of both", asy
     const { server } = running;
     server.config.set([cluster("a")]);
     const clients = await connectToAll(running, 8);
-    const rollout = server.config.update({ upsert: [cluster("b")] });
-    const done = within("the change to reach all", rollout.done());
+    const arrival = server.config.update({ upsert: [cluster("b")] });
+    const done = within("the change to reach all", arrival.done());
     for (const client of clients) assert.deepEqual(await acknowledge(client), ["b"]);
     const { result, acknowledged } = await done;
     assert.deepEqual([result, acknowledged], ["complete", clients.length]);

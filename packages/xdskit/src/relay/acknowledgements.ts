@@ -1,10 +1,10 @@
 import type { Resource } from "@xdskit/api";
 import type { ResourceUpdate } from "@xdskit/protocol";
-import type { ConfigRolloutOutcome, LayerName, XdsServer } from "@xdskit/server";
+import type { ConfigArrivalOutcome, LayerName, XdsServer } from "@xdskit/server";
 import { type NackPolicy, verdictOf } from "./verdict.js";
 
 export interface AcknowledgementOptions {
-  readonly server: Pick<XdsServer, "contentRollout">;
+  readonly server: Pick<XdsServer, "contentArrival">;
   /** The group's. */
   readonly layer: LayerName;
   readonly policy: NackPolicy;
@@ -25,12 +25,12 @@ export function createAcknowledgements(options: AcknowledgementOptions): (update
   const { server, layer, policy, waitMs } = options;
   let waiting = 0;
 
-  async function outcomeOf(update: ResourceUpdate): Promise<ConfigRolloutOutcome> {
+  async function outcomeOf(update: ResourceUpdate): Promise<ConfigArrivalOutcome> {
     // What it brought is in the server's layers by then: watchers are called in this turn.
     await new Promise((resolve) => setImmediate(resolve));
     const upserted = resourcesOf(update);
     const removed = update.removed.map(({ name }) => ({ type: update.type, name }));
-    return await server.contentRollout({ layer, upserted, removed }).done({ timeout: waitMs });
+    return await server.contentArrival({ layer, upserted, removed }).done({ timeout: waitMs });
   }
 
   return async (update) => {

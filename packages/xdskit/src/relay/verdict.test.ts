@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConfigRolloutRejection } from "@xdskit/server";
+import type { ConfigArrivalRejection } from "@xdskit/server";
 import { verdictOf } from "./verdict.js";
 
-const rejection = (node: string, message: string): ConfigRolloutRejection => ({
+const rejection = (node: string, message: string): ConfigArrivalRejection => ({
   ...{ node, message, type: "cluster", typeUrl: "", version: "", code: 3, blamed: undefined, at: new Date(0) },
 });
-const outcome = (acknowledged: number, ...rejections: readonly ConfigRolloutRejection[]) => ({
+const outcome = (acknowledged: number, ...rejections: readonly ConfigArrivalRejection[]) => ({
   ...{ acknowledged, rejected: rejections.length, rejections },
 });
 

@@ -1,5 +1,5 @@
 import { redactErrorText } from "@xdskit/api";
-import type { ConfigRolloutOutcome } from "@xdskit/server";
+import type { ConfigArrivalOutcome } from "@xdskit/server";
 
 /** When an origin is told that what it sent was rejected: once every client that answered rejected it, or any. */
 export type NackPolicy = "all" | "any";
@@ -14,7 +14,7 @@ const mostCharacters = 2_000;
  * no say; where nobody did, it is acknowledged. The reason holds no secret that it can be seen to hold.
  */
 export function verdictOf(
-  { acknowledged, rejected, rejections }: Pick<ConfigRolloutOutcome, "acknowledged" | "rejected" | "rejections">,
+  { acknowledged, rejected, rejections }: Pick<ConfigArrivalOutcome, "acknowledged" | "rejected" | "rejections">,
   policy: NackPolicy,
 ): string | undefined {
   if (rejected === 0 || (policy === "all" && acknowledged > 0)) return undefined;

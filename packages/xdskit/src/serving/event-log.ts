@@ -136,7 +136,7 @@ export function createEventLog(log: Log, servesSince?: () => Date | undefined): 
       case "on-demand":
       case "configuration-applied":
       case "configuration-refused":
-      case "configuration-rolled-out":
+      case "configuration-arrived":
       case "configuration-checked":
         return;
       default:

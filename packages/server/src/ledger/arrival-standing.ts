@@ -2,6 +2,7 @@ import type { TypeUrl } from "@xdskit/api";
 import type { TypeStatus } from "@xdskit/protocol";
 import type { Clock } from "../clock.js";
 import type { LayerChange } from "../layers.js";
+import type { ConfigArrivalRejection, ConfigArrivalWait } from "./arrival.js";
 import {
   type ChangedKeys,
   changedKeys,
@@ -11,14 +12,13 @@ import {
 } from "./changed-keys.js";
 import { type OpenStream, unknownStatus } from "./ledger-stream.js";
 import { momentOf } from "./moment.js";
-import type { ConfigRolloutRejection, ConfigRolloutWait } from "./rollout.js";
 import { waitReports } from "./type-report.js";
 
 /** How a stream, or a node, stands to a change. */
 export type Standing =
   | { readonly kind: "unconcerned" }
   | { readonly kind: "acknowledged" }
-  | { readonly kind: "rejected"; readonly rejection: ConfigRolloutRejection }
+  | { readonly kind: "rejected"; readonly rejection: ConfigArrivalRejection }
   /** What it waits for is looked up when somebody wants to know. */
   | { readonly kind: "pending"; readonly stream: OpenStream; readonly typeUrl: TypeUrl };
 
@@ -87,7 +87,7 @@ function rejectionOf(
   { lacking }: TypeStanding,
   changed: ChangedKeys | undefined,
   clock: Clock,
-): ConfigRolloutRejection | undefined {
+): ConfigArrivalRejection | undefined {
   if (rejected === undefined) return undefined;
   const wanted = newest?.of(type);
   const isAtFault = lacking.some((key) => {
@@ -103,7 +103,7 @@ function rejectionOf(
 }
 
 /** Why a stream is pending, as of now. */
-export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigRolloutWait | undefined {
+export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigArrivalWait | undefined {
   const status = stream.status().find(({ type }) => type.typeUrl === typeUrl);
   if (status === undefined) return undefined;
   const { type, outstanding, waits } = status;

@@ -7,7 +7,7 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { ConfigRolloutOutcome } from "../index.js";
+import type { ConfigArrivalOutcome } from "../index.js";
 import { randomFrom } from "../testing/random.js";
 import type { RawStream } from "../testing/raw-client.js";
 import { ads, type Running, urlOf, withMemoryServer } from "../testing/running-server.js";
@@ -140,7 +140,7 @@ async function play(running: Running, seed: number): Promise<void> {
 
   /** `concerned`: nodes that were there; those that came later are not waited for. */
   function check(
-    outcome: ConfigRolloutOutcome,
+    outcome: ConfigArrivalOutcome,
     concerned: readonly string[],
     at: number,
     upserted: readonly string[],
@@ -170,14 +170,14 @@ async function play(running: Running, seed: number): Promise<void> {
     const gone = [...removed].filter((name) => there.has(name));
     for (const name of upserted) there.add(name);
     for (const name of gone) if (there.delete(name)) removedAt.set(name, at);
-    const rollout = server.config.update({
+    const arrival = server.config.update({
       upsert: upserted.map((name) => cluster(name, `${at}`)),
       remove: Array.from(removed, (name) => ({ type: "cluster", name })),
     });
-    const status = rollout.status();
+    const status = arrival.status();
     assert.ok(status.acknowledged + status.rejected + status.pending <= clients.length);
     awaited += 1;
-    void rollout.done().then((outcome) => {
+    void arrival.done().then((outcome) => {
       ended += 1;
       assert.equal(outcome.pending, 0);
       check(outcome, concerned, at, upserted, gone);
@@ -213,7 +213,7 @@ async function play(running: Running, seed: number): Promise<void> {
     await rest();
     await turn();
   }
-  assert.equal(ended, awaited, "rollouts that are not done");
+  assert.equal(ended, awaited, "arrivals that are not done");
   assert.equal(faults, undefined);
   const present = clients.flatMap((client) => client ?? []);
   await waitFor("all to be synced", () => {
@@ -227,6 +227,6 @@ async function play(running: Running, seed: number): Promise<void> {
 }
 
 for (const seed of seeds) {
-  test(`what a rollout says is what clients use, seed ${seed}`, () =>
+  test(`what an arrival says is what clients use, seed ${seed}`, () =>
     withMemoryServer({}, (running) => play(running, seed)));
 }

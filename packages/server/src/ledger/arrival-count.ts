@@ -1,14 +1,14 @@
-import type { ConfigRolloutRejection, ConfigRolloutStatus, ConfigRolloutWait } from "./rollout.js";
-import { type Standing, waitOf } from "./rollout-standing.js";
+import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "./arrival.js";
+import { type Standing, waitOf } from "./arrival-standing.js";
 
 /** What of a status is listed one by one. */
 const mostListed = 100;
 
 /** Adds up how nodes stand to a change. */
-export function countStandings(revision: number, nodes: Iterable<Standing>): ConfigRolloutStatus {
+export function countStandings(revision: number, nodes: Iterable<Standing>): ConfigArrivalStatus {
   const counts = { acknowledged: 0, rejected: 0, pending: 0 };
-  const rejections: ConfigRolloutRejection[] = [];
-  const waiting: ConfigRolloutWait[] = [];
+  const rejections: ConfigArrivalRejection[] = [];
+  const waiting: ConfigArrivalWait[] = [];
   for (const standing of nodes) {
     if (standing.kind === "unconcerned") continue;
     counts[standing.kind] += 1;

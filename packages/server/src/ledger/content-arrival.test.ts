@@ -14,25 +14,25 @@ test("tells how far nodes are with contents, whatever brought them", () =>
     const good = cluster("a", "good");
     const bad = cluster("b", "bad");
     const removed: readonly [] = [];
-    const rollout = (...upserted: readonly (typeof good)[]) =>
-      server.contentRollout({ layer: "default", upserted, removed });
+    const arrival = (...upserted: readonly (typeof good)[]) =>
+      server.contentArrival({ layer: "default", upserted, removed });
     server.config.set([good]);
     const judge = (contents: ReadonlyMap<string, string>) =>
       [...contents.values()].includes("bad") ? "reject" : "accept";
     const picky = judgingClient(transport, address, { id: "picky", judge });
     const easy = judgingClient(transport, address, { id: "easy" });
     await waitFor("both", () => picky.held.size === 1 && easy.held.size === 1);
-    assert.equal((await rollout(good).done({ timeout: 20_000 })).acknowledged, 2);
+    assert.equal((await arrival(good).done({ timeout: 20_000 })).acknowledged, 2);
 
     server.config.update({ upsert: [bad] });
-    const { result, acknowledged, rejected } = await rollout(bad).done({ timeout: 20_000 });
+    const { result, acknowledged, rejected } = await arrival(bad).done({ timeout: 20_000 });
     assert.deepEqual([result, acknowledged, rejected], ["rejected", 1, 1]);
 
     // What nobody is to have concerns nobody.
-    const other = await rollout(cluster("c", "")).done({ timeout: 20_000 });
+    const other = await arrival(cluster("c", "")).done({ timeout: 20_000 });
     assert.deepEqual([other.result, other.acknowledged], ["complete", 0]);
     server.config.set([good]);
-    const gone = server.contentRollout({
+    const gone = server.contentArrival({
       layer: "default",
       upserted: [],
       removed: [{ type: types.cluster, name: "b" }],

@@ -1,11 +1,11 @@
 import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
 import type { Clock } from "../clock.js";
 import type { LayerChange } from "../layers.js";
+import type { ConfigArrivalOutcome } from "./arrival.js";
+import { countStandings } from "./arrival-count.js";
+import { type Changed, type LookedAt, type Standing, standingOf, standingOfNode } from "./arrival-standing.js";
 import { StandingsOfChange } from "./changed-keys.js";
 import type { LedgerStream, OpenStream } from "./ledger-stream.js";
-import type { ConfigRolloutOutcome } from "./rollout.js";
-import { countStandings } from "./rollout-count.js";
-import { type Changed, type LookedAt, type Standing, standingOf, standingOfNode } from "./rollout-standing.js";
 
 /** What is waited for. */
 export interface Awaited {
@@ -15,7 +15,7 @@ export interface Awaited {
   isNewest(): boolean;
   readonly clock: Clock;
   /** Called once. */
-  ended(outcome: ConfigRolloutOutcome): void;
+  ended(outcome: ConfigArrivalOutcome): void;
 }
 
 /** A node that is waited for: how its streams stand. Without streams it is away, and may come back. */
@@ -28,7 +28,7 @@ interface Waiting {
 const mostLater = 100;
 
 /** Somebody who waits for a change: remembers the nodes concerned, and looks again at a stream that came further. */
-export class RolloutWaiter {
+export class ArrivalWaiter {
   readonly #awaited: Awaited;
   readonly #look: LookedAt;
   readonly #nodes = new Map<string, Waiting>();
@@ -101,7 +101,7 @@ export class RolloutWaiter {
     this.#look.standings.clear();
   }
 
-  end(result: ConfigRolloutOutcome["result"]): void {
+  end(result: ConfigArrivalOutcome["result"]): void {
     if (this.#over) return;
     this.#over = true;
     this.#cancel();

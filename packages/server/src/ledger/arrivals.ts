@@ -4,10 +4,8 @@ import type { Clock } from "../clock.js";
 import type { Events } from "../events.js";
 import type { LayerChange } from "../layers.js";
 import { faultsOf, matcherOf } from "../node-match.js";
-import { StandingsOfChange } from "./changed-keys.js";
-import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
-import type { ConfigRollout, ConfigRolloutOutcome, NodeSelection } from "./rollout.js";
-import { countStandings } from "./rollout-count.js";
+import type { ConfigArrival, ConfigArrivalOutcome, NodeSelection } from "./arrival.js";
+import { countStandings } from "./arrival-count.js";
 import {
   type Changed,
   changedBy,
@@ -15,17 +13,19 @@ import {
   type Standing,
   standingOf,
   standingOfNode,
-} from "./rollout-standing.js";
-import { RolloutWaiter } from "./rollout-waiter.js";
+} from "./arrival-standing.js";
+import { ArrivalWaiter } from "./arrival-waiter.js";
+import { StandingsOfChange } from "./changed-keys.js";
+import { isOpen, type LedgerStream, type OpenStream } from "./ledger-stream.js";
 
 /** The changes on their way. */
-export interface Rollouts {
+export interface Arrivals {
   /** Of the last change that made a difference. */
   readonly revision: number;
   /** Counts a change that made a difference, before it is published; returns its revision. */
   begin(changes: readonly LayerChange[]): number;
   /** A change for whoever made it; `change` undefined: it made no difference. */
-  rollout(revision: number, change: LayerChange | undefined): ConfigRollout;
+  of(revision: number, change: LayerChange | undefined): ConfigArrival;
   /** A stream may have come further. Costs nothing while nobody waits. */
   progressed(stream: LedgerStream): void;
   /** A stream is over. */
@@ -35,22 +35,22 @@ export interface Rollouts {
 }
 
 /** `awaits` hears when somebody begins to wait for streams, before it looks at them, and when nobody does any longer. */
-export function createRollouts(
+export function createArrivals(
   streams: Iterable<LedgerStream>,
   clock: Clock,
   events: Events,
   awaits: (isAwaited: boolean) => void = () => {},
-): Rollouts {
+): Arrivals {
   let revision = 0;
   let closed = false;
-  const waiters = new Set<RolloutWaiter>();
+  const waiters = new Set<ArrivalWaiter>();
 
   function chosen(nodes: NodeSelection | undefined): readonly OpenStream[] {
     const isChosen = choiceOf(nodes);
     return [...streams].filter(isOpen).filter(({ opened }) => isChosen(opened.node));
   }
 
-  function rolloutOf(own: number, changed: Changed | undefined): ConfigRollout {
+  function arrivalOf(own: number, changed: Changed | undefined): ConfigArrival {
     const isNewest = () => own === revision;
     return {
       revision: own,
@@ -69,12 +69,12 @@ export function createRollouts(
       },
       async done({ nodes, timeout = Number.POSITIVE_INFINITY } = {}) {
         const awaited = chosen(nodes);
-        const outcome = await new Promise<ConfigRolloutOutcome>((resolve) => {
-          const waiter = new RolloutWaiter({
+        const outcome = await new Promise<ConfigArrivalOutcome>((resolve) => {
+          const waiter = new ArrivalWaiter({
             ...{ revision: own, changed, isNewest, clock },
             ended(outcome) {
               if (waiters.delete(waiter) && waiters.size === 0) awaits(false);
-              events.emit(() => ({ kind: "configuration-rolled-out", outcome }));
+              events.emit(() => ({ kind: "configuration-arrived", outcome }));
               resolve(outcome);
             },
           });
@@ -97,7 +97,7 @@ export function createRollouts(
     get revision() {
       return revision;
     },
-    rollout: (own, change) => rolloutOf(own, change && changedBy(change)),
+    of: (own, change) => arrivalOf(own, change && changedBy(change)),
     progressed(stream) {
       if (waiters.size === 0) return;
       for (const waiter of waiters) if (isOpen(stream)) waiter.progressed(stream);

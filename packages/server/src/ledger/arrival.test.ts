@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { ConfigRolloutOutcome, ConfigUpdate, XdsServer } from "../index.js";
+import type { ConfigArrivalOutcome, ConfigUpdate, XdsServer } from "../index.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
@@ -23,7 +23,7 @@ const synced = (server: XdsServer, ...ids: readonly string[]) =>
   waitFor(`${ids} to be synced`, () => ids.every((id) => server.node(id)?.state === "synced"));
 
 /** The counts, without the details. */
-function counts({ result, acknowledged, rejected, pending, absent }: ConfigRolloutOutcome) {
+function counts({ result, acknowledged, rejected, pending, absent }: ConfigArrivalOutcome) {
   return { result, acknowledged, rejected, pending, absent };
 }
 
@@ -43,7 +43,7 @@ async function clients(
   return streams;
 }
 
-describe("a rollout", () => {
+describe("an arrival", () => {
   it("counts who acknowledged it, who rejected it and why, and who is pending; done says how it ended", () =>
     withServer({}, async ({ server, client, events }) => {
       const first = await server.config.set([cluster("a")]);
@@ -51,10 +51,10 @@ describe("a rollout", () => {
         ...{ result: "complete", acknowledged: 0, rejected: 0, pending: 0, absent: 0 },
       });
       const [one, two, three] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1", "n2", "n3");
-      const rollout = server.config.update({ upsert: [cluster("b")] });
-      assert.equal(rollout.revision, first.revision + 1);
-      const done = rollout.done();
-      const { waiting } = rollout.status();
+      const arrival = server.config.update({ upsert: [cluster("b")] });
+      assert.equal(arrival.revision, first.revision + 1);
+      const done = arrival.done();
+      const { waiting } = arrival.status();
       assert.deepEqual(
         waiting.map(({ node, type }) => [node, type]),
         [1, 2, 3].map((index) => [`n${index}`, "cluster"]),
@@ -64,21 +64,21 @@ describe("a rollout", () => {
       for (const { reason } of waiting) assert.ok(reasons.includes(reason), reason);
       await answer(one!);
       await answer(two!, "no room");
-      await waitFor("two answers", () => rollout.status().pending === 1);
-      const status = rollout.status();
+      await waitFor("two answers", () => arrival.status().pending === 1);
+      const status = arrival.status();
       assert.deepEqual([status.acknowledged, status.rejected, status.pending], [1, 1, 1]);
       const [rejection] = status.rejections;
       assert.deepEqual([rejection?.node, rejection?.type, rejection?.message], ["n2", "cluster", "no room"]);
-      await waitFor("it to be sent", () => rollout.status().waiting[0]?.reason === "not-answered");
+      await waitFor("it to be sent", () => arrival.status().waiting[0]?.reason === "not-answered");
       await answer(three!);
-      const outcome = await within("the rollout", done);
+      const outcome = await within("the arrival", done);
       assert.deepEqual(counts(outcome), {
         ...{ result: "rejected", acknowledged: 2, rejected: 1, pending: 0, absent: 0 },
       });
       assert.equal(outcome.rejections[0]?.message, "no room");
       assert.deepEqual(
-        events.flatMap((event) => (event.kind === "configuration-rolled-out" ? [event.outcome.revision] : [])),
-        [first.revision, rollout.revision],
+        events.flatMap((event) => (event.kind === "configuration-arrived" ? [event.outcome.revision] : [])),
+        [first.revision, arrival.revision],
       );
       // The fix reaches everybody.
       const fix = server.config.update({ upsert: [cluster("b", "mended")] });
@@ -144,7 +144,7 @@ describe("a rollout", () => {
       await waitFor("the NACK", () => server.node("n1")?.state === "rejected");
       const done = server.config.update({ upsert: [cluster("a", "new")] }).done();
       await answer(stream);
-      assert.equal((await within("the rollout", done)).result, "complete");
+      assert.equal((await within("the arrival", done)).result, "complete");
       assert.equal(server.node("n1")?.state, "rejected");
     }));
 
@@ -153,7 +153,7 @@ describe("a rollout", () => {
       server.config.set([cluster("a", "0")]);
       const [stream] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1");
       const done = server.config.update({ upsert: [cluster("a", "1")] }).done();
-      let outcome: ConfigRolloutOutcome | undefined;
+      let outcome: ConfigArrivalOutcome | undefined;
       void done.then((ended) => {
         outcome = ended;
       });
@@ -180,9 +180,9 @@ describe("a rollout", () => {
       const raw = [client.open(ads("sotw")), client.open(ads("sotw"))];
       const opening = [...raw];
       const [one] = await clients(server, () => sotw(opening.shift()!), "n1", "n2");
-      const rollout = server.config.update({ upsert: [cluster("b")] });
-      const done = rollout.done();
-      const named = rollout.done({ nodes: ["n2", "never"] });
+      const arrival = server.config.update({ upsert: [cluster("b")] });
+      const done = arrival.done();
+      const named = arrival.done({ nodes: ["n2", "never"] });
       raw[1]?.cancel();
       assert.deepEqual(counts(await within("the named", named)), {
         ...{ result: "complete", acknowledged: 0, rejected: 0, pending: 0, absent: 2 },
@@ -200,7 +200,7 @@ describe("a rollout", () => {
       await synced(server, "n1");
       assert.equal(ended, false);
       await answer(back);
-      assert.deepEqual(counts(await within("the rollout", done)), {
+      assert.deepEqual(counts(await within("the arrival", done)), {
         ...{ result: "complete", acknowledged: 2, rejected: 0, pending: 0, absent: 0 },
       });
     }));
@@ -210,19 +210,19 @@ describe("a rollout", () => {
     return withMemoryServer({ clock }, async ({ server, client }) => {
       server.config.set([cluster("a")]);
       const [one] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1", "n2", "n3");
-      const rollout = server.config.update({ upsert: [cluster("b")] });
-      const first = rollout.done({ nodes: ["n1"], timeout: 1_000 });
-      const others = rollout.done({ nodes: ({ id }) => id !== "n1", timeout: 1_000 });
-      const all = rollout.done();
-      assert.equal(rollout.status({ nodes: { id: "n?" } }).pending, 3);
-      assert.equal(rollout.status({ nodes: { id: "n1", cluster: "*" } }).pending, 1);
-      assert.throws(() => rollout.status({ nodes: { clutser: "*" } }), { name: "XdskitError" });
-      await assert.rejects(rollout.done({ nodes: { clutser: "*" } }), { name: "XdskitError" });
+      const arrival = server.config.update({ upsert: [cluster("b")] });
+      const first = arrival.done({ nodes: ["n1"], timeout: 1_000 });
+      const others = arrival.done({ nodes: ({ id }) => id !== "n1", timeout: 1_000 });
+      const all = arrival.done();
+      assert.equal(arrival.status({ nodes: { id: "n?" } }).pending, 3);
+      assert.equal(arrival.status({ nodes: { id: "n1", cluster: "*" } }).pending, 1);
+      assert.throws(() => arrival.status({ nodes: { clutser: "*" } }), { name: "XdskitError" });
+      await assert.rejects(arrival.done({ nodes: { clutser: "*" } }), { name: "XdskitError" });
       await answer(one!);
       assert.deepEqual(counts(await within("n1", first)), {
         ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
       });
-      assert.equal(rollout.status({ nodes: ["n2"] }).pending, 1);
+      assert.equal(arrival.status({ nodes: ["n2"] }).pending, 1);
       clock.advance(1_000);
       const late = await within("the timeout", others);
       assert.deepEqual(counts(late), { result: "timeout", acknowledged: 0, rejected: 0, pending: 2, absent: 0 });
@@ -236,7 +236,7 @@ describe("a rollout", () => {
       assert.equal(clock.waiting, 0);
       await server.close({ timeoutMs: 500 });
       assert.equal((await within("the end", all)).result, "closed");
-      assert.equal((await rollout.done()).result, "complete");
+      assert.equal((await arrival.done()).result, "complete");
     });
   });
 
@@ -249,13 +249,13 @@ describe("a rollout", () => {
       stream.send({ typeUrl: urlOf("route"), resourceNames: ["r"] });
       await answer(stream, undefined, ["r"]);
       await synced(server, "n1");
-      const rollout = server.config.set([cluster("new"), routeConfiguration("r", "new")]);
-      const done = rollout.done();
+      const arrival = server.config.set([cluster("new"), routeConfiguration("r", "new")]);
+      const done = arrival.done();
       await answer(stream);
       await waitFor("the route to be sent", () => stream.count === 4);
       const waits = [{ kind: "break", type: "cluster", names: ["old"], for: { type: "route", names: ["r"] } }];
       assert.deepEqual(
-        rollout.status().waiting.map(({ type, reason, waits }) => ({ type, reason, waits })),
+        arrival.status().waiting.map(({ type, reason, waits }) => ({ type, reason, waits })),
         [{ type: "cluster", reason: "held-back", waits }],
       );
       const [clusters, routes] = server.node("n1")?.streams[0]?.types ?? [];
@@ -271,7 +271,7 @@ describe("a rollout", () => {
       );
       await answer(stream, undefined, ["r"]);
       await answer(stream);
-      assert.deepEqual(counts(await within("the rollout", done)), {
+      assert.deepEqual(counts(await within("the arrival", done)), {
         ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
       });
       await synced(server, "n1");
@@ -283,18 +283,18 @@ describe("a rollout", () => {
       server.config.set([cluster("a")]);
       const streams = await clients(server, () => sotw(client.open(ads("sotw"))), "n1", "n2");
       const steps = [{ match: { id: "n1" } }];
-      const rollout = server.config.update({ upsert: [cluster("b")] }, { rollout: { steps, soakMs: 1_000 } });
-      const done = rollout.done();
+      const arrival = server.config.update({ upsert: [cluster("b")] }, { rollout: { steps, soakMs: 1_000 } });
+      const done = arrival.done();
       await answer(streams[0]!);
-      await waitFor("the ACK", () => rollout.status().acknowledged === 1);
+      await waitFor("the ACK", () => arrival.status().acknowledged === 1);
       assert.deepEqual(
-        rollout.status().waiting.map(({ node, reason }) => [node, reason]),
+        arrival.status().waiting.map(({ node, reason }) => [node, reason]),
         [["n2", "withheld"]],
       );
       assert.equal(server.node("n2")?.state, "synced");
       clock.advance(1_000);
       await answer(streams[1]!);
-      assert.deepEqual(counts(await within("the rollout", done)), {
+      assert.deepEqual(counts(await within("the arrival", done)), {
         ...{ result: "complete", acknowledged: 2, rejected: 0, pending: 0, absent: 0 },
       });
     });
@@ -327,13 +327,13 @@ describe("a rollout", () => {
       endpoints.send({ node: { id: "n1" }, typeUrl: urlOf("endpoint"), resourceNames: ["a"] });
       await Promise.all([answer(clusters), answer(endpoints, undefined, ["a"])]);
       await synced(server, "n1");
-      const rollout = server.config.set([cluster("a", "new"), loadAssignment("a", 2), routeConfiguration("r", "a")]);
-      const done = rollout.done();
+      const arrival = server.config.set([cluster("a", "new"), loadAssignment("a", 2), routeConfiguration("r", "a")]);
+      const done = arrival.done();
       await answer(clusters);
-      await waitFor("the ACK", () => rollout.status().waiting[0]?.type === "endpoint");
-      assert.equal(rollout.status().pending, 1);
+      await waitFor("the ACK", () => arrival.status().waiting[0]?.type === "endpoint");
+      assert.equal(arrival.status().pending, 1);
       await answer(endpoints, undefined, ["a"]);
-      assert.deepEqual(counts(await within("the rollout", done)), {
+      assert.deepEqual(counts(await within("the arrival", done)), {
         ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
       });
     }));
