@@ -81,14 +81,20 @@ describe("operations of a change", () => {
     });
   }
 
-  for (const { what, wish, most } of [
-    { what: "goes to delta streams", wish: byName("delta"), most: 300 },
+  for (const { what, wish, most, changes } of [
+    { what: "goes to delta streams", wish: byName("delta"), most: 300, changes: undefined },
     { what: "goes to SotW streams", wish: byName("sotw"), most: 250 },
     { what: "concerns none of the names that delta streams ask for", wish: byName("delta", 20), most: 90 },
     { what: "concerns none of the names that SotW streams ask for", wish: byName("sotw", 20), most: 90 },
+    {
+      what: "concerns no type that delta streams ask for",
+      wish: byName("delta"),
+      changes: "cds" as const,
+      most: 25,
+    },
   ]) {
     it(`costs at most ${most} steps for each further stream, and one encoding for all: what ${what}`, async () => {
-      const situation = { resources: small, wishes: [wish] };
+      const situation = { resources: small, wishes: [wish], ...(changes === undefined ? {} : { changes }) };
       const few = await costOf({ ...situation, streams: 10 });
       const many = await costOf({ ...situation, streams: 100 });
       const each = (many.steps - few.steps) / 90;

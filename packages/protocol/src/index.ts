@@ -70,6 +70,7 @@ export { Ordering, type WaitEnded } from "./server/ordering.js";
 export { defaultOrderingTimes, type OrderingTimes } from "./server/ordering-times.js";
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
+export { SnapshotLine } from "./server/snapshot-line.js";
 export { countDifferences, missingNames } from "./server/standing.js";
 export type { TypeStatus } from "./server/status.js";
 export { createStream } from "./server/stream.js";

@@ -4,6 +4,7 @@ import {
   type Rejection,
   type ResourceErrorPolicy,
   type Snapshot,
+  type SnapshotLine,
   statusCode,
   type TtlPolicy,
 } from "@xdskit/protocol";
@@ -31,6 +32,8 @@ export interface Membership {
   readonly layers: readonly LayerName[] | undefined;
   /** What the node is to have now; undefined while nothing is known yet (rule 7). */
   snapshot(): Snapshot | undefined;
+  /** The line of which that is the newest, for a stream that may go along with it; undefined where it is to be given each snapshot. */
+  readonly line: SnapshotLine | undefined;
   /** It is still to be decided what that is. */
   readonly isAwaited: boolean;
   /** What its group is to have in the end. */
@@ -136,6 +139,12 @@ export function createPublication(
         const newest = open() ? shared.stack.snapshot() : undefined;
         return newest && seat.snapshot(newest);
       },
+      get line() {
+        const newest = member.view.isPlain && open() ? shared.stack.snapshot() : undefined;
+        if (newest === undefined) return undefined;
+        shared.line.start(newest);
+        return shared.line;
+      },
       get isAwaited() {
         return seat.isAwaited === true;
       },
@@ -193,12 +202,15 @@ export function createPublication(
     publish(changes, rollout) {
       const wasOpen = opened;
       const wish = changes.every(({ layer }) => isBelow(layer)) ? "on-demand" : rollout;
-      for (const { stack, subscribers, pulse, views } of stacks.touchedBy(changes)) {
+      for (const { stack, line, subscribers, pulse, views } of stacks.touchedBy(changes)) {
         const before = stack.known;
         if (!stack.update(changes) || !wasOpen) continue;
         const after = stack.known;
         if (before !== undefined && after !== undefined) for (const view of views) view.changed(before, after, wish);
-        for (const each of subscribers) each.changed();
+        let isPlain = after !== undefined;
+        for (const view of views) isPlain &&= view.isPlain;
+        if (after !== undefined) line.goOn(after, isPlain);
+        for (const each of subscribers) each.changed(isPlain ? after : undefined);
         pulse.update();
       }
       if (!wasOpen && open()) tellAll();

@@ -46,8 +46,6 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #alarm: Alarm | undefined;
   #ttl: TtlPolicy | undefined;
   #resourceErrors: ResourceErrorPolicy | undefined;
-  /** The snapshot that the machine was last given. */
-  #given: Snapshot | undefined;
   #room = true;
   #halfClosed = false;
   /** True once the stream is at its end, though what was sent may still wait for its client. */
@@ -135,8 +133,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#context.ended(this);
   }
 
-  changed(): void {
-    this.#wantsWork("changes");
+  changed(newest?: Snapshot): void {
+    // Of thousands that a change does not concern none is looked at any further.
+    if (newest === undefined || !this.#stream.isAbreast(newest)) this.#wantsWork("changes");
   }
 
   beat(interval: number): void {
@@ -191,10 +190,18 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   #giveSnapshot(): void {
     const snapshot = this.#membership?.snapshot();
-    if (snapshot === undefined || snapshot === this.#given) return;
-    this.#given = snapshot;
-    const told = { ttl: this.#ttl, resourceErrors: this.#resourceErrors, ordering: this.#order?.ordering };
-    this.#step({ kind: "snapshot", snapshot, ...told });
+    if (snapshot === undefined || this.#stream.isAbreast(snapshot)) return;
+    const line = this.#membership?.line;
+    // What it went along to its order has to hear once, and there is nothing to be heard without a line.
+    if (line === undefined && snapshot === this.#stream.newest) return;
+    this.#step({
+      kind: "snapshot",
+      snapshot,
+      ttl: this.#ttl,
+      resourceErrors: this.#resourceErrors,
+      ordering: this.#order?.ordering,
+      line,
+    });
   }
 
   /** In whole milliseconds: what streams do within one they remember as one. */
@@ -244,11 +251,11 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   }
 
   get isSettled(): boolean {
-    return this.#stream.isSettled && this.#given === this.snapshot;
+    return this.#stream.isSettled && this.#stream.newest === this.snapshot;
   }
 
   standing(): Standing {
-    return this.#given === this.snapshot ? standingOf(this.#stream) : "pending";
+    return this.#stream.newest === this.snapshot ? standingOf(this.#stream) : "pending";
   }
 
   get unsettledSince(): number {
@@ -378,7 +385,6 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     // The machine holds a snapshot; a transport may hold on to the session a little longer.
     this.#membership?.ends();
     this.#stream.end();
-    this.#given = undefined;
     this.#alarm?.set(undefined);
     this.#order?.leave();
   }

@@ -1,5 +1,5 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
-import type { Snapshot } from "@xdskit/protocol";
+import { type Snapshot, SnapshotLine } from "@xdskit/protocol";
 import { type Clock, systemClock } from "./clock.js";
 import { createLayerStack, type LayerStack } from "./layer-stack.js";
 import type { LayerChange, Layers } from "./layers.js";
@@ -22,6 +22,8 @@ export interface SharedStack {
   /** The layer below them, of what is supplied on demand for one group. */
   readonly below: LayerName | undefined;
   readonly stack: LayerStack;
+  /** Its snapshots, one after the other: streams that rest go along with them. */
+  readonly line: SnapshotLine;
   readonly subscribers: Set<Subscriber>;
   /** Which streams of its groups get what. */
   readonly views: Set<ViewedGroup>;
@@ -88,7 +90,8 @@ export function createSharedStacks(
         if (newest !== undefined) yield newest;
         for (const view of views) yield* view.snapshots();
       });
-      const made: SharedStack = { names, below, stack, views, subscribers: new Set(), pulse, groups: 1 };
+      const line = new SnapshotLine();
+      const made: SharedStack = { names, below, stack, line, views, subscribers: new Set(), pulse, groups: 1 };
       byNames.set(keyOf(names, below), made);
       if (names === undefined) ofAll.add(made);
       for (const name of layersOf(made)) {

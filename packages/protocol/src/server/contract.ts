@@ -5,6 +5,7 @@ import type { Snapshot } from "../snapshot.js";
 import type { Rejection } from "./client-use.js";
 import type { Ordering, WaitEnded } from "./ordering.js";
 import type { ResourceErrorPolicy } from "./resource-errors.js";
+import type { SnapshotLine } from "./snapshot-line.js";
 import type { TypeStatus } from "./status.js";
 
 /** State of the world, or incremental. */
@@ -81,6 +82,8 @@ export type StreamEvent =
       readonly resourceErrors?: ResourceErrorPolicy | undefined;
       /** Changes go out make before break, in stages that wait for acknowledgements. Undefined: each at once, in the order of delivery. */
       readonly ordering?: Ordering | undefined;
+      /** The line of snapshots of which this is the newest: where the stream rests it goes along with it. Undefined: it is to be given each. */
+      readonly line?: SnapshotLine | undefined;
     }
   /**
    * Time went by: what needs a heartbeat every so many milliseconds, or more often, is to have one, if the client holds it. Nothing happens on a
@@ -188,6 +191,10 @@ export interface Stream {
   end(): void;
   /** What is known of each type that the client asked for, in delivery order. */
   status(): readonly TypeStatus[];
+  /** The snapshot that it was given last, or that its line went on to since without anything new for its client. */
+  readonly newest: Snapshot | undefined;
+  /** It need not be given this snapshot: it was, or it and its order went along with their line up to there. */
+  isAbreast(snapshot: Snapshot): boolean;
   /** The client uses exactly what the newest snapshot that it was given has for it: nothing is to be sent, on its way or held back. */
   readonly isSettled: boolean;
 }

@@ -3,12 +3,14 @@ import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
 import type { StreamOptions } from "./contract.js";
-import { isFree, newPassMemory } from "./ordering.js";
+import { isFree } from "./free-changes.js";
+import { newPassMemory } from "./ordering.js";
 import { numberOf } from "./past-snapshots.js";
 import { noErrors } from "./resource-errors.js";
 import { knownMove, type Move, type MoveStep, type RestingPlace, rememberMove, restingPlace } from "./resting-place.js";
 import type { SharedResponse } from "./shared-responses.js";
 import { isFirst } from "./shared-stage.js";
+import type { SnapshotLine } from "./snapshot-line.js";
 import { nothingDrains, type Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 
@@ -40,6 +42,8 @@ export class Mover {
   #recording: Recording | undefined;
   /** Where the move began, for the others of its order. */
   #from: Snapshot | undefined;
+  /** What the stream was given last; of one that rests its place knows it. */
+  #given: Snapshot | undefined;
   /** Of the places where the stream rests, as long as it asks for the same. */
   #key: string | undefined;
 
@@ -50,6 +54,16 @@ export class Mover {
   /** Where its client stands, while it rests. */
   get snapshot(): Snapshot | undefined {
     return this.#place?.snapshot;
+  }
+
+  /** What the stream is to have: what it was given last, or what the line of its place has gone on to since. */
+  get newest(): Snapshot | undefined {
+    return this.#place === undefined ? this.#given : this.#place.snapshot;
+  }
+
+  /** Notes what the stream, which does not rest, is to have. */
+  give(snapshot: Snapshot | undefined): void {
+    this.#given = snapshot;
   }
 
   /** It rests at one of the two, or is on the way from one to the other. */
@@ -108,6 +122,7 @@ export class Mover {
   /** Something happens that is not the usual: the stream goes on by itself. */
   wake(): void {
     if (this.#place !== undefined) {
+      this.#given = this.#place.snapshot;
       this.#place.residents -= 1;
       this.#place = undefined;
     }
@@ -153,6 +168,8 @@ export class Mover {
 
   #rest(place: RestingPlace): void {
     this.#place = place;
+    // Nothing else holds on to it.
+    this.#given = undefined;
     place.residents += 1;
   }
 
@@ -183,7 +200,7 @@ export class Mover {
       }
     }
     this.#key ??= placeKey(subscribers, around);
-    const place = restingPlace(snapshot, this.#key);
+    const place = restingPlace(snapshot, this.#key, () => subscribers.map(({ type }) => type), around.line);
     if (recording === undefined || recording.to !== snapshot || recording.from.key !== this.#key) {
       this.#rest(place);
       return;
@@ -221,6 +238,8 @@ export interface PlaceSurroundings {
   readonly isOrdered: boolean;
   /** Others are in its order. */
   readonly isAccompanied: boolean;
+  /** Along which it is given snapshots, where it goes along with others. */
+  readonly line: SnapshotLine | undefined;
 }
 
 /** Equal for streams that do the same wherever they rest. What clients wrote themselves stands behind its length, or one could write the key of another place. */

@@ -1,14 +1,17 @@
-import type { Resource, ResourceType, Version } from "@xdskit/api";
+import type { ResourceType, Version } from "@xdskit/api";
 import { changeBetween } from "../change.js";
 import { type Stage, wholeStage } from "../make-before-break.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Wait } from "../wait.js";
 import { drain, nextOfDraining, noteDraining } from "./draining.js";
+import { namesAny } from "./free-changes.js";
 import { onTheirWay, presume } from "./holding.js";
+import { type OrderStandpoint, orderStandpoint } from "./order-standpoint.js";
 import { defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import { numberOf, sharedList, shortenSnapshot } from "./past-snapshots.js";
 import { isFirst, sharedStage, usedBy } from "./shared-stage.js";
+import type { SnapshotLine } from "./snapshot-line.js";
 import type { Subscriber } from "./subscriber.js";
 import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
 
@@ -41,13 +44,15 @@ export interface PassMemory {
   /** Of an order of several streams: what they ask for. */
   types: string | undefined;
   after: readonly Snapshot[];
+  /** Where they stood then. */
+  standpoint: OrderStandpoint | undefined;
 }
 
 const noSnapshots: readonly Snapshot[] = [];
 
 /** Of a way that nobody has gone. */
 export function newPassMemory(): PassMemory {
-  return { before: undefined, last: undefined, types: undefined, after: noSnapshots };
+  return { before: undefined, last: undefined, types: undefined, after: noSnapshots, standpoint: undefined };
 }
 
 /**
@@ -62,6 +67,8 @@ export class Ordering {
   /** What the client was to have while it went on its way to what it is to have now, oldest first: what it uses of that it may first ask for now. */
   #earlier: readonly Snapshot[] = noSnapshots;
   #wanted: Snapshot | undefined;
+  /** Instead of that, where it goes along with a line. */
+  #standpoint: OrderStandpoint | undefined;
   /** The time that it was told last. */
   #now = 0;
   /** Some of the streams may be in step with others elsewhere. */
@@ -91,8 +98,22 @@ export class Ordering {
     if (this.#streams.size > 1) this.#wakeAll();
   }
 
+  /** A stream asks for a type that it did not ask for before. */
+  asksMore(): void {
+    this.#types = undefined;
+    this.#stay();
+  }
+
+  /** It goes along with the line no longer. */
+  #stay(): void {
+    if (this.#standpoint === undefined) return;
+    this.#wanted = this.#standpoint.snapshot;
+    this.#standpoint = undefined;
+  }
+
   #wakeAll(): void {
     this.#types = undefined;
+    this.#stay();
     if (!this.#hasResting) return;
     this.#hasResting = false;
     for (const stream of this.#streams) stream.strayed();
@@ -196,21 +217,47 @@ export class Ordering {
   }
 
   /** What `shorten` and `stageOf` do for a stream of which nothing is held back; `memory` is shared by those that go the same way. */
-  pass(wanted: Snapshot, memory: PassMemory): void {
+  pass(wanted: Snapshot, memory: PassMemory, line: SnapshotLine | undefined): void {
+    const last = this.#last;
     // Another stream of the client was there before.
-    if (wanted === this.#wanted) return;
+    if (wanted === last) return;
     const before = this.#earlier;
     const types = this.isShared ? this.#typesAsked() : undefined;
-    if (memory.last !== this.#wanted || memory.before !== before || memory.types !== types) {
-      memory.last = this.#wanted;
+    if (memory.last !== last || memory.before !== before || memory.types !== types) {
+      memory.last = last;
       memory.before = before;
       memory.types = types;
       this.shorten(wanted);
       this.#follow(wanted);
       memory.after = this.#earlier;
+      memory.standpoint = line && this.#standpointOn(line, wanted);
     }
     this.#earlier = memory.after;
     this.#wanted = wanted;
+    this.#standpoint = memory.standpoint?.snapshot === wanted ? memory.standpoint : undefined;
+  }
+
+  /** A stream rests at what it is to have now: from here the order may go along with the line. */
+  stand(wanted: Snapshot, line: SnapshotLine): void {
+    if (this.standsAt(wanted)) return;
+    this.shorten(wanted);
+    this.#follow(wanted);
+    this.#standpoint = this.#standpointOn(line, wanted);
+  }
+
+  /** It went along with the line up to there. */
+  standsAt(snapshot: Snapshot): boolean {
+    return this.#standpoint?.snapshot === snapshot;
+  }
+
+  #standpointOn(line: SnapshotLine, wanted: Snapshot): OrderStandpoint | undefined {
+    const types = new Set(this.#subscribers().map(({ type }) => type));
+    return orderStandpoint(line, wanted, [...types], this.#earlier);
+  }
+
+  /** What the client was to have last. */
+  get #last(): Snapshot | undefined {
+    return this.#standpoint === undefined ? this.#wanted : this.#standpoint.snapshot;
   }
 
   /** Equal for orders that compare snapshots in the same types. */
@@ -220,8 +267,9 @@ export class Ordering {
   }
 
   #follow(wanted: Snapshot): void {
-    if (wanted === this.#wanted) return;
-    const last = this.#wanted;
+    const last = this.#last;
+    if (wanted === last) return;
+    this.#standpoint = undefined;
     this.#wanted = wanted;
     if (last === undefined || this.#isSame(wanted, last)) return;
     for (const known of this.#earlier) if (this.#isSame(known, last)) return;
@@ -231,7 +279,8 @@ export class Ordering {
   /** A newer snapshot is there: what is remembered of those before must not keep all that there was in between. */
   shorten(newest: Snapshot): void {
     for (const snapshot of this.#earlier) shortenSnapshot(snapshot, newest);
-    if (this.#wanted !== undefined) shortenSnapshot(this.#wanted, newest);
+    const last = this.#last;
+    if (last !== undefined) shortenSnapshot(last, newest);
   }
 
   /** For what the client asks for. */
@@ -330,37 +379,6 @@ export class Ordering {
 
 /** More snapshots in the past are not remembered of a client that never gets to one. */
 const mostEarlier = 4;
-
-const naming = new WeakMap<readonly Resource[], boolean>();
-
-function namesAny(resources: readonly Resource[]): boolean {
-  let known = naming.get(resources);
-  if (known === undefined) {
-    known = resources.some(({ references }) => references.length > 0);
-    naming.set(resources, known);
-  }
-  return known;
-}
-
-/**
- * Whether a change holds no stream of these subscribers back, whichever others are in its order, as long as they stand at `from` or `to`: nothing goes, nothing is named that may have to be warm
- * first, and nothing comes that is warmed on another stream.
- */
-export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
-  let changes = false;
-  for (const { type } of subscribers) {
-    const [before, after] = [from.of(type), to.of(type)];
-    if (before === after) continue;
-    const { removed, upserted } = changeBetween(before, after);
-    if (removed.length > 0 || namesAny(upserted)) return false;
-    changes = true;
-  }
-  if (!changes) return true;
-  for (const after of to.sets.values()) {
-    if (after.type.acknowledgedWarm && changeBetween(from.of(after.type), after).adds) return false;
-  }
-  return true;
-}
 
 /** Something comes to the client that names something. */
 function isToName({ type, held }: Subscriber, wanted: Snapshot): boolean {

@@ -1,23 +1,30 @@
+import type { ResourceType } from "@xdskit/api";
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import type { PassMemory } from "./ordering.js";
 import type { Sending } from "./sending.js";
 import type { SharedResponse } from "./shared-responses.js";
+import { type SnapshotLine, Standpoint } from "./snapshot-line.js";
 
 /**
  * Where streams stand whose clients ask for the same in the same way, use what one snapshot has for it and wait for nothing. All who stand there do the same when they are given
  * the next snapshot.
  */
-export class RestingPlace {
-  readonly snapshot: Snapshot;
+export class RestingPlace extends Standpoint {
   /** What tells it from other places at the snapshot. */
   readonly key: string;
   /** How many streams stand there. */
   residents = 0;
 
-  constructor(snapshot: Snapshot, key: string) {
-    this.snapshot = snapshot;
+  constructor(snapshot: Snapshot, key: string, types: readonly ResourceType[]) {
+    super(snapshot, types);
     this.key = key;
+  }
+
+  override goOn(to: Snapshot): void {
+    super.goOn(to);
+    // They were free to go for what there was of other types then.
+    moves.delete(this);
   }
 }
 
@@ -61,9 +68,16 @@ const mostPlaces = 2_000;
 /** Characters of the longest key of a place that streams share. */
 const longestKey = 4_000;
 
-/** The place with this key at a snapshot: one and the same for all streams there. */
-export function restingPlace(snapshot: Snapshot, key: string): RestingPlace {
-  if (key.length > longestKey) return new RestingPlace(snapshot, key);
+/** The place with this key at a snapshot, for streams that ask for these types: one and the same for all that are there on the same line. */
+export function restingPlace(
+  snapshot: Snapshot,
+  key: string,
+  typesOf: () => readonly ResourceType[],
+  line: SnapshotLine | undefined,
+): RestingPlace {
+  if (key.length > longestKey) return new RestingPlace(snapshot, key, typesOf());
+  const onLine = line?.standpoint(snapshot, key, () => new RestingPlace(snapshot, key, typesOf()));
+  if (onLine !== undefined) return onLine;
   let there = places.get(snapshot);
   if (there === undefined) {
     there = new Map();
@@ -72,14 +86,16 @@ export function restingPlace(snapshot: Snapshot, key: string): RestingPlace {
   const known = there.get(key)?.deref();
   if (known !== undefined) return known;
   if (there.size >= mostPlaces) there.clear();
-  const made = new RestingPlace(snapshot, key);
+  const made = new RestingPlace(snapshot, key, typesOf());
   there.set(key, new WeakRef(made));
   return made;
 }
 
 /** What the first stream did that went from there to the snapshot; undefined where none did. */
 export function knownMove(from: RestingPlace, to: Snapshot): Move | undefined {
-  return moves.get(from)?.get(to)?.move;
+  const move = moves.get(from)?.get(to)?.move;
+  // Who arrives there now would be where the line went on to.
+  return move?.to.snapshot === to ? move : undefined;
 }
 
 /** For the others that stand there. Held as long as both are. */

@@ -21,6 +21,7 @@ import { requestedType } from "./requested-type.js";
 import type { Move } from "./resting-place.js";
 import { acknowledgeStep } from "./sending.js";
 import { usedBy } from "./shared-stage.js";
+import type { SnapshotLine } from "./snapshot-line.js";
 import { sotw } from "./sotw.js";
 import { isSettled, statusOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
@@ -43,7 +44,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #ordered: Asker[] = [];
   readonly #warming: StreamWarming;
   #node: Node | undefined;
-  #newest: Snapshot | undefined;
+  #line: SnapshotLine | undefined;
   /** What the pass is made from of which a response went out; undefined between passes. */
   #begun: Snapshot | undefined;
   readonly #told: Told;
@@ -99,7 +100,12 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
           this.#stray();
         }
         this.#follow(event.ordering);
-        if (this.#departs(event.snapshot)) this.#newest = event.snapshot;
+        this.#line = event.line;
+        if (event.line !== undefined && this.newest === event.snapshot) {
+          if (this.#mover.isResting) this.#ordering?.stand(event.snapshot, event.line);
+          return [];
+        }
+        if (this.#departs(event.snapshot)) this.#mover.give(event.snapshot);
         else this.#take(event.snapshot);
         return [];
       case "absent": {
@@ -137,20 +143,22 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   #take(snapshot: Snapshot): void {
     // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
-    for (const asker of this.#ordered) shortenSets(asker, this.#newest?.of(asker.type));
+    const before = this.newest;
+    for (const asker of this.#ordered) shortenSets(asker, before?.of(asker.type));
     this.#ordering?.shorten(snapshot);
     // Also of types that were not asked for: they are kept with the others.
     if (this.#begun !== undefined) shortenSnapshot(this.#begun, snapshot);
-    this.#newest = snapshot;
+    this.#mover.give(snapshot);
     for (const asker of this.#ordered) if (asker.undecided.size > 0) noteNewest(asker, snapshot.of(asker.type));
   }
 
   next(now = this.#now): OutgoingResponse | undefined {
     this.#now = now;
-    if (this.#mover.isIdle || this.#closed || this.#newest === undefined || this.#node === undefined) return undefined;
-    const { move } = this.#mover;
-    if (move !== undefined) return this.#repeat(move, this.#newest);
-    const snapshot = this.#begun ?? this.#newest;
+    if (this.#mover.isIdle || this.#closed || this.#node === undefined) return undefined;
+    const { move, newest } = this.#mover;
+    if (newest === undefined) return undefined;
+    if (move !== undefined) return this.#repeat(move, newest);
+    const snapshot = this.#begun ?? newest;
     const ordering = this.#ordering;
     // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
     for (let round = 0; round <= this.#ordered.length; round++) {
@@ -175,7 +183,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       if (stage === wholeStage) break;
     }
     this.#begun = undefined;
-    if (snapshot !== this.#newest) return this.next();
+    if (snapshot !== newest) return this.next();
     this.#settle();
     return undefined;
   }
@@ -183,7 +191,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** What another stream did that stood at the same place. */
   #repeat(move: Move, wanted: Snapshot): OutgoingResponse | undefined {
     const { silent, memory, warms } = move;
-    if (this.#mover.isAtStart) this.#ordering?.pass(wanted, memory);
+    if (this.#mover.isAtStart) this.#ordering?.pass(wanted, memory, this.#line);
     const { step } = this.#mover;
     for (const index of silent) {
       if (step === undefined || index < step.index) passSilently(this.#ordered[index] as Asker, wanted);
@@ -202,7 +210,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   /** There is nothing to send. */
   #settle(): void {
-    const [node, newest, ordering] = [this.#node, this.#newest, this.#ordering];
+    const [node, newest, ordering] = [this.#node, this.newest, this.#ordering];
     if (node === undefined || newest === undefined || this.#begun !== undefined) return;
     if (this.#told.errors || !this.#warming.isIdle) return;
     if (ordering?.mayRest(this) === false) return;
@@ -213,6 +221,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       node,
       isOrdered,
       isAccompanied: ordering?.isShared === true,
+      line: this.#line,
     };
     this.#mover.settle(newest, this.#ordered, around);
   }
@@ -245,23 +254,32 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   end(): void {
     this.#closed = true;
     this.#mover.wake();
+    this.#mover.give(undefined);
     this.#askers.clear();
     this.#ordered = [];
-    this.#newest = undefined;
+    this.#line = undefined;
     this.#begun = undefined;
     this.#ordering?.leave(this);
   }
 
   status(): readonly TypeStatus[] {
+    const { newest } = this;
     const ordering = this.#ordering;
-    return this.#ordered.map((asker) =>
-      statusOf(asker, this.#newest?.of(asker.type), ordering?.waitsOf(this, asker) ?? []),
-    );
+    return this.#ordered.map((asker) => statusOf(asker, newest?.of(asker.type), ordering?.waitsOf(this, asker) ?? []));
+  }
+
+  get newest(): Snapshot | undefined {
+    return this.#mover.newest;
+  }
+
+  isAbreast(snapshot: Snapshot): boolean {
+    if (this.#mover.newest !== snapshot) return false;
+    return !this.#mover.isResting || this.#ordering?.standsAt(snapshot) !== false;
   }
 
   get isSettled(): boolean {
     if (this.#mover.isResting) return true;
-    const newest = this.#newest;
+    const { newest } = this;
     if (newest === undefined || this.#mover.awaitsAnswers) return false;
     return this.#ordered.every((asker) => isSettled(asker, newest.of(asker.type)));
   }
@@ -329,6 +347,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
       this.#warming.begun(added);
       this.#askers.set(type.typeUrl, added);
+      this.#ordering?.asksMore();
       this.#ordered = [...this.#askers.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
       const { wildcard, names } = added.subscription;
       effects.push({ kind: "subscribed", type, wildcard, names: names.size });
@@ -347,7 +366,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const after = known.subscription.names;
     if (after !== namesBefore) effects.push(...this.#foreign.note(type, after));
     if (this.#options.onDemand?.has(type.typeUrl)) {
-      const demanded = demandedOf(known, this.#rules.demand(request, namesBefore, after), this.#newest);
+      const demanded = demandedOf(known, this.#rules.demand(request, namesBefore, after), this.newest);
       if (demanded !== undefined) return [...effects, demanded];
     }
     if (effects.length === 1 && effects[0]?.kind === "acknowledged") this.#settle();

@@ -6,6 +6,7 @@ import {
   emptySnapshot,
   Ordering,
   type Snapshot,
+  SnapshotLine,
   type StreamEvent,
   updateSnapshot,
   type Variant,
@@ -78,6 +79,9 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
   let now = 0;
   let pairs: readonly Pair[] = [];
   let snapshots: Snapshot[] = Array.from({ length: nodes + 1 }, () => emptySnapshot());
+  /** Of the first. */
+  const line = start.chance(0.8) ? new SnapshotLine() : undefined;
+  line?.start(snapshots[0] as Snapshot);
   publish(
     types.flatMap((type) => names.map((name) => [type, name] as const)),
     [],
@@ -123,7 +127,21 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
     const upsert = upserts.map(([type, name]) => sampleResource(type, name, content(type)));
     const remove = removals.map(([type, name]) => ({ type: typeOf(type), name }));
     say(`  publish ${upsert.map(({ type, name, version }) => `${type.name} ${name} ${version}`).join()} - ${removals}`);
+    const [before] = snapshots;
     snapshots = snapshots.map((snapshot) => updateSnapshot(snapshot, { upsert, remove }));
+    const [newest] = snapshots as [Snapshot];
+    if (newest === before) return;
+    line?.goOn(newest, true);
+    for (const { index, orders, kind, streams } of pairs) {
+      for (const { ends } of streams.values()) {
+        if (!ends[0].isAbreast(newest)) continue;
+        // It went along, and so has nothing to send: neither has the other, which is told.
+        const [snapshot, ordering] = [snapshots[index + 1] as Snapshot, orders[1]];
+        ends[1].step({ kind: "snapshot", snapshot, ttl, ordering }, now);
+        assert.ok(nextOfBoth(ends, kind.variant, now) === undefined, "it has something to send");
+        assertSame(ends);
+      }
+    }
   }
 
   function content(type: string): string {
@@ -140,6 +158,7 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
     both(twin, (which) => ({
       ...{ kind: "snapshot", snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot, ttl },
       ordering: orders[which],
+      line: which === 0 ? line : undefined,
     }));
   }
 

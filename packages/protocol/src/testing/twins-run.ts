@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { resourceTypes } from "@xdskit/api";
 import {
   createStream,
@@ -5,6 +6,7 @@ import {
   emptySnapshot,
   Ordering,
   type Snapshot,
+  SnapshotLine,
   type StreamEvent,
   updateSnapshot,
 } from "../index.js";
@@ -50,12 +52,16 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   let now = 0;
   /** The first is shared, each other one is of one client. */
   let snapshots: Snapshot[] = Array.from({ length: clients + 1 }, () => emptySnapshot());
+  /** Of the first. */
+  const line = start.chance(0.8) ? new SnapshotLine() : undefined;
+  line?.start(snapshots[0] as Snapshot);
+  const twins: Twin[] = [];
   say(`${variant} ${isOrdered ? "ordered" : "at once"} ${only ?? "ads"}`);
   publish(
     types.flatMap((type) => names.map((name) => [type, name, content(type)] as const)),
     [],
   );
-  const twins = Array.from({ length: clients }, (_, index) => open(index));
+  for (let index = 0; index < clients; index++) twins.push(open(index));
 
   function open(index: number): Twin {
     const stream = () =>
@@ -89,7 +95,19 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
     const upsert = upserts.map(([type, name, text]) => sampleResource(type, name, text));
     const remove = removals.map(([type, name]) => ({ type: typeOf(type), name }));
     say(`  publish ${upserts.map((one) => one.join(" ")).join(", ")} - ${removals.map((one) => one.join(" ")).join()}`);
+    const [before] = snapshots;
     snapshots = snapshots.map((snapshot) => updateSnapshot(snapshot, { upsert, remove }));
+    const [newest] = snapshots as [Snapshot];
+    if (newest === before) return;
+    line?.goOn(newest, true);
+    for (const [index, { ends, orders }] of twins.entries()) {
+      if (!ends[0].isAbreast(newest)) continue;
+      // It went along, and so has nothing to send: neither has the other, which is told.
+      const [snapshot, ordering] = [snapshots[index + 1] as Snapshot, orders[1]];
+      ends[1].step({ kind: "snapshot", snapshot, ttl, ordering }, now);
+      assert.ok(nextOfBoth(ends, variant, now) === undefined, "it has something to send");
+      assertSame(ends);
+    }
   }
 
   function both({ ends }: Twin, event: (which: 0 | 1) => StreamEvent): void {
@@ -100,6 +118,7 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
     both(twin, (which) => ({
       ...{ kind: "snapshot", snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot, ttl },
       ordering: twin.orders[which],
+      line: which === 0 ? line : undefined,
     }));
   }
 

@@ -1,4 +1,4 @@
-import type { Node, TypeStatus } from "@xdskit/protocol";
+import type { Node, Snapshot, TypeStatus } from "@xdskit/protocol";
 
 /**
  * How a stream stands to what it is to have. `settled`: its client uses exactly that. `rejected`: it uses all of it but what it rejected, which it is not
@@ -8,7 +8,8 @@ export type Standing = "settled" | "rejected" | "pending";
 
 /** What a group's view asks of who has a place in it. */
 export interface Occupant {
-  changed(): void;
+  /** It may be to have something else than before; `newest`: this, as all others of its list of layers. */
+  changed(newest?: Snapshot): void;
   /** Undefined for who acknowledges nothing, such as a poll. */
   standing?(): Standing;
   status?(): readonly TypeStatus[];

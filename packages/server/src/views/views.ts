@@ -58,6 +58,8 @@ export type Wish = RolloutSettings | "off" | "on-demand" | undefined;
 /** A group and who sits in it. It costs a place in a list for each stream until the group's settings, or a change, ask for more. */
 export interface ViewedGroup {
   join(node: Node, way: Place["way"], subscriber: Occupant): Seat;
+  /** All its streams get the newest. */
+  readonly isPlain: boolean;
   /** The group's newest snapshot became another. */
   changed(before: Snapshot, after: Snapshot, wish: Wish): void;
   /** What its streams have now, where that is not only the newest. */
@@ -122,6 +124,9 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
       const hasSettings = group.onReject === "lastGood" || typeof group.rollout === "object";
       let view = hasSettings ? createView(group, places, newest, respread) : undefined;
       const viewed: ViewedGroup = {
+        get isPlain() {
+          return view === undefined;
+        },
         join(node, way, subscriber) {
           lastOrder += 1;
           const place = { node, way, subscriber, order: lastOrder };

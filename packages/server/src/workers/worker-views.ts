@@ -41,6 +41,8 @@ export function createWorkerViews(types: ResourceTypes, desk: ViewsDesk): Worker
   return {
     open(group, newest): ViewedGroup {
       return {
+        // What each gets the main thread says, and it may be on its way.
+        isPlain: false,
         join(node, _way, subscriber) {
           const session = subscriber as Session;
           const place: { view: number | undefined } = { view: undefined };
