@@ -32,8 +32,8 @@ export interface Membership {
   readonly layers: readonly LayerName[] | undefined;
   /** What the node is to have now; undefined while nothing is known yet (rule 7). */
   snapshot(): Snapshot | undefined;
-  /** The line of which that is the newest, for a stream that may go along with it; undefined where it is to be given each snapshot. */
-  readonly line: SnapshotLine | undefined;
+  /** Of the snapshots of its layers, with which a stream may go along. */
+  readonly line: SnapshotLine;
   /** It is still to be decided what that is. */
   readonly isAwaited: boolean;
   /** What its group is to have in the end. */
@@ -128,6 +128,7 @@ export function createPublication(
     shared.subscribers.add(subscriber);
     const seat = member.view.join(node, way, subscriber);
     const stopBeats = beats === undefined ? undefined : shared.pulse.join(beats);
+    start(shared);
     openOfGroup[way] += 1;
     openOf.set(id, (openOf.get(id) ?? 0) + 1);
     return {
@@ -139,12 +140,7 @@ export function createPublication(
         const newest = open() ? shared.stack.snapshot() : undefined;
         return newest && seat.snapshot(newest);
       },
-      get line() {
-        const newest = member.view.isPlain && open() ? shared.stack.snapshot() : undefined;
-        if (newest === undefined) return undefined;
-        shared.line.start(newest);
-        return shared.line;
-      },
+      line: shared.line,
       get isAwaited() {
         return seat.isAwaited === true;
       },
@@ -177,8 +173,14 @@ export function createPublication(
     }
     return opened;
   }
+  function start({ line, stack }: SharedStack): void {
+    const newest = open() ? stack.snapshot() : undefined;
+    if (newest !== undefined) line.start(newest);
+  }
   function tellAll(): void {
-    for (const { subscribers, pulse } of stacks) {
+    for (const shared of stacks) {
+      const { subscribers, pulse } = shared;
+      start(shared);
       for (const each of subscribers) each.changed();
       pulse.update();
     }

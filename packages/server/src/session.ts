@@ -191,16 +191,13 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #giveSnapshot(): void {
     const snapshot = this.#membership?.snapshot();
     if (snapshot === undefined || this.#stream.isAbreast(snapshot)) return;
-    const line = this.#membership?.line;
-    // What it went along to its order has to hear once, and there is nothing to be heard without a line.
-    if (line === undefined && snapshot === this.#stream.newest) return;
     this.#step({
       kind: "snapshot",
       snapshot,
       ttl: this.#ttl,
       resourceErrors: this.#resourceErrors,
       ordering: this.#order?.ordering,
-      line,
+      line: this.#membership?.line,
     });
   }
 

@@ -115,6 +115,7 @@ export class Mover {
       return false;
     }
     this.#move = move;
+    this.#given = to;
     if (accompanied !== undefined) this.#from = from.snapshot;
     return true;
   }

@@ -239,7 +239,7 @@ export class Ordering {
 
   /** A stream rests at what it is to have now: from here the order may go along with the line. */
   stand(wanted: Snapshot, line: SnapshotLine): void {
-    if (this.standsAt(wanted)) return;
+    if (this.standsAt(wanted) || !line.isAt(wanted)) return;
     this.shorten(wanted);
     this.#follow(wanted);
     this.#standpoint = this.#standpointOn(line, wanted);

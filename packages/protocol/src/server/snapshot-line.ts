@@ -3,21 +3,18 @@ import type { Snapshot } from "../snapshot.js";
 
 /** Where streams, or an order, stand at a snapshot, and go along with the line as long as nothing of these types becomes different. */
 export class Standpoint {
-  #snapshot: Snapshot;
+  /** Changes by `goOn` alone; a field, because it is read several times for each stream and change. */
+  snapshot: Snapshot;
   readonly types: readonly ResourceType[];
 
   constructor(snapshot: Snapshot, types: readonly ResourceType[]) {
-    this.#snapshot = snapshot;
+    this.snapshot = snapshot;
     this.types = types;
-  }
-
-  get snapshot(): Snapshot {
-    return this.#snapshot;
   }
 
   /** Whoever stands there stands at the next snapshot from now on, which has the same of these types. */
   goOn(to: Snapshot): void {
-    this.#snapshot = to;
+    this.snapshot = to;
   }
 }
 
@@ -36,6 +33,10 @@ export class SnapshotLine {
   /** The first snapshot that there is; later ones come by `goOn`. */
   start(first: Snapshot): void {
     this.#newest ??= first;
+  }
+
+  isAt(snapshot: Snapshot): boolean {
+    return this.#newest === snapshot;
   }
 
   /** Another snapshot is there. `moves`: all who had the newest are to have this one now. */

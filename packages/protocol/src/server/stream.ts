@@ -101,12 +101,11 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         }
         this.#follow(event.ordering);
         this.#line = event.line;
-        if (event.line !== undefined && this.newest === event.snapshot) {
+        if (event.line !== undefined && this.#mover.newest === event.snapshot) {
           if (this.#mover.isResting) this.#ordering?.stand(event.snapshot, event.line);
           return [];
         }
-        if (this.#departs(event.snapshot)) this.#mover.give(event.snapshot);
-        else this.#take(event.snapshot);
+        if (!this.#departs(event.snapshot)) this.#take(event.snapshot);
         return [];
       case "absent": {
         this.#stray();
