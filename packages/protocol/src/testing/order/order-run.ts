@@ -1,5 +1,5 @@
 import { resourceTypes } from "@xdskit/api";
-import { createStream, defaultStreamLimits, Ordering, type Stream } from "../../index.js";
+import { createStream, defaultStreamLimits, Ordering, SnapshotLine, type Stream } from "../../index.js";
 import { createRandom, type Random } from "../random.js";
 import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
@@ -37,6 +37,8 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
   let now = 0;
   let world: SampleGroup = closedWorld(start, undefined, false);
   const shared = new Ordering();
+  const snapshots = new SnapshotLine();
+  snapshots.start(world.snapshot);
   const lines = (ads ? [types] : types.map((type) => [type])).map((own) => open(own));
   /** Answers that the client has not sent yet, oldest first, and the step at which it must. */
   const late: { readonly line: Line; readonly request: OrderRequest; readonly until: number }[] = [];
@@ -62,12 +64,14 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
 
   function tell(): void {
     say(`  wanted: ${types.map((type) => `${type} ${describeSet(world, type)}`).join("; ")}`);
-    for (const line of lines) if (!line.isNew) give(line);
+    snapshots.goOn(world.snapshot, true);
+    // As a server does: who went along is not visited.
+    for (const line of lines) if (!line.isNew && !line.stream.isAbreast(world.snapshot)) give(line);
   }
 
   function give(line: Line): void {
     line.isAwake = true;
-    line.stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering: shared }, now);
+    line.stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering: shared, line: snapshots }, now);
   }
 
   /** Delivers a request as the client means it now. */
