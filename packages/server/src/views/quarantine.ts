@@ -43,35 +43,55 @@ export interface Quarantine {
 }
 
 export function createQuarantine(): Quarantine {
-  const entries = new Map<string, QuarantineEntry>();
-  const keyOf = (keyed: Keyed, version: Version | undefined) => `${idOf(keyed)} ${version ?? ""}`;
+  /** With the id of each: all are looked at with each change, and to make an id costs more than to look. */
+  const entries = new Map<QuarantineEntry, string>();
+  const byId = new Map<string, Map<Version | undefined, QuarantineEntry>>();
+  const find = (id: string, version: Version | undefined) => byId.get(id)?.get(version);
   let steps: readonly number[] | undefined;
   /** Each `after` that there is, ascending; there are few. Found anew when it is asked for. */
   function stepsNow(): readonly number[] {
-    steps ??= [...new Set(Array.from(entries.values(), ({ after }) => after))].sort((a, b) => a - b);
+    steps ??= [...new Set(Array.from(entries.keys(), ({ after }) => after))].sort((a, b) => a - b);
     return steps;
   }
   function remove(which: Iterable<QuarantineEntry>): readonly QuarantineEntry[] {
-    const removed = [...which].filter((entry) => entries.delete(keyOf(entry, entry.version)));
+    const removed = [...which].filter(take);
     if (removed.length > 0) steps = undefined;
     return removed;
   }
+  /** Whichever there is of that content; false if there is none. */
+  function take(entry: QuarantineEntry): boolean {
+    const id = idOf(entry);
+    const known = find(id, entry.version);
+    if (known === undefined) return false;
+    entries.delete(known);
+    const others = byId.get(id);
+    others?.delete(known.version);
+    if (others?.size === 0) byId.delete(id);
+    return true;
+  }
+  function put(id: string, entry: QuarantineEntry): void {
+    entries.set(entry, id);
+    const others = byId.get(id);
+    if (others === undefined) byId.set(id, new Map([[entry.version, entry]]));
+    else others.set(entry.version, entry);
+  }
   return {
     get entries() {
-      return entries.values();
+      return entries.keys();
     },
     get size() {
       return entries.size;
     },
-    has: (keyed, version) => entries.has(keyOf(keyed, version)),
+    has: (keyed, version) => find(idOf(keyed), version) !== undefined,
     add(more) {
       const added: QuarantineEntry[] = [];
       for (const entry of more) {
-        const key = keyOf(entry, entry.version);
-        const known = entries.get(key);
+        const id = idOf(entry);
+        const known = find(id, entry.version);
         // What is kept from all is kept from those who come, too.
         if (known !== undefined && known.after <= entry.after) continue;
-        entries.set(key, entry);
+        if (known !== undefined) take(known);
+        put(id, entry);
         added.push(entry);
       }
       if (added.length > 0) steps = undefined;
@@ -80,32 +100,32 @@ export function createQuarantine(): Quarantine {
     delete: remove,
     settle(newest, undo) {
       const served = new Set<QuarantineEntry>();
-      const keep = (keyed: Keyed, version: Version | undefined) => {
-        const entry = entries.get(keyOf(keyed, version));
+      const keep = (id: string, version: Version | undefined) => {
+        const entry = find(id, version);
         if (entry === undefined || served.has(entry)) return;
         served.add(entry);
         // What is had instead may itself be in quarantine for others.
-        keep(keyed, entry.instead?.version);
+        keep(id, entry.instead?.version);
       };
-      for (const entry of entries.values()) {
-        const held = undo?.get(idOf(entry));
-        keep(entry, resourceIn(newest, entry)?.version);
-        if (held !== undefined) keep(entry, held.resource?.version);
+      for (const [entry, id] of entries) {
+        const held = undo?.get(id);
+        keep(id, resourceIn(newest, entry)?.version);
+        if (held !== undefined) keep(id, held.resource?.version);
       }
-      const over = [...entries.values()].filter((entry) => !served.has(entry));
+      if (served.size === entries.size) return [];
+      const over = [...entries.keys()].filter((entry) => !served.has(entry));
       const suspicions = new Set(over.map(({ suspicion }) => suspicion));
       suspicions.delete(undefined);
-      return remove([...entries.values()].filter((entry) => !served.has(entry) || suspicions.has(entry.suspicion)));
+      return remove([...entries.keys()].filter((entry) => !served.has(entry) || suspicions.has(entry.suspicion)));
     },
     lay(overrides, newest, order) {
-      for (const keyed of entries.values()) {
-        const id = idOf(keyed);
+      for (const [keyed, id] of entries) {
         const held = overrides.get(id);
         let resource = held === undefined ? resourceIn(newest, keyed) : held.resource;
         // What is had instead may itself be in quarantine; each content once, since two may stand for each other.
         const seen = new Set<QuarantineEntry>();
         for (;;) {
-          const entry = entries.get(keyOf(keyed, resource?.version));
+          const entry = find(id, resource?.version);
           if (entry === undefined || entry.after >= order || seen.has(entry)) break;
           seen.add(entry);
           resource = entry.instead;
@@ -114,8 +134,8 @@ export function createQuarantine(): Quarantine {
       }
     },
     keeps(resources, newest, order) {
-      for (const entry of entries.values()) {
-        if (entry.after >= order || !resources.has(idOf(entry))) continue;
+      for (const [entry, id] of entries) {
+        if (entry.after >= order || !resources.has(id)) continue;
         if (resourceIn(newest, entry)?.version === entry.version) return true;
       }
       return false;
