@@ -46,7 +46,8 @@ class Claims implements ClaimedVersions {
   }
 }
 
-const none: ClaimedVersions = new Claims(0, emptyFingerprint, new Uint8Array(), []);
+/** Of a client that has nothing, or does not say so. */
+export const noClaims: ClaimedVersions = new Claims(0, emptyFingerprint, new Uint8Array(), []);
 
 /** As the end of entries between which something else stands. */
 const apart = -1;
@@ -95,7 +96,7 @@ export class ClaimsReader {
   /** All are taken. What is told does not hold on to the request's bytes, which are only lent. */
   finish(): ClaimedVersions {
     const bytes = this.#reader?.bytes;
-    if (bytes === undefined) return none;
+    if (bytes === undefined) return noClaims;
     if (this.#known !== undefined) return this.#known;
     if (this.#count > this.#most || this.#to === apart) return this.#made(bytes, 0, bytes.length);
     const claims = this.#made(bytes, this.#from, this.#to);

@@ -1,6 +1,6 @@
 import type { Nonce, TypeUrl, Version } from "@xdskit/api";
 import type { Node } from "../node.js";
-import { type ClaimedVersions, ClaimsReader } from "./claimed-versions.js";
+import { type ClaimedVersions, ClaimsReader, noClaims } from "./claimed-versions.js";
 import { RequestNames } from "./names.js";
 import { nodeLength, readNode } from "./node-message.js";
 import { delimited, type Span, WireReader, wireType } from "./wire-reader.js";
@@ -92,7 +92,7 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
   const reader = new WireReader(bytes);
   const subscribe = new RequestNames(most.names);
   const unsubscribe = new RequestNames(most.names);
-  const claims = new ClaimsReader(most.claims);
+  let claims: ClaimsReader | undefined;
   let node: Span | undefined;
   let typeUrl = "";
   let nonce = "";
@@ -114,6 +114,7 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
         unsubscribe.add(reader, from);
         break;
       case delimited(5):
+        claims ??= new ClaimsReader(most.claims);
         claims.add(reader, from);
         break;
       case delimited(6):
@@ -133,7 +134,7 @@ export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): Delta
     }
   }
   subscribe.learn();
-  return { bytes, node, subscribe, unsubscribe, claimed: claims.finish(), typeUrl, nonce, error };
+  return { bytes, node, subscribe, unsubscribe, claimed: claims?.finish() ?? noClaims, typeUrl, nonce, error };
 }
 
 /** The node of a request, if it has one. Throws `MalformedMessage`. */

@@ -25,7 +25,7 @@ import type { SnapshotLine } from "./snapshot-line.js";
 import { sotw } from "./sotw.js";
 import { isSettled, statusOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
-import { newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
+import { inOrder, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
 import { Told } from "./told.js";
 import { usuallyAnswered } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
@@ -347,7 +347,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       this.#warming.begun(added);
       this.#askers.set(type.typeUrl, added);
       this.#ordering?.asksMore();
-      this.#ordered = [...this.#askers.values()].sort((a, b) => a.type.deliveryOrder - b.type.deliveryOrder);
+      this.#ordered = inOrder(this.#ordered, added);
       const { wildcard, names } = added.subscription;
       effects.push({ kind: "subscribed", type, wildcard, names: names.size });
     }
