@@ -10,6 +10,8 @@ import { createFleet, groupOf, groupSettings } from "./fleet.js";
 /** With workers: rows with more groups are not for it. */
 const mostGroups = 100;
 
+/** Before it is ready: who hears of that may end the parent at once. */
+const parent = process.ppid;
 const { server, control } = await start().catch(refuse);
 console.log("ready");
 
@@ -67,7 +69,6 @@ process.once("SIGTERM", async () => {
 
 // `npm run bench:server` has a shell between, which ends alone by a SIGTERM for npm: under npm the end of the parent counts as the signal.
 if (process.env.npm_lifecycle_event !== undefined) {
-  const parent = process.ppid;
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
