@@ -239,15 +239,16 @@ export class Ordering {
 
   /** A stream rests at what it is to have now: from here the order may go along with the line. */
   stand(wanted: Snapshot, line: SnapshotLine): void {
-    if (this.standsAt(wanted) || !line.isAt(wanted)) return;
+    if (this.#standpoint?.snapshot === wanted && !this.#standpoint.isLost) return;
+    if (!line.isAt(wanted)) return;
     this.shorten(wanted);
     this.#follow(wanted);
     this.#standpoint = this.#standpointOn(line, wanted);
   }
 
-  /** It went along with the line up to there. */
-  standsAt(snapshot: Snapshot): boolean {
-    return this.#standpoint?.snapshot === snapshot;
+  /** It needs nobody to tell it where the line is: it goes along, or a stream of a type that became different is about to be given the newest and tells it. */
+  get goesAlong(): boolean {
+    return this.#standpoint !== undefined && !this.#standpoint.isLost;
   }
 
   #standpointOn(line: SnapshotLine, wanted: Snapshot): OrderStandpoint | undefined {

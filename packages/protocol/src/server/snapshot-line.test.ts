@@ -123,6 +123,27 @@ test("a stream that awaits an answer does not go along, nor do any when not all 
   assert.equal(stream.newest, next);
 });
 
+test("of the streams of a node only those that a change concerns are given it", () => {
+  let snapshot = first();
+  const line = createLine(snapshot);
+  const node = createNode(line);
+  const [clusters, endpoints] = [node.open("cluster"), node.open("endpoint")];
+  for (let turn = 0; turn < 3; turn++) for (const { bring } of [clusters, endpoints]) bring(snapshot);
+  for (let round = 0; round < 3; round++) {
+    const before = snapshot;
+    snapshot = withChange(snapshot, "endpoint", `round ${round}`);
+    line.goOn(snapshot, true);
+    assert.equal(endpoints.stream.isAbreast(snapshot), false);
+    assert.ok(clusters.stream.isAbreast(snapshot), `round ${round}`);
+    assert.equal(endpoints.stream.newest, before);
+    assert.equal(endpoints.bring(snapshot), 1);
+    for (const { stream, give } of [clusters, endpoints]) {
+      assert.ok(stream.isSettled);
+      if (!stream.isAbreast(snapshot)) give(snapshot);
+    }
+  }
+});
+
 test("an order that went along compares what is asked for anew with where it went", () => {
   let snapshot = first();
   const line = createLine(snapshot);

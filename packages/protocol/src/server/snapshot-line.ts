@@ -6,6 +6,8 @@ export class Standpoint {
   /** Changes by `goOn` alone; a field, because it is read several times for each stream and change. */
   snapshot: Snapshot;
   readonly types: readonly ResourceType[];
+  /** The line forgot it: there were too many, or some of those at the newest were not to have the next. */
+  isLost = false;
 
   constructor(snapshot: Snapshot, types: readonly ResourceType[]) {
     this.snapshot = snapshot;
@@ -44,7 +46,7 @@ export class SnapshotLine {
     const before = this.#newest;
     if (before === undefined || before === to) return;
     this.#newest = to;
-    if (!moves) this.#standpoints.clear();
+    if (!moves) this.#forgetAll();
     for (const [key, ref] of this.#standpoints) {
       const standpoint = ref.deref();
       if (standpoint?.types.every((type) => before.of(type) === to.of(type))) standpoint.goOn(to);
@@ -58,9 +60,17 @@ export class SnapshotLine {
     const known = this.#standpoints.get(key)?.deref();
     // Keys say what they are of.
     if (known !== undefined) return known as Made;
-    if (this.#standpoints.size >= mostStandpoints) this.#standpoints.clear();
+    if (this.#standpoints.size >= mostStandpoints) this.#forgetAll();
     const made = make();
     this.#standpoints.set(key, new WeakRef(made));
     return made;
+  }
+
+  #forgetAll(): void {
+    for (const ref of this.#standpoints.values()) {
+      const standpoint = ref.deref();
+      if (standpoint !== undefined) standpoint.isLost = true;
+    }
+    this.#standpoints.clear();
   }
 }

@@ -273,7 +273,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   isAbreast(snapshot: Snapshot): boolean {
     if (this.#mover.newest !== snapshot) return false;
-    return !this.#mover.isResting || this.#ordering?.standsAt(snapshot) !== false;
+    return !this.#mover.isResting || this.#ordering?.goesAlong !== false;
   }
 
   get isSettled(): boolean {

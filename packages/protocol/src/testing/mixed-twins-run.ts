@@ -82,6 +82,7 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
   /** Of the first. */
   const line = start.chance(0.8) ? new SnapshotLine() : undefined;
   line?.start(snapshots[0] as Snapshot);
+  const wentAlong = new Set<number>();
   publish(
     types.flatMap((type) => names.map((name) => [type, name] as const)),
     [],
@@ -132,9 +133,11 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
     const [newest] = snapshots as [Snapshot];
     if (newest === before) return;
     line?.goOn(newest, true);
+    wentAlong.clear();
     for (const { index, orders, kind, streams } of pairs) {
       for (const { ends } of streams.values()) {
         if (!ends[0].isAbreast(newest)) continue;
+        wentAlong.add(index);
         // It went along, and so has nothing to send: neither has the other, which is told.
         const [snapshot, ordering] = [snapshots[index + 1] as Snapshot, orders[1]];
         ends[1].step({ kind: "snapshot", snapshot, ttl, ordering }, now);
@@ -264,7 +267,8 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
       else if (kind === 20 && random.chance(0.3)) end(pair, key);
     }
     for (const one of pairs) {
-      const isPast = random.chance(0.05);
+      // Where one went along the others are given the same, as by a server.
+      const isPast = random.chance(0.05) && !wentAlong.has(one.index);
       for (const stream of one.streams.values()) {
         if (!isPast) give(one, stream);
         const pace = random.int(10);
