@@ -1,6 +1,7 @@
 import type { DescField, Registry } from "@bufbuild/protobuf";
 import { copied, type FileReading, shownType } from "../file-reading.js";
 import { typeUrlPrefix } from "../identifiers.js";
+import { perRegistry } from "../per-registry.js";
 import type { ResourceType, ResourceTypes } from "../resource-types/resource-type.js";
 import type { JsonBytes } from "./json-bytes.js";
 import type { ReadMessage } from "./message-reader.js";
@@ -36,21 +37,16 @@ const longestHead = 256;
 /** Files may spell the URLs of types in many ways. */
 const mostKinds = 1000;
 
-const known = new WeakMap<ResourceTypes, WeakMap<Registry, Kinds>>();
+const known = new WeakMap<ResourceTypes, (registry: Registry) => Kinds>();
 
 /** The kinds of resources that may occur in a file: of a folder of small files, most are of the same. */
 export function kindsOf({ types, registry }: Pick<FileReading, "types" | "registry">): Kinds {
   let ofTypes = known.get(types);
   if (ofTypes === undefined) {
-    ofTypes = new WeakMap();
+    ofTypes = perRegistry((registry) => createKinds(types, registry));
     known.set(types, ofTypes);
   }
-  let kinds = ofTypes.get(registry);
-  if (kinds === undefined) {
-    kinds = createKinds(types, registry);
-    ofTypes.set(registry, kinds);
-  }
-  return kinds;
+  return ofTypes(registry);
 }
 
 function createKinds(types: ResourceTypes, registry: Registry): Kinds {

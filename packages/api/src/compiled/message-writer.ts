@@ -3,6 +3,7 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { schemaOf, typeNameOf } from "../any.js";
 import { copied } from "../file-reading.js";
 import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
+import { perRegistry } from "../per-registry.js";
 import { jsonReferenceRule } from "../references/json-rules.js";
 import type { FieldCheck } from "../validate/field-check.js";
 import { jsonCheckOf } from "../validate/json-checks.js";
@@ -33,16 +34,7 @@ export interface Writers {
   readonly byUrl: (url: string) => MessageWriter | undefined;
 }
 
-const byRegistry = new WeakMap<Registry, Writers>();
-
-export function writersOf(registry: Registry): Writers {
-  let writers = byRegistry.get(registry);
-  if (writers === undefined) {
-    writers = createWriters(registry);
-    byRegistry.set(registry, writers);
-  }
-  return writers;
-}
+export const writersOf = perRegistry(createWriters);
 
 /** How many spellings of type URLs are remembered. */
 const mostUrls = 5000;

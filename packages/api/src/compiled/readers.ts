@@ -1,5 +1,6 @@
 import { type DescField, type DescMessage, type Registry, ScalarType } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { perRegistry } from "../per-registry.js";
 import { jsonReferenceKeys, jsonReferenceRule } from "../references/json-rules.js";
 import { jsonCheckKeys, jsonCheckOf } from "../validate/json-checks.js";
 import { createMemo } from "./memo.js";
@@ -13,16 +14,7 @@ export interface Readers {
   readonly typed: (schema: DescMessage, nameField: DescField) => ReadMessage | undefined;
 }
 
-const byRegistry = new WeakMap<Registry, Readers>();
-
-export function readersOf(registry: Registry): Readers {
-  let readers = byRegistry.get(registry);
-  if (readers === undefined) {
-    readers = createReaders(registry);
-    byRegistry.set(registry, readers);
-  }
-  return readers;
-}
+export const readersOf = perRegistry(createReaders);
 
 function createReaders(registry: Registry): Readers {
   const writers = writersOf(registry);

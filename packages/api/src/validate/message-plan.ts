@@ -1,4 +1,5 @@
 import { type DescMessage, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
+import { perRegistry } from "../per-registry.js";
 import { compileField, type FieldCheck, type FieldRules } from "./field-check.js";
 import { createRulePaths, type MessageField } from "./rule-paths.js";
 import { isSpecial } from "./special-checks.js";
@@ -28,17 +29,8 @@ export interface Plans {
   readonly own: (schema: DescMessage) => OwnRules;
 }
 
-const byRegistry = new WeakMap<Registry, Plans>();
-
 /** The plans of a registry; made as they are needed, and kept as long as it. */
-export function plansOf(registry: Registry): Plans {
-  let plans = byRegistry.get(registry);
-  if (plans === undefined) {
-    plans = createPlans(registry);
-    byRegistry.set(registry, plans);
-  }
-  return plans;
-}
+export const plansOf = perRegistry(createPlans);
 
 function createPlans(registry: Registry): Plans {
   const rulesOption = registry.getExtension("validate.rules");
