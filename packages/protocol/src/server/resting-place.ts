@@ -2,6 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import type { PassMemory } from "./ordering.js";
+import { numberOf } from "./past-snapshots.js";
 import type { Sending } from "./sending.js";
 import type { SharedResponse } from "./shared-responses.js";
 import { type SnapshotLine, Standpoint } from "./snapshot-line.js";
@@ -83,11 +84,13 @@ export function restingPlace(
     there = new Map();
     places.set(snapshot, there);
   }
-  const known = there.get(key)?.deref();
+  // Lines may have a snapshot in common, and who goes on from here arrives on one of them.
+  const id = line === undefined ? key : `${numberOf(line)} ${key}`;
+  const known = there.get(id)?.deref();
   if (known !== undefined) return known;
   if (there.size >= mostPlaces) there.clear();
   const made = new RestingPlace(snapshot, key, typesOf());
-  there.set(key, new WeakRef(made));
+  there.set(id, new WeakRef(made));
   return made;
 }
 

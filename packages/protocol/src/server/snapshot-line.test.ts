@@ -165,6 +165,31 @@ test("an order that went along compares what is asked for anew with where it wen
   for (const { stream } of [clusters, endpoints]) assert.ok(stream.isSettled);
 });
 
+test("a line that nobody started begins with the first change that it hears of", () => {
+  let snapshot = first();
+  const line = new SnapshotLine();
+  line.goOn(snapshot, true);
+  const { stream, bring, give } = createNode(line).open("cluster");
+  bring(snapshot);
+  give(snapshot);
+  snapshot = withChange(snapshot, "endpoint", "2");
+  line.goOn(snapshot, true);
+  assert.ok(stream.isAbreast(snapshot));
+});
+
+test("streams of two lines that have a snapshot in common go each along with its own", () => {
+  const before = first();
+  const after = withChange(before, "cluster", "2->a");
+  const lines = [createLine(before), createLine(before)] as const;
+  const streams = lines.flatMap((line) => [0, 1].map(() => ({ line, ...createNode(line).open("cluster") })));
+  for (const line of lines) line.goOn(after, true);
+  // Behind their lines, so that they rest where none of these is, before they follow.
+  for (const snapshot of [before, after]) for (const { bring } of streams) assert.equal(bring(snapshot), 1);
+  const [mine, other] = lines;
+  mine.goOn(withChange(after, "endpoint", "2"), true);
+  for (const { stream, line } of streams) if (line === other) assert.equal(stream.newest, after);
+});
+
 test("neither a stream nor an order that goes along keeps what it went along", async () => {
   const between: WeakRef<object>[] = [];
   let snapshot = first();

@@ -41,11 +41,12 @@ export class SnapshotLine {
     return this.#newest === snapshot;
   }
 
-  /** Another snapshot is there. `moves`: all who had the newest are to have this one now. */
+  /** Another snapshot is there, perhaps the first. `moves`: all who had the newest are to have this one now. */
   goOn(to: Snapshot, moves: boolean): void {
     const before = this.#newest;
-    if (before === undefined || before === to) return;
+    if (before === to) return;
     this.#newest = to;
+    if (before === undefined) return;
     if (!moves) this.#forgetAll();
     for (const [key, ref] of this.#standpoints) {
       const standpoint = ref.deref();
