@@ -49,6 +49,8 @@ export function createReadMessage(
           ? shape.aheadNext
           : lookAhead(shape, root, src, after);
       if (next === undefined) break;
+      // There may be more space than the last time.
+      if ((src.bytes[src.at] as number) <= 0x20) src.space();
       shape = next;
       out.begin();
       const { member } = shape;

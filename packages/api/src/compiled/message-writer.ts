@@ -177,6 +177,7 @@ export function membersOf(schema: DescMessage, registry: Registry, writerOf: Wri
       }
       return member;
     },
+    count: schema.fields.length,
     required: checks.filter((check) => !keepsRulesUnset(check, empty)).map(({ field }) => field.number),
     requiredOneofs: oneofs.map(({ localName }) => localName),
   };

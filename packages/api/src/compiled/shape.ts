@@ -24,6 +24,8 @@ export interface Member {
 export interface Members {
   /** By either of its names in JSON. Undefined where there is no such field, or none that is read here. */
   readonly find: (key: string) => Member | undefined;
+  /** How many fields there are. */
+  readonly count: number;
   /** Numbers of fields that keep their rules only if they are there. */
   readonly required: readonly number[];
   /** Local names of the oneofs of which one member must be there. */
@@ -44,6 +46,8 @@ const mostShapes = 500;
 /** What the keys of an object, in their sequence, mean: found once for all objects with the same keys. */
 export interface Shape {
   readonly parent: Shape | undefined;
+  /** How many keys there are. */
+  readonly length: number;
   readonly key: string;
   /** Undefined for `"@type"`, and where an object begins. */
   readonly member: Member | undefined;
@@ -64,6 +68,7 @@ export interface Shape {
 function createShape(parent: Shape | undefined, key: string, member: Member | undefined): Shape {
   return {
     parent,
+    length: parent === undefined ? 0 : parent.length + 1,
     key,
     member,
     lastKey: undefined,
@@ -81,7 +86,7 @@ function createShape(parent: Shape | undefined, key: string, member: Member | un
 export interface Shapes {
   /** Where an object begins. */
   readonly root: Shape;
-  /** With one key more; gives up where it is no field. */
+  /** With one key more; gives up where it is no field, or there are more keys than fields. */
   readonly after: (shape: Shape, key: string) => Shape;
   /** Gives up where a field is there twice, two of one oneof are, or one that must be there is not. */
   readonly orderOf: (shape: Shape) => Order;
@@ -98,6 +103,8 @@ export function createShapes(members: Members, typed: boolean): Shapes {
       const isType = typed && key === "@type";
       const member = isType ? undefined : members.find(key);
       if (member === undefined && !isType) return giveUp();
+      // Some come twice, in a text maybe millions of times.
+      if (shape.length > members.count) return giveUp();
       next = createShape(shape, key, member);
       if (count >= mostShapes) return next;
       count += 1;
