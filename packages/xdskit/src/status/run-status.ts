@@ -134,8 +134,7 @@ function problemOf({ code, message }: StatusError, { server, timeout }: StatusOp
       return `${where} does not serve client status (CSDS): envoy.service.status.v3.ClientStatusDiscoveryService is not there`;
     case 14:
       // Somebody does answer, and says no.
-      if (text.includes("[XDSKIT_TLS_HANDSHAKE]"))
-        return `${where}: ${connectError(text).replace(/^XdskitError: /, "")}`;
+      if (text.includes("[XDSKIT_TLS_HANDSHAKE]")) return `${where}: ${connectError(text)}`;
       return `nobody answers at ${where}: is it the gRPC address of a running server? (${connectError(text)})`;
     case 8:
       return `${where}: ${text} (--node asks for fewer)`;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, it } from "node:test";
@@ -101,5 +102,27 @@ it("sends certificates and tokens as they are in their files when a stream begin
   } finally {
     await client.close();
     server.forceShutdown();
+  }
+});
+
+it("says the same each time that it meets the same, whom gRPC tells with the time", async () => {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {});
+    socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = createClient({
+    ...{ servers: [`127.0.0.1:${port}`], node: { id: "me" }, backoff: { firstMs: 20, mostMs: 50 } },
+  });
+  const said: string[] = [];
+  client.on((event) => void (event.kind === "failed" && said.push(event.error.message)));
+  try {
+    client.watch(ClusterSchema, "a", { onChanged() {} });
+    await waitFor("two attempts", () => said.length >= 2);
+    for (const each of said) assert.doesNotMatch(each, /\d{4}-\d\d-\d\dT/);
+  } finally {
+    await client.close();
+    server.close();
   }
 });

@@ -92,8 +92,10 @@ function tried(channel: ChannelInterface): Promise<ChannelInterface> {
 /** What a status says, without the words that the library puts around the system's, and without what may be a secret. */
 function plain(details: string): string {
   const words = details
-    .replace(/^No connection established\. Last error: (?:Error: )?/, "")
-    .replace(/\.? Resolution note: *$/, "");
+    .replace(/^No connection established\. Last error: (?:\w*Error: )?/, "")
+    .replace(/\.? Resolution note: *$/, "")
+    // With a time in it, the same would be told again after each attempt.
+    .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)$/, "");
   return redactErrorText(words);
 }
 
