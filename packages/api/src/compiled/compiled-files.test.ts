@@ -88,6 +88,7 @@ const loads = (port: string, more = "") =>
 const texts: { readonly [what: string]: string } = {
   "a key twice": `[${one.replace('"name":', '"name":"two","name":')}]`,
   "a key twice, deep inside": `[${loads("80", ',"port_value":81')},${loads("80", ',"portValue":81')}]`,
+  "a key twice, in what becomes a value": `[${one},${one.replace('"eds_config":', '"service_name":"a","service_name":"b","eds_config":')}]`,
   "a type twice": `[${one.replace('"@type":', '"@type":"x","@type":')},${one.replace("{", '{"@type":"type.googleapis.com/envoy.config.cluster.v3.Cluster",')}]`,
   "a type behind": `[${one.replace(/("@type":"[^"]*"),(.*)\}$/, "{$2,$1}").slice(1)}]`,
   "numbers that begin as the one before": `[${["80", "8", "800", "80.0", "8e1", "80e", "080", "-80", "80 ", "\n80\t", '"80"', "8080"].map((port) => loads(port)).join()}]`,
