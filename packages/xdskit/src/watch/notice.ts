@@ -40,13 +40,13 @@ function errorNotice({
   nack,
 }: Extract<WatchEvent, { kind: "error" }>): string {
   const message = connectError(told);
-  // Some errors say by themselves whom they are about.
+  // Some errors say by themselves whom, and what, they are about.
   const where = server === undefined || message.startsWith(`${server}: `) ? "" : `${server}: `;
-  const what = type === undefined ? "" : `${type.name}${name === undefined ? "" : ` ${JSON.stringify(name)}`} `;
+  const what = type === undefined ? "" : `${type.name}${name === undefined ? "" : ` ${JSON.stringify(name)}`}`;
   // Errors of ours say their code.
   const text = /\[XDSKIT_\w+\]/.test(message) ? message : `${message} [${code}]`;
   const hint = code === "UNIMPLEMENTED" ? "; it may lack the service or the variant: try --variant sotw, or --ads" : "";
-  if (nack) return `${where}${what}rejected: ${text}`;
+  if (nack) return `${where}${what === "" ? "" : `${what} `}rejected: ${text}`;
   if (where === "" && server !== undefined) return `${text}${hint}`;
-  return `${where}${what === "" ? "" : `${what.trimEnd()}: `}${text}${hint}`;
+  return `${where}${what === "" || message.startsWith(`${what}: `) ? "" : `${what}: `}${text}${hint}`;
 }
