@@ -1,5 +1,5 @@
 import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
-import { addFingerprints, emptyFingerprint, type Fingerprint, MemberHash } from "../fingerprint.js";
+import { emptyFingerprint, type Fingerprint, FingerprintSum, MemberHash } from "../fingerprint.js";
 import { KnownRuns } from "./known-runs.js";
 import { delimited, type Span, WireReader } from "./wire-reader.js";
 
@@ -24,23 +24,26 @@ class Claims implements ClaimedVersions {
   readonly size: number;
   readonly fingerprint: Fingerprint;
   readonly #bytes: Uint8Array;
-  /** Of each entry where its name begins and is over, and the same of its version. */
-  readonly #places: readonly number[];
+  /** Where entries stand one behind the other, with their tags: from where, to where, and so on. */
+  readonly #runs: readonly number[];
 
-  constructor(size: number, fingerprint: Fingerprint, bytes: Uint8Array, places: readonly number[]) {
+  constructor(size: number, fingerprint: Fingerprint, bytes: Uint8Array, runs: readonly number[]) {
     this.size = size;
     this.fingerprint = fingerprint;
     this.#bytes = bytes;
-    this.#places = places;
+    this.#runs = runs;
   }
 
   toMap(): Map<ResourceName, Version> {
-    const reader = new WireReader(this.#bytes);
-    const places = this.#places;
+    const runs = this.#runs;
     const map = new Map<ResourceName, Version>();
-    for (let at = 0; at < places.length; at += 4) {
-      const name = reader.text({ start: places[at] as number, end: places[at + 1] as number });
-      map.set(canonicalName(name), reader.text({ start: places[at + 2] as number, end: places[at + 3] as number }));
+    for (let index = 0; index < runs.length; index += 2) {
+      const reader = new WireReader(this.#bytes, { start: runs[index] as number, end: runs[index + 1] as number });
+      while (!reader.atEnd) {
+        reader.tag();
+        const { name, version } = readEntry(this.#bytes, reader.span());
+        map.set(canonicalName(reader.text(name)), reader.text(version));
+      }
     }
     return map;
   }
@@ -49,21 +52,19 @@ class Claims implements ClaimedVersions {
 /** Of a client that has nothing, or does not say so. */
 export const noClaims: ClaimedVersions = new Claims(0, emptyFingerprint, new Uint8Array(), []);
 
-/** As the end of entries between which something else stands. */
-const apart = -1;
-
 /** Takes the entries of one request. */
 export class ClaimsReader {
   readonly #most: number;
-  readonly #places: number[] = [];
   #count = 0;
   #reader: WireReader | undefined;
-  #fingerprint: Fingerprint = emptyFingerprint;
+  readonly #sum = new FingerprintSum(emptyFingerprint);
   /** All entries so far are these. */
   #known: ClaimedVersions | undefined;
-  /** Where they stand, as long as nothing stands between them. */
+  /** Where the last of them stand, with nothing between them. */
   #from = 0;
   #to = 0;
+  /** Where those before stand, if something else stands between. */
+  #runs: number[] | undefined;
 
   /** `most`: further ones are only counted. An entry may take two bytes of a request, and many times that here. */
   constructor(most: number) {
@@ -88,9 +89,18 @@ export class ClaimsReader {
       }
     }
     if (this.#known !== undefined) this.#readKnown(reader.bytes);
-    const isNext = from === this.#to;
+    if (this.#count >= this.#most) {
+      reader.pass();
+      this.#count += 1;
+      return;
+    }
+    if (from !== this.#to) {
+      this.#runs ??= [];
+      this.#runs.push(this.#from, this.#to);
+      this.#from = from;
+    }
     this.#addOne(reader);
-    this.#to = isNext ? reader.position : apart;
+    this.#to = reader.position;
   }
 
   /** All are taken. What is told does not hold on to the request's bytes, which are only lent. */
@@ -98,15 +108,15 @@ export class ClaimsReader {
     const bytes = this.#reader?.bytes;
     if (bytes === undefined) return noClaims;
     if (this.#known !== undefined) return this.#known;
-    if (this.#count > this.#most || this.#to === apart) return this.#made(bytes, 0, bytes.length);
-    const claims = this.#made(bytes, this.#from, this.#to);
-    known.learn(bytes, this.#from, this.#to, claims);
+    const { value } = this.#sum;
+    // Not `slice`: a `Buffer` would share its memory.
+    if (this.#runs !== undefined) {
+      return new Claims(this.#count, value, new Uint8Array(bytes), [...this.#runs, this.#from, this.#to]);
+    }
+    const own = new Uint8Array(bytes.subarray(this.#from, this.#to));
+    const claims = new Claims(this.#count, value, own, [0, own.length]);
+    if (this.#count <= this.#most) known.keep({ bytes: own, value: claims });
     return claims;
-  }
-
-  #made(bytes: Uint8Array, start: number, end: number): ClaimedVersions {
-    const places = start === 0 ? this.#places : this.#places.map((place) => place - start);
-    return new Claims(this.#count, this.#fingerprint, new Uint8Array(bytes.subarray(start, end)), places);
   }
 
   /** More follows on what is known. */
@@ -120,25 +130,49 @@ export class ClaimsReader {
     }
   }
 
-  #addOne(outer: WireReader): void {
-    const span = outer.span();
+  #addOne(reader: WireReader): void {
+    const start = reader.pass();
+    const end = reader.position;
     this.#count += 1;
-    if (this.#count > this.#most) return;
-    const { bytes } = outer;
-    const reader = new WireReader(bytes, span);
-    let name: Span = { start: span.start, end: span.start };
-    let version: Span = name;
-    while (!reader.atEnd) {
-      const tag = reader.tag();
-      if (tag === delimited(1)) name = reader.span();
-      else if (tag === delimited(2)) version = reader.span();
-      else reader.skip(tag);
+    const { bytes } = reader;
+    // As it is nearly always: the name, then the version, each shorter than 128 bytes. A fleet that comes back says a million of them.
+    const nameStart = start + 2;
+    const nameEnd = nameStart + (bytes[start + 1] as number);
+    const versionStart = nameEnd + 2;
+    const isUsual =
+      end - start >= 4 &&
+      bytes[start] === delimited(1) &&
+      nameEnd - nameStart < 0x80 &&
+      versionStart <= end &&
+      bytes[nameEnd] === delimited(2) &&
+      versionStart + (bytes[nameEnd + 1] as number) === end &&
+      end - versionStart < 0x80;
+    if (isUsual) this.#addMember(reader, nameStart, nameEnd, versionStart, end);
+    else {
+      const { name, version } = readEntry(bytes, { start, end });
+      this.#addMember(reader, name.start, name.end, version.start, version.end);
     }
-    // They are read when a snapshot is there, and a bad request is to be refused while it is being read.
-    reader.checkText(name);
-    reader.checkText(version);
-    this.#places.push(name.start, name.end, version.start, version.end);
-    const member = hash.bytes(bytes, name.start, name.end).bytes(bytes, version.start, version.end).finish();
-    this.#fingerprint = addFingerprints(this.#fingerprint, member);
   }
+
+  #addMember(reader: WireReader, name: number, nameEnd: number, version: number, versionEnd: number): void {
+    // They are read when a snapshot is there, and a bad request is to be refused while it is being read.
+    reader.checkText(name, nameEnd);
+    reader.checkText(version, versionEnd);
+    const { bytes } = reader;
+    this.#sum.add(hash.bytes(bytes, name, nameEnd).bytes(bytes, version, versionEnd).finish());
+  }
+}
+
+/** Where an entry has its name and its version; nowhere where it has none. */
+function readEntry(bytes: Uint8Array, span: Span): { readonly name: Span; readonly version: Span } {
+  const reader = new WireReader(bytes, span);
+  let name: Span = { start: span.start, end: span.start };
+  let version: Span = name;
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === delimited(1)) name = reader.span();
+    else if (tag === delimited(2)) version = reader.span();
+    else reader.skip(tag);
+  }
+  return { name, version };
 }

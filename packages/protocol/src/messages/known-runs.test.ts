@@ -95,3 +95,46 @@ test("bytes are compared where they stand", () => {
   assert.equal(equalBytes(bytes, 0, bytes, 3, 3), false);
   assert.equal(equalBytes(Buffer.from(bytes), 1, bytes, 4, 1), true);
 });
+
+/** A length-delimited field. */
+const field = (number: number, value: Uint8Array) => {
+  const { length } = value;
+  const size = length < 0x80 ? [length] : [(length & 0x7f) | 0x80, length >> 7];
+  return joined(Uint8Array.from([number * 8 + 2, ...size]), value);
+};
+const text = (number: number, value: string) => field(number, new TextEncoder().encode(value));
+
+test("claims mean what protobuf reads in them, however their entries are written", () => {
+  const lengths = [0, 1, 126, 127, 128, 300];
+  const part = (letters: string) =>
+    fc.oneof(
+      fc.constantFrom(...lengths).map((length) => letters.repeat(length)),
+      fc.constantFrom("a", "\u00fc", "b\u20ac"),
+    );
+  const entry = fc.tuple(part("n"), part("v"), fc.nat(7)).map(([name, version, form]) => {
+    const [key, value] = [text(1, name), text(2, version)];
+    const parts = [
+      [key, value],
+      [value, key],
+      [key],
+      [value],
+      [text(9, "x"), key, value],
+      [key, value, text(9, "x")],
+      [text(1, "y"), key, value],
+    ];
+    return field(5, joined(...(parts[form] ?? [key, value])));
+  });
+  const other = fc.constantFrom(typed, text(3, "subscribed"), text(77, "unknown"));
+  fc.assert(
+    fc.property(fc.array(fc.oneof({ weight: 4, arbitrary: entry }, other), { maxLength: 12 }), (fields) => {
+      const bytes = joined(...fields);
+      const expected = fromBinary(DeltaDiscoveryRequestSchema, bytes).initialResourceVersions;
+      const lent = joined(bytes);
+      const { claimed } = readDeltaRequest(lent);
+      lent.fill(0xff);
+      assert.deepEqual(Object.fromEntries(claimed.toMap()), expected);
+      assert.deepEqual(readDeltaRequest(bytes).claimed.fingerprint, claimed.fingerprint);
+    }),
+    { numRuns: 300 },
+  );
+});

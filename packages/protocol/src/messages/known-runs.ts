@@ -40,11 +40,21 @@ export class KnownRuns<Value> {
 
   /** Remembers a copy of a run, unless it is too small or too large. */
   learn(bytes: Uint8Array, start: number, end: number, value: Value): void {
-    const length = end - start;
-    if (length < fewestBytes || length > mostBytes / 4) return;
+    if (!isWorth(end - start)) return;
     // Not `slice`: a `Buffer` would share its memory.
-    this.#runs.unshift({ bytes: new Uint8Array(bytes.subarray(start, end)), value });
+    this.keep({ bytes: new Uint8Array(bytes.subarray(start, end)), value });
+  }
+
+  /** The same of a copy that is there already, and does not change. */
+  keep(run: Run<Value>): void {
+    const { length } = run.bytes;
+    if (!isWorth(length)) return;
+    this.#runs.unshift(run);
     this.#bytes += length;
     while (this.#runs.length > mostRuns || this.#bytes > mostBytes) this.#bytes -= this.#runs.pop()?.bytes.length ?? 0;
   }
+}
+
+function isWorth(length: number): boolean {
+  return length >= fewestBytes && length <= mostBytes / 4;
 }

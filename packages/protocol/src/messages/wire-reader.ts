@@ -96,11 +96,17 @@ export class WireReader {
 
   /** The place of a length-delimited field. */
   span(): Span {
+    const start = this.pass();
+    return { start, end: this.#position };
+  }
+
+  /** Where a length-delimited field begins; it is over at `position` then. */
+  pass(): number {
     const length = this.varint();
     const start = this.#position;
     if (length > this.#end - start) throw new MalformedMessage("a field is longer than the message");
     this.#position = start + length;
-    return { start, end: start + length };
+    return start;
   }
 
   string(): string {
@@ -128,9 +134,9 @@ export class WireReader {
     return true;
   }
 
-  /** Throws where the span is no UTF-8; costs next to nothing where it is ASCII. */
-  checkText(span: Span): void {
-    if (!this.#isAscii(span.start, span.end)) this.text(span);
+  /** Throws where what is between the two is no UTF-8; costs next to nothing where it is ASCII. */
+  checkText(start: number, end: number): void {
+    if (!this.#isAscii(start, end)) this.text({ start, end });
   }
 
   #isAscii(start: number, end: number): boolean {

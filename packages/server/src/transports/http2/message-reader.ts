@@ -1,5 +1,6 @@
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
+import { spareMemory } from "./spare-memory.js";
 
 /** Whether a message is compressed, and its length. */
 const prefixBytes = 5;
@@ -64,7 +65,7 @@ export class MessageReader {
     }
     if (this.#needed !== undefined && this.#waiting < this.#needed) return;
     this.#needed = undefined;
-    this.#read(this.#takeAll(), 0);
+    this.#readAll();
   }
 
   end(): void {
@@ -92,8 +93,9 @@ export class MessageReader {
       // At once as much as the message needs where that is not far: a claim of a fleet that comes back is some frames long, and each copy of it counts. Where
       // nobody knows how much comes, twice as much, so that what comes in small parts is not copied for each of them.
       const room = this.#needed === undefined ? 2 * before.length : Math.min(this.#needed, mostGrowth * waiting);
-      this.#kept = Buffer.allocUnsafe(Math.max(waiting, room));
+      this.#kept = spareMemory.take(Math.max(waiting, room));
       before.copy(this.#kept, 0, 0, this.#waiting);
+      spareMemory.give(before);
     }
     // A copy: what comes with it is not ours, and is larger.
     bytes.copy(this.#kept, this.#waiting);
@@ -103,12 +105,15 @@ export class MessageReader {
     return false;
   }
 
-  #takeAll(): Buffer {
-    const bytes = this.#kept.subarray(0, this.#waiting);
-    this.#hold(-this.#kept.length);
+  #readAll(): void {
+    const kept = this.#kept;
+    const waiting = this.#waiting;
+    this.#hold(-kept.length);
     this.#kept = nothing;
     this.#waiting = 0;
-    return bytes;
+    this.#read(kept.subarray(0, waiting), 0);
+    // Whoever was told of a message is done with its bytes, and a rest was copied.
+    spareMemory.give(kept);
   }
 
   /** Tells what is whole in these bytes, and keeps the rest. */
@@ -156,7 +161,7 @@ export class MessageReader {
       }
       this.#sink.message(result.bytes);
       if (this.#isOver) return;
-      if (this.#waiting > 0) this.#read(this.#takeAll(), 0);
+      if (this.#waiting > 0) this.#readAll();
       this.#finishIfDone();
     });
   }
