@@ -1,8 +1,7 @@
 // An xdskit server behind the control API of README.md, for measuring it beside others:
-//   node --expose-gc dist/main.js --control HOST:PORT --grpc HOST:PORT [--ordering off] [--workers N] [--early off]
+//   node --expose-gc dist/main.js --control HOST:PORT --grpc HOST:PORT [--ordering off] [--workers N]
 import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { setFlagsFromString } from "node:v8";
 import { type Address, createServer, parseAddress, type ServerOptions } from "@xdskit/server";
 import { createControl } from "./control.js";
 import { createFleet, groupOf, groupSettings } from "./fleet.js";
@@ -22,14 +21,11 @@ async function start() {
       grpc: { type: "string" },
       ordering: { type: "string", default: "on" },
       workers: { type: "string", default: "1" },
-      early: { type: "string", default: "on" },
     },
   });
   const at = addressOf("control", values.control);
   addressOf("grpc", values.grpc);
-  for (const option of ["ordering", "early"] as const) {
-    if (!["on", "off"].includes(values[option])) throw new Error(`--${option} ${values[option]} is neither on nor off`);
-  }
+  if (!["on", "off"].includes(values.ordering)) throw new Error(`--ordering ${values.ordering} is neither on nor off`);
   const workers: ServerOptions["workers"] = values.workers === "auto" ? "auto" : Number(values.workers);
   const server = createServer({
     // Where there are workers, groups are settings.
@@ -40,8 +36,6 @@ async function start() {
   const control = createControl(createFleet(server), () => server.stats().eventLoop);
   await server.listen({ grpc: values.grpc });
   await once(control.listen(at.port, at.host), "listening");
-  // As the command does: what serves clients is compiled when it first runs.
-  if (values.early === "on") setFlagsFromString("--always-sparkplug");
   return { server, control };
 }
 
@@ -54,9 +48,7 @@ function addressOf(option: string, text = ""): Address {
 /** What was asked for cannot be: said in one line, without where in here that showed. */
 function refuse(error: unknown): never {
   console.error(error instanceof Error ? error.message : String(error));
-  console.error(
-    "usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N|auto] [--early on|off]",
-  );
+  console.error("usage: main.js --control HOST:PORT --grpc HOST:PORT [--ordering on|off] [--workers N|auto]");
   process.exit(2);
 }
 

@@ -6,7 +6,6 @@ import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
 import { createLog, type Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
-import { compileEarly } from "./compile-early.js";
 import type { ServingOptions } from "./serving-options.js";
 import { listenForStop } from "./signals.js";
 
@@ -47,10 +46,7 @@ export async function runServing(
       start(running, log).then(() => "ready" as const),
       signals.stop.then(() => "stopped" as const),
     ]);
-    if (outcome === "ready") {
-      compileEarly();
-      terminal.out("ready\n");
-    }
+    if (outcome === "ready") terminal.out("ready\n");
     const signal = await signals.stop;
     log.info({ signal }, "stopping: streams are ended");
     await stop(running);
