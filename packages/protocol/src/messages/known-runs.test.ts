@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import fc from "fast-check";
+import { addFingerprints, emptyFingerprint, fingerprintOf } from "../fingerprint.js";
 import { NameSet } from "../name-set.js";
 import { equalBytes } from "./equal-bytes.js";
 import { KnownRuns } from "./known-runs.js";
@@ -111,29 +112,37 @@ test("claims mean what protobuf reads in them, however their entries are written
       fc.constantFrom(...lengths).map((length) => letters.repeat(length)),
       fc.constantFrom("a", "\u00fc", "b\u20ac"),
     );
-  const entry = fc.tuple(part("n"), part("v"), fc.nat(7)).map(([name, version, form]) => {
-    const [key, value] = [text(1, name), text(2, version)];
-    const parts = [
-      [key, value],
-      [value, key],
-      [key],
-      [value],
-      [text(9, "x"), key, value],
-      [key, value, text(9, "x")],
-      [text(1, "y"), key, value],
+  const entry = fc.tuple(part("n"), part("v"), fc.nat(8)).map(([name, version, form]) => {
+    const [key, value, stranger] = [text(1, name), text(2, version), text(9, "x")];
+    const forms: readonly (readonly [fields: Uint8Array[], name: string, version: string])[] = [
+      [[key, value], name, version],
+      [[value, key], name, version],
+      [[key], name, ""],
+      [[value], "", version],
+      [[stranger, value], "", version],
+      [[stranger, key, value], name, version],
+      [[key, value, stranger], name, version],
+      [[text(1, "y"), key, value], name, version],
+      [[key, value, text(1, "z")], "z", version],
     ];
-    return field(5, joined(...(parts[form] ?? [key, value])));
+    const [fields, ...said] = forms[form] as (typeof forms)[number];
+    return { bytes: field(5, joined(...fields)), said };
   });
-  const other = fc.constantFrom(typed, text(3, "subscribed"), text(77, "unknown"));
+  const other = fc
+    .constantFrom(typed, text(3, "subscribed"), text(77, "unknown"))
+    .map((bytes) => ({ bytes, said: undefined }));
   fc.assert(
     fc.property(fc.array(fc.oneof({ weight: 4, arbitrary: entry }, other), { maxLength: 12 }), (fields) => {
-      const bytes = joined(...fields);
+      const bytes = joined(...fields.map((one) => one.bytes));
       const expected = fromBinary(DeltaDiscoveryRequestSchema, bytes).initialResourceVersions;
       const lent = joined(bytes);
       const { claimed } = readDeltaRequest(lent);
       lent.fill(0xff);
       assert.deepEqual(Object.fromEntries(claimed.toMap()), expected);
-      assert.deepEqual(readDeltaRequest(bytes).claimed.fingerprint, claimed.fingerprint);
+      const members = fields.flatMap(({ said }) => (said === undefined ? [] : [fingerprintOf(...said)]));
+      const sum = members.reduce(addFingerprints, emptyFingerprint);
+      assert.deepEqual(claimed.fingerprint, sum);
+      assert.deepEqual(readDeltaRequest(bytes).claimed.fingerprint, sum);
     }),
     { numRuns: 300 },
   );

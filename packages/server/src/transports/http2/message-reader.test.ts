@@ -48,6 +48,24 @@ describe("requests that come in parts", () => {
     });
   }
 
+  it("are each its own where several wait at once, whatever memory they have", () => {
+    const readers = Array.from({ length: 5 }, () => bench());
+    const bodies = readers.map((_, index) => [30_000, 70_000, 31_000].map((length) => `${index}`.repeat(length)));
+    const bytes = bodies.map((texts) => Buffer.concat(texts.map((text) => message(Buffer.from(text)))));
+    for (let at = 0; at < 140_000; at += 9_000) {
+      for (const [index, { reader }] of readers.entries())
+        reader.receive(Buffer.from(bytes[index]?.subarray(at, at + 9_000) ?? []));
+    }
+    assert.deepEqual(
+      readers.map(({ told }) => told),
+      bodies,
+    );
+    assert.deepEqual(
+      readers.map(({ held }) => held.now),
+      [0, 0, 0, 0, 0],
+    );
+  });
+
   it("hold no more than a few times what came of them, whatever they announce, and nothing once they are gone", () => {
     const { reader, held } = bench();
     reader.receive(message(Buffer.alloc(90_000)).subarray(0, 100));
