@@ -6,33 +6,37 @@ type JsonFields = { readonly [key: string]: unknown };
 /** Whether a message in JSON is surely well. */
 export type JsonCheck = (json: JsonFields) => boolean;
 
-/** The checks of `special-checks.ts`, for messages in JSON: those say what is wrong, these that something may be. */
-const checks: { readonly [typeName: string]: JsonCheck } = {
-  "envoy.type.matcher.v3.RegexMatcher": checkRegex,
-  "xds.type.matcher.v3.RegexMatcher": checkRegex,
-  "envoy.config.route.v3.RouteConfiguration": checkDomains,
-  "envoy.config.cluster.v3.Cluster": checkCluster,
-  "envoy.config.listener.v3.Listener": checkListener,
-};
+/** A check, and the keys of what it looks at; undefined where that is nearly all of a message. */
+interface KeyedCheck {
+  readonly keys: readonly string[] | undefined;
+  readonly check: JsonCheck;
+}
 
-/** The keys of what these checks look at. */
-const looked: { readonly [typeName: string]: readonly string[] } = {
-  "envoy.type.matcher.v3.RegexMatcher": ["regex", "google_re2", "googleRe2"],
-  "xds.type.matcher.v3.RegexMatcher": ["regex", "google_re2", "googleRe2"],
-  "envoy.config.cluster.v3.Cluster": ["type", "eds_cluster_config", "edsClusterConfig"],
-  "envoy.config.listener.v3.Listener": [
-    ...["address", "api_listener", "apiListener", "internal_listener", "internalListener"],
-  ],
+const regex: KeyedCheck = { keys: ["regex", "google_re2", "googleRe2"], check: checkRegex };
+
+/** The checks of `special-checks.ts`, for messages in JSON: those say what is wrong, these that something may be. */
+const checks: { readonly [typeName: string]: KeyedCheck } = {
+  "envoy.type.matcher.v3.RegexMatcher": regex,
+  "xds.type.matcher.v3.RegexMatcher": regex,
+  "envoy.config.route.v3.RouteConfiguration": { keys: undefined, check: checkDomains },
+  "envoy.config.cluster.v3.Cluster": {
+    keys: ["type", "eds_cluster_config", "edsClusterConfig"],
+    check: checkCluster,
+  },
+  "envoy.config.listener.v3.Listener": {
+    keys: ["address", "api_listener", "apiListener", "internal_listener", "internalListener"],
+    check: checkListener,
+  },
 };
 
 /** The keys of what the check of messages of a type looks at. Undefined where that is nearly all of it. */
 export function jsonCheckKeys(typeName: string): readonly string[] | undefined {
-  return looked[typeName];
+  return checks[typeName]?.keys;
 }
 
 /** The check of messages of a type; `unknown` where only the message itself can be checked, undefined where there is none. */
 export function jsonCheckOf(typeName: string): JsonCheck | "unknown" | undefined {
-  return isSpecial(typeName) ? (checks[typeName] ?? "unknown") : undefined;
+  return isSpecial(typeName) ? (checks[typeName]?.check ?? "unknown") : undefined;
 }
 
 function checkRegex({ regex, google_re2, googleRe2 }: JsonFields): boolean {
