@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { FieldStep } from "./field-path.js";
-import { countKeys, endOfString, isNumberPart } from "./json-scan.js";
+import { countKeys, endOfString, isNumberPart, longNumber } from "./json-scan.js";
 import { parseJson } from "./json-source.js";
 import { NoList, partLength } from "./list-parts.js";
 import { nestingLimit, type SourceDocument } from "./source-document.js";
@@ -60,7 +60,7 @@ function scanPart(text: string, from: number): Part {
     } else if (code >= 0x30 && code <= 0x39) {
       const start = at;
       while (isNumberPart(text.charCodeAt(at + 1))) at++;
-      if (at - start >= 15) break;
+      if (at - start >= longNumber - 1) break;
     }
   }
   throw new NoList();

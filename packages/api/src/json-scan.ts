@@ -1,3 +1,6 @@
+/** Numbers of so many characters may be more than a double holds. */
+export const longNumber = 16;
+
 /** What a look over the characters of a JSON text tells that JSON.parse does not. */
 export interface JsonScan {
   /** How many keys are written. Fewer in the value means that some come twice: JSON.parse keeps the last. */
@@ -32,7 +35,7 @@ export function scanJson(text: string): JsonScan {
     } else if (code >= 0x30 && code <= 0x39) {
       const start = at;
       while (isNumberPart(text.charCodeAt(at + 1))) at++;
-      if (at - start >= 15) hasLongNumbers = true;
+      if (at - start >= longNumber - 1) hasLongNumbers = true;
     }
   }
   return { keys, hasLongNumbers, depth: deepest, items };

@@ -1,10 +1,8 @@
-import { countKeys, isNumberPart } from "../json-scan.js";
+import { countKeys, isNumberPart, longNumber } from "../json-scan.js";
 import { giveUp } from "./doubt.js";
 
 const quote = 0x22;
 const slash = 0x5c;
-/** Numbers of so many characters may be more than a double holds. */
-const longNumber = 16;
 /** Far deeper than what is read here, and far from where `JSON.parse` ends. */
 const deepest = 100;
 
@@ -74,7 +72,7 @@ export class JsonBytes {
     return new Uint8Array(this.bytes.subarray(from, this.at));
   }
 
-  /** Passes over a string without escapes. Returns where its second quote is; the first is one before `this.at` as it was, plus one. */
+  /** Passes over a string without escapes. Returns where its second quote is; the first is where reading was. */
   plainString(): number {
     const { bytes } = this;
     let { at } = this;

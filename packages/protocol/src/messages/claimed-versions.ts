@@ -66,7 +66,7 @@ export class ClaimsReader {
   /** Where those before stand, if something else stands between. */
   #runs: number[] | undefined;
 
-  /** `most`: further ones are only counted. An entry may take two bytes of a request, and many times that here. */
+  /** `most`: further ones are only counted. An entry that stands apart may take two bytes of a request, and many times that here. */
   constructor(most: number) {
     this.#most = most;
   }
