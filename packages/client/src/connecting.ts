@@ -8,6 +8,8 @@ import type { GrpcServerSettings, NodeSettings } from "./client-options.js";
 import { type Headers, readToken, refuseTokenInPlaintext } from "./credentials/call-headers.js";
 import { hostOf } from "./credentials/host-of.js";
 
+export { connectWords } from "./connect-words.js";
+
 /** A node as its requests carry it: serialized, with what the client can do. */
 export function encodeNode(node: NodeSettings): Uint8Array {
   return toBinary(NodeSchema, clientNode(node));

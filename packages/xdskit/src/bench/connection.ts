@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, connect as http2Connect } from "node:http2";
 import { connect as netConnect, type Socket } from "node:net";
 import { connect as tlsConnect } from "node:tls";
-import type { Connecting } from "@xdskit/client/connecting";
+import { type Connecting, connectWords } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { version } from "../version.js";
 import { framed, MessageReader } from "./message-reader.js";
@@ -63,6 +63,7 @@ export function openConnection(
 ): Connection {
   let session: ClientHttp2Session | undefined;
   let closed = false;
+  let wasUp = false;
   let headers: Readonly<Record<string, string>> = {};
   let timer: NodeJS.Timeout | undefined;
 
@@ -72,7 +73,8 @@ export function openConnection(
     closed = true;
     session?.destroy();
     const known = error === undefined ? undefined : connecting.explain(error);
-    listener.down(unavailable(known?.message ?? "the connection was closed"));
+    const words = known?.message ?? "the connection was closed";
+    listener.down(unavailable(wasUp ? words : connectWords(words)));
   };
 
   async function start(): Promise<void> {
@@ -104,6 +106,7 @@ export function openConnection(
     opened.once("connect", () => opened.setLocalWindowSize(connectionWindow));
     opened.once("remoteSettings", () => {
       clearTimeout(timer);
+      wasUp = true;
       if (!closed) listener.up();
     });
     opened.once("close", () => down(lastError));

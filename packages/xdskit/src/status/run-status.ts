@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { resourceTypes, XdskitError } from "@xdskit/api";
+import { connectWords } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { createStatusClient, type StatusClient, StatusError } from "@xdskit/server/status-client";
 import { exitStatus } from "../exit-status.js";
@@ -135,7 +136,7 @@ function problemOf({ code, message }: StatusError, { server, timeout }: StatusOp
     case 14:
       // Somebody does answer, and says no.
       if (text.includes("[XDSKIT_TLS_HANDSHAKE]")) return `${where}: ${connectError(text)}`;
-      return `nobody answers at ${where}: is it the gRPC address of a running server? (${connectError(text)})`;
+      return `nobody answers at ${where}: is it the gRPC address of a running server? (${connectWords(connectError(text))})`;
     case 8:
       return `${where}: ${text} (--node asks for fewer)`;
     default:

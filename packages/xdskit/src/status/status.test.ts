@@ -48,6 +48,18 @@ describe("xdskit status", () => {
     assert.match(err, /^xdskit status: nobody answers at 127\.0\.0\.1:1: .*\(connect ECONNREFUSED 127\.0\.0\.1:1\)\n$/);
   });
 
+  test("says that somebody answers who does not speak gRPC", async () => {
+    const server = createServer();
+    try {
+      const { rest } = await server.listen({ rest: "127.0.0.1:0" });
+      const { status, err } = await run("--server", rest);
+      assert.equal(status, 1);
+      assert.match(err, /\(it does not speak HTTP\/2: is this the address for gRPC\?\)\n$/);
+    } finally {
+      await server.close({ timeoutMs: 500 });
+    }
+  });
+
   test("says what is wrong with its arguments", async () => {
     for (const args of [
       ["--type", "nothing"],

@@ -120,7 +120,31 @@ it("says the same each time that it meets the same, whom gRPC tells with the tim
   try {
     client.watch(ClusterSchema, "a", { onChanged() {} });
     await waitFor("two attempts", () => said.length >= 2);
-    for (const each of said) assert.doesNotMatch(each, /\d{4}-\d\d-\d\dT/);
+    for (const each of said) {
+      assert.doesNotMatch(each, /\d{4}-\d\d-\d\dT/);
+      assert.match(each, /it does not speak HTTP\/2: is this the address for gRPC\?/);
+    }
+  } finally {
+    await client.close();
+    server.close();
+  }
+});
+
+it("says of a server that closes the connection at once that it may want TLS", async () => {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => {});
+    // As a port with TLS does with what is none.
+    socket.once("data", () => socket.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const client = createClient({ servers: [`127.0.0.1:${port}`], node: { id: "me" } });
+  try {
+    const said = await new Promise<string>((resolve) => {
+      client.on((event) => void (event.kind === "failed" && resolve(event.error.message)));
+      client.watch(ClusterSchema, "a", { onChanged() {} });
+    });
+    assert.match(said, /does it want TLS \(--tls-ca\)\?/);
   } finally {
     await client.close();
     server.close();

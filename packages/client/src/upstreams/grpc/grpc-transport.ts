@@ -7,6 +7,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { redactErrorText } from "@xdskit/api";
+import { connectWords } from "../../connect-words.js";
 import type { GrpcCredentials } from "../../credentials/grpc-credentials.js";
 import { version } from "../../version.js";
 import { type DiscoveryMethod, pathOf } from "./methods.js";
@@ -96,7 +97,7 @@ function plain(details: string): string {
     .replace(/\.? Resolution note: *$/, "")
     // With a time in it, the same would be told again after each attempt.
     .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)$/, "");
-  return redactErrorText(words);
+  return redactErrorText(connectWords(words));
 }
 
 interface Opening {
