@@ -12,6 +12,10 @@ import { v3NameOf } from "./v2/names.js";
 import { withV2Names } from "./v2-names-registry.js";
 import { responseName, versionOf, type Wrapping, wrapperName, wrappingOf } from "./wrapping.js";
 
+/** Whoever has an Envoy already begins with the file that it has. */
+const bootstrapHint =
+  ": this is an Envoy's bootstrap, each listener and cluster of which is served as a resource of its own";
+
 /** Reads what a YAML or JSON file holds: resources, lists of them, and discovery responses, one a document. */
 export function readSource(
   reading: FileReading,
@@ -102,7 +106,8 @@ class SourceItems {
     const place = this.placeOf(steps, typeof url === "string" ? url : undefined, nameIn(item));
     if (typeof url !== "string" || url === "") {
       const message = 'a resource lacks "@type", such as "type.googleapis.com/envoy.config.cluster.v3.Cluster"';
-      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message);
+      const hint = "static_resources" in item || "staticResources" in item ? bootstrapHint : "";
+      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message + hint);
       return;
     }
     const typeName = v3Name(url);

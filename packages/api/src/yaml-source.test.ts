@@ -140,5 +140,8 @@ test("what is wrong with the indentation or a colon is said in plain words, wher
   assert.deepEqual(said("time: 10: 20\n"), ['"10: ": a value with ": " in it needs quotes']);
   assert.deepEqual(said("- a\nb: 1\nc: { d: 1 }\n"), ['"b: 1": Unexpected scalar at node end']);
   assert.deepEqual(said("name:web\ntype: EDS\n"), [`"name": ${noColon}`]);
+  const template = "a key that is no text: is this a template that was not filled in?";
+  assert.deepEqual(said("{{ .Values.web }}\n"), [`"{ .V": ${template}`]);
+  assert.deepEqual(said("name: {{ web }}\n"), [`"{ we": ${template}`]);
   assert.deepEqual(said("a:\n  b: 1\n c: 2\n"), ['" c: ": All mapping items must start at the same column']);
 });

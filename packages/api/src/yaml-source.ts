@@ -92,6 +92,7 @@ function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: st
 /** The parser's message without what it quotes of the file: that may be a secret. */
 function withoutContent({ code, message }: Pick<YAMLParseError | YAMLWarning, "code" | "message">): string {
   if (code === "TAG_RESOLVE_FAILED") return 'an unknown tag: a text that begins with "!" needs quotes';
+  if (code === "NON_STRING_KEY") return "a key that is no text: is this a template that was not filled in?";
   if (code === "BAD_DIRECTIVE") return 'an unknown directive: a line that begins with "%"';
   return message.replace(/(?<=\w): .*$| \\.*$/s, "");
 }
