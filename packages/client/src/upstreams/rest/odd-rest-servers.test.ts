@@ -154,6 +154,11 @@ suite("an answer that is of no use", () => {
     ["that never comes", () => {}, /no answer within 250 ms/],
     ["that stops half-way", (r) => r.writeHead(200, { "content-length": "100" }).write("{"), /no answer within 250 ms/],
     ["that breaks off", (r) => r.destroy(), /socket hang up/],
+    [
+      "that is another protocol's",
+      (r) => r.socket?.end("SSH-2.0\r\n"),
+      /it does not speak HTTP\/1: is this the address/,
+    ],
   ];
   const limits = { responseBytes: 20_000, resourcesPerResponse: 10, resourcesPerType: 10, watcherMs: 1_000 };
   for (const [what, answer, error] of bad) {
