@@ -15,12 +15,16 @@ const root = join(packageDir, "../..");
 export async function bundle(folder) {
   const making = `${folder}.${process.pid}`;
   rmSync(making, { recursive: true, force: true });
-  const workers = join(root, "packages/server/dist/workers/worker-main.js");
+  // What threads of their own run. (A file that an older state has not is not missed.)
+  const programs = ["workers/worker-main", "sources/folder/read-ahead/read-ahead-main"].map((path) => [
+    path.slice(path.lastIndexOf("/") + 1),
+    join(root, "packages/server/dist", `${path}.js`),
+  ]);
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
       index: join(packageDir, "dist/index.js"),
-      ...(existsSync(workers) ? { "worker-main": workers } : {}),
+      ...Object.fromEntries(programs.filter(([, path]) => existsSync(path))),
     },
     outdir: join(making, "js"),
     ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.19" },

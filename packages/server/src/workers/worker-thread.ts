@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { threadProgram } from "../thread-program.js";
 import type { Answer, FromWorker, Post, Question, ToWorker, WorkerSettings } from "./messages.js";
 
 /** What a worker's program gets. */
@@ -23,10 +24,7 @@ export interface WorkerPatience {
 /** What workers are given. */
 export const defaultPatience: WorkerPatience = { askMs: 100, lookMs: 1_000, looks: 10 };
 
-/** What a thread runs. It does not load TypeScript because the main thread does: in tests of the sources it has to be told. */
-const workerProgram = import.meta.url.endsWith(".ts")
-  ? `import("tsx/esm/api").then((tsx) => { tsx.register(); return import(${JSON.stringify(new URL("./worker-main.ts", import.meta.url))}); })`
-  : new URL("./worker-main.js", import.meta.url);
+const workerProgram = threadProgram(import.meta.url, "worker-main");
 
 /** One worker, as the main thread sees it. */
 export interface WorkerThread {

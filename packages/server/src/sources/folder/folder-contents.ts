@@ -1,6 +1,4 @@
-import { hash } from "node:crypto";
 import { join, sep } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import {
   type Finding,
   type PositionedResource,
@@ -8,12 +6,14 @@ import {
   type ResourceFile,
   readResources,
 } from "@xdskit/api";
-import { type FileBytes, readWholeFile, readWholeFileAtOnce } from "@xdskit/api/disk";
+import { readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../source.js";
 import { eachOf } from "./each-of.js";
 import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
 import { type Entry, type LayerChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
+import { type FileRead, withDigest } from "./read-ahead/file-batch.js";
+import { readAtOnce } from "./read-ahead/read-at-once.js";
 import type { Scan } from "./scan.js";
 
 /** What is known of one file. */
@@ -64,12 +64,6 @@ export interface FolderContentsOptions {
 
 /** How many files are held open at once: as many as are read by Node's thread pool, and as many that wait, so that it need not. */
 const parallel = 8;
-
-/** Files up to this size are read into the same memory, one after the other. */
-const roomForFiles = 1 << 20;
-
-/** How long files are read at once, in milliseconds, before whatever else is to be done has its turn. */
-const sliceMs = 20;
 
 /** All files of a folder as they were last read, and what they come to together. */
 export class FolderContents {
@@ -124,9 +118,9 @@ export class FolderContents {
       this.#put(path, undefined);
       changed = true;
     }
-    const take = (file: ScannedFile, bytes: FileBytes): void => {
+    const take = (file: ScannedFile, read: FileRead): void => {
       const before = this.#files.get(file.path);
-      const next = this.#read(file, before, patient, bytes);
+      const next = this.#understand(file, before, patient, read);
       if (next === undefined) {
         moved = true;
         return;
@@ -139,12 +133,10 @@ export class FolderContents {
     };
     const { fileBytes } = this.#options.limits;
     if (atOnce) {
-      // Nothing of a file's bytes is kept: what is made of them is copied.
-      const room = new Uint8Array(roomForFiles);
-      await inSlices(stale, signal, (file) => take(file, readWholeFileAtOnce(file.realPath, fileBytes, room)));
+      await readAtOnce(stale, fileBytes, signal, take);
     } else {
       await eachOf(stale, parallel, async (file) => {
-        if (!signal.aborted) take(file, await readWholeFile(file.realPath, fileBytes));
+        if (!signal.aborted) take(file, withDigest(await readWholeFile(file.realPath, fileBytes)));
       });
     }
     return { read: stale.map(({ path }) => path), parsed, changed, moved };
@@ -183,15 +175,19 @@ export class FolderContents {
   }
 
   /** Undefined: the file changed under our hands. */
-  #read(file: ScannedFile, before: KnownFile | undefined, patient: boolean, result: FileBytes): KnownFile | undefined {
+  #understand(
+    file: ScannedFile,
+    before: KnownFile | undefined,
+    patient: boolean,
+    result: FileRead,
+  ): KnownFile | undefined {
     switch (result.kind) {
       case "moved":
         return patient ? undefined : this.#unread(file, before, "it is written to all the time", true);
       case "refused":
         return this.#unread(file, before, result.reason, result.doubtful);
       case "read": {
-        const { bytes, identity, doubtful } = result;
-        const digest = hash("sha256", bytes, "base64");
+        const { bytes, identity, digest, doubtful } = result;
         if (before !== undefined && before.digest === digest) return { ...before, found: file, identity, doubtful };
         if (bytes.length === 0 && before?.held === true) {
           const message = "held resources and is empty now";
@@ -265,17 +261,5 @@ export class FolderContents {
 
   #shown(path: string): string {
     return sep === "/" ? this.#prefix + path : join(this.#options.shown, path);
-  }
-}
-
-/** One after the other, and other work between them from time to time. */
-async function inSlices<Item>(items: readonly Item[], signal: AbortSignal, work: (item: Item) => void): Promise<void> {
-  let began = performance.now();
-  for (const item of items) {
-    if (signal.aborted) return;
-    work(item);
-    if (performance.now() - began < sliceMs) continue;
-    await turn();
-    began = performance.now();
   }
 }
