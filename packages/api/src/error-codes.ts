@@ -349,4 +349,5 @@ export const errorCodes = {
   },
 } as const satisfies Record<string, ErrorCode>;
 
+/** The code of an error or a finding, which docs/errors.md explains. */
 export type XdskitErrorCode = keyof typeof errorCodes;

@@ -19,6 +19,7 @@ export function envoyRegistry(): FileRegistry {
   return envoy;
 }
 
+/** What `createRegistry` adds to Envoy's messages. */
 export interface RegistryOptions {
   /**
    * Serialized `google.protobuf.FileDescriptorSet`s of the user's own extensions, as `buf build -o` or `protoc --descriptor_set_out`

@@ -38,6 +38,7 @@ export interface EncodedResource {
   readonly value: Uint8Array;
 }
 
+/** How `createResource` makes a resource of a message, and what the message itself has no place for. */
 export interface ResourceOptions {
   /** Where the content of `Any`s is looked up; Envoy's messages by default. */
   readonly registry?: Registry | undefined;

@@ -11,6 +11,7 @@ export interface Clock {
 /** The longest time that Node's timers know, 24 days; a longer one would be over at once. Milliseconds. */
 export const longestTimerMs = 2 ** 31 - 1;
 
+/** The clock of this process; its timers keep no process alive. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(milliseconds, callback) {

@@ -190,6 +190,7 @@ export type ServerEvent =
   /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
   | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };
 
+/** Hears of what happens in a server, in the order in which it happens. */
 export type ServerListener = (event: ServerEvent) => void;
 
 /** Of which kinds of events a listener hears. */

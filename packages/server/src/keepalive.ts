@@ -13,6 +13,7 @@ export interface Keepalive {
   readonly maxAgeGraceMs: number;
 }
 
+/** A ping after 30 s of silence, 40 s for its answer, and connections of any age. */
 export const defaultKeepalive: Keepalive = {
   intervalMs: 30_000,
   timeoutMs: 40_000,

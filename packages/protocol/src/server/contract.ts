@@ -22,6 +22,8 @@ export const statusCode = {
   internal: 13,
   unavailable: 14,
 } as const;
+
+/** One of these codes. */
 export type StatusCode = (typeof statusCode)[keyof typeof statusCode];
 
 /**
@@ -45,6 +47,7 @@ export interface StreamLimits {
   readonly typesPerStream: number;
 }
 
+/** What one stream is, and what it may take. */
 export interface StreamOptions {
   readonly variant: Variant;
   /** Of the method that the client called: messages and type URLs of the responses follow it. */

@@ -8,4 +8,5 @@ export interface OrderingTimes {
   readonly named: number;
 }
 
+/** The times of `ordering` in docs/settings.md. */
 export const defaultOrderingTimes: OrderingTimes = { acknowledgement: 15_000, linger: 2_000, named: 5_000 };

@@ -13,6 +13,7 @@ export interface LoadReportSettings {
   readonly endpoints: boolean;
 }
 
+/** Every 10 s, of all clusters, by locality. */
 export const defaultLoadReportSettings: LoadReportSettings = { intervalMs: 10_000, clusters: "all", endpoints: false };
 
 /** The settings of a group: its own, for what it leaves out those of all, for what these leave out the defaults. */

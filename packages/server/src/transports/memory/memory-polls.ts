@@ -23,6 +23,7 @@ export interface MemoryPollTransport extends PollTransport {
   connect(address: string, from?: string): MemoryPollClient;
 }
 
+/** A transport of polls without a socket, for tests: `server.pollOn(transport, "anywhere")`, then `transport.connect("anywhere")`. */
 export function createMemoryPollTransport(): MemoryPollTransport {
   const handlers = new Map<string, PollHandler>();
   let clients = 0;

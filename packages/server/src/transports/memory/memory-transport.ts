@@ -9,6 +9,7 @@ export interface MemoryTransport extends Transport {
   open(address: string, method: Method, receive: MemoryReceiver): MemoryStream;
 }
 
+/** A transport without a socket, for tests: `server.listenOn(transport, "anywhere")`, then `transport.open("anywhere", …)`. */
 export function createMemoryTransport(): MemoryTransport {
   const listening = new Map<string, Accept>();
   const open = new Set<{ readonly ended: Promise<void>; cut(): void }>();
