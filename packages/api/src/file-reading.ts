@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { createUnpack, typeNameOf } from "./any.js";
+import type { BodyMemory } from "./compiled/body-slabs.js";
 import type { XdskitErrorCode } from "./error-codes.js";
 import { type Finding, type Where, XdskitError } from "./errors.js";
 import { type FieldStep, formatFieldPath } from "./field-path.js";
@@ -32,6 +33,8 @@ export interface FileReading {
   readonly places: boolean;
   /** Whether the strings that are read may be views of the file's text; those that `JSON.parse` makes are not. */
   readonly views: boolean;
+  /** Where bodies are put; undefined: in memory of this file's own. */
+  readonly bodies?: BodyMemory | undefined;
   readonly resources: PositionedResource[];
   readonly findings: Finding[];
   /** The `version_info` of the response that was read last. */

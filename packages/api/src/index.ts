@@ -1,4 +1,5 @@
 export { createUnpack, type Unpack, type UnpackedAny } from "./any.js";
+export { type BodyMemory, createBodyMemory } from "./compiled/body-slabs.js";
 export { type PlacedDocument, readDocument } from "./document.js";
 export { envoySchema } from "./envoy-schema.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";

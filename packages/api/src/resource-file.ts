@@ -1,3 +1,5 @@
+import { isAscii } from "node:buffer";
+import type { BodyMemory } from "./compiled/body-slabs.js";
 import type { Finding } from "./errors.js";
 import { addFinding, type FileReading, type PositionedResource } from "./file-reading.js";
 import { decodeText, type FileText } from "./file-text.js";
@@ -33,6 +35,8 @@ export interface ReadResourcesOptions {
   readonly validate?: boolean | undefined;
   /** Whether resources are to say where they name others; by default not, for they hold the whole file in memory then. */
   readonly places?: boolean | undefined;
+  /** Where bodies are put: of files that are read and kept together, all may lie in the same. By default each file has its own. */
+  readonly bodies?: BodyMemory | undefined;
 }
 
 /** The extensions of resource files, each with its form. */
@@ -61,7 +65,7 @@ export function resourceFileForm(path: string): ResourceFileForm | undefined {
  * several such documents. Never throws for what the file holds: that becomes findings. A resource with an error is left out.
  *
  * Bodies of small resources of one file lie in pieces of memory of up to 64 kB, and each keeps its whole piece. Who keeps a few of a file of many for long keeps
- * copies instead: `{ ...resource, body: new Uint8Array(resource.body) }`.
+ * copies instead: `{ ...resource, body: new Uint8Array(resource.body) }`. With `bodies`, that is so of all files that share them.
  */
 export function readResources(
   file: { readonly path: string; readonly bytes: Uint8Array },
@@ -75,6 +79,7 @@ export function readResources(
     validate: options.validate ?? true,
     places: options.places ?? false,
     views: form !== "json",
+    bodies: options.bodies,
     resources: [],
     findings: [],
     version: "",
@@ -84,21 +89,24 @@ export function readResources(
     addFinding(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
   } else if (form === "binary") {
     readBinary(reading, file.bytes);
-  } else {
+  } else if (form !== "json" || !isReadAsBytes(reading, file.bytes)) {
     const text = decodeText(file.bytes);
     const { problem } = text;
     if (problem !== undefined)
       addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
     else if (form === "text") readTextFormat(reading, text);
-    else readStructured(reading, text, form, file.bytes);
+    else readStructured(reading, text, form);
   }
   const { resources, findings, version } = reading;
   return { resources, findings, version };
 }
 
-function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml", bytes: Uint8Array): void {
-  // Who wants to know where resources are named gets them by way of messages.
-  if (form === "json" && !reading.places && attempt(reading, () => readJsonText(reading, text, bytes))) return;
+/** Whether JSON was read without a text of it. Who wants to know where resources are named gets them by way of messages. */
+function isReadAsBytes(reading: FileReading, bytes: Uint8Array): boolean {
+  return !reading.places && isAscii(bytes) && attempt(reading, () => readJsonText(reading, bytes));
+}
+
+function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
   if (isLong(text.text)) {
     const documents = form === "json" ? partsOfList(text.text) : partsOfYamlList(text.text);
     if (attempt(reading, () => readSource(reading, text, { documents, problems: [] }))) return;

@@ -4,6 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { stringify } from "yaml";
 import { readResources } from "../resource-file.js";
+import { type BodyMemory, createBodyMemory } from "./body-slabs.js";
 
 const anys = (count: number): object => ({
   "@type": "type.googleapis.com/google.protobuf.Any",
@@ -147,6 +148,21 @@ test("nothing keeps the text of a file whose resources are gone", () => {
   const before = used();
   const length = read(Array.from({ length: 300 }, (_, index) => ({ ...long, name: `number-${index}-of-many` })));
   assert.ok(used() - before < length / 2);
+});
+
+test("bodies of files that share memory lie together, those of others by themselves", () => {
+  const pieces = (bodies: BodyMemory | undefined) => {
+    const read = Array.from({ length: 1_000 }, (_, index) => {
+      const bytes = Buffer.from(JSON.stringify(cluster(`number-${index}`)));
+      const { resources } = readResources({ path: "some.json", bytes }, { bodies });
+      return resources[0]?.resource ?? assert.fail();
+    });
+    // No one lies where another does.
+    assert.equal(new Set(read.map(({ body }) => Buffer.from(body).toString("hex"))).size, read.length);
+    return new Set(read.map(({ body }) => body.buffer)).size;
+  };
+  assert.equal(pieces(undefined), 1_000);
+  assert.ok(pieces(createBodyMemory()) < 20);
 });
 
 function plain(read: ReturnType<typeof readResources>["resources"]): unknown {

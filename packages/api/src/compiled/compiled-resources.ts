@@ -3,14 +3,14 @@ import { XdskitError } from "../errors.js";
 import { detached, type FileReading } from "../file-reading.js";
 import { makeResource, type Resource } from "../resource.js";
 import type { Wrapping } from "../wrapping.js";
-import { BodySlabs } from "./body-slabs.js";
+import { type BodyMemory, BodySlabs } from "./body-slabs.js";
 import { isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
 import type { JsonBytes } from "./json-bytes.js";
 import { type Kind, type Kinds, kindsOf } from "./kinds.js";
 
 /** What is asked of the reading of a file. */
-type Reading = Pick<FileReading, "registry" | "types" | "views">;
+type Reading = Pick<FileReading, "registry" | "types" | "views" | "bodies">;
 
 /** A resource, and how its type is called. */
 export interface Made {
@@ -28,11 +28,12 @@ const encoding = new Encoding();
 export class CompiledResources {
   private readonly reading: Reading;
   private readonly kinds: Kinds;
-  private readonly slabs = new BodySlabs();
+  private readonly slabs: BodyMemory;
 
   constructor(reading: Reading) {
     this.reading = reading;
     this.kinds = kindsOf(reading);
+    this.slabs = reading.bodies ?? new BodySlabs();
   }
 
   /** The resource that an object with `"@type"` is, and how its type is called. Undefined: somebody else is to read it. */

@@ -1,5 +1,7 @@
 import { join, sep } from "node:path";
 import {
+  type BodyMemory,
+  createBodyMemory,
   type Finding,
   type PositionedResource,
   type ReadResourcesOptions,
@@ -118,9 +120,11 @@ export class FolderContents {
       this.#put(path, undefined);
       changed = true;
     }
+    // What is read at a start stays together; of what changes later, each body is to go by itself.
+    const bodies = atOnce ? createBodyMemory() : undefined;
     const take = (file: ScannedFile, read: FileRead): void => {
       const before = this.#files.get(file.path);
-      const next = this.#understand(file, before, patient, read);
+      const next = this.#understand(file, before, patient, read, bodies);
       if (next === undefined) {
         moved = true;
         return;
@@ -180,6 +184,7 @@ export class FolderContents {
     before: KnownFile | undefined,
     patient: boolean,
     result: FileRead,
+    bodies: BodyMemory | undefined,
   ): KnownFile | undefined {
     switch (result.kind) {
       case "moved":
@@ -194,7 +199,7 @@ export class FolderContents {
           const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
           return { found: file, identity, digest, resources: [], findings, held: true, doubtful };
         }
-        const { resources, findings } = this.#parse(file, bytes);
+        const { resources, findings } = this.#parse(file, bytes, bodies);
         const well = findings.every(({ severity }) => severity !== "error");
         const held = well ? resources.length > 0 : before?.held === true;
         return { found: file, identity, digest, resources: well ? resources : [], findings, held, doubtful };
@@ -212,9 +217,9 @@ export class FolderContents {
     return { found: file, identity, digest: undefined, resources, findings, held: before?.held === true, doubtful };
   }
 
-  #parse(file: ScannedFile, bytes: Uint8Array): ResourceFile {
+  #parse(file: ScannedFile, bytes: Uint8Array, bodies: BodyMemory | undefined): ResourceFile {
     try {
-      return readResources({ path: this.#shown(file.path), bytes }, this.#options.read);
+      return readResources({ path: this.#shown(file.path), bytes }, { ...this.#options.read, bodies });
     } catch (error) {
       // Reading does not throw for bad content; if it does all the same, one file is no reason to fall over.
       const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
