@@ -23,7 +23,7 @@ export interface GrpcContext {
   /** By path: `/service/Method`. */
   readonly methods: ReadonlyMap<string, GrpcMethod>;
   readonly requestBytes: number;
-  /** See `MessageReaderOptions`. */
+  /** See `MessageReader`. */
   readonly hold: (bytes: number) => boolean;
 }
 
