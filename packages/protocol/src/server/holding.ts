@@ -106,7 +106,9 @@ function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet
     for (const [key, used] of subscriber.instead) {
       const rejected = ResourceSets.get(rejection.after, key);
       const current = ResourceSets.get(set, key);
-      const isAsked = current === undefined || covers(subscriber.subscription, current);
+      // What it did not let go of it uses for as long as it asks for it.
+      const asked = current ?? used;
+      const isAsked = asked === undefined || covers(subscriber.subscription, asked);
       const isSame = current?.version === rejected?.version;
       if (isSame && isAsked && !accepted.has(key)) still.set(key, used);
     }

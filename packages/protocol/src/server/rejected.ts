@@ -1,6 +1,7 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import { changeBetween } from "../change.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { sharedBranch } from "../shared-branch.js";
 import { covers } from "../subscription.js";
 import type { Holding, Rejection, Sent } from "./client-use.js";
 import type { Subscriber } from "./subscriber.js";
@@ -60,6 +61,28 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
   if (before === undefined) return [];
   if (isWhole) return changeBetween(before, set).removed.map(({ key }) => key);
   return removed.map(canonicalName).filter((key) => ResourceSets.get(before, key) !== undefined);
+}
+
+const knownTaken = new WeakMap<Holding["instead"], WeakMap<ResourceSet, Holding["instead"]>>();
+
+/**
+ * What the client uses if it took what it rejected all the same; undefined where it says what it did not take. All else is as it uses it now: that what else there was
+ * when it rejected something has changed since is not forgotten.
+ */
+export function perhapsUsed({ acked, held, instead, rejection }: Subscriber): ResourceSet | undefined {
+  if (rejection === undefined || rejection.usesRest) return undefined;
+  const { after } = rejection;
+  let known = knownTaken.get(instead);
+  if (known === undefined) {
+    known = new WeakMap();
+    knownTaken.set(instead, known);
+  }
+  let taken = known.get(after);
+  if (taken === undefined) {
+    taken = new Map([...instead.keys()].map((key) => [key, ResourceSets.get(after, key)]));
+    known.set(after, taken);
+  }
+  return sharedBranch(acked ?? held, taken);
 }
 
 /** The keys of all that the client blamed, now and before. */

@@ -4,6 +4,7 @@ import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { onTheirWay } from "./holding.js";
 import { numberOf } from "./past-snapshots.js";
+import { perhapsUsed } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** By the snapshot that is wanted: streams at the same place have the same stage, worked out once. */
@@ -66,15 +67,15 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
   const matters = rejection !== undefined || (patient && !isMine);
   for (const { set, carried } of onWay) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
   if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
+  const perhaps = perhapsUsed(subscriber);
+  if (perhaps !== undefined) key += `|${ResourceSets.id(perhaps)}`;
   for (const { set } of draining) key += `_${ResourceSets.id(set)}`;
   return `${key}${subscription.wildcard ? "*" : ""} `;
 }
 
 /** All that a client may be using of one type. */
 export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
-  const { acked, rejection } = subscriber;
-  const rejected = rejection?.usesRest === false ? rejection.after : undefined;
-  const sets = [acked, ...onTheirWay(subscriber).map(({ set }) => set), rejected];
+  const sets = [subscriber.acked, ...onTheirWay(subscriber).map(({ set }) => set), perhapsUsed(subscriber)];
   return sets.filter((set) => set !== undefined);
 }
 
