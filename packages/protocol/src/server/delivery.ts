@@ -1,6 +1,5 @@
 import type { ResourceName, TypeUrl } from "@xdskit/api";
 import type { Request } from "../messages/requests.js";
-import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
@@ -10,11 +9,11 @@ import type { OutgoingResponse, StreamOptions } from "./contract.js";
 import { among, mustWait, undecidedIn } from "./demand.js";
 import { heartbeatOf } from "./heartbeats.js";
 import { noteOutstanding, settleSilently } from "./holding.js";
+import type { LegStep } from "./leg.js";
 import { noteLifetimes } from "./lifetimes.js";
 import type { Mover } from "./mover.js";
 import { headOf, outgoing } from "./outgoing.js";
 import { errorsToTell, noErrors } from "./resource-errors.js";
-import type { Move, MoveStep } from "./resting-place.js";
 import { sendingOf } from "./sending.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import type { StreamWarming } from "./stream-warming.js";
@@ -71,11 +70,8 @@ export class Delivery<Asked extends Request, Asker extends Subscriber> {
     return heartbeat && this.#send(asker, heartbeat, now, true);
   }
 
-  /** What another stream sent that stood at the same place. */
-  repeat(asker: Asker, step: MoveStep, { warms }: Move, now: number): OutgoingResponse {
-    const { set, response } = step;
-    holdAll(asker, set, NameSet.empty);
-    if (warms) this.#context.warming.sent(response.content, set, this.#context.askers);
+  /** What another stream sent that stood at the same place; the subscriber is where it leads already. */
+  repeat(asker: Asker, step: LegStep, now: number): OutgoingResponse {
     this.#sent += 1;
     const sending = sendingOf(step, asker, this.#sent, now);
     const { sent } = sending;

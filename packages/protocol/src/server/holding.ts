@@ -1,7 +1,6 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
-import type { Snapshot } from "../snapshot.js";
 import { covers } from "../subscription.js";
 import { type Holding, noKeys, none, nothing, type Rejection, type Sent } from "./client-use.js";
 import { faultyIn, keysIn, toSayAgain, usedInstead } from "./rejected.js";
@@ -37,13 +36,6 @@ export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
   const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
-}
-
-/** A client that waits for nothing need not be told what changed. */
-export function passSilently(subscriber: Subscriber, wanted: Snapshot): void {
-  subscriber.held = wanted.of(subscriber.type);
-  subscriber.acked = subscriber.held;
-  if (subscriber.lastSent !== undefined) ResourceSets.shorten(subscriber.lastSent.set);
 }
 
 /** Notes that the client rejected a response, and what it uses instead. */

@@ -1,31 +1,19 @@
+import type { Stage } from "../make-before-break.js";
 import type { Node } from "../node.js";
-import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
 import type { StreamOptions } from "./contract.js";
 import { isFree } from "./free-changes.js";
-import { newPassMemory } from "./ordering.js";
+import { answerTo, type Leg, type LegStep } from "./leg.js";
 import { numberOf } from "./past-snapshots.js";
+import { Recording } from "./recording.js";
 import { noErrors } from "./resource-errors.js";
-import { knownMove, type Move, type MoveStep, type RestingPlace, rememberMove, restingPlace } from "./resting-place.js";
+import { knownMove, leadsTo, type RestingPlace, restingPlace } from "./resting-place.js";
 import type { SharedResponse } from "./shared-responses.js";
 import { isFirst } from "./shared-stage.js";
 import type { SnapshotLine } from "./snapshot-line.js";
 import { nothingDrains, type Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
-
-/** A move that is being made for the first time. */
-interface Recording {
-  readonly from: RestingPlace;
-  readonly to: Snapshot;
-  readonly steps: RecordedStep[];
-}
-
-interface RecordedStep {
-  readonly subscriber: Subscriber;
-  readonly set: ResourceSet;
-  readonly response: SharedResponse;
-}
 
 /**
  * Lets one stream repeat what another did in its place: most streams of a group stand where a thousand others do, and go where those go. A stream rests once its client uses
@@ -33,14 +21,16 @@ interface RecordedStep {
  */
 export class Mover {
   #place: RestingPlace | undefined;
-  #move: Move | undefined;
-  /** Steps that were taken. */
+  #leg: Leg | undefined;
+  /** Steps of it that were taken. */
   #taken = 0;
   #isPassOver = false;
   /** Steps that the client did not acknowledge yet. */
   #unanswered = 0;
+  /** What was acknowledged since the leg ended, where something waits for that; the sum of `answerTo`. */
+  #answers = 0;
   #recording: Recording | undefined;
-  /** Where the move began, for the others of its order. */
+  /** Where the way began, for the others of its order. */
   #from: Snapshot | undefined;
   /** What the stream was given last; of one that rests its place knows it. */
   #given: Snapshot | undefined;
@@ -69,23 +59,23 @@ export class Mover {
   /** It rests at one of the two, or is on the way from one to the other. */
   isBetween(from: Snapshot, to: Snapshot): boolean {
     if (this.#place !== undefined) return this.#place.snapshot === from || this.#place.snapshot === to;
-    if (this.#move !== undefined) return this.#from === from && this.#move.to.snapshot === to;
-    return this.#recording?.from.snapshot === from && this.#recording.to === to;
+    if (this.#leg !== undefined) return this.#from === from && this.#given === to;
+    return this.#recording?.from === from && this.#recording.to === to;
   }
 
   /** Nothing is to be sent. */
   get isIdle(): boolean {
-    return this.#place !== undefined || this.#isPassOver;
+    return this.#place !== undefined || (this.#isPassOver && this.#answers === 0);
   }
 
-  /** The move that it makes, until its client acknowledged all of it. */
-  get move(): Move | undefined {
-    return this.#move;
+  /** The leg that it goes, or that it went last, until its client acknowledged all of the way. */
+  get leg(): Leg | undefined {
+    return this.#leg;
   }
 
-  /** What is to be sent next of the move. */
-  get step(): MoveStep | undefined {
-    return this.#move?.steps[this.#taken];
+  /** What is to be sent next of the leg. */
+  get step(): LegStep | undefined {
+    return this.#leg?.steps[this.#taken];
   }
 
   get isAtStart(): boolean {
@@ -96,27 +86,32 @@ export class Mover {
     return this.#unanswered > 0;
   }
 
+  /** An acknowledgement now is one on which others went on. */
+  get takesAnswers(): boolean {
+    return this.#unanswered > 0 && (this.#isPassOver || this.#leg?.isFree === true);
+  }
+
   /**
-   * Goes where others went that stood at the same place; false where none did, or it does not rest. `accompanied`: what the stream asks for, where others of its order
-   * want to know where it is; then others may go the way that it finds only where it is free.
+   * Goes where others went that stood at the same place; false where none did, or it does not rest. `isAccompanied`: others of its order want to know where it is; then others
+   * may go the way that it finds only where it is free.
    */
-  depart(to: Snapshot, accompanied?: readonly Subscriber[]): boolean {
-    const from = this.#place;
-    if (from === undefined) {
+  depart(to: Snapshot, subscribers: readonly Subscriber[], isAccompanied: boolean): boolean {
+    const place = this.#place;
+    if (place === undefined) {
       this.wake();
       return false;
     }
-    const move = knownMove(from, to);
-    const isShared = from.residents > 1;
+    const leg = knownMove(place, to);
+    const isShared = place.residents > 1;
     this.wake();
-    if (move === undefined) {
-      const mayRecord = isShared && (accompanied === undefined || isFree(accompanied, from.snapshot, to));
-      if (mayRecord) this.#recording = { from, to, steps: [] };
+    if (leg === undefined) {
+      const mayRecord = isShared && (!isAccompanied || isFree(subscribers, place.snapshot, to));
+      if (mayRecord) this.#recording = new Recording({ kind: "rest", place }, to, subscribers);
       return false;
     }
-    this.#move = move;
+    this.#leg = leg;
     this.#given = to;
-    if (accompanied !== undefined) this.#from = from.snapshot;
+    if (isAccompanied) this.#from = place.snapshot;
     return true;
   }
 
@@ -129,11 +124,12 @@ export class Mover {
     }
     this.#recording = undefined;
     this.#from = undefined;
-    if (this.#move === undefined) return;
-    this.#move = undefined;
+    if (this.#leg === undefined) return;
+    this.#leg = undefined;
     this.#taken = 0;
     this.#isPassOver = false;
     this.#unanswered = 0;
+    this.#answers = 0;
   }
 
   /** It asks for something else, or in another way, than before. */
@@ -149,9 +145,25 @@ export class Mover {
   }
 
   /** The client acknowledged a step. */
-  answered(): void {
+  answered(step: LegStep): void {
     this.#unanswered -= 1;
-    if (this.#isPassOver) this.#arrive();
+    if (this.#leg?.to === undefined) this.#answers += answerTo(step);
+    else if (this.#isPassOver) this.#arrive();
+  }
+
+  /** Goes on after the answers that came: as others did, or by itself. */
+  goOn(subscribers: readonly Subscriber[]): void {
+    const [after, answers, to] = [this.#leg, this.#answers, this.#given];
+    if (answers === 0 || after === undefined || to === undefined) return;
+    const leg = after.next.get(answers);
+    const isKnown = leg !== undefined && leadsTo(leg, to);
+    this.#answers = 0;
+    this.#taken = 0;
+    this.#isPassOver = false;
+    this.#leg = isKnown ? leg : undefined;
+    if (isKnown) return;
+    this.#unanswered = 0;
+    this.#recording = new Recording({ kind: "answers", after, answers }, to, subscribers);
   }
 
   /** All steps are taken. */
@@ -161,10 +173,10 @@ export class Mover {
   }
 
   #arrive(): void {
-    const move = this.#move;
-    if (move === undefined || this.#unanswered > 0) return;
+    const place = this.#leg?.to;
+    if (place === undefined || this.#unanswered > 0) return;
     this.wake();
-    this.#rest(move.to);
+    this.#rest(place);
   }
 
   #rest(place: RestingPlace): void {
@@ -174,53 +186,49 @@ export class Mover {
     place.residents += 1;
   }
 
+  /** How far a stream may be brought now that goes by itself. */
+  stands(stage: Stage): void {
+    this.#recording?.stands(stage);
+  }
+
   /** A response of its own. */
   sent(subscriber: Subscriber, response: SharedResponse): void {
-    this.#recording?.steps.push({ subscriber, set: subscriber.held, response });
+    this.#recording?.sent(subscriber, response);
   }
 
   /** Looks where a stream is that has nothing to send: at rest, or at the end of a way that others may go. */
   settle(snapshot: Snapshot, subscribers: readonly Subscriber[], around: PlaceSurroundings): void {
-    const recording = this.#recording;
+    const recording = this.#recording?.to === snapshot ? this.#recording : undefined;
     this.#recording = undefined;
-    if (this.#place !== undefined || this.#move !== undefined) return;
-    const recorded = recording?.to === snapshot ? recording.steps : noSteps;
-    const silent: number[] = [];
-    for (let index = 0; index < subscribers.length; index++) {
-      const subscriber = subscribers[index] as Subscriber;
+    if (this.#place !== undefined || this.#leg !== undefined) return;
+    for (const subscriber of subscribers) {
       const set = snapshot.of(subscriber.type);
       if (subscriber.held !== set || !isCalm(subscriber)) return;
-      const sent = recorded.filter((step) => step.subscriber === subscriber);
-      if (sent.length !== subscriber.outstanding.length || sent.length > 1) return;
-      const [step] = sent;
-      const before = step === undefined ? set : recording?.from.snapshot.of(subscriber.type);
-      if (subscriber.acked !== before) return;
-      if (step !== undefined && (step.set !== set || step.response.perishable.size > 0)) return;
-      if (step === undefined && recording !== undefined && recording.from.snapshot.of(subscriber.type) !== set) {
-        silent.push(index);
-      }
+      if (subscriber.outstanding.length === 0 ? subscriber.acked !== set : recording === undefined) return;
     }
     this.#key ??= placeKey(subscribers, around);
     const place = restingPlace(snapshot, this.#key, () => subscribers.map(({ type }) => type), around.line);
-    if (recording === undefined || recording.to !== snapshot || recording.from.key !== this.#key) {
-      this.#rest(place);
-      return;
-    }
-    const steps = recorded.map(({ subscriber, set, response }): MoveStep => {
-      return { index: subscribers.indexOf(subscriber), set, response, sendings: [] };
-    });
-    const warms = steps.some(({ set }) => set.type.warmedBy.length > 0);
-    const move: Move = { steps, silent, to: place, warms, memory: newPassMemory() };
-    rememberMove(recording.from, snapshot, move);
-    this.#move = move;
-    if (around.isAccompanied) this.#from = recording.from.snapshot;
-    this.#taken = steps.length;
-    this.#unanswered = steps.length;
+    if (recording === undefined) this.#rest(place);
+    else this.#end(recording, place, around.isAccompanied);
+  }
+
+  /** The same of a stream of which something waits for an answer. */
+  pause(snapshot: Snapshot, subscribers: readonly Subscriber[]): void {
+    const recording = this.#recording?.to === snapshot ? this.#recording : undefined;
+    this.#recording = undefined;
+    if (recording !== undefined && subscribers.every(isCalm)) this.#end(recording, undefined, false);
+  }
+
+  #end(recording: Recording, to: RestingPlace | undefined, isAccompanied: boolean): void {
+    const leg = recording.end(to);
+    if (leg === undefined) return;
+    this.#leg = leg;
+    if (isAccompanied) this.#from = recording.from;
+    this.#taken = leg.steps.length;
+    this.#unanswered = leg.open.length;
     this.pass();
   }
 }
-
-const noSteps: readonly RecordedStep[] = [];
 
 /** Besides its sets: nothing is owed, rejected, waited for or kept alive. */
 function isCalm(subscriber: Subscriber): boolean {

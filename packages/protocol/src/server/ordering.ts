@@ -150,12 +150,12 @@ export class Ordering {
       }
     }
     this.#follow(wanted);
-    if (!this.#mayWait(stream, wanted)) return this.#note(stream, wholeStage);
+    if (!this.#mayWait(stream, wanted)) return this.stands(stream, wholeStage);
     // What names nothing needs nothing warm.
     const patient = this.#patientUntil() > now && stream.subscribers.some((one) => isToName(one, wanted));
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patient };
-    return this.#note(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
+    return this.stands(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
   }
 
   /**
@@ -371,7 +371,8 @@ export class Ordering {
     return Array.from(this.#streams, ({ subscribers }) => subscribers).flat();
   }
 
-  #note(stream: OrderedStream, stage: Stage): Stage {
+  /** Notes how far a stream may be brought. */
+  stands(stream: OrderedStream, stage: Stage): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
     return stage;

@@ -1,10 +1,7 @@
 import type { ResourceType } from "@xdskit/api";
-import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
-import type { PassMemory } from "./ordering.js";
+import type { Leg } from "./leg.js";
 import { numberOf } from "./past-snapshots.js";
-import type { Sending } from "./sending.js";
-import type { SharedResponse } from "./shared-responses.js";
 import { type SnapshotLine, Standpoint } from "./snapshot-line.js";
 
 /**
@@ -29,37 +26,14 @@ export class RestingPlace extends Standpoint {
   }
 }
 
-/** One response of a move. */
-export interface MoveStep {
-  /** Which of the stream's types, in delivery order. */
-  readonly index: number;
-  /** What it brings the client to. */
-  readonly set: ResourceSet;
-  readonly response: SharedResponse;
-  /** As streams sent it lately. */
-  readonly sendings: (Sending | undefined)[];
-}
-
-/** The way from a place to a snapshot, as the first stream went it that was given the snapshot there: the others need not find it again. */
-export interface Move {
-  readonly steps: readonly MoveStep[];
-  /** Types of which there was nothing to say, though they changed. */
-  readonly silent: readonly number[];
-  /** Where a stream stands once its client acknowledged everything. */
-  readonly to: RestingPlace;
-  /** Something of what is sent warms with what is sent next. */
-  readonly warms: boolean;
-  /** What it did to the past of the order of the stream that went last. */
-  readonly memory: PassMemory;
-}
-
 /** Weak at both ends: places are there for as long as streams stand at them, and a snapshot that somebody remembers must not hold what came after it. */
 const places = new WeakMap<Snapshot, Map<string, WeakRef<RestingPlace>>>();
 const moves = new WeakMap<RestingPlace, WeakMap<Snapshot, RememberedMove>>();
 
+/** How a way begins. */
 interface RememberedMove {
-  readonly move: Move;
-  /** The bytes of its responses, which a move alone does not hold: a stream that is on its way for long keeps that, and these are for those that are to follow it. */
+  readonly leg: Leg;
+  /** The bytes of its responses, which a leg alone does not hold: a stream that is on its way for long keeps that, and these are for those that are to follow it. */
   readonly bytes: readonly Uint8Array[];
 }
 
@@ -94,19 +68,23 @@ export function restingPlace(
   return made;
 }
 
-/** What the first stream did that went from there to the snapshot; undefined where none did. */
-export function knownMove(from: RestingPlace, to: Snapshot): Move | undefined {
-  const move = moves.get(from)?.get(to)?.move;
-  // Who arrives there now would be where the line went on to.
-  return move?.to.snapshot === to ? move : undefined;
+/** What the first stream did that went from there to the snapshot, until it had to wait; undefined where none did. */
+export function knownMove(from: RestingPlace, to: Snapshot): Leg | undefined {
+  const leg = moves.get(from)?.get(to)?.leg;
+  return leg !== undefined && leadsTo(leg, to) ? leg : undefined;
+}
+
+/** Who goes it to the end is at the snapshot then, and not where the line went on to. */
+export function leadsTo(leg: Leg, to: Snapshot): boolean {
+  return leg.to === undefined || leg.to.snapshot === to;
 }
 
 /** For the others that stand there. Held as long as both are. */
-export function rememberMove(from: RestingPlace, to: Snapshot, move: Move): void {
+export function rememberMove(from: RestingPlace, to: Snapshot, leg: Leg): void {
   let known = moves.get(from);
   if (known === undefined) {
     known = new WeakMap();
     moves.set(from, known);
   }
-  known.set(to, { move, bytes: move.steps.map(({ response }) => response.body.bytes) });
+  known.set(to, { leg, bytes: leg.steps.map(({ response }) => response.body.bytes) });
 }

@@ -1,7 +1,7 @@
 import { type Holding, none, type Sent } from "./client-use.js";
 import type { OutgoingResponse, StreamEffect } from "./contract.js";
+import type { LegStep } from "./leg.js";
 import { outgoing } from "./outgoing.js";
-import type { MoveStep } from "./resting-place.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** How the usual acknowledgement of a response is noted and told. */
@@ -27,7 +27,7 @@ export interface Sending {
 const mostSendings = 8;
 
 /** The step, as the response with this number of a stream, at this time in milliseconds; the subscriber is where it leads already. */
-export function sendingOf(step: MoveStep, subscriber: Subscriber, count: number, at: number): Sending {
+export function sendingOf(step: LegStep, subscriber: Subscriber, count: number, at: number): Sending {
   const { sendings } = step;
   const place = count % mostSendings;
   const known = sendings[place];
@@ -39,7 +39,7 @@ export function sendingOf(step: MoveStep, subscriber: Subscriber, count: number,
 }
 
 /** Notes that the client acknowledged the step, the one response that it did not answer: it uses all that it was to have. */
-export function acknowledgeStep({ sendings }: MoveStep, subscriber: Subscriber, now: number): readonly StreamEffect[] {
+export function acknowledgeStep({ sendings }: LegStep, subscriber: Subscriber, now: number): readonly StreamEffect[] {
   const sent = subscriber.outstanding[0] as Sent;
   subscriber.outstanding = none;
   subscriber.acked = subscriber.held;

@@ -11,14 +11,13 @@ import { Delivery } from "./delivery.js";
 import { delta } from "./delta.js";
 import { decide, demandedOf, noteNewest } from "./demand.js";
 import { ForeignAuthorities } from "./foreign-authorities.js";
-import { passSilently } from "./holding.js";
+import { type Leg, shift } from "./leg.js";
 import { beat } from "./lifetimes.js";
 import { Mover } from "./mover.js";
 import type { OrderedStream, Ordering } from "./ordering.js";
 import { shortenSnapshot } from "./past-snapshots.js";
 import { beyondNode, beyondOwed, beyondRequest, beyondStream } from "./request-limits.js";
 import { requestedType } from "./requested-type.js";
-import type { Move } from "./resting-place.js";
 import { acknowledgeStep } from "./sending.js";
 import { usedBy } from "./shared-stage.js";
 import type { SnapshotLine } from "./snapshot-line.js";
@@ -128,8 +127,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #departs(to: Snapshot): boolean {
     const from = this.#mover.snapshot;
     const ordering = this.#ordering;
-    if (ordering?.isShared !== true) return this.#mover.depart(to);
-    if (ordering.isInStep(this, from, to)) return this.#mover.depart(to, this.#ordered);
+    if (ordering?.isShared !== true) return this.#mover.depart(to, this.#ordered, false);
+    if (ordering.isInStep(this, from, to)) return this.#mover.depart(to, this.#ordered, true);
     this.#mover.wake();
     return false;
   }
@@ -154,15 +153,18 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   next(now = this.#now): OutgoingResponse | undefined {
     this.#now = now;
     if (this.#mover.isIdle || this.#closed || this.#node === undefined) return undefined;
-    const { move, newest } = this.#mover;
+    this.#mover.goOn(this.#ordered);
+    const { leg, newest } = this.#mover;
     if (newest === undefined) return undefined;
-    if (move !== undefined) return this.#repeat(move, newest);
+    if (leg !== undefined) return this.#repeat(leg, newest);
     const snapshot = this.#begun ?? newest;
     const ordering = this.#ordering;
     // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
-      if (stage !== wholeStage) this.#stray();
+      // What others of its order do matters to where it goes from here.
+      if (stage !== wholeStage && ordering?.isShared === true) this.#stray();
+      this.#mover.stands(stage);
       let moved: Asker[] | undefined;
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
@@ -188,23 +190,20 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   /** What another stream did that stood at the same place. */
-  #repeat(move: Move, wanted: Snapshot): OutgoingResponse | undefined {
-    const { silent, memory, warms } = move;
-    if (this.#mover.isAtStart) this.#ordering?.pass(wanted, memory, this.#line);
-    const { step } = this.#mover;
-    for (const index of silent) {
-      if (step === undefined || index < step.index) passSilently(this.#ordered[index] as Asker, wanted);
+  #repeat(leg: Leg, wanted: Snapshot): OutgoingResponse | undefined {
+    const { step, isAtStart } = this.#mover;
+    const { shifts, stage } = step ?? leg;
+    if (isAtStart) this.#ordering?.pass(wanted, leg.way.memory, this.#line);
+    shift(this.#ordered, shifts, step?.index);
+    this.#ordering?.stands(this, stage);
+    if (step === undefined) {
+      this.#begun = undefined;
+      this.#mover.pass();
+      return undefined;
     }
-    if (step !== undefined) {
-      this.#mover.take();
-      this.#begun = wanted;
-      return this.#delivery.repeat(this.#ordered[step.index] as Asker, step, move, this.#now);
-    }
-    // Names that it warms and that there are not: nothing is said of them.
-    if (warms) for (const asker of this.#ordered) asker.owed = NameSet.empty;
-    this.#begun = undefined;
-    this.#mover.pass();
-    return undefined;
+    this.#mover.take();
+    this.#begun = wanted;
+    return this.#delivery.repeat(this.#ordered[step.index] as Asker, step, this.#now);
   }
 
   /** There is nothing to send. */
@@ -212,7 +211,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const [node, newest, ordering] = [this.#node, this.newest, this.#ordering];
     if (node === undefined || newest === undefined || this.#begun !== undefined) return;
     if (this.#told.errors || !this.#warming.isIdle) return;
-    if (ordering?.mayRest(this) === false) return;
+    if (ordering?.mayRest(this) === false) {
+      if (!ordering.isShared) this.#mover.pause(newest, this.#ordered);
+      return;
+    }
     const isOrdered = ordering !== undefined;
     const around = {
       options: this.#options,
@@ -246,7 +248,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   deadline(): number | undefined {
-    if (this.#closed || this.#mover.isResting || this.#mover.move !== undefined) return undefined;
+    if (this.#closed || this.#mover.isResting || this.#mover.leg?.isFree) return undefined;
     return this.#ordering?.deadline(this);
   }
 
@@ -285,14 +287,14 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   /** The usual acknowledgement of what others were sent as well: all but the nonce was read before. */
   #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
-    const { move, awaitsAnswers } = this.#mover;
-    if (move === undefined || !awaitsAnswers) return undefined;
-    const step = usuallyAnswered(move, this.#ordered, bytes);
+    const { leg, takesAnswers } = this.#mover;
+    if (leg === undefined || !takesAnswers) return undefined;
+    const step = usuallyAnswered(leg, this.#ordered, bytes);
     if (step === undefined) return undefined;
     const asker = this.#ordered[step.index] as Asker;
     this.#rules.noteUsual(asker);
     const effects = acknowledgeStep(step, asker, this.#now);
-    this.#mover.answered();
+    this.#mover.answered(step);
     return effects;
   }
 

@@ -2,7 +2,7 @@ import type { Request } from "../messages/requests.js";
 import { type AnswerFields, UsualAnswer } from "../messages/usual-answer.js";
 import { NameSet } from "../name-set.js";
 import type { Sent } from "./client-use.js";
-import type { Move, MoveStep } from "./resting-place.js";
+import type { Leg, LegStep } from "./leg.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** By the names that acknowledgements repeat. A fleet of one kind of client writes them alike. */
@@ -46,14 +46,10 @@ export function usualAnswerOf(
 }
 
 /**
- * Of which step of a move these bytes are the usual acknowledgement. Of listeners each is read: what takes the place of another makes it drain.
+ * Of which step these bytes are the usual acknowledgement, of those of a way that are not answered. Of listeners each is read: what takes the place of another makes it drain.
  */
-export function usuallyAnswered(
-  { steps }: Move,
-  askers: readonly Subscriber[],
-  bytes: Uint8Array,
-): MoveStep | undefined {
-  for (const step of steps) {
+export function usuallyAnswered({ open }: Leg, askers: readonly Subscriber[], bytes: Uint8Array): LegStep | undefined {
+  for (const step of open) {
     const asker = askers[step.index];
     const sent = asker?.outstanding[0];
     if (asker === undefined || sent === undefined || asker.type.drains) continue;

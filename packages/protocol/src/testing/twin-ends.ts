@@ -36,7 +36,7 @@ function seen(variant: Variant, response: OutgoingResponse | undefined): unknown
   return { ...more, resources: resources.map((one) => JSON.stringify(one)).sort(), removed: [...removed].sort() };
 }
 
-/** What is known of a client, in words. */
+/** What is known of a client, in words; the order of waits and their names depends on how sets were read, too. */
 function state(stream: Stream): unknown {
   return [
     stream.isSettled,
@@ -46,7 +46,10 @@ function state(stream: Stream): unknown {
       .map(({ type, wanted, sent, acknowledged, rejected, outstanding, onTheirWay, waits }) => [
         ...[type.name, wanted?.version, sent?.version, sent?.set.version, sent?.at],
         ...[acknowledged?.version, acknowledged?.at, acknowledged?.set.version, rejected?.version, outstanding],
-        ...[onTheirWay?.map(({ version }) => version), waits.map(({ kind, names }) => [kind, ...names])],
+        ...[
+          onTheirWay?.map(({ version }) => version),
+          waits.map(({ kind, names }) => [kind, ...[...names].sort()].join()).sort(),
+        ],
       ]),
   ];
 }

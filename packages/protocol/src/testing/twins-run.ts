@@ -48,6 +48,8 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   const only = start.chance(0.15) ? start.pick(types) : undefined;
   const ttl = start.chance(0.2) ? ("always" as const) : undefined;
   const asked = only === undefined ? types : [only];
+  /** No listener changes, which would drain for long, and most clients answer soon: then several of them wait for the same. */
+  const isCalm = start.chance(0.7);
   let random: Random = start;
   let now = 0;
   /** The first is shared, each other one is of one client. */
@@ -56,6 +58,8 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   const line = start.chance(0.8) ? new SnapshotLine() : undefined;
   line?.start(snapshots[0] as Snapshot);
   const twins: Twin[] = [];
+  /** The cluster to which routes went last. */
+  let goal = "d";
   say(`${variant} ${isOrdered ? "ordered" : "at once"} ${only ?? "ads"}`);
   publish(
     types.flatMap((type) => names.map((name) => [type, name, content(type)] as const)),
@@ -144,39 +148,60 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
     const [response] = twin.open.splice(Math.min(index, twin.open.length - 1), 1);
     if (response === undefined) return;
     const { type, version, nonce } = response;
-    const rejects = random.chance(0.02);
+    /** Things that a usual client does not do. */
+    const oddly = (probability: number) => random.chance(isCalm ? probability / 4 : probability);
+    const rejects = oddly(0.02);
     const more = {
       ...(rejects ? { error: { code: 3, message: "no" } } : {}),
-      ...(random.chance(0.03) ? { subscribe: [random.pick(names)] } : {}),
+      ...(oddly(0.03) ? { subscribe: [random.pick(names)] } : {}),
     };
     request(twin, type, {
-      ...{ nonce, version: random.chance(0.03) ? "older" : version },
+      ...{ nonce, version: oddly(0.03) ? "older" : version },
       ...(variant === "delta" || rejects ? more : {}),
     });
-    if (random.chance(0.03)) request(twin, type, { nonce, version });
+    if (oddly(0.03)) request(twin, type, { nonce, version });
     assertSame(twin.ends);
   }
 
   function settle(twin: Twin): void {
     pull(twin, 10);
     for (let turn = 0; turn < 10 && twin.open.length > 0; turn++) {
-      answer(twin, 0);
-      if (random.chance(0.5)) pull(twin, 10);
+      answer(twin, random.chance(0.7) ? 0 : random.int(3));
+      if (random.chance(0.5)) pull(twin, random.chance(0.9) ? 10 : 1);
     }
     pull(twin, 10);
   }
 
+  /** Routes, say, go to a cluster that may be new, and another cluster goes: what they name comes first, and what they named goes last. */
+  function move(): void {
+    const label = String(random.int(1000));
+    const pairs = [
+      ["route", "cluster"],
+      ["cluster", "endpoint"],
+      ["listener", "route"],
+    ] as const;
+    const isTravel = isCalm && random.chance(0.6);
+    const [moving, named] = (isTravel ? undefined : pairs[random.int(isCalm ? 2 : 3)]) ?? pairs[0];
+    const [from, to] = isTravel ? [goal, goal === "d" ? "e" : "d"] : [random.pick(names), random.pick(names)];
+    if (isTravel) goal = to;
+    const upserts: (readonly [type: string, name: string, content: string])[] = [];
+    for (const name of random.some(names, isTravel ? 0.9 : 0.5)) upserts.push([moving, name, `${label}->${to}`]);
+    if (isTravel || random.chance(0.8)) upserts.push([named, to, content(named)]);
+    publish(upserts, from !== to && random.chance(0.8) ? [[named, from]] : []);
+  }
+
   function step(): void {
     const kind = random.int(24);
-    if (kind < 20) {
-      const type = random.pick(random.chance(0.5) ? ["endpoint"] : types);
+    if (kind < (isCalm ? 14 : 6)) move();
+    else if (kind < 20) {
+      const type = random.pick(random.chance(0.5) ? ["endpoint"] : isCalm ? ["cluster", "route"] : types);
       const isRemoval = random.chance(0.15);
       const name = random.pick(names);
       publish(isRemoval ? [] : [[type, name, content(type)]], isRemoval ? [[type, name]] : []);
     } else if (kind === 20) {
       now += random.pick([100, 2_000, 20_000]);
       for (const twin of twins) both(twin, () => ({ kind: "time" }));
-    } else if (kind === 21 && random.chance(0.5)) {
+    } else if (kind === 21 && random.chance(isCalm ? 0.1 : 0.5)) {
       const twin = random.pick(twins);
       const type = random.pick(asked);
       const list = random.some(names, 0.7);
@@ -190,8 +215,8 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
     }
     for (const [index, twin] of twins.entries()) {
       if (random.chance(0.9)) give(twin, index);
-      const pace = random.int(10);
-      if (pace < 6) settle(twin);
+      const pace = random.int(isCalm ? 40 : 10);
+      if (pace < 6 || pace >= 10) settle(twin);
       else if (pace < 8) pull(twin, 1);
       else if (pace === 8) answer(twin, random.int(3));
     }
@@ -200,7 +225,8 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   for (let index = 0; index < steps; index++) {
     if (without.has(index)) continue;
     random = createRandom(seed, index);
-    now += 10;
+    // What clients ask for, though it went, is kept for some seconds.
+    now += isCalm ? 6_000 : 10;
     say(`step ${index}`);
     step();
   }
