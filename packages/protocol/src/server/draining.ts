@@ -63,5 +63,6 @@ function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: 
 
 /** When the next of it changes, in milliseconds; `Infinity` for never. */
 export function nextOfDraining({ draining }: Subscriber, times: OrderingTimes): number {
+  if (draining.length === 0) return Number.POSITIVE_INFINITY;
   return Math.min(...draining.map(({ since, until }) => until ?? since + times.acknowledgement));
 }
