@@ -241,6 +241,24 @@ describe("admin pages", () => {
     );
   });
 
+  test("/ is a dashboard for who asks for HTML, without a script, and on this machine only by an address or localhost", async () => {
+    const headers = { accept: "text/html,application/xhtml+xml" };
+    const page = await get("/", { headers });
+    assert.equal(page.headers.get("content-type"), "text/html; charset=utf-8");
+    assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none';/);
+    const text = await page.text();
+    assert.match(text, /<title>xdskit<\/title>/);
+    assert.match(text, /folder config/);
+    const status = await new Promise((resolve, reject) => {
+      const { port } = admin.address;
+      const options = { host: "127.0.0.1", port, path: "/", headers: { ...headers, host: "elsewhere.example" } };
+      request(options, (response) => resolve(response.resume().statusCode))
+        .on("error", reject)
+        .end();
+    });
+    assert.equal(status, 403);
+  });
+
   test("another path is 404, another method 405, HEAD has no body", async () => {
     assert.equal((await get("/api/v1/nothing")).status, 404);
     assert.equal((await get("//")).status, 404);

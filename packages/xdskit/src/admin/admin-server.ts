@@ -16,7 +16,7 @@ export interface AdminState {
   /** In Prometheus' text format. */
   metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
   sources(): readonly AnySourceStatus[];
-  readonly nodes: NodesInput;
+  readonly nodes: NodesInput & Pick<XdsServer, "nodeStates">;
   readonly rollouts: RolloutsInput;
   readonly stats: XdsServer["stats"];
 }
@@ -111,6 +111,9 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
     if (done === false) return { status: 409, body: nothingToDo };
     if (done !== undefined) return json(done);
   }
+  if (path === "/" && method === "GET" && isBrowser(headers.accept)) {
+    return isLoopback(socket.localAddress) && !isLocalName(headers.host) ? foreignName : await dashboardAnswer(state);
+  }
   const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
   if (page === undefined) return method === "POST" ? unknownAction : notFound;
   if (method !== "GET" && method !== "HEAD") {
@@ -129,6 +132,22 @@ function isLoopback(address = ""): boolean {
 function isLocalName(host = "localhost"): boolean {
   const name = host.replace(/:\d*$/, "").replace(/^\[(.*)\]$/, "$1");
   return isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
+}
+
+/** Others, such as curl, get the list of pages. */
+function isBrowser(accept = ""): boolean {
+  return accept.includes("text/html");
+}
+
+async function dashboardAnswer(state: AdminState): Promise<Answer> {
+  // Loaded with the first look: most servers are never looked at.
+  const { dashboard } = await import("./dashboard.js");
+  const headers = {
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+    "referrer-policy": "no-referrer",
+  };
+  const body = dashboard(state, [...pages.keys()].slice(1));
+  return { status: 200, contentType: "text/html; charset=utf-8", headers, body };
 }
 
 const notFound: Answer = { status: 404, body: "not found\n" };

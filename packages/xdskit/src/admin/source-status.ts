@@ -4,6 +4,8 @@ import type { FolderSummary } from "@xdskit/server";
 /** What is known of any source. */
 export interface AnySourceStatus {
   readonly name: string;
+  /** Each kind of source has its own. */
+  readonly state: string;
   readonly findings: readonly Finding[];
   /** ISO 8601; null before the first time. */
   readonly lastApplied: string | null;
