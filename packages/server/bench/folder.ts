@@ -1,14 +1,15 @@
 /**
  * What a start from a folder costs: 100,000 resources in one file, in 100 files and in a file each, read, checked, indexed and published by a
- * server. Beside it, in the same run, the bare parser (`yaml`, or `JSON.parse`) over the same files.
+ * server. Beside it, in the same run, the bare parser (`yaml`, or `JSON.parse`) over the same files. Of what `npm run build` made, since a second thread, which
+ * reads many files, would have to load the sources' TypeScript first:
  *
- * node --expose-gc --conditions=@xdskit/source --import tsx packages/server/bench/folder.ts [resources] [yaml|json] [files…]
+ * node --expose-gc --import tsx packages/server/bench/folder.ts [resources] [yaml|json] [files…]
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createFolderSource, createServer } from "@xdskit/server";
 import { parse } from "yaml";
-import { createFolderSource, createServer } from "../src/index.js";
 
 const total = Number(process.argv[2] ?? 100_000);
 const form = process.argv[3] ?? "yaml";
