@@ -14,6 +14,7 @@ export {
   type UnreadResource,
 } from "./json-response.js";
 export { type JsonText, parseJsonText } from "./json-text.js";
+export { didYouMean } from "./nearest-name.js";
 export { type TypesAndMessages, typesByUrl } from "./opaque-types.js";
 export { type ReadableJsonOptions, readableJson } from "./readable-json.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";

@@ -49,7 +49,7 @@ load_reports: { clusters: sum }
   const aDuration = 'expected a duration with its unit, such as "100ms", "30s" or "2m"';
   assert.deepEqual(findings, [
     `xdskit.yaml:1:44: rollout.soak: ${aDuration} [XDSKIT_SETTINGS_INVALID]`,
-    "xdskit.yaml:1:48: rollout.halt_aftr: there is no such setting [XDSKIT_SETTINGS_INVALID]",
+    'xdskit.yaml:1:48: rollout.halt_aftr: there is no such setting; did you mean "halt_after"? [XDSKIT_SETTINGS_INVALID]',
     `xdskit.yaml:2:20: ordering.named: ${aDuration} [XDSKIT_SETTINGS_INVALID]`,
     'xdskit.yaml:3:27: load_reports.clusters: expected "all", or a list of names of clusters [XDSKIT_SETTINGS_INVALID]',
   ]);
@@ -109,7 +109,7 @@ test("unknown keys and wrong values are found all at once, each where it stands"
 color: blue
 `);
   assert.deepEqual(findings, [
-    "xdskit.yaml:3:5: groups[0].matches: there is no such setting [XDSKIT_SETTINGS_INVALID]",
+    'xdskit.yaml:3:5: groups[0].matches: there is no such setting; did you mean "match"? [XDSKIT_SETTINGS_INVALID]',
     "xdskit.yaml:5:7: groups[0].match.cluser: there is no such field of a node; known are id, cluster, locality.region, locality.zone, locality.sub_zone and metadata.KEY [XDSKIT_SETTINGS_INVALID]",
     "xdskit.yaml:6:16: groups[0].match.cluster: expected a string [XDSKIT_SETTINGS_INVALID]",
     "xdskit.yaml:7:15: groups[0].folders[0]: expected a folder below the configuration folder, relative to it [XDSKIT_SETTINGS_INVALID]",

@@ -1,4 +1,4 @@
-import { type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
+import { didYouMean, type Finding, XdskitError, type XdskitErrorCode } from "@xdskit/api";
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { type Settings, settingsSchema } from "./schema.js";
@@ -39,7 +39,7 @@ export function readSettingsAs<Shape>(schema: z.ZodType<Shape>, file: string, te
     const message = withoutContent(error instanceof Error ? error.message : String(error));
     throw new XdskitError([findingAt(badAliasIn(document), "XDSKIT_SYNTAX", message)], { cause: error });
   }
-  const result = schema.safeParse(values ?? {});
+  const result = schema.safeParse(values ?? {}, { error: knownKeys });
   if (result.success) return result.data;
   throwIfAny(
     result.error.issues
@@ -80,13 +80,20 @@ interface Problem {
   readonly message: string;
 }
 
+/** Of an object with keys that it does not know, those that it knows: an issue does not say them, and the message is all that it carries. */
+const knownKeys: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code !== "unrecognized_keys") return undefined;
+  const { shape = {} } = issue.inst as Partial<z.ZodObject>;
+  return Object.keys(shape).join(" ");
+};
+
 function eachKey(issue: z.core.$ZodIssue): readonly Problem[] {
   switch (issue.code) {
     case "unrecognized_keys":
       return issue.keys.map((key) => ({
         path: [...issue.path, key],
         atKey: true,
-        message: "there is no such setting",
+        message: `there is no such setting${didYouMean(key, issue.message.split(" "))}`,
       }));
     case "invalid_key":
       return [{ path: issue.path, atKey: true, message: issue.issues[0]?.message ?? issue.message }];
