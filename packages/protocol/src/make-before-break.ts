@@ -36,8 +36,8 @@ export interface InUse {
   /** It has something of the type, or soon will. What it is sent first is never held back: it serves nothing by it yet, and would wait. */
   readonly isEstablished: boolean;
   /**
-   * Whether all other streams of the client that ask for this name, and at least one, have acknowledged it. Undefined where the type is on the same stream, on none, or was
-   * waited for long enough.
+   * Whether all other streams of the client that ask for this name have acknowledged it, and, unless that was waited for long enough, at least one asks. Undefined where the
+   * type is on the same stream, on none, or was waited for long enough.
    */
   readonly isTaken: ((name: ResourceName) => boolean) | undefined;
 }
@@ -119,7 +119,9 @@ export function stageOf(
         for (const reference of resource.references) {
           const missing =
             coming.get(reference.type)?.get(reference.name) ??
-            (isWarmedElsewhere ? coldOf(reference, types, wanted) : undefined);
+            (isWarmedElsewhere && !isNamedBy(ResourceSets.get(held, resource.key), reference)
+              ? coldOf(reference, types, wanted)
+              : undefined);
           if (missing === undefined || missing.type === type) continue;
           note(withheld, resource);
           awaited.add(missing.type.typeUrl);

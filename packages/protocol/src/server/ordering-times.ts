@@ -10,3 +10,9 @@ export interface OrderingTimes {
 
 /** The times of `ordering` in docs/settings.md. */
 export const defaultOrderingTimes: OrderingTimes = { acknowledgement: 15_000, linger: 2_000, named: 5_000 };
+
+/**
+ * How long it is waited for that a client asks on another stream for what warms a resource that it acknowledged, in milliseconds. It asks as it takes the resource, before it
+ * acknowledges that (Envoy on the wire, 1); only connections may be of different speed. Who has not asked by then will not.
+ */
+export const askingTime = 1_000;

@@ -8,9 +8,9 @@ import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
 import { onTheirWay, presume } from "./holding.js";
 import { type OrderStandpoint, orderStandpoint } from "./order-standpoint.js";
-import { defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
+import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import { numberOf, sharedList, shortenSnapshot } from "./past-snapshots.js";
-import { isFirst, sharedStage, usedBy } from "./shared-stage.js";
+import { isFirst, type Patience, sharedStage, usedBy } from "./shared-stage.js";
 import type { SnapshotLine } from "./snapshot-line.js";
 import type { Subscriber } from "./subscriber.js";
 import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
@@ -152,9 +152,9 @@ export class Ordering {
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.stands(stream, wholeStage);
     // What names nothing needs nothing warm.
-    const patient = this.#patientUntil() > now && stream.subscribers.some((one) => isToName(one, wanted));
+    const patience = stream.subscribers.some((one) => isToName(one, wanted)) ? this.#patience() : "none";
     const isNew = stream.subscribers.some(isFirst);
-    const circumstances = { earlier: isNew ? this.#earlier : [], patient };
+    const circumstances = { earlier: isNew ? this.#earlier : [], patience };
     return this.stands(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
   }
 
@@ -292,15 +292,24 @@ export class Ordering {
     return true;
   }
 
+  #patience(): Patience {
+    if (this.#patientUntil() <= this.#now) return "none";
+    return this.#patientUntil(this.#askingTime) > this.#now ? "asking" : "acknowledging";
+  }
+
+  get #askingTime(): number {
+    return Math.min(askingTime, this.times.acknowledgement);
+  }
+
   /** Until when it waits for what warms what was acknowledged on other streams. */
-  #patientUntil(): number {
+  #patientUntil(time = this.times.acknowledgement): number {
     let until = 0;
     if (this.#streams.size === 1) return until;
     for (const { subscribers } of this.#streams) {
       for (const { type, ackedLast, subscription } of subscribers) {
         // Who asks for clusters by name learns the names from routes: these cannot wait for what is asked for after them.
         if (!type.acknowledgedWarm || ackedLast === undefined || !subscription.wildcard) continue;
-        until = Math.max(until, ackedLast.at + this.times.acknowledgement);
+        until = Math.max(until, ackedLast.at + time);
       }
     }
     return until;
@@ -335,8 +344,9 @@ export class Ordering {
         const [first] = onTheirWay(subscriber);
         if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
       }
-      const patient = this.#patientUntil();
-      if (patient > this.#now) earliest = Math.min(earliest, patient);
+      for (const until of [this.#patientUntil(), this.#patientUntil(this.#askingTime)]) {
+        if (until > this.#now) earliest = Math.min(earliest, until);
+      }
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
   }

@@ -19,18 +19,21 @@ const longestKey = 4_000;
 /** What matters besides for where a stream stands. */
 export interface Circumstances {
   readonly earlier: readonly Snapshot[];
-  /** It waits for what warms what was acknowledged on other streams. */
-  readonly patient: boolean;
+  /** It waits for what warms what was acknowledged on other streams: for its acknowledgement, or, first, for that it is asked for, too. */
+  readonly patience: Patience;
 }
+
+export type Patience = "none" | "acknowledging" | "asking";
 
 /** How far the stream of these subscribers may be brought, one of all those of a client (`all`): the same for all streams at the same place. */
 export function sharedStage(
   mine: readonly Subscriber[],
   all: readonly Subscriber[],
   wanted: Snapshot,
-  { earlier, patient }: Circumstances,
+  { earlier, patience }: Circumstances,
 ): Stage {
-  let key = patient ? "p" : "";
+  const patient = patience !== "none";
+  let key = patient ? patience : "";
   for (const snapshot of earlier) key += `${numberOf(snapshot)},`;
   const parts = new Set<string>();
   for (const subscriber of all) parts.add(keyOf(subscriber, mine.includes(subscriber), patient));
@@ -43,7 +46,7 @@ export function sharedStage(
   let stage = stages.get(key);
   if (stage === undefined) {
     if (stages.size >= mostStages) stages.clear();
-    stage = stageOf(usesOf(all, mine, patient), wanted, earlier);
+    stage = stageOf(usesOf(all, mine, patience), wanted, earlier);
     if (key.length <= longestKey) stages.set(key, stage);
   }
   return stage;
@@ -93,7 +96,7 @@ function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
-  patient: boolean,
+  patience: Patience,
 ): ReadonlyMap<TypeUrl, InUse> {
   const uses = new Map<TypeUrl, { -readonly [Key in keyof InUse]: InUse[Key] }>();
   for (const subscriber of all) {
@@ -110,11 +113,12 @@ function usesOf(
       use.held = held;
       use.instead = subscriber.instead;
       use.isFirst = isFirst(subscriber);
-    } else if (patient && use.isTaken === undefined && !subscription.wildcard) {
+    } else if (patience !== "none" && use.isTaken === undefined && !subscription.wildcard) {
       use.isTaken = (name) =>
         isTaken(
           all.filter((one) => one.type === type && !mine.includes(one)),
           name,
+          patience,
         );
     }
     // What another stream holds may first be asked for there, until it holds something else.
@@ -129,11 +133,11 @@ function usesOf(
   return uses;
 }
 
-function isTaken(others: readonly Subscriber[], name: ResourceName): boolean {
+function isTaken(others: readonly Subscriber[], name: ResourceName, patience: Patience): boolean {
   const askers = others.filter(({ subscription }) => subscription.names.has(name));
   const hasTaken = (asker: Subscriber): boolean =>
     !asker.owed.has(name) &&
     (asker.acked?.named(name).length ?? 0) > 0 &&
     onTheirWay(asker).every(({ carried }) => carried.every((resource) => resource.name !== name));
-  return askers.length > 0 && askers.every(hasTaken);
+  return (askers.length > 0 || patience !== "asking") && askers.every(hasTaken);
 }
