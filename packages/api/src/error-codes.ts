@@ -34,7 +34,7 @@ export const errorCodes = {
   XDSKIT_ADDRESS_UNAVAILABLE: {
     meaning: "An address to listen on cannot be used, for another reason than that it is taken.",
     cause: "The host is not one of this machine's, its name cannot be resolved, or the port needs more rights.",
-    mend: "Choose another address with --grpc or --admin: 0.0.0.0 or [::] for all interfaces, a port above 1023.",
+    mend: "Choose another address with --grpc, --rest or --admin: 0.0.0.0 or [::] for all interfaces, a port above 1023.",
   },
   XDSKIT_DANGLING_REFERENCE: {
     meaning: "A resource names another one that does not exist in its group.",

@@ -138,7 +138,10 @@ test("what is wrong with the indentation or a colon is said in plain words, wher
   ]);
   assert.deepEqual(said("- name: web\n    type: EDS\n    port: 1\n    host: a\n- b: 1\n"), [`"type": ${tooDeep}`]);
   assert.deepEqual(said("time: 10: 20\n"), ['"10: ": a value with ": " in it needs quotes']);
-  assert.deepEqual(said("- a\nb: 1\nc: { d: 1 }\n"), ['"b: 1": Unexpected scalar at node end']);
+  assert.deepEqual(said("- a\nb: 1\nc: { d: 1 }\n"), [
+    '"b: 1": a line that belongs to nothing: is it indented as it must be?',
+  ]);
+  assert.deepEqual(said('a: "b" c\n'), ['"c\\n": text behind the end of a value']);
   assert.deepEqual(said("name:web\ntype: EDS\n"), [`"name": ${noColon}`]);
   const template = "a key that is no text: is this a template that was not filled in?";
   assert.deepEqual(said("{{ .Values.web }}\n"), [`"{ .V": ${template}`]);

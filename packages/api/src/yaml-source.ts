@@ -82,6 +82,13 @@ function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: st
       if (sameMistake) return [];
       return [{ offset: deepKey, message: "a key below a value: indent it less, or take the value away" }];
     }
+    if (message.startsWith("Unexpected scalar at node end")) {
+      const isFirst = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset).trim() === "";
+      const told = isFirst
+        ? "a line that belongs to nothing: is it indented as it must be?"
+        : "text behind the end of a value";
+      return [{ offset, message: told }];
+    }
     if (code !== "MULTILINE_IMPLICIT_KEY") return [{ offset, message: withoutContent(problem) }];
     const told = found[index - 1];
     if (told?.message.startsWith("Nested mappings") && told.pos[0] === offset) return [];
