@@ -65,10 +65,8 @@ export class CompiledResources {
     try {
       const kind = this.kinds.next(src);
       src.goBack(at, lines);
-      if (kind?.read === undefined) return undefined;
-      encoding.start();
-      encoding.repeats = true;
-      const found = kind.read(encoding, src);
+      if (kind?.templates === undefined) return undefined;
+      const found = kind.templates.read(encoding, src);
       encoding.eachOnce();
       const { nameField } = kind;
       made = this.make(kind, found[nameField.name] ?? found[nameField.jsonName], bare);

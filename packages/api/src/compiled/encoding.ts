@@ -2,6 +2,7 @@ import type { ResourceName, TypeUrl } from "../identifiers.js";
 import type { Reference } from "../resource-types/resource-type.js";
 import { canonicalName } from "../xdstp.js";
 import { giveUp } from "./doubt.js";
+import type { Move, Recording } from "./recording.js";
 
 /** Bytes that are free behind every write: enough for a tag, a number and a length. */
 const slack = 32;
@@ -29,6 +30,8 @@ export class Encoding {
   /** Where the fields of the messages begin that are being read, in bytes and in references, those of the outer ones first. */
   readonly starts: number[] = [];
   started = 0;
+  /** What is noted of how the bytes came about, while somebody wants to know. */
+  recording: Recording | undefined;
   private bytes = Buffer.allocUnsafeSlow(sizeToStart);
   private at = 0;
 
@@ -123,15 +126,18 @@ export class Encoding {
     else for (let index = from; index < at; index += 1) room[at + index - from] = room[index] as number;
     let to = from;
     let toReference = firstReference;
+    const moves: Move[] | undefined = this.recording === undefined ? undefined : [];
     for (const place of places) {
       const start = first + 2 * place;
       const end = starts[start + 2] as number;
+      moves?.push({ start: starts[start] as number, end, to });
       for (let index = starts[start] as number; index < end; index += 1) room[to++] = room[at + index - from] as number;
       if (references.length < 2) continue;
       const endReference = starts[start + 3] as number;
       for (let index = starts[start + 1] as number; index < endReference; index += 1)
         this.references[toReference++] = references[index - firstReference] as Reference;
     }
+    if (moves !== undefined) this.recording?.reorder(moves);
   }
 
   /** Makes sure that there is room for a tag, a number and a length. */
@@ -209,12 +215,22 @@ export class Encoding {
   /** ASCII behind its length, from a text that has it. */
   piece(text: Uint8Array, from: number, to: number): void {
     const length = to - from;
+    const start = this.at;
     if (this.at + length + slack > this.bytes.length) this.grow(length + slack);
     this.varint(length);
     const { bytes } = this;
     let { at } = this;
     for (let index = from; index < to; index += 1) bytes[at++] = text[index] as number;
     this.at = at;
+    this.recording?.holes.push({
+      from,
+      to,
+      at: start,
+      length: at - start,
+      isNumber: false,
+      member: undefined,
+      key: undefined,
+    });
   }
 
   /** A copy of what was written from there on. */
@@ -227,7 +243,8 @@ export class Encoding {
     const { length } = field;
     if (this.at + length + slack > this.bytes.length) this.grow(length + slack);
     const { bytes, at } = this;
-    for (let index = 0; index < length; index += 1) bytes[at + index] = field[index] as number;
+    if (length > shortString) bytes.set(field, at);
+    else for (let index = 0; index < length; index += 1) bytes[at + index] = field[index] as number;
     this.at = at + length;
   }
 
@@ -250,7 +267,31 @@ export class Encoding {
     this.at = start;
     this.varint(length);
     this.at += length;
+    if (this.recording !== undefined) {
+      this.recording.shift(begin, needed - reserved);
+      this.recording.prefixes.push({ at: start, width: needed, length });
+    }
     return needed;
+  }
+
+  /** Writes the length of a message that was written before. Returns whether it takes as many bytes as are there for it. */
+  setLength(at: number, width: number, length: number): boolean {
+    const end = this.at;
+    if (length >= 2 ** (7 * width) || (width > 1 && length < 2 ** (7 * (width - 1)))) return false;
+    this.at = at;
+    this.varint(length);
+    this.at = end;
+    return true;
+  }
+
+  /** Whether another has the same bytes and references. */
+  isSame({ bytes, at, references }: Encoding): boolean {
+    if (this.bytes.compare(bytes, 0, at, 0, this.at) !== 0 || this.references.length !== references.length)
+      return false;
+    return references.every(({ type, name }, index) => {
+      const own = this.references[index];
+      return own?.type === type && own.name === name;
+    });
   }
 
   /** Whether nothing was written since `open`. */
@@ -261,6 +302,7 @@ export class Encoding {
   /** Drops what was written from there on. */
   takeBack(at: number): void {
     this.at = at;
+    if (this.recording !== undefined) this.recording.isWhole = false;
   }
 
   private grow(more: number): void {

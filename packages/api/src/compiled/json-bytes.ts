@@ -5,6 +5,8 @@ const quote = 0x22;
 const slash = 0x5c;
 /** Far deeper than what is read here, and far from where `JSON.parse` ends. */
 const deepest = 100;
+/** Up to so many characters are compared here: calling out costs more. */
+const shortText = 48;
 
 /** `toString` looks at its arguments for longer than it takes to cut out a name. */
 interface TextBytes extends Buffer {
@@ -61,6 +63,12 @@ export class JsonBytes {
   passes(expected: Uint8Array, lines: number): boolean {
     const { bytes, at } = this;
     const { length } = expected;
+    if (length > shortText) {
+      if (at + length > bytes.length || bytes.compare(expected, 0, length, at, at + length) !== 0) return false;
+      this.at = at + length;
+      this.lines += lines;
+      return true;
+    }
     for (let index = 0; index < length; index += 1) if (bytes[at + index] !== expected[index]) return false;
     this.at = at + length;
     this.lines += lines;
@@ -85,6 +93,32 @@ export class JsonBytes {
     }
     this.at = at + 1;
     return at;
+  }
+
+  /** Where a string ends of which this is the first character; −1 where it has escapes. */
+  plainEnd(): number {
+    const { bytes } = this;
+    let { at } = this;
+    for (let code = bytes[at] as number; code !== quote; code = bytes[++at] as number) {
+      // Also where the text ends.
+      if (!(code >= 0x20) || code === slash) return -1;
+    }
+    return at;
+  }
+
+  /** Where a whole number ends of which this is the first digit; the same place where it is none, or a long one. */
+  digitsEnd(): number {
+    const { bytes, at: from } = this;
+    let at = from;
+    for (let code = bytes[at] as number; code >= 0x30 && code <= 0x39; code = bytes[++at] as number);
+    return at - from >= longNumber || (at - from > 1 && bytes[from] === 0x30) ? from : at;
+  }
+
+  /** Of digits from there on. */
+  number(from: number, to: number): number {
+    let value = 0;
+    for (let at = from; at < to; at += 1) value = value * 10 + (this.bytes[at] as number) - 0x30;
+    return value;
   }
 
   /** What a string without escapes says. */

@@ -4,9 +4,9 @@ import { typeUrlPrefix } from "../identifiers.js";
 import { perRegistry } from "../per-registry.js";
 import type { ResourceType, ResourceTypes } from "../resource-types/resource-type.js";
 import type { JsonBytes } from "./json-bytes.js";
-import type { ReadMessage } from "./message-reader.js";
 import { type MessageWriter, writersOf } from "./message-writer.js";
 import { readersOf } from "./readers.js";
+import { Templates } from "./templates.js";
 
 /** One type's resources. */
 export interface Kind {
@@ -16,7 +16,7 @@ export interface Kind {
   readonly shown: string;
   readonly writer: MessageWriter;
   /** Out of a text; undefined where only its JSON can be read. */
-  readonly read: ReadMessage | undefined;
+  readonly templates: Templates | undefined;
   /** How its last object began, up to its type. */
   head: Uint8Array | undefined;
   /** How many lines end in that. */
@@ -61,8 +61,9 @@ function createKinds(types: ResourceTypes, registry: Registry): Kinds {
     const type = types.byTypeUrl(`${typeUrlPrefix}${schema.typeName}`)?.type;
     const nameField = schema.fields.find(({ localName }) => localName === type?.nameField);
     if (type === undefined || nameField === undefined) return undefined;
-    const read = readersOf(registry).typed(schema, nameField);
-    return { type, nameField, writer, shown: shownType({ types }, url), read, head: undefined, headLines: 0 };
+    const reader = readersOf(registry).typed(schema, nameField);
+    const templates = reader === undefined ? undefined : new Templates(reader);
+    return { type, nameField, writer, shown: shownType({ types }, url), templates, head: undefined, headLines: 0 };
   }
 
   function of(url: string): Kind | undefined {

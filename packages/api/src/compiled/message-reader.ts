@@ -5,6 +5,7 @@ import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
 import type { JsonBytes } from "./json-bytes.js";
 import { type Memo, writeRemembered } from "./memo.js";
+import type { Hole } from "./recording.js";
 import type { Member, ReadField, Shape, Shapes } from "./shape.js";
 
 /** Values of some fields of an object, by the keys under which they stand. */
@@ -12,6 +13,13 @@ export type Kept = { [key: string]: unknown };
 
 /** Writes a message, without its tag and length, of the text of an object. Returns the fields that were asked for. */
 export type ReadMessage = (out: Encoding, src: JsonBytes) => Kept;
+
+/** How a message is read, and what tells by its values whether it is well, and what it names. */
+export interface Reader {
+  readonly read: ReadMessage;
+  readonly check: JsonCheck | undefined;
+  readonly reference: JsonReferenceRule | undefined;
+}
 
 /** What is done with a message besides writing its fields. */
 export interface MessageTraits {
@@ -55,7 +63,7 @@ export function createReadMessage(
       out.begin();
       const { member } = shape;
       if (member === undefined) src.plainString();
-      else if (kept.has(shape.key)) found[shape.key] = writeRemembered(shape.memo, out, src, member.write);
+      else if (kept.has(shape.key)) found[shape.key] = readAsked(shape, member, out, src);
       else (member.read ?? readOf(member))(out, src);
     }
     const order = shape.order ?? orderOf(shape);
@@ -71,6 +79,22 @@ export function createReadMessage(
     out.leave();
     return found;
   };
+}
+
+/** A value that is asked for. Of objects further inside, who asks is not asked again: there it has to be the same the next time. */
+function readAsked({ memo, key }: Shape, member: Member, out: Encoding, src: JsonBytes): unknown {
+  if (out.recording === undefined || out.depth > 1) return writeRemembered(memo, out, src, member.write);
+  return readValue(memo, out, src, member, key);
+}
+
+/** The same as `writeRemembered`, and notes where the value stood while somebody wants to know. */
+function readValue(memo: Memo, out: Encoding, src: JsonBytes, member: Member, key: Hole["key"]): unknown {
+  const { recording } = out;
+  const from = src.at;
+  const at = out.length;
+  const value = writeRemembered(memo, out, src, member.write);
+  recording?.value(src, from, at, out, value, member, key);
+  return value;
 }
 
 /** Reads what is between two values, or behind the last. Undefined: the object ended. */
@@ -105,7 +129,8 @@ function lookAhead(shape: Shape, root: Shape, src: JsonBytes, after: Shapes["aft
 /** Reads any value first, and then writes it. */
 export function readRemembered(member: Member, memo: Memo): ReadField {
   return (out, src) => {
-    writeRemembered(memo, out, src, member.write);
+    if (out.recording === undefined) writeRemembered(memo, out, src, member.write);
+    else readValue(memo, out, src, member, undefined);
   };
 }
 

@@ -4,14 +4,22 @@ import { perRegistry } from "../per-registry.js";
 import { jsonReferenceKeys, jsonReferenceRule } from "../references/json-rules.js";
 import { jsonCheckKeys, jsonCheckOf } from "../validate/json-checks.js";
 import { createMemo } from "./memo.js";
-import { createReadMessage, type ReadMessage, readList, readOne, readRemembered, readText } from "./message-reader.js";
+import {
+  createReadMessage,
+  type Reader,
+  type ReadMessage,
+  readList,
+  readOne,
+  readRemembered,
+  readText,
+} from "./message-reader.js";
 import { isUnread, membersOf, mutesOf, writersOf } from "./message-writer.js";
 import { createShapes, type Member, type ReadField } from "./shape.js";
 
 /** The readers of the messages of one registry, out of the text of JSON: made as they are needed, and kept as long as it. */
 export interface Readers {
   /** Of resources, which say their type. What they return has the field by which they call themselves. */
-  readonly typed: (schema: DescMessage, nameField: DescField) => ReadMessage | undefined;
+  readonly typed: (schema: DescMessage, nameField: DescField) => Reader | undefined;
 }
 
 export const readersOf = perRegistry(createReaders);
@@ -21,7 +29,7 @@ function createReaders(registry: Registry): Readers {
   const readable = new WeakMap<DescMessage, (() => ReadMessage) | false>();
 
   /** Undefined where a message can be read only once it is a value: its rules look at all of it, or it has a form of its own. */
-  function compile(schema: DescMessage, typed: boolean, names: readonly string[]): (() => ReadMessage) | undefined {
+  function compile(schema: DescMessage, typed: boolean, names: readonly string[]): (() => Reader) | undefined {
     const reference = jsonReferenceRule(schema);
     const check = jsonCheckOf(schema.typeName);
     if (reference === "unknown" || check === "unknown" || isUnread(schema)) return undefined;
@@ -29,19 +37,18 @@ function createReaders(registry: Registry): Readers {
     const referring = reference === undefined ? [] : jsonReferenceKeys(schema);
     if (checked === undefined || referring === undefined) return undefined;
     const kept = new Set([...checked, ...referring, ...names]);
-    return once(() =>
-      createReadMessage(
-        createShapes(membersOf(schema, registry, writers.of), typed),
-        { check, reference, kept, mutes: mutesOf(schema) },
-        readOf,
-      ),
-    );
+    return once(() => {
+      const shapes = createShapes(membersOf(schema, registry, writers.of), typed);
+      const read = createReadMessage(shapes, { check, reference, kept, mutes: mutesOf(schema) }, readOf);
+      return { read, check, reference };
+    });
   }
 
   function messageOf(schema: DescMessage): (() => ReadMessage) | undefined {
     let known = readable.get(schema);
     if (known === undefined) {
-      known = compile(schema, false, []) ?? false;
+      const reader = compile(schema, false, []);
+      known = reader === undefined ? false : once(() => reader().read);
       readable.set(schema, known);
     }
     return known === false ? undefined : known;
@@ -72,14 +79,14 @@ function createReaders(registry: Registry): Readers {
     }
   }
 
-  const typed = new WeakMap<DescField, ReadMessage>();
+  const typed = new WeakMap<DescField, Reader>();
   return {
     typed(schema, nameField) {
       const known = typed.get(nameField);
       if (known !== undefined) return known;
-      const read = compile(schema, true, [nameField.name, nameField.jsonName])?.();
-      if (read !== undefined) typed.set(nameField, read);
-      return read;
+      const reader = compile(schema, true, [nameField.name, nameField.jsonName])?.();
+      if (reader !== undefined) typed.set(nameField, reader);
+      return reader;
     },
   };
 }
