@@ -248,6 +248,9 @@ describe("admin pages", () => {
     assert.match(page.headers.get("content-security-policy") ?? "", /^default-src 'none';/);
     const text = await page.text();
     assert.match(text, /<title>xdskit<\/title>/);
+    const head = await get("/", { headers, method: "HEAD" });
+    assert.equal(head.headers.get("content-type"), "text/html; charset=utf-8");
+    assert.equal(await head.text(), "");
     assert.match(text, /folder config/);
     const status = await new Promise((resolve, reject) => {
       const { port } = admin.address;

@@ -111,7 +111,7 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
     if (done === false) return { status: 409, body: nothingToDo };
     if (done !== undefined) return json(done);
   }
-  if (path === "/" && method === "GET" && isBrowser(headers.accept)) {
+  if (path === "/" && (method === "GET" || method === "HEAD") && isBrowser(headers.accept)) {
     return isLoopback(socket.localAddress) && !isLocalName(headers.host) ? foreignName : await dashboardAnswer(state);
   }
   const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);

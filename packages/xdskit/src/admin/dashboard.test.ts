@@ -103,6 +103,14 @@ describe("the dashboard", () => {
     assert.ok(page.length < 30_000, `${page.length} characters`);
   });
 
+  test("says why an origin is away, and nothing of it once it is there again", async () => {
+    await using on = await scene();
+    const lastError = { at: "2026-01-02T03:04:05.678Z", message: "connect ECONNREFUSED" };
+    const source = { name: "upstream of all", findings: [], lastApplied: null, lastError };
+    assert.match(on.page({ sources: () => [{ ...source, state: "away" }] }), /05\.678Z: connect ECONNREFUSED/);
+    assert.doesNotMatch(on.page({ sources: () => [{ ...source, state: "connected" }] }), /ECONNREFUSED/);
+  });
+
   test("shows changes that go out by steps, and what is in quarantine", async () => {
     await using on = await scene();
     assert.doesNotMatch(on.page(), /Rollouts/);

@@ -55,12 +55,14 @@ ${parts}
 `.text;
 }
 
-function sourcePart({ name, state, findings, lastApplied }: AnySourceStatus): Html {
+function sourcePart({ name, state, findings, lastApplied, lastError }: AnySourceStatus): Html {
+  // An origin that is there again has nothing wrong.
+  const wrong = state === "connected" || !lastError ? "" : `, ${lastError.at}: ${printable(lastError.message)}`;
   const listed = findings
     .slice(0, mostListed)
     .map((finding) => [{ text: finding.severity, state: finding.severity }, { text: describeFinding(finding) }]);
   return html`<h2>${printable(name)} <small class="${state}">${state}</small></h2>
-<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}</p>
+<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${wrong}</p>
 ${table([], listed)}${more(findings.length - listed.length)}`;
 }
 

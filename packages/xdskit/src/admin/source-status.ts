@@ -7,6 +7,8 @@ export interface AnySourceStatus {
   /** Each kind of source has its own. */
   readonly state: string;
   readonly findings: readonly Finding[];
+  /** What went wrong last with an origin, however long ago. */
+  readonly lastError?: { readonly at: string; readonly message: string } | null;
   /** ISO 8601; null before the first time. */
   readonly lastApplied: string | null;
 }
