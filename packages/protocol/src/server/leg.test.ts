@@ -140,6 +140,40 @@ for (const variant of ["sotw", "delta"] as const) {
       assert.equal(counts[2], 0, `${counts} looks`);
     });
 
+    it("go on by themselves where an answer comes in the midst of what is sent", () => {
+      const { clients, snapshot } = createClients(variant, 2);
+      const next = moved(snapshot, 3);
+      const [one, other] = clients as [(typeof clients)[0], (typeof clients)[0]];
+      one.bring(next);
+      other.give(next);
+      other.answer(other.stream.next() as OutgoingResponse);
+      // There was room for one.
+      assert.deepEqual(
+        other.take().map(({ type }) => type.name),
+        ["endpoint", "route"],
+      );
+    });
+
+    it("go on together where a listener is new, and by themselves where one is replaced", () => {
+      const { clients, snapshot } = createClients(variant, 3);
+      const looks = { count: 0 };
+      const added = watched(updateSnapshot(snapshot, { upsert: [sampleResource("listener", "m", "1->r")] }), looks);
+      const replaced = updateSnapshot(added, { upsert: [sampleResource("listener", "l", "2->s")] });
+      const counts = clients.map((client) => {
+        looks.count = 0;
+        assert.deepEqual(client.bring(added), ["listener"]);
+        return looks.count;
+      });
+      assert.equal(counts[2], 0, `${counts} looks`);
+      for (const { stream, give, take, answer } of clients) {
+        give(replaced);
+        for (const one of take()) answer(one);
+        take();
+        // Connections by the old one still use the route.
+        assert.ok(stream.deadline() !== undefined);
+      }
+    });
+
     it("go on though one of them rejects what it waits for, and that one holds on to what it uses", () => {
       const { clients, snapshot } = createClients(variant, 3);
       const [one, bad, other] = clients as [(typeof clients)[0], (typeof clients)[0], (typeof clients)[0]];

@@ -292,9 +292,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const step = usuallyAnswered(leg, this.#ordered, bytes);
     if (step === undefined) return undefined;
     const asker = this.#ordered[step.index] as Asker;
+    const before = asker.type.drains ? usedBy(asker) : [];
     this.#rules.noteUsual(asker);
     const effects = acknowledgeStep(step, asker, this.#now);
-    this.#mover.answered(step);
+    if (asker.type.drains) this.#ordering?.acknowledged(asker, before, this.#now);
+    // How long that takes is for each by itself, and for the others of its order.
+    if (asker.draining.length > 0) this.#stray();
+    else this.#mover.answered(step);
     return effects;
   }
 

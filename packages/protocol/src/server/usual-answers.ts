@@ -45,14 +45,12 @@ export function usualAnswerOf(
   return made;
 }
 
-/**
- * Of which step these bytes are the usual acknowledgement, of those of a way that are not answered. Of listeners each is read: what takes the place of another makes it drain.
- */
+/** Of which step these bytes are the usual acknowledgement, of those of a way that are not answered. */
 export function usuallyAnswered({ open }: Leg, askers: readonly Subscriber[], bytes: Uint8Array): LegStep | undefined {
   for (const step of open) {
     const asker = askers[step.index];
     const sent = asker?.outstanding[0];
-    if (asker === undefined || sent === undefined || asker.type.drains) continue;
+    if (asker === undefined || sent === undefined) continue;
     if (asker.usual?.is(bytes, sent.version, sent.nonce)) return step;
   }
   return undefined;
