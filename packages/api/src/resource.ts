@@ -9,7 +9,7 @@ import { resourceTypes } from "./resource-types/resource-types.js";
 import { asV3 } from "./v2/upgrade.js";
 import { type Constraints, keyOf, type Variant, variantOf } from "./variant.js";
 import { versionOf } from "./version.js";
-import { nameProblem } from "./xdstp.js";
+import { isFederated, nameProblem } from "./xdstp.js";
 
 /**
  * One named resource, read and checked once; never decoded again for a stream.
@@ -124,7 +124,7 @@ export function makeResource(
   if (name === undefined || name === "") {
     throw XdskitError.of("XDSKIT_NAME_MISSING", "the resource has no name", { type: type.name });
   }
-  const problem = nameProblem(name, type.typeUrl, ...(type.namedBelow ?? []));
+  const problem = isFederated(name) ? nameProblem(name, type.typeUrl, ...(type.namedBelow ?? [])) : undefined;
   if (problem !== undefined) {
     throw XdskitError.of("XDSKIT_NAME_XDSTP", `${JSON.stringify(name)}: ${problem}`, {
       type: type.name,

@@ -37,9 +37,14 @@ const scheme = "xdstp:";
 /** Written like this, nothing about a name needs to be decoded, encoded or put in order. */
 const surelyCanonical = /^xdstp:\/\/[\w\-.~!$'()*+,;=:@/]*$/;
 
+/** Whether a name begins as one of federation. Of most names the first character says that they do not, and that is asked of each of many. */
+export function isFederated(name: ResourceName): boolean {
+  return name.charCodeAt(0) === 0x78 && name.startsWith(scheme);
+}
+
 /** Takes a name apart. Never throws: what is wrong with a name is told in its place. */
 export function parseName(name: ResourceName): ParsedName {
-  if (!name.startsWith(scheme)) return { kind: "plain" };
+  if (!isFederated(name)) return { kind: "plain" };
   try {
     return parse(name);
   } catch (error) {
@@ -68,7 +73,7 @@ export function formatName({ authority, type, path, parameters, directives }: Xd
  * however their characters are percent-encoded. Names of the old style, and malformed ones, are what they are. Applying it twice changes nothing.
  */
 export function canonicalName(name: ResourceName): ResourceName {
-  if (!name.startsWith(scheme) || surelyCanonical.test(name)) return name;
+  if (!isFederated(name) || surelyCanonical.test(name)) return name;
   // What stands behind is no part of the name: constraints, in a key, or a client's parameters. No text that comes over the wire has two in a row.
   const end = name.indexOf("\ud800\ud800");
   if (end >= 0) return `${canonicalName(name.slice(0, end))}${name.slice(end)}`;

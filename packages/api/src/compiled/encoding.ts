@@ -274,14 +274,16 @@ export class Encoding {
     return needed;
   }
 
-  /** Writes the length of a message that was written before. Returns whether it takes as many bytes as are there for it. */
-  setLength(at: number, width: number, length: number): boolean {
+  /** Writes the length of a message that was written before. It takes as many bytes as are there for it. */
+  setLength(at: number, length: number): void {
+    if (length < 0x80) {
+      this.bytes[at] = length;
+      return;
+    }
     const end = this.at;
-    if (length >= 2 ** (7 * width) || (width > 1 && length < 2 ** (7 * (width - 1)))) return false;
     this.at = at;
     this.varint(length);
     this.at = end;
-    return true;
   }
 
   /** Whether another has the same bytes and references. */

@@ -12,6 +12,9 @@ interface Length {
   readonly piece: number;
   readonly offset: number;
   readonly width: number;
+  /** What takes as many bytes: from this length on, and up to before that. */
+  readonly from: number;
+  readonly to: number;
   readonly endPiece: number;
   readonly endOffset: number;
 }
@@ -71,7 +74,8 @@ export function createTemplate(
     const [begin, end] = [at + width, at + width + length];
     if (!holes.some((hole) => hole.at >= begin && hole.at < end)) return [];
     const { piece: endPiece, offset: endOffset } = placeOf(end);
-    return [{ ...placeOf(at), width, endPiece, endOffset }];
+    const limits = { from: width === 1 ? 0 : 0x80 ** (width - 1), to: 0x80 ** width };
+    return [{ ...placeOf(at), width, ...limits, endPiece, endOffset }];
   });
   return {
     ...{
@@ -115,9 +119,11 @@ export function fillTemplate(template: Template, { check, reference }: Reader, o
       member.write(out, value);
     }
   }
-  for (const { piece, offset, width, endPiece, endOffset } of lengths) {
+  for (const { piece, offset, width, from, to, endPiece, endOffset } of lengths) {
     const at = (starts[piece] as number) + offset;
-    if (!out.setLength(at, width, (starts[endPiece] as number) + endOffset - at - width)) return undefined;
+    const length = (starts[endPiece] as number) + endOffset - at - width;
+    if (length < from || length >= to) return undefined;
+    out.setLength(at, length);
   }
   if (check !== undefined && !check(found)) return undefined;
   reference?.(found, out);
