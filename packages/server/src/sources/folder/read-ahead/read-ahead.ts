@@ -143,7 +143,7 @@ export class Batches {
 function startThread(program: string | URL, workerData: ReadAheadStart): Worker | undefined {
   const isSource = typeof program === "string";
   // What users have their programs load first is nothing to this one.
-  const execArgv = isSource ? process.execArgv : [];
+  const execArgv = isSource ? undefined : [];
   try {
     return new Worker(program, {
       ...{ workerData, transferList: [workerData.port], name: "xdskit-read", execArgv, eval: isSource },
