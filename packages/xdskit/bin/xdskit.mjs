@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { statSync } from "node:fs";
 
-// While the modules load there is nothing to end in order, and a stop is no failure.
-const early = () => process.exit(0);
+// While the modules load there is nothing to end in order, and a stop is no failure. Once the command listens for it itself, it says what becomes of it.
+const early = (signal) => {
+  if (process.listenerCount(signal) === 1) process.exit(0);
+};
 process.on("SIGTERM", early).on("SIGINT", early);
 // What gRPC's client says of its connections comes as errors of ours; GRPC_VERBOSITY=DEBUG shows all of it.
 process.env.GRPC_VERBOSITY ??= "NONE";
@@ -11,7 +13,9 @@ const { main } = await import(program()).catch((error) => {
   console.error(`xdskit: ${error.message}\nIn a checkout, build it first: npm ci && npm run build`);
   process.exit(1);
 });
-process.off("SIGTERM", early).off("SIGINT", early);
+// Of these a stop is the usual end, and most of their modules are still to come; what others were to say they did not say.
+const runsUntilStopped = ["serve", "relay", "watch"].includes(process.argv[2]);
+if (!runsUntilStopped) process.off("SIGTERM", early).off("SIGINT", early);
 
 process.exitCode = await main(process.argv.slice(2));
 // Whatever a library still holds open, the command is over; output that is on its way gets a moment.
