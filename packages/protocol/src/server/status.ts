@@ -1,5 +1,6 @@
 import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
 import type { ResourceSet } from "../resource-set.js";
+import type { Snapshot } from "../snapshot.js";
 import type { Subscription } from "../subscription.js";
 import type { Wait } from "../wait.js";
 import type { Rejection } from "./client-use.js";
@@ -47,8 +48,13 @@ function versionOf({ instead, ackedLast }: Subscriber, acked: ResourceSet): Vers
   return instead.size === 0 ? acked.version : (ackedLast?.version ?? "");
 }
 
-/** The client uses exactly what it is to have. */
-export function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
+/** The client uses exactly what it is to have, of all that it asks for. */
+export function areSettled(subscribers: readonly Subscriber[], newest: Snapshot): boolean {
+  for (const subscriber of subscribers) if (!isSettled(subscriber, newest.of(subscriber.type))) return false;
+  return true;
+}
+
+function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
   const { held, acked, owed, everything, mustAnswer, undecided } = subscriber;
   if (held !== wanted || acked !== wanted) return false;
   return owed.size === 0 && !everything && !mustAnswer && undecided.size === 0 && onTheirWay(subscriber).length === 0;
