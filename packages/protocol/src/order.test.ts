@@ -14,3 +14,7 @@ test("what stays for now, for a client that first asks for it then, is there wit
   runOrder(2437, 60, new Set(), () => {});
   runOrder(3610, 60, new Set(), () => {});
 });
+
+test("what a client perhaps took of a response that it rejected counts as used, also when it rejects the next one", () => {
+  runOrder(1832, 60, new Set(), () => {});
+});

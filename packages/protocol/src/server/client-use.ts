@@ -61,6 +61,8 @@ export interface Holding {
   rejection: Rejection | undefined;
   /** What the client uses, by key, in the place of contents and removals that it rejected and that are still to be had. */
   instead: ReadonlyMap<ResourceName, Resource | undefined>;
+  /** By key, what it may have taken of responses that it rejected before the last one, the newest first: contents that it rejected again since. */
+  perhaps: readonly Holding["instead"][];
   /** The keys of those that it blamed. */
   faulty: ReadonlySet<ResourceName>;
 }
@@ -68,4 +70,5 @@ export interface Holding {
 /** Shared by all that have none. */
 export const none: readonly Sent[] = [];
 export const nothing: Holding["instead"] = new Map();
+export const noneTaken: Holding["perhaps"] = [];
 export const noKeys: ReadonlySet<ResourceName> = new Set();

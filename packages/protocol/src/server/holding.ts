@@ -2,8 +2,8 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
 import { covers } from "../subscription.js";
-import { type Holding, noKeys, none, nothing, type Rejection, type Sent } from "./client-use.js";
-import { faultyIn, keysIn, toSayAgain, usedInstead } from "./rejected.js";
+import { type Holding, noKeys, none, noneTaken, nothing, type Rejection, type Sent } from "./client-use.js";
+import { faultyIn, keysIn, perhapsTaken, toSayAgain, usedInstead } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** Beyond this the oldest are forgotten. */
@@ -44,12 +44,14 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   const { before, usesRest } = rejection;
   const used = usedInstead(rejection, sent, subscriber.isWhole);
+  const perhaps = subscriber.rejection === undefined ? noneTaken : perhapsTaken(subscriber);
   if (subscriber.rejection !== undefined) forgive(subscriber, sent.set, acceptedOf(sent, rejection));
   const instead = new Map(subscriber.isWhole ? nothing : subscriber.instead);
   // What was rejected once more is what `before` says.
   for (const [key, resource] of used) instead.set(key, resource);
   subscriber.faulty = faultyIn(rejection, subscriber);
   subscriber.rejection = rejection;
+  subscriber.perhaps = perhaps;
   subscriber.instead = subscriber.instead.size === 0 || subscriber.isWhole ? used : instead;
   // The same set for all clients that rejected the same.
   subscriber.acked = before === undefined && !usesRest ? undefined : sharedBranch(sent.set, subscriber.instead);
@@ -108,5 +110,7 @@ function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet
   // The same map as long as it says the same: streams that wait for each other tell by it that nothing moved.
   if (still.size < subscriber.instead.size) subscriber.instead = still.size === 0 ? nothing : still;
   subscriber.faulty = still.size === 0 ? noKeys : new Set([...subscriber.faulty].filter((key) => still.has(key)));
-  if (still.size === 0) subscriber.rejection = undefined;
+  if (still.size > 0) return;
+  subscriber.rejection = undefined;
+  subscriber.perhaps = noneTaken;
 }

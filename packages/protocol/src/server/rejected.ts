@@ -66,12 +66,31 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
 const knownTaken = new WeakMap<Holding["instead"], WeakMap<ResourceSet, Holding["instead"]>>();
 
 /**
- * What the client uses if it took what it rejected all the same; undefined where it says what it did not take. All else is as it uses it now: that what else there was
- * when it rejected something has changed since is not forgotten.
+ * What the client uses if it took what it rejected all the same: the last time, where it does not say what it did not take, and before, of what it rejected again since.
+ * All else is as it uses it now: that what else there was when it rejected something has changed since is not forgotten.
  */
-export function perhapsUsed({ acked, held, instead, rejection }: Subscriber): ResourceSet | undefined {
-  if (rejection === undefined || rejection.usesRest) return undefined;
-  const { after } = rejection;
+export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
+  const { acked, held, instead, rejection } = subscriber;
+  if (rejection === undefined) return noSets;
+  return perhapsTaken(subscriber).map((taken) => {
+    const still = [...taken].filter(([key]) => instead.has(key));
+    return sharedBranch(acked ?? held, still.length === taken.size ? taken : new Map(still));
+  });
+}
+
+const noSets: readonly ResourceSet[] = [];
+
+/** More than that in a row only clients reject that take what they reject, each time another part. */
+const mostTaken = 8;
+
+/** By key, what it may have taken of each of the responses that it rejected, the last one first. */
+export function perhapsTaken({ instead, rejection, perhaps }: Holding): Holding["perhaps"] {
+  if (rejection === undefined || rejection.usesRest) return perhaps;
+  const last = takenOf(instead, rejection.after);
+  return perhaps.length === 0 ? [last] : [last, ...perhaps.slice(0, mostTaken - 1)];
+}
+
+function takenOf(instead: Holding["instead"], after: ResourceSet): Holding["instead"] {
   let known = knownTaken.get(instead);
   if (known === undefined) {
     known = new WeakMap();
@@ -82,7 +101,7 @@ export function perhapsUsed({ acked, held, instead, rejection }: Subscriber): Re
     taken = new Map([...instead.keys()].map((key) => [key, ResourceSets.get(after, key)]));
     known.set(after, taken);
   }
-  return sharedBranch(acked ?? held, taken);
+  return taken;
 }
 
 /** The keys of all that the client blamed, now and before. */

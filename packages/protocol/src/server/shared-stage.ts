@@ -70,15 +70,14 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
   const matters = rejection !== undefined || (patient && !isMine);
   for (const { set, carried } of onWay) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
   if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
-  const perhaps = perhapsUsed(subscriber);
-  if (perhaps !== undefined) key += `|${ResourceSets.id(perhaps)}`;
+  for (const set of perhapsUsed(subscriber)) key += `|${ResourceSets.id(set)}`;
   for (const { set } of draining) key += `_${ResourceSets.id(set)}`;
   return `${key}${subscription.wildcard ? "*" : ""} `;
 }
 
 /** All that a client may be using of one type. */
 export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
-  const sets = [subscriber.acked, ...onTheirWay(subscriber).map(({ set }) => set), perhapsUsed(subscriber)];
+  const sets = [subscriber.acked, ...onTheirWay(subscriber).map(({ set }) => set), ...perhapsUsed(subscriber)];
   return sets.filter((set) => set !== undefined);
 }
 

@@ -4,7 +4,7 @@ import type { UsualAnswer } from "../messages/usual-answer.js";
 import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet, ResourceSets } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
-import { type Holding, noKeys, none, nothing, type Sent } from "./client-use.js";
+import { type Holding, noKeys, none, noneTaken, nothing, type Sent } from "./client-use.js";
 import { noErrors } from "./resource-errors.js";
 
 /** What is remembered of a client that is told TTLs, for one type of which something has one. */
@@ -94,6 +94,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     outstanding: none,
     rejection: undefined,
     instead: nothing,
+    perhaps: noneTaken,
     faulty: noKeys,
     type,
     api,
