@@ -17,8 +17,8 @@ import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { Http2Connection } from "./http2-connection.js";
 import { Slab } from "./output.js";
 import { createSharedReads } from "./shared-reads.js";
-import { createSocketWrites, type SocketWriter } from "./socket-writes.js";
 import { createTurnBudget } from "./turn-budget.js";
+import { writeToSocket } from "./write-to-socket.js";
 
 /** What the gRPC transport needs to know. */
 export interface GrpcTransportOptions {
@@ -76,7 +76,6 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
   const strangers: ReadonlySet<Socket>[] = [];
   const slab = new Slab();
   const readShared = createSharedReads();
-  const writerOf = createSocketWrites();
   const budget = createTurnBudget();
   let held = 0;
   let isClosing = false;
@@ -96,14 +95,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     }
     socket.setNoDelay(true);
     const peer = peerOf(socket);
-    const writer = writerOf(
-      socket,
-      guarded(() => connection.drained()),
-    );
     const connection = new Http2Connection(
       {
         slab,
-        write: writer.write,
+        write: (chunks) => writeToSocket(socket, chunks),
         finish() {
           socket.end();
           linger(isClosing ? lastLingerMs : lingerMs);
@@ -127,15 +122,13 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       socket.destroy();
       options.fault?.(peer, error);
     }
-    function guarded(work: () => void): () => void {
-      return () => {
-        try {
-          work();
-        } catch (error) {
-          failed(error);
-        }
-      };
-    }
+    const guarded = (work: () => void) => () => {
+      try {
+        work();
+      } catch (error) {
+        failed(error);
+      }
+    };
     function receive(bytes: Buffer): void {
       try {
         connection.receive(bytes);
@@ -162,6 +155,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
         else later(bytes);
       });
     }
+    socket.on(
+      "drain",
+      guarded(() => connection.drained()),
+    );
     // What went wrong is of no use: "close" follows.
     socket.on("error", () => {});
     // A fleet that goes does so in one turn: what that costs is spread over several as well.
@@ -169,7 +166,7 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       budget.defer(
         socket,
         guarded(() => {
-          if (endInput(connection)) finish(socket, writer);
+          if (endInput(connection)) finish(socket);
           // It cannot give us room any more: what does not go out by then never does.
           else linger(lingerMs);
         }),
@@ -247,8 +244,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
 }
 
 /** The client sends no more. Where nothing waits to be written all is done here and now, so that whoever counts what it costs sees it. */
-function finish(socket: Socket, writer: SocketWriter): void {
-  if (writer.isEmpty && !(socket instanceof TLSSocket)) socket.destroy();
+function finish(socket: Socket): void {
+  if (socket.writableLength === 0 && !(socket instanceof TLSSocket)) socket.destroy();
   else socket.end();
 }
 
