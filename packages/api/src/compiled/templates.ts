@@ -11,8 +11,12 @@ const mostTemplates = 4;
 const making = 32;
 const fitting = 4;
 const mostSaved = 512;
-/** How much of a comparison is earned with each object that is not compared, so that it is tried again some time. */
+/**
+ * How much of a comparison is earned with each object that is not compared, so that it is tried again some time; half of it after each template that was made while none
+ * fits: to make one of a large object costs as much as to read a hundred.
+ */
 const waiting = 0.25;
+const leastWaiting = 1 / 1024;
 
 /** What a template writes when it is tried on the object that it is made of. */
 const trial = new Encoding();
@@ -23,6 +27,7 @@ export class Templates {
   readonly #templates: Template[] = [];
   /** What was gained by templates, and not yet spent on making and comparing them. */
   #saved = 8 * making;
+  #waiting = waiting;
 
   constructor(reader: Reader) {
     this.#reader = reader;
@@ -31,7 +36,7 @@ export class Templates {
   /** Reads the object that comes next, as `reader.read` does. */
   read(out: Encoding, src: JsonBytes): Kept {
     if (this.#saved < making) {
-      this.#saved += waiting;
+      this.#saved += this.#waiting;
       return this.#begin(out, src);
     }
     for (const [index, template] of this.#templates.entries()) {
@@ -39,6 +44,7 @@ export class Templates {
       if (found === undefined) continue;
       if (index > 0) this.#templates.unshift(...this.#templates.splice(index, 1));
       if (this.#saved < mostSaved) this.#saved += fitting;
+      this.#waiting = waiting;
       return found;
     }
     return this.#learn(out, src);
@@ -67,6 +73,7 @@ export class Templates {
   /** Reads the object by itself, and makes a template of it. */
   #learn(out: Encoding, src: JsonBytes): Kept {
     this.#saved -= making;
+    this.#waiting = Math.max(leastWaiting, this.#waiting / 2);
     const { at, lines } = src;
     const recording = new Recording();
     out.recording = recording;
