@@ -19,6 +19,11 @@ export function beyondRequest(names: number, claims: number, limits: StreamLimit
   return undefined;
 }
 
+/** Why a stream may not ask for one more type than it does; undefined where it may. */
+export function beyondTypes(types: number, { typesPerStream }: StreamLimits): string | undefined {
+  return types < typesPerStream ? undefined : `the stream asks for more than ${typesPerStream} resource types`;
+}
+
 /** Why a stream goes beyond what one may hold, after a request changed what it asks for; undefined where it does not. */
 export function beyondStream(subscribers: readonly Subscriber[], limits: StreamLimits): string | undefined {
   let names = 0;

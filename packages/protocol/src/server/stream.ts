@@ -16,7 +16,7 @@ import { beat } from "./lifetimes.js";
 import { Mover } from "./mover.js";
 import type { OrderedStream, Ordering } from "./ordering.js";
 import { shortenSnapshot } from "./past-snapshots.js";
-import { beyondNode, beyondOwed, beyondRequest, beyondStream } from "./request-limits.js";
+import { beyondNode, beyondOwed, beyondRequest, beyondStream, beyondTypes } from "./request-limits.js";
 import { requestedType } from "./requested-type.js";
 import { acknowledgeStep } from "./sending.js";
 import { usedBy } from "./shared-stage.js";
@@ -88,11 +88,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         this.#stray();
         for (const asker of this.#ordered) if (this.#told.ttl(asker.type)) beat(asker, event.interval);
         return [];
-      case "time": {
+      case "time":
         this.#stray();
-        const ended = this.#ordering?.expire(this, this.#now) ?? [];
-        return ended.map((wait) => ({ kind: "wait-ended", ...wait }));
-      }
+        return (this.#ordering?.expire(this, this.#now) ?? []).map((wait) => ({ kind: "wait-ended", ...wait }));
       case "snapshot":
         if (this.#told.follow(event.ttl, event.resourceErrors)) {
           this.#mover.changed();
@@ -349,10 +347,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const namesBefore = before?.names ?? NameSet.empty;
     const effects = asker === undefined ? [] : this.#hear(asker, request);
     if (asker === undefined) {
-      if (this.#askers.size >= limits.typesPerStream) {
-        const many = `the stream asks for more than ${limits.typesPerStream} resource types`;
-        return this.#close(statusCode.resourceExhausted, many);
-      }
+      const many = beyondTypes(this.#askers.size, limits);
+      if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
       const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
       this.#warming.begun(added);
       this.#askers.set(type.typeUrl, added);
