@@ -92,19 +92,34 @@ function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
   return ResourceSets.branch(acked, new Map(unsure.map((key) => [key, undefined])));
 }
 
+/** While it is gathered from the streams of a client. */
+interface GatheredUse extends Writable<Omit<InUse, "used" | "draining">> {
+  readonly used: Set<ResourceSet>;
+  readonly draining: Set<ResourceSet>;
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
   patience: Patience,
 ): ReadonlyMap<TypeUrl, InUse> {
-  const uses = new Map<TypeUrl, { -readonly [Key in keyof InUse]: InUse[Key] }>();
+  const uses = new Map<TypeUrl, GatheredUse>();
   for (const subscriber of all) {
     const { type, held, acked, lastSent, draining, subscription } = subscriber;
     let use = uses.get(type.typeUrl);
     if (use === undefined) {
       use = {
-        ...{ type, held: undefined, used: new Set(), draining: new Set(), known: undefined, isEstablished: false },
-        ...{ instead: subscriber.instead, isFirst: false, isTaken: undefined },
+        type,
+        held: undefined,
+        instead: subscriber.instead,
+        used: new Set(),
+        draining: new Set(),
+        known: undefined,
+        isFirst: false,
+        isEstablished: false,
+        isTaken: undefined,
       };
       uses.set(type.typeUrl, use);
     }
@@ -120,11 +135,11 @@ function usesOf(
           patience,
         );
     }
-    // What another stream holds may first be asked for there, until it holds something else.
-    const mayAsk = mine.includes(subscriber) || subscription.wildcard ? [] : [held];
     // A thousand streams of a node stand at a few sets.
-    use.used = new Set([...use.used, ...usedBy(subscriber), ...mayAsk]);
-    use.draining = new Set([...use.draining, ...draining.map(({ set }) => set)]);
+    for (const set of usedBy(subscriber)) use.used.add(set);
+    // What another stream holds may first be asked for there, until it holds something else.
+    if (!mine.includes(subscriber) && !subscription.wildcard) use.used.add(held);
+    for (const { set } of draining) use.draining.add(set);
     if (subscription.wildcard && acked !== undefined)
       use.known = [sureOf(subscriber, acked), ...onTheirWay(subscriber).map(({ set }) => set)];
     use.isEstablished ||= acked !== undefined || lastSent !== undefined;
