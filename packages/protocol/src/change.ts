@@ -1,4 +1,5 @@
 import type { Resource, ResourceName } from "@xdskit/api";
+import { perPair } from "./per-pair.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
 /** One key under which two sets differ. At least one of `before` and `after` is there. */
@@ -28,20 +29,10 @@ export interface Change {
  */
 export function changeBetween(from: ResourceSet, to: ResourceSet): Change {
   if (from === to) return nothing;
-  let known = changes.get(to);
-  if (known === undefined) {
-    known = new WeakMap();
-    changes.set(to, known);
-  }
-  let change = known.get(from);
-  if (change === undefined) {
-    change = changeOf(differencesBetween(from, to));
-    known.set(from, change);
-  }
-  return change;
+  return changeTo(to, from);
 }
 
-const changes = new WeakMap<ResourceSet, WeakMap<ResourceSet, Change>>();
+const changeTo = perPair((to: ResourceSet, from: ResourceSet) => changeOf(differencesBetween(from, to)));
 
 function* differencesBetween(from: ResourceSet, to: ResourceSet): Iterable<Difference> {
   const stepped = ResourceSets.differences(from, to);

@@ -1,9 +1,9 @@
 import type { Resource, ResourceName } from "@xdskit/api";
+import { perPair } from "./per-pair.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
 type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
 
-const knownByMap = new WeakMap<Changes, WeakMap<ResourceSet, ResourceSet>>();
 const knownByWords = new WeakMap<ResourceSet, Map<string, ResourceSet>>();
 
 /** Branches of one set that are remembered by what they change: more only of a set that clients leave in ever new ways. */
@@ -14,14 +14,10 @@ const mostBranches = 1_000;
  * out again is no other, and brings no stream to something new. The same map, which must not change, costs a lookup; another one that says the same costs its size.
  */
 export function sharedBranch(set: ResourceSet, changes: Changes): ResourceSet {
-  const branches = knownByMap.get(changes) ?? new WeakMap<ResourceSet, ResourceSet>();
-  knownByMap.set(changes, branches);
-  const branch = branches.get(set) ?? branchSaying(set, changes);
-  branches.set(set, branch);
-  return branch;
+  return branchBy(changes, set);
 }
 
-function branchSaying(set: ResourceSet, changes: Changes): ResourceSet {
+const branchBy = perPair((changes: Changes, set: ResourceSet): ResourceSet => {
   const branches = knownByWords.get(set) ?? new Map<string, ResourceSet>();
   knownByWords.set(set, branches);
   const words = Array.from(changes, ([key, resource]) => JSON.stringify([key, resource?.version ?? null]));
@@ -33,4 +29,4 @@ function branchSaying(set: ResourceSet, changes: Changes): ResourceSet {
     branches.set(key, branch);
   }
   return branch;
-}
+});

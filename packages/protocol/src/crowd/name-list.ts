@@ -7,6 +7,7 @@ import {
   formatFingerprint,
 } from "../fingerprint.js";
 import { type EncodedNames, encodeNames, writeDeltaRequest } from "../messages/write-request.js";
+import { perPair } from "../per-pair.js";
 import { Interned } from "./interned.js";
 
 const nothing = { typeUrl: "", node: undefined, nonce: "", error: undefined };
@@ -71,8 +72,6 @@ export class NameLists {
     );
   }
 
-  readonly #unions = new WeakMap<NameList, WeakMap<NameList, NameList>>();
-
   /** What is in any of them. */
   union(lists: readonly NameList[]): NameList {
     let all = noNames;
@@ -83,11 +82,5 @@ export class NameLists {
     return all;
   }
 
-  #both(a: NameList, b: NameList): NameList {
-    const unions = this.#unions.get(a) ?? new WeakMap<NameList, NameList>();
-    this.#unions.set(a, unions);
-    const both = unions.get(b) ?? this.of([...a.names, ...b.names]);
-    unions.set(b, both);
-    return both;
-  }
+  readonly #both = perPair((a: NameList, b: NameList) => this.of([...a.names, ...b.names]));
 }

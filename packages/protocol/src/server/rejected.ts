@@ -1,5 +1,6 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import { changeBetween } from "../change.js";
+import { perPair } from "../per-pair.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
 import { covers } from "../subscription.js";
@@ -63,8 +64,6 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
   return removed.map(canonicalName).filter((key) => ResourceSets.get(before, key) !== undefined);
 }
 
-const knownTaken = new WeakMap<Holding["instead"], WeakMap<ResourceSet, Holding["instead"]>>();
-
 /**
  * What the client uses if it took what it rejected all the same: the last time, where it does not say what it did not take, and before, of what it rejected again since.
  * All else is as it uses it now: that what else there was when it rejected something has changed since is not forgotten.
@@ -90,19 +89,9 @@ export function perhapsTaken({ instead, rejection, perhaps }: Holding): Holding[
   return perhaps.length === 0 ? [last] : [last, ...perhaps.slice(0, mostTaken - 1)];
 }
 
-function takenOf(instead: Holding["instead"], after: ResourceSet): Holding["instead"] {
-  let known = knownTaken.get(instead);
-  if (known === undefined) {
-    known = new WeakMap();
-    knownTaken.set(instead, known);
-  }
-  let taken = known.get(after);
-  if (taken === undefined) {
-    taken = new Map([...instead.keys()].map((key) => [key, ResourceSets.get(after, key)]));
-    known.set(after, taken);
-  }
-  return taken;
-}
+const takenOf = perPair((instead: Holding["instead"], after: ResourceSet): Holding["instead"] => {
+  return new Map([...instead.keys()].map((key) => [key, ResourceSets.get(after, key)]));
+});
 
 /** The keys of all that the client blamed, now and before. */
 export function faultyIn({ carried, blamed }: Rejection, { isWhole, faulty }: Holding): ReadonlySet<ResourceName> {
