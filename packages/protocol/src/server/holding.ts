@@ -44,7 +44,7 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   const { before, usesRest } = rejection;
   const used = usedInstead(rejection, sent, subscriber.isWhole);
-  const perhaps = subscriber.rejection === undefined ? noneTaken : perhapsTaken(subscriber);
+  const perhaps = perhapsTaken(subscriber);
   if (subscriber.rejection !== undefined) forgive(subscriber, sent.set, acceptedOf(sent, rejection));
   const instead = new Map(subscriber.isWhole ? nothing : subscriber.instead);
   // What was rejected once more is what `before` says.

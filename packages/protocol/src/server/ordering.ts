@@ -151,8 +151,9 @@ export class Ordering {
     }
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.stands(stream, wholeStage);
+    let patience = this.#patience();
     // What names nothing needs nothing warm.
-    const patience = stream.subscribers.some((one) => isToName(one, wanted)) ? this.#patience() : "none";
+    if (patience !== "none" && !stream.subscribers.some((one) => isToName(one, wanted))) patience = "none";
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patience };
     return this.stands(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
@@ -171,7 +172,7 @@ export class Ordering {
       // Perhaps it had more on the stream before.
       if (isFirst(subscriber)) return true;
       const { removed, upserted } = changeBetween(held, current);
-      if (removed.length > 0 || (namesAny(upserted) && this.#patientUntil() > this.#now)) return true;
+      if (removed.length > 0 || (namesAny(upserted) && this.#patience() !== "none")) return true;
       changes ||= upserted.length > 0;
     }
     if (!changes) return false;
@@ -293,26 +294,23 @@ export class Ordering {
   }
 
   #patience(): Patience {
-    if (this.#patientUntil() <= this.#now) return "none";
-    return this.#patientUntil(this.#askingTime) > this.#now ? "asking" : "acknowledging";
+    const { asking, acknowledging } = this.#patientUntil();
+    if (acknowledging <= this.#now) return "none";
+    return asking > this.#now ? "asking" : "acknowledging";
   }
 
-  get #askingTime(): number {
-    return Math.min(askingTime, this.times.acknowledgement);
-  }
-
-  /** Until when it waits for what warms what was acknowledged on other streams. */
-  #patientUntil(time = this.times.acknowledgement): number {
-    let until = 0;
-    if (this.#streams.size === 1) return until;
-    for (const { subscribers } of this.#streams) {
+  /** Until when it waits for what warms what was acknowledged on other streams: for that it is asked for, and for its acknowledgement. */
+  #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
+    let last = Number.NEGATIVE_INFINITY;
+    for (const { subscribers } of this.isShared ? this.#streams : []) {
       for (const { type, ackedLast, subscription } of subscribers) {
         // Who asks for clusters by name learns the names from routes: these cannot wait for what is asked for after them.
         if (!type.acknowledgedWarm || ackedLast === undefined || !subscription.wildcard) continue;
-        until = Math.max(until, ackedLast.at + time);
+        last = Math.max(last, ackedLast.at);
       }
     }
-    return until;
+    const { acknowledgement } = this.times;
+    return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
   }
 
   /** What a stage lets one type be, but for what its client still asks for. */
@@ -344,9 +342,8 @@ export class Ordering {
         const [first] = onTheirWay(subscriber);
         if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
       }
-      for (const until of [this.#patientUntil(), this.#patientUntil(this.#askingTime)]) {
-        if (until > this.#now) earliest = Math.min(earliest, until);
-      }
+      const { asking, acknowledging } = this.#patientUntil();
+      for (const until of [asking, acknowledging]) if (until > this.#now) earliest = Math.min(earliest, until);
     }
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
   }
