@@ -82,17 +82,12 @@ export class JsonBytes {
 
   /** Passes over a string without escapes. Returns where its second quote is; the first is where reading was. */
   plainString(): number {
-    const { bytes } = this;
-    let { at } = this;
-    if (bytes[at] !== quote) giveUp();
-    let code = bytes[++at] as number;
-    while (code !== quote) {
-      // Also where the text ends.
-      if (!(code >= 0x20) || code === slash) giveUp();
-      code = bytes[++at] as number;
-    }
-    this.at = at + 1;
-    return at;
+    if (this.bytes[this.at] !== quote) giveUp();
+    this.at += 1;
+    const end = this.plainEnd();
+    if (end < 0) giveUp();
+    this.at = end + 1;
+    return end;
   }
 
   /** Where a string ends of which this is the first character; −1 where it has escapes. */

@@ -1,9 +1,9 @@
 import { workerData } from "node:worker_threads";
 import { batchesOf, FileRoom, memoryOf } from "./file-batch.js";
-import { type ReadAheadStart, takenAt, unclaimedAt } from "./read-ahead.js";
+import { ahead, type ReadAheadStart, takenAt, unclaimedAt } from "./read-ahead.js";
 
 // What the second thread runs: it reads whatever batch is next that nobody reads, and stops at a distance before whoever takes them.
-const { paths: text, maxBytes, ahead, shared, port } = workerData as ReadAheadStart;
+const { paths: text, maxBytes, shared, port } = workerData as ReadAheadStart;
 const paths = text.split("\0");
 const counts = new Int32Array(shared);
 const room = new FileRoom(maxBytes);

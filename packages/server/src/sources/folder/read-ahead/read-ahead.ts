@@ -7,8 +7,6 @@ export interface ReadAheadStart {
   /** Of all files, with a NUL between them, which no path has: one string is passed on sooner than many. */
   readonly paths: string;
   readonly maxBytes: number;
-  /** How many batches it may be ahead of what was taken. */
-  readonly ahead: number;
   /** The numbers at `unclaimedAt` and `takenAt`. */
   readonly shared: SharedArrayBuffer;
   readonly port: MessagePort;
@@ -57,7 +55,7 @@ export class Batches {
   constructor(paths: readonly string[], maxBytes: number, program: string | URL = readProgram) {
     const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
     const { port1, port2 } = new MessageChannel();
-    const workerData: ReadAheadStart = { paths: paths.join("\0"), maxBytes, ahead, shared, port: port2 };
+    const workerData: ReadAheadStart = { paths: paths.join("\0"), maxBytes, shared, port: port2 };
     this.count = batchesOf(paths.length);
     this.#paths = paths;
     this.#room = new FileRoom(maxBytes);
