@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readResources } from "./resource-file.js";
+import { createRepeatable } from "./testing/repeatable.js";
 
-/** Numbers that are the same in every run. */
-let state = Number(process.env.SEED ?? 1);
-function below(limit: number): number {
-  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-  return Math.floor((state / 2_147_483_648) * limit);
-}
-function oneOf<Item>(list: readonly Item[]): Item {
-  return list[below(list.length)] as Item;
-}
+const { below, oneOf } = createRepeatable();
 
 const url = (name: string) => `type.googleapis.com/envoy.${name}`;
 const ads = { ads: {} };

@@ -17,6 +17,7 @@ import { parseJson } from "../json-source.js";
 import { envoyRegistry } from "../registry.js";
 import { createResource, type Resource } from "../resource.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
+import { createRepeatable, type Repeatable } from "../testing/repeatable.js";
 import { withV2Names } from "../v2-names-registry.js";
 import { plansOf } from "../validate/message-plan.js";
 import { checkMessage, keepsRulesUnset } from "../validate/validate-message.js";
@@ -55,7 +56,7 @@ function ofText(text: string): { readonly made: Resource | undefined; readonly r
 }
 
 /** JSON in ASCII, with `"@type"` first. */
-function textOf(item: JsonObject | null, chance: Chance): string {
+function textOf(item: JsonObject | null, chance: Repeatable): string {
   const { "@type": type, ...fields } = item ?? {};
   const indent = chance.below(3);
   return JSON.stringify(
@@ -66,10 +67,10 @@ function textOf(item: JsonObject | null, chance: Chance): string {
 }
 
 /** The text with a part of it gone, there twice, or another. */
-function damaged(text: string, chance: Chance): string {
+function damaged(text: string, chance: Repeatable): string {
   const from = chance.below(text.length);
-  const to = Math.min(text.length, from + 1 + chance.below(chance.one([1, 3, 30])));
-  const other = chance.one([
+  const to = Math.min(text.length, from + 1 + chance.below(chance.oneOf([1, 3, 30])));
+  const other = chance.oneOf([
     "",
     text.slice(from, to).repeat(2),
     ",",
@@ -87,28 +88,13 @@ function damaged(text: string, chance: Chance): string {
   return text.slice(0, from) + other + text.slice(to);
 }
 
-/** Numbers that are the same in every run. */
-class Chance {
-  private state: number;
-  constructor(seed: number) {
-    this.state = seed;
-  }
-  below(limit: number): number {
-    this.state = (this.state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((this.state / 2_147_483_648) * limit);
-  }
-  one<Item>(list: readonly Item[]): Item {
-    return list[this.below(list.length)] as Item;
-  }
-}
-
 const strings = ["a", "web", "x-y", "/v1", "10.0.0.1", "", "é", "漢字", "a".repeat(50), "*.a.b", `${"x".repeat(60)}ü`];
 
 /** JSON of messages, by their descriptors: what rules ask for is there, the rest by chance. */
 class Samples {
-  private readonly chance: Chance;
+  private readonly chance: Repeatable;
   private readonly contents: readonly DescMessage[];
-  constructor(chance: Chance, contents: readonly DescMessage[]) {
+  constructor(chance: Repeatable, contents: readonly DescMessage[]) {
     this.chance = chance;
     this.contents = contents;
   }
@@ -119,7 +105,7 @@ class Samples {
       case "google.protobuf.Any":
         return this.any(depth);
       case "google.protobuf.Duration":
-        return chance.one(["1s", "0.25s", "0s", "10s", "3.000000001s", "-1s", "1s500ms", "315576000001s"]);
+        return chance.oneOf(["1s", "0.25s", "0s", "10s", "3.000000001s", "-1s", "1s500ms", "315576000001s"]);
       case "google.protobuf.Timestamp":
         return "2026-01-31T12:00:00Z";
       case "google.protobuf.FieldMask":
@@ -138,11 +124,11 @@ class Samples {
     for (const check of checks) if (!keepsRulesUnset(check, empty)) needed.add(check.field);
     for (const { localName } of oneofs) {
       const members = schema.oneofs.find((one) => one.localName === localName)?.fields ?? [];
-      if (members.length > 0) needed.add(chance.one(members));
+      if (members.length > 0) needed.add(chance.oneOf(members));
     }
     if (depth > 0) {
       for (let more = chance.below(4); more > 0 && schema.fields.length > 0; more -= 1) {
-        const field = chance.one(schema.fields);
+        const field = chance.oneOf(schema.fields);
         if (field.oneof !== undefined && [...needed].some(({ oneof }) => oneof === field.oneof)) continue;
         if (field.deprecated) continue;
         needed.add(field);
@@ -150,12 +136,12 @@ class Samples {
     }
     const json: JsonObject = {};
     if (depth < -4) return json;
-    for (const field of needed) json[chance.one([field.name, field.jsonName])] = this.field(field, depth - 1);
+    for (const field of needed) json[chance.oneOf([field.name, field.jsonName])] = this.field(field, depth - 1);
     return json;
   }
 
   private any(depth: number): JsonValue {
-    const content = this.chance.one(this.contents);
+    const content = this.chance.oneOf(this.contents);
     const json = this.message(content, Math.min(depth, 1));
     const fields = typeof json === "object" && json !== null && !Array.isArray(json) ? json : { value: json };
     const isOwn = /^google\.protobuf\.(Any|Struct|Value|ListValue)$/.test(content.typeName);
@@ -167,36 +153,36 @@ class Samples {
     if (field.fieldKind === "list") return Array.from({ length: 1 + this.chance.below(2) }, one);
     if (field.fieldKind !== "map") return one();
     if (field.mapKey !== ScalarType.STRING) return { 7: one() };
-    return { [this.chance.one(["z", "b", "10", "__proto__"])]: one(), a: one(), 9: one() };
+    return { [this.chance.oneOf(["z", "b", "10", "__proto__"])]: one(), a: one(), 9: one() };
   }
 
   private scalar(field: DescField | undefined): JsonValue {
     const { chance } = this;
     if (field?.enum !== undefined) {
-      const { name, number } = chance.one(field.enum.values);
-      return chance.one([name, name, number]);
+      const { name, number } = chance.oneOf(field.enum.values);
+      return chance.oneOf([name, name, number]);
     }
     switch (field?.scalar) {
       case ScalarType.BOOL:
         return chance.below(2) === 0;
       case ScalarType.STRING:
-        return chance.one(strings);
+        return chance.oneOf(strings);
       case ScalarType.BYTES:
-        return chance.one(["", "AA==", "aGVsbG8=", "YQ", "a-_b"]);
+        return chance.oneOf(["", "AA==", "aGVsbG8=", "YQ", "a-_b"]);
       case ScalarType.DOUBLE:
       case ScalarType.FLOAT:
-        return chance.one([0, 1, 0.5, -2.25, 1e300, -0, "NaN", "1"]);
+        return chance.oneOf([0, 1, 0.5, -2.25, 1e300, -0, "NaN", "1"]);
       case ScalarType.INT64:
       case ScalarType.UINT64:
-        return chance.one([0, 1, "12", "9007199254740993", 4294967296, 2 ** 53 - 1, "007"]);
+        return chance.oneOf([0, 1, "12", "9007199254740993", 4294967296, 2 ** 53 - 1, "007"]);
       default:
-        return chance.one([1, 0, 2, 100, 127, 128, 16384, 2147483647, 4294967295, -1, "5"]);
+        return chance.oneOf([1, 0, 2, 100, 127, 128, 16384, 2147483647, 4294967295, -1, "5"]);
     }
   }
 
   private value(depth: number): JsonValue {
     const plain: readonly JsonValue[] = ["x", "", 1.5, 0, true, false, null, [1, "a", null], {}];
-    return this.chance.one([...plain, depth > 0 ? { b: this.value(depth - 1), a: [this.value(depth - 1)] } : {}]);
+    return this.chance.oneOf([...plain, depth > 0 ? { b: this.value(depth - 1), a: [this.value(depth - 1)] } : {}]);
   }
 }
 
@@ -222,16 +208,17 @@ const odd: readonly JsonValue[] = [
 ];
 
 /** The same with one thing changed somewhere. */
-function mutated(json: JsonValue, chance: Chance): JsonValue {
-  if (typeof json !== "object" || json === null) return chance.one(odd);
-  if (chance.below(8) === 0) return chance.one(odd);
+function mutated(json: JsonValue, chance: Repeatable): JsonValue {
+  if (typeof json !== "object" || json === null) return chance.oneOf(odd);
+  if (chance.below(8) === 0) return chance.oneOf(odd);
   if (Array.isArray(json)) {
     const index = chance.below(json.length);
-    return json.length === 0 ? [chance.one(odd)] : json.with(index, mutated(json[index] ?? null, chance));
+    return json.length === 0 ? [chance.oneOf(odd)] : json.with(index, mutated(json[index] ?? null, chance));
   }
   const keys = Object.keys(json);
   const key = keys[chance.below(keys.length)];
-  if (key === undefined || chance.below(10) === 0) return { ...json, [chance.one(["name", "x", "type", "[a.b]"])]: 1 };
+  if (key === undefined || chance.below(10) === 0)
+    return { ...json, [chance.oneOf(["name", "x", "type", "[a.b]"])]: 1 };
   if (chance.below(10) === 0) {
     const camel = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return { ...json, [camel]: json[key] ?? null };
@@ -253,7 +240,7 @@ const contents = [
 ];
 const runs = Number(process.env.RUNS ?? 1);
 
-function item(samples: Samples, chance: Chance, index: number): JsonObject {
+function item(samples: Samples, chance: Repeatable, index: number): JsonObject {
   const types = resourceTypes.all.filter(({ nameField }) => nameField !== undefined);
   const content = contents[index % contents.length] as DescMessage;
   if (index % 2 === 0) {
@@ -262,14 +249,14 @@ function item(samples: Samples, chance: Chance, index: number): JsonObject {
     const typed_config = { "@type": `${typeUrlPrefix}${content.typeName}`, ...fields };
     return { "@type": `${typeUrlPrefix}envoy.config.core.v3.TypedExtensionConfig`, name: "n", typed_config };
   }
-  const type = chance.one(types);
+  const type = chance.oneOf(types);
   const json = samples.message(type.schema ?? assert.fail(), 3) as JsonObject;
   const { nameField = "" } = type;
-  return { ...json, "@type": type.typeUrl, ...(chance.below(10) > 0 ? { [nameField]: chance.one(strings) } : {}) };
+  return { ...json, "@type": type.typeUrl, ...(chance.below(10) > 0 ? { [nameField]: chance.oneOf(strings) } : {}) };
 }
 
 test("what is compiled makes of JSON what the readers that explain make of it, or leaves it to them", () => {
-  const chance = new Chance(Number(process.env.SEED ?? 1));
+  const chance = createRepeatable();
   const samples = new Samples(chance, contents);
   let well = 0;
   let taken = 0;
@@ -292,7 +279,7 @@ test("what is compiled makes of JSON what the readers that explain make of it, o
 });
 
 test("a text is read without its values as with them, or left to who makes values of it", () => {
-  const chance = new Chance(Number(process.env.SEED ?? 2));
+  const chance = createRepeatable(2);
   const samples = new Samples(chance, contents);
   let well = 0;
   let taken = 0;

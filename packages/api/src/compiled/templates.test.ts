@@ -3,20 +3,13 @@ import { test } from "node:test";
 import { envoyRegistry } from "../registry.js";
 import { readResources } from "../resource-file.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
+import { createRepeatable } from "../testing/repeatable.js";
 import { Encoding } from "./encoding.js";
 import { JsonBytes } from "./json-bytes.js";
 import { readersOf } from "./readers.js";
 import { Templates } from "./templates.js";
 
-/** Numbers that are the same in every run. */
-let state = Number(process.env.SEED ?? 1);
-function below(limit: number): number {
-  state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-  return Math.floor((state / 2_147_483_648) * limit);
-}
-function oneOf<Item>(list: readonly Item[]): Item {
-  return list[below(list.length)] as Item;
-}
+const { below, oneOf } = createRepeatable();
 
 const url = (name: string) => `type.googleapis.com/envoy.${name}`;
 /** Around the lengths at which a length takes one byte more, what cannot be a name, and what is written otherwise than it stands. */

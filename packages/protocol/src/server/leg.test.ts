@@ -5,21 +5,13 @@ import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapsh
 import { assertCollected } from "../testing/collected.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
+import { watched } from "../testing/watched-snapshot.js";
 import { encodeRequest, type Request } from "../testing/wire.js";
 import type { OutgoingResponse, Variant } from "./contract.js";
 
 const asked = { cluster: [], endpoint: ["a", "b"], listener: [], route: ["r"] } as const;
 type Type = keyof typeof asked;
 const types = Object.keys(asked) as readonly Type[];
-
-/** Counts how often a set of the snapshot is asked for. */
-function watched(snapshot: Snapshot, looks: { count: number }): Snapshot {
-  const of: Snapshot["of"] = (type) => {
-    looks.count += 1;
-    return snapshot.of(type);
-  };
-  return { sets: snapshot.sets, of };
-}
 
 function createClient(variant: Variant) {
   const stream = createStream({

@@ -4,6 +4,7 @@ import { resourceTypes } from "@xdskit/api";
 import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
+import { watched } from "../testing/watched-snapshot.js";
 import { encodeRequest, type Request } from "../testing/wire.js";
 import type { OutgoingResponse, Variant } from "./contract.js";
 
@@ -11,15 +12,6 @@ const names = ["a", "b"];
 const asked = { cluster: [], endpoint: names, listener: [], route: names } as const;
 type Type = keyof typeof asked;
 const types = Object.keys(asked) as readonly Type[];
-
-/** Counts how often a set of the snapshot is asked for. */
-function watched(snapshot: Snapshot, looks: { count: number }): Snapshot {
-  const of: Snapshot["of"] = (type) => {
-    looks.count += 1;
-    return snapshot.of(type);
-  };
-  return { sets: snapshot.sets, of };
-}
 
 /** A node with a stream for each type. */
 function createNode(variant: Variant) {

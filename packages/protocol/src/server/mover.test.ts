@@ -4,20 +4,12 @@ import { resourceTypes } from "@xdskit/api";
 import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
 import { assertCollected } from "../testing/collected.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
+import { watched } from "../testing/watched-snapshot.js";
 import { encodeRequest, type Request } from "../testing/wire.js";
 import type { OutgoingResponse, Variant } from "./contract.js";
 
 const names = ["a", "b"];
 const asked = { cluster: [], endpoint: names } as const;
-
-/** Counts how often a set of the snapshot is asked for. */
-function watched(snapshot: Snapshot, looks: { count: number }): Snapshot {
-  const of: Snapshot["of"] = (type) => {
-    looks.count += 1;
-    return snapshot.of(type);
-  };
-  return { sets: snapshot.sets, of };
-}
 
 /** `repeatsNode`: it says who it is with every request, as Envoy does. */
 function client(variant: Variant, repeatsNode = false) {

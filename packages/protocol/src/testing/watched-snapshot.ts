@@ -1,0 +1,15 @@
+import type { Snapshot } from "../index.js";
+
+/** How often a set of a snapshot was asked for. */
+export interface Looks {
+  count: number;
+}
+
+/** The same snapshot, which counts how often a set of it is asked for. */
+export function watched(snapshot: Snapshot, looks: Looks): Snapshot {
+  const of: Snapshot["of"] = (type) => {
+    looks.count += 1;
+    return snapshot.of(type);
+  };
+  return { sets: snapshot.sets, of };
+}
