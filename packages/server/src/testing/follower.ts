@@ -1,4 +1,5 @@
-import { connect } from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from "node:http2";
+import { getDefaultHighWaterMark, setDefaultHighWaterMark } from "node:stream";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import {
@@ -28,12 +29,7 @@ export interface Follower {
 export function follow(address: string, variant: Variant): Follower {
   const session = connect(`http://${address}`, { settings: { initialWindowSize: windowBytes } });
   const path = variant === "sotw" ? "StreamAggregatedResources" : "DeltaAggregatedResources";
-  const stream = session.request({
-    ":method": "POST",
-    ":path": `/envoy.service.discovery.v3.AggregatedDiscoveryService/${path}`,
-    "content-type": "application/grpc",
-    te: "trailers",
-  });
+  const stream = openStream(session, `/envoy.service.discovery.v3.AggregatedDiscoveryService/${path}`);
   session.on("error", () => {});
   stream.on("error", () => {});
   const seen: number[] = [];
@@ -65,6 +61,20 @@ export function follow(address: string, variant: Variant): Follower {
     resume: () => void stream.resume(),
     close: () => session.destroy(),
   };
+}
+
+/**
+ * A stream that takes less than half its window beyond what is read of it, so that the client does not open the window again while it is paused. Since 22 Node's take
+ * 64 KiB, and a request has no setting for it.
+ */
+function openStream(session: ClientHttp2Session, path: string): ClientHttp2Stream {
+  const usual = getDefaultHighWaterMark(false);
+  setDefaultHighWaterMark(false, 16_384);
+  try {
+    return session.request({ ":method": "POST", ":path": path, "content-type": "application/grpc", te: "trailers" });
+  } finally {
+    setDefaultHighWaterMark(false, usual);
+  }
 }
 
 function read(variant: Variant, bytes: Uint8Array): { readonly nonce: string; readonly text: string } {
