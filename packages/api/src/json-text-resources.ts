@@ -1,10 +1,12 @@
 import { CompiledResources } from "./compiled/compiled-resources.js";
 import { isDoubt } from "./compiled/doubt.js";
 import { JsonBytes } from "./compiled/json-bytes.js";
-import type { FileReading } from "./file-reading.js";
+import type { Where } from "./errors.js";
+import type { FileReading, PositionedResource } from "./file-reading.js";
 import { decodeText, type FileText } from "./file-text.js";
 import { documentOf } from "./json-parts.js";
 import { NoList } from "./list-parts.js";
+import type { Resource } from "./resource.js";
 import type { SourceDocument } from "./source-document.js";
 import { readSource } from "./source-items.js";
 
@@ -41,11 +43,9 @@ export function readJsonText(reading: FileReading, bytes: Uint8Array): void {
 function takeItems(reading: FileReading, src: JsonBytes, compiled: CompiledResources, isList: boolean): boolean {
   do {
     const { line, column } = src.place();
-    const made = compiled.readText(src);
-    if (made === undefined) return false;
-    const { resource, type } = made;
-    const where = { file: reading.path, line, column, field: undefined, resource: resource.name, type };
-    reading.resources.push({ resource, where });
+    const resource = compiled.readText(src);
+    if (resource === undefined) return false;
+    reading.resources.push(new ReadResource(resource, reading.path, line, column));
   } while (isList && isNextItem(src));
   if (src.space() !== 0 || src.at < src.bytes.length) throw new NoList();
   return true;
@@ -75,4 +75,24 @@ function* itemsLeft(
     yield documentOf(file.text, { from: start, end: src.at, keys, starts: [start] });
   } while (isNextItem(src) && !takeItems(reading, src, compiled, true));
   if (src.space() !== 0 || src.at < src.bytes.length) throw new NoList();
+}
+
+/** A resource of which nothing was wrong. Hardly anybody asks where one of a hundred thousand stands: what says it is made then. */
+class ReadResource implements PositionedResource {
+  readonly resource: Resource;
+  private readonly file: string;
+  private readonly line: number;
+  private readonly column: number;
+
+  constructor(resource: Resource, file: string, line: number, column: number) {
+    this.resource = resource;
+    this.file = file;
+    this.line = line;
+    this.column = column;
+  }
+
+  get where(): Where {
+    const { file, line, column, resource } = this;
+    return { file, line, column, field: undefined, resource: resource.name, type: resource.type.name };
+  }
 }

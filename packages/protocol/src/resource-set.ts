@@ -197,39 +197,56 @@ class ChainedResourceSet implements ResourceSet {
   derive(changes: ReadonlyMap<ResourceName, Resource | undefined>, how: How): ResourceSet {
     const isFirst = this.size === 0;
     // A start gives every resource there is: its map becomes the set's, and is not copied.
-    const isTaken = isFirst && how === "derive" && isAllThere(changes);
-    const real = isTaken ? changes : new Map<ResourceName, Resource | undefined>();
-    const differs = isTaken ? undefined : (real as Map<ResourceName, Resource | undefined>);
+    const differs = isFirst && how === "derive" ? undefined : new Map<ResourceName, Resource | undefined>();
+    let isWhole = true;
     const bearers = new Map<ResourceName, readonly Resource[]>();
     const sum = new FingerprintSum(this.fingerprint);
-    for (const [key, after] of changes) {
+    let hasTtl = this.perishable !== undefined;
+    let hasVariants = this.variants !== undefined;
+    // Without a pair and a result for each of a hundred thousand, as `for … of` makes them.
+    changes.forEach((after, key) => {
       const before = isFirst ? undefined : this.members.get(key);
-      if (before?.version === after?.version) continue;
+      isWhole &&= after !== undefined;
+      if (before?.version === after?.version) return;
       differs?.set(key, after);
       if (before !== undefined) sum.subtract(fingerprintOf(key, before.version));
-      if (after !== undefined) sum.add(fingerprintOf(key, after.version));
-      if (!before?.aliases.length && !after?.aliases.length) continue;
-      for (const alias of (before?.aliases ?? []).map(canonicalName)) {
-        bearers.set(
-          alias,
-          this.#bearers(bearers, alias).filter((resource) => resource.key !== key),
-        );
+      if (after !== undefined) {
+        sum.add(fingerprintOf(key, after.version));
+        hasTtl ||= after.ttl !== undefined;
+        hasVariants ||= after.variant !== undefined;
       }
-      for (const alias of (after?.aliases ?? []).map(canonicalName)) {
-        const others = this.#bearers(bearers, alias).filter((resource) => resource.key !== key);
-        bearers.set(
-          alias,
-          [...others, after as Resource].sort((a, b) => (a.key < b.key ? -1 : 1)),
-        );
-      }
-    }
+      if (before?.aliases.length || after?.aliases.length) this.#moveAliases(key, before, after, bearers);
+    });
+    const real = differs ?? (isWhole ? changes : existing(changes));
     if (real.size === 0) return this;
     const aliasMap = this.#deriveAliases(bearers, how);
-    const perishable = Perishable.derive(this.perishable, real, how);
-    const variants = deriveVariants(this.variants, (key) => this.members.get(key), real, how);
+    const perishable = hasTtl ? Perishable.derive(this.perishable, real, how) : undefined;
+    const variants = hasVariants ? deriveVariants(this.variants, (key) => this.members.get(key), real, how) : undefined;
     // The empty set of a type is shared by everybody for ever: a line of sets does not start at it. What is new to it is all there.
     const members = isFirst ? ChainedMap.of(real as Map<ResourceName, Resource>) : this.members[how](real);
     return new ChainedResourceSet(this.type, members, aliasMap, perishable, variants, sum.value);
+  }
+
+  /** Notes who bears the aliases that one resource had and has. */
+  #moveAliases(
+    key: ResourceName,
+    before: Resource | undefined,
+    after: Resource | undefined,
+    bearers: Map<ResourceName, readonly Resource[]>,
+  ): void {
+    for (const alias of (before?.aliases ?? []).map(canonicalName)) {
+      bearers.set(
+        alias,
+        this.#bearers(bearers, alias).filter((resource) => resource.key !== key),
+      );
+    }
+    for (const alias of (after?.aliases ?? []).map(canonicalName)) {
+      const others = this.#bearers(bearers, alias).filter((resource) => resource.key !== key);
+      bearers.set(
+        alias,
+        [...others, after as Resource].sort((a, b) => (a.key < b.key ? -1 : 1)),
+      );
+    }
   }
 
   #bearers(changed: ReadonlyMap<ResourceName, readonly Resource[]>, alias: ResourceName): readonly Resource[] {
@@ -248,11 +265,6 @@ function existing<Value>(changes: ReadonlyMap<string, Value | undefined>): Map<s
   const entries = new Map<string, Value>();
   for (const [key, value] of changes) if (value !== undefined) entries.set(key, value);
   return entries;
-}
-
-function isAllThere(changes: ReadonlyMap<ResourceName, Resource | undefined>): boolean {
-  for (const resource of changes.values()) if (resource === undefined) return false;
-  return true;
 }
 
 function chained(set: ResourceSet): ChainedResourceSet {

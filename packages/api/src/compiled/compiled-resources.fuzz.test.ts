@@ -51,7 +51,7 @@ const texts = new CompiledResources({ registry, types: resourceTypes, views: fal
 /** Out of a text, in which something may be written twice or be cut off. */
 function ofText(text: string): { readonly made: Resource | undefined; readonly read: string } {
   const src = new JsonBytes(Buffer.from(text));
-  const made = texts.readText(src)?.resource;
+  const made = texts.readText(src);
   return { made, read: text.slice(0, src.at) };
 }
 

@@ -1,13 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors.js";
 import { detached, type FileReading } from "../file-reading.js";
-import { makeResource, type Resource } from "../resource.js";
+import { makeResource, plainResource, type Resource } from "../resource.js";
 import type { Wrapping } from "../wrapping.js";
 import { type BodyMemory, BodySlabs } from "./body-slabs.js";
 import { isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
 import type { JsonBytes } from "./json-bytes.js";
-import { type Kind, type Kinds, kindsOf } from "./kinds.js";
+import { type Kinds, kindsOf } from "./kinds.js";
 
 /** What is asked of the reading of a file. */
 type Reading = Pick<FileReading, "registry" | "types" | "views" | "bodies">;
@@ -48,7 +48,8 @@ export class CompiledResources {
     try {
       encoding.start();
       writer.writeTyped(encoding, item);
-      return this.make(kind, own, wrapping);
+      const made = makeResource(kind.type, own, wrapping, () => ({ body: this.body(), references: references() }));
+      return { resource: this.reading.views ? detached(made) : made, type: kind.shown };
     } catch (error) {
       if (isDoubt(error) || error instanceof XdskitError) return undefined;
       throw error;
@@ -59,17 +60,21 @@ export class CompiledResources {
    * The same, of an object that comes next in a text and says its type first; what was read of the text is behind it then.
    * Undefined: somebody else is to read it, from where it begins.
    */
-  readText(src: JsonBytes): Made | undefined {
+  readText(src: JsonBytes): Resource | undefined {
     const { at, lines } = src;
-    let made: Made | undefined;
+    let made: Resource | undefined;
     try {
       const kind = this.kinds.next(src);
       src.goBack(at, lines);
       if (kind?.templates === undefined) return undefined;
       const found = kind.templates.read(encoding, src);
       encoding.eachOnce();
-      const { nameField } = kind;
-      made = this.make(kind, found[nameField.name] ?? found[nameField.jsonName], bare);
+      const { nameField, type } = kind;
+      const name = found[nameField.name] ?? found[nameField.jsonName];
+      if (typeof name === "string" && name !== "") {
+        const resource = plainResource(type, name, this.body(), references());
+        made = this.reading.views ? detached(resource) : resource;
+      }
     } catch (error) {
       if (!isDoubt(error) && !(error instanceof XdskitError)) throw error;
     }
@@ -82,19 +87,16 @@ export class CompiledResources {
     encoding.forget();
   }
 
-  /** Of what was written last. */
-  private make({ type, shown }: Kind, own: unknown, wrapping: Wrapping): Made | undefined {
-    if (typeof own !== "string" || own === "") return undefined;
-    const { references } = encoding;
-    // A copy is as long as it must be; to what is pushed, room for many is added.
-    const content = {
-      body: this.slabs.take(encoding),
-      references: references.length === 0 ? none : references.slice(),
-    };
-    const made = makeResource(type, own, wrapping, () => content);
-    return { resource: this.reading.views ? detached(made) : made, type: shown };
+  /** What was written last. */
+  private body(): Uint8Array {
+    return this.slabs.take(encoding);
   }
 }
 
+/** Those of what was written last. A copy is as long as it must be; to what is pushed, room for many is added. */
+function references(): Resource["references"] {
+  const { references } = encoding;
+  return references.length === 0 ? none : references.slice();
+}
+
 const none: Resource["references"] = Object.freeze([]);
-const bare: Wrapping = {};

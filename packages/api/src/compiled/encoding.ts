@@ -41,7 +41,8 @@ export class Encoding {
     this.depth = 0;
     this.muted = 0;
     this.top = 0;
-    if (this.references.length > 0) this.references.length = 0;
+    // A length that is set gives the memory of the list back.
+    while (this.references.length > 0) this.references.pop();
     this.repeats = false;
     this.started = 0;
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);

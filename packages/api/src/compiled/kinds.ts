@@ -3,7 +3,7 @@ import { copied, type FileReading, shownType } from "../file-reading.js";
 import { typeUrlPrefix } from "../identifiers.js";
 import { perRegistry } from "../per-registry.js";
 import type { ResourceType, ResourceTypes } from "../resource-types/resource-type.js";
-import type { JsonBytes } from "./json-bytes.js";
+import type { JsonBytes, TextPiece } from "./json-bytes.js";
 import { type MessageWriter, writersOf } from "./message-writer.js";
 import { readersOf } from "./readers.js";
 import { Templates } from "./templates.js";
@@ -18,7 +18,7 @@ export interface Kind {
   /** Out of a text; undefined where only its JSON can be read. */
   readonly templates: Templates | undefined;
   /** How its last object began, up to its type. */
-  head: Uint8Array | undefined;
+  head: TextPiece | undefined;
   /** How many lines end in that. */
   headLines: number;
 }
@@ -62,8 +62,10 @@ function createKinds(types: ResourceTypes, registry: Registry): Kinds {
     const nameField = schema.fields.find(({ localName }) => localName === type?.nameField);
     if (type === undefined || nameField === undefined) return undefined;
     const reader = readersOf(registry).typed(schema, nameField);
-    const templates = reader === undefined ? undefined : new Templates(reader);
-    return { type, nameField, writer, shown: shownType({ types }, url), templates, head: undefined, headLines: 0 };
+    const shown = shownType({ types }, url);
+    // Of what is read out of a text, the place says its type's name.
+    const templates = reader === undefined || shown !== type.name ? undefined : new Templates(reader);
+    return { type, nameField, writer, shown, templates, head: undefined, headLines: 0 };
   }
 
   function of(url: string): Kind | undefined {

@@ -1,6 +1,6 @@
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
-import type { JsonBytes } from "./json-bytes.js";
+import type { JsonBytes, TextPiece } from "./json-bytes.js";
 import type { WriteField } from "./shape.js";
 
 /** Longer texts are seldom the same again. */
@@ -14,7 +14,7 @@ const quote = 0x22;
  * are those of the resource before, and to see that costs less than to read them.
  */
 export interface Memo {
-  text: Uint8Array | undefined;
+  text: TextPiece | undefined;
   value: unknown;
   /** The field as bytes, if they are all that comes of it. */
   written: Uint8Array | undefined;

@@ -26,7 +26,7 @@ test("a text is read with more space than the one before it, and with less", () 
   const compiled = new CompiledResources({ registry, types: resourceTypes, views: false });
   for (const text of [dense, behindColons, inLines, behindColons.replaceAll(": ", ":\r\n\t "), dense, inLines]) {
     const src = new JsonBytes(Buffer.from(text));
-    assert.equal(compiled.readText(src)?.resource.name, "one", text);
+    assert.equal(compiled.readText(src)?.name, "one", text);
     assert.equal(src.at, text.length);
     assert.equal(src.lines, text.split("\n").length - 1);
   }

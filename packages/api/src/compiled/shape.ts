@@ -2,7 +2,7 @@ import type { DescField } from "@bufbuild/protobuf";
 import type { FieldCheck } from "../validate/field-check.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
-import type { JsonBytes } from "./json-bytes.js";
+import type { JsonBytes, TextPiece } from "./json-bytes.js";
 import { createMemo, type Memo } from "./memo.js";
 
 /** Writes a field of a message, with its tag, of what JSON has for it. */
@@ -56,7 +56,7 @@ export interface Shape {
   readonly next: Map<string, Shape>;
   order: Order | undefined;
   /** What came last in a text behind the value, up to the next one's or the object's end. */
-  ahead: Uint8Array | undefined;
+  ahead: TextPiece | undefined;
   /** How many lines end in it. */
   aheadLines: number;
   /** What it led to; undefined is the end. */

@@ -1,5 +1,5 @@
 import type { Encoding } from "./encoding.js";
-import type { JsonBytes } from "./json-bytes.js";
+import type { JsonBytes, TextPiece } from "./json-bytes.js";
 import type { Kept, Reader } from "./message-reader.js";
 import type { Hole, Recording } from "./recording.js";
 
@@ -25,7 +25,7 @@ interface Length {
  */
 export interface Template {
   /** The text in front of each hole, and behind the last one. */
-  readonly texts: readonly Uint8Array[];
+  readonly texts: readonly TextPiece[];
   /** How many lines end in them. */
   readonly lines: number;
   /** In the order of the text. */
@@ -54,10 +54,10 @@ export function createTemplate(
 ): Template | undefined {
   if (!isWhole || holes.length === 0 || holes.length > mostHoles || src.at - from.at > longestText) return undefined;
   const texts = between(
-    src.bytes,
     from.at,
     src.at,
     holes.map(({ from, to }) => [from, to] as const),
+    (begin, end) => src.since(begin, end),
   );
   const body = out.since(0);
   const written = [...holes.keys()].sort((a, b) => (holes[a] as Hole).at - (holes[b] as Hole).at);
@@ -83,19 +83,24 @@ export function createTemplate(
       lines: src.lines - from.lines,
       holes: holes.map(({ member, key, isNumber }) => ({ member, key, isNumber })),
     },
-    ...{ pieces: between(body, 0, body.length, cuts), order: written, lengths, found },
+    ...{
+      pieces: between(0, body.length, cuts, (begin, end) => body.slice(begin, end)),
+      order: written,
+      lengths,
+      found,
+    },
   };
 }
 
 /** Copies of what lies in front of the cuts, between them and behind them. */
-function between(
-  bytes: Uint8Array,
+function between<Piece>(
   from: number,
   to: number,
   cuts: readonly (readonly [number, number])[],
-): readonly Uint8Array[] {
+  copy: (begin: number, end: number) => Piece,
+): readonly Piece[] {
   const begins = [from, ...cuts.map(([, end]) => end)];
-  return begins.map((begin, index) => new Uint8Array(bytes.subarray(begin, cuts[index]?.[0] ?? to)));
+  return begins.map((begin, index) => copy(begin, cuts[index]?.[0] ?? to));
 }
 
 /** Reads an object that is as the template's but for its holes. Undefined: it is not, and nothing was read. What was written then is to be forgotten. */
@@ -134,7 +139,7 @@ export function fillTemplate(template: Template, { check, reference }: Reader, o
 /** Whether the text is as the template's, but for its holes. Notes where those are. */
 function passesTexts({ texts, holes }: Template, src: JsonBytes): boolean {
   for (let index = 0; ; index += 1) {
-    if (!src.passes(texts[index] as Uint8Array, 0)) return false;
+    if (!src.passes(texts[index] as TextPiece, 0)) return false;
     if (index === holes.length) return true;
     const end = holes[index]?.isNumber ? src.digitsEnd() : src.plainEnd();
     // Nothing is written of an empty string, or something else.

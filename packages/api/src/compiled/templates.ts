@@ -39,8 +39,8 @@ export class Templates {
       this.#saved += this.#waiting;
       return this.#begin(out, src);
     }
-    for (const [index, template] of this.#templates.entries()) {
-      const found = this.#fill(template, out, src);
+    for (let index = 0; index < this.#templates.length; index += 1) {
+      const found = this.#fill(this.#templates[index] as Template, out, src);
       if (found === undefined) continue;
       if (index > 0) this.#templates.unshift(...this.#templates.splice(index, 1));
       if (this.#saved < mostSaved) this.#saved += fitting;

@@ -19,9 +19,17 @@ export interface LayerChange {
   readonly done: readonly Place[];
 }
 
+/** All that is said of one type. */
+interface Places {
+  readonly type: ResourceType;
+  readonly byKey: Map<Resource["key"], Place>;
+  /** How many of them are applied. */
+  applied: number;
+}
+
 /** Where a resource of one type and key is, if it is there. */
 interface Place {
-  readonly type: ResourceType;
+  readonly ofType: Places;
   readonly key: Resource["key"];
   /** What a file says; undefined where none does. */
   entry: PositionedResource | undefined;
@@ -42,8 +50,7 @@ const none: readonly Entry[] = [];
  */
 export class LayerIndex {
   readonly layer: LayerName;
-  readonly #places = new Map<TypeUrl, Map<Resource["key"], Place>>();
-  readonly #counts = new Map<string, number>();
+  readonly #places = new Map<TypeUrl, Places>();
   #touched: Place[] = [];
   /** Those that more than one entry has. */
   readonly #doubled = new Set<Place>();
@@ -54,17 +61,19 @@ export class LayerIndex {
 
   /** How many resources are applied, by the type's name. */
   get counts(): ReadonlyMap<string, number> {
-    return this.#counts;
+    const counts = new Map<string, number>();
+    for (const { type, applied } of this.#places.values()) if (applied > 0) counts.set(type.name, applied);
+    return counts;
   }
 
   add(file: string, resources: readonly PositionedResource[]): void {
     for (const entry of resources) {
       const { resource } = entry;
-      const places = this.#placesOf(resource.type.typeUrl);
-      let place = places.get(resource.key);
+      const ofType = this.#placesOf(resource.type);
+      let place = ofType.byKey.get(resource.key);
       if (place === undefined) {
         place = {
-          type: resource.type,
+          ofType,
           key: resource.key,
           entry,
           file,
@@ -72,7 +81,7 @@ export class LayerIndex {
           applied: undefined,
           isTouched: false,
         };
-        places.set(resource.key, place);
+        ofType.byKey.set(resource.key, place);
       } else if (place.entry === undefined) {
         place.entry = entry;
         place.file = file;
@@ -89,7 +98,7 @@ export class LayerIndex {
 
   remove(file: string, resources: readonly PositionedResource[]): void {
     for (const { resource } of resources) {
-      const place = this.#places.get(resource.type.typeUrl)?.get(resource.key);
+      const place = this.#places.get(resource.type.typeUrl)?.byKey.get(resource.key);
       if (place === undefined) continue;
       place.others?.delete(file);
       if (place.entry !== undefined && place.file === file) takeNext(place);
@@ -103,7 +112,7 @@ export class LayerIndex {
 
   /** Where a resource stands. */
   whereIs({ type, key }: Pick<Resource, "type" | "key">): Where | undefined {
-    return this.#places.get(type.typeUrl)?.get(key)?.entry?.where;
+    return this.#places.get(type.typeUrl)?.byKey.get(key)?.entry?.where;
   }
 
   /** The entries that share a type and a name, in the order of their files. */
@@ -120,7 +129,8 @@ export class LayerIndex {
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
     const upserted: Place[] = [];
     const removed: Place[] = [];
-    const done: Place[] = [];
+    // Of all that was touched, but for what the files left out say.
+    const done: Place[] = leftOut.size === 0 ? this.#touched.slice() : [];
     for (const place of this.#touched) {
       const { applied } = place;
       const entries = leftOut.size === 0 ? none : entriesOf(place);
@@ -133,7 +143,7 @@ export class LayerIndex {
         remove.push({ type: applied.type, name: applied.key });
         removed.push(place);
       }
-      if (!entries.some(({ file }) => leftOut.has(file))) done.push(place);
+      if (leftOut.size > 0 && !entries.some(({ file }) => leftOut.has(file))) done.push(place);
     }
     const nothing = upsert.length === 0 && remove.length === 0 && kind === "patch";
     const update: LayerUpdate =
@@ -143,20 +153,18 @@ export class LayerIndex {
 
   /** The change was made. */
   commit({ update, upserted, removed, done }: LayerChange): void {
-    const added = new Map<ResourceType, number>();
     for (const place of removed) {
       place.applied = undefined;
-      added.set(place.type, (added.get(place.type) ?? 0) - 1);
+      place.ofType.applied -= 1;
     }
-    for (const [index, place] of upserted.entries()) {
-      if (place.applied === undefined) added.set(place.type, (added.get(place.type) ?? 0) + 1);
+    for (let index = 0; index < upserted.length; index += 1) {
+      const place = upserted[index] as Place;
+      if (place.applied === undefined) place.ofType.applied += 1;
       place.applied = update.upsert[index];
     }
-    for (const [type, difference] of added) this.#count(type, difference);
     for (const place of done) {
       place.isTouched = false;
-      if (place.entry === undefined && place.applied === undefined)
-        this.#places.get(place.type.typeUrl)?.delete(place.key);
+      if (place.entry === undefined && place.applied === undefined) place.ofType.byKey.delete(place.key);
     }
     this.#touched = done.length === this.#touched.length ? [] : this.#touched.filter(({ isTouched }) => isTouched);
   }
@@ -167,19 +175,13 @@ export class LayerIndex {
     this.#touched.push(place);
   }
 
-  #placesOf(typeUrl: TypeUrl): Map<Resource["key"], Place> {
-    let places = this.#places.get(typeUrl);
+  #placesOf(type: ResourceType): Places {
+    let places = this.#places.get(type.typeUrl);
     if (places === undefined) {
-      places = new Map();
-      this.#places.set(typeUrl, places);
+      places = { type, byKey: new Map(), applied: 0 };
+      this.#places.set(type.typeUrl, places);
     }
     return places;
-  }
-
-  #count(type: ResourceType, difference: number): void {
-    const count = (this.#counts.get(type.name) ?? 0) + difference;
-    if (count === 0) this.#counts.delete(type.name);
-    else this.#counts.set(type.name, count);
   }
 }
 
