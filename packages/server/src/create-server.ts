@@ -1,8 +1,8 @@
-import { createResourceJson, type Finding, resourceTypes, XdskitError } from "@xdskit/api";
+import { createResourceJson, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import { refuseForeign } from "./authorities.js";
 import { systemClock } from "./clock.js";
-import { type ChangeOptions, type ConfigOptions, createConfig } from "./config.js";
+import { type ConfigOptions, createConfig } from "./config.js";
+import { createConfiguring } from "./configuring.js";
 import { createCounters } from "./counters.js";
 import { allEventLoops } from "./event-loop/all-event-loops.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
@@ -13,7 +13,6 @@ import { answerFetch } from "./fetch.js";
 import { createGroups } from "./groups.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
-import type { ConfigArrival } from "./ledger/arrival.js";
 import { createArrivals } from "./ledger/arrivals.js";
 import { createLedger } from "./ledger/ledger.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
@@ -25,7 +24,7 @@ import { createLoadReports } from "./load-reports/load-reports.js";
 import { createNodeOrders } from "./node-orders.js";
 import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
-import { checkOptions, checkRollout } from "./option-checks.js";
+import { checkOptions } from "./option-checks.js";
 import { createPolls } from "./polls/polls.js";
 import { createSharedBodies } from "./polls/shared-bodies.js";
 import { createPublication } from "./publication.js";
@@ -35,7 +34,6 @@ import { serverRefusal } from "./server-refusal.js";
 import { createServices } from "./services/services.js";
 import { Session } from "./session.js";
 import type { SessionContext } from "./session-context.js";
-import type { LayerName, LayerUpdate, Source } from "./source.js";
 import { layerStats } from "./stats.js";
 import type { Accept, Refusal } from "./transport.js";
 import { createViews } from "./views/views.js";
@@ -45,12 +43,6 @@ import { countersOf } from "./workers/summed-counters.js";
 import { createWorkerPool, pools } from "./workers/worker-pool.js";
 import { bothOf, workerCount, workerSettings } from "./workers/worker-settings.js";
 import type { ServerOptions, XdsServer } from "./xds-server.js";
-
-/** What became different, and the number of the change: of the last that made a difference, where this one made none. */
-interface Applied {
-  readonly changes: readonly LayerChange[];
-  readonly revision: number;
-}
 
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
@@ -83,9 +75,6 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const streams: Iterable<LedgerStream> = workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
   const ledger = createLedger(streams, clock, types);
   const arrivals = createArrivals(streams, clock, events, (isAwaited) => pool?.awaited(isAwaited));
-  const sources: Source[] = [];
-  /** What ends the holds of sources that could not start, by their names. */
-  const failed = new Map<string, () => void>();
   const numbers = createSharedNumbers();
   /** Unary calls under way. */
   let calls = 0;
@@ -94,11 +83,17 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   let over = false;
 
   const shared = {
-    ...{ types, limits, publication, counters, events, onDemand: onDemand?.types },
+    types,
+    limits,
+    publication,
+    counters,
+    events,
+    onDemand: onDemand?.types,
     naming: { authorities, resourceErrors: options.resourceErrors },
     defaultNode: options.defaultNode,
     rejections: createRejections(),
-    ...{ clock, arrivals },
+    clock,
+    arrivals,
   };
   const restOptions = { ...defaultRestOptions, ...options.rest };
   const polls = createPolls({
@@ -130,12 +125,19 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const openHere = () => sessions.size + calls + services.open;
   const callInfo = (service: string, peer: string): CallInfo => ({ id: numbers.nextId(), service, peer });
   const loadReports = createLoadReports({
-    ...{ limits, publication, events, defaultNode: options.defaultNode, settings: options.loadReports },
+    limits,
+    publication,
+    events,
+    defaultNode: options.defaultNode,
+    settings: options.loadReports,
     clusters: types.find("cluster"),
     refused: counters.refuse,
   });
   const services = createServices({
-    ...{ types, loadReports, callInfo, registry: options.registry },
+    types,
+    loadReports,
+    callInfo,
+    registry: options.registry,
     clients: { streams, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
     isServing: () => publication.isOpen,
     admit: refusal,
@@ -174,7 +176,16 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const pool =
     workers > 1
       ? createWorkerPool({
-          ...{ count: workers, types, clock, layers, publication, arrivals, events, counters, numbers, openHere },
+          count: workers,
+          types,
+          clock,
+          layers,
+          publication,
+          arrivals,
+          events,
+          counters,
+          numbers,
+          openHere,
           ...{
             rejections: shared.rejections,
             streams: remoteStreams,
@@ -184,7 +195,17 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       : undefined;
 
   const listeners = createListeners({
-    ...{ types, clock, events, limits, keepalive, pool, accept, services, polls, callInfo, refuseIfClosed },
+    types,
+    clock,
+    events,
+    limits,
+    keepalive,
+    pool,
+    accept,
+    services,
+    polls,
+    callInfo,
+    refuseIfClosed,
     rest: restOptions,
     tls: options.tls,
   });
@@ -195,7 +216,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       if (changes.length > 0 && !over) publication.publish(changes);
     };
     return createOnDemand(settings, {
-      ...{ layers, config, authorities, clock },
+      layers,
+      config,
+      authorities,
+      clock,
       apply: (update) => tell(layers.apply([update])),
       drop(layer) {
         const change = layers.drop(layer);
@@ -206,90 +230,16 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     });
   }
 
-  function refused(source: string, findings: readonly Finding[]): void {
-    counters.configurationsRefused += 1;
-    events.emit(() => ({ kind: "configuration-refused", source, findings }));
-  }
-
-  /** `source` names who is told about in events. */
-  function apply(source: string, read: () => readonly LayerUpdate[], how: ChangeOptions = {}): Applied {
-    let changes: readonly LayerChange[];
-    try {
-      checkRollout(how.rollout);
-      const updates = read();
-      if (authorities !== undefined) {
-        refuseForeign(
-          updates.flatMap(({ upsert }) => upsert),
-          authorities,
-        );
-      }
-      changes = layers.apply(updates);
-    } catch (error) {
-      if (error instanceof XdskitError) refused(source, error.findings);
-      throw error;
-    }
-    return { changes, revision: publish(changes, how) };
-  }
-
-  function publish(changes: readonly LayerChange[], { rollout }: ChangeOptions = {}): number {
-    if (changes.length === 0) return arrivals.revision;
-    counters.configurationsApplied += 1;
-    const revision = arrivals.begin(changes);
-    const count = (what: "upserted" | "removed") => changes.reduce((sum, change) => sum + change[what].length, 0);
-    events.emit(() => ({
-      kind: "configuration-applied",
-      layers: changes.map(({ layer }) => layer),
-      upserted: count("upserted"),
-      removed: count("removed"),
-    }));
-    publishing(changes, () => publication.publish(changes, rollout), rollout);
-    services.update();
-    return revision;
-  }
-
-  /** What `publish` tells the streams, workers are told with what became different. */
-  function publishing(changes: readonly LayerChange[], publish: () => void, rollout?: ChangeOptions["rollout"]): void {
-    pool?.changed(changes, rollout);
-    publish();
-    pool?.update();
-  }
-
-  async function addSource(source: Source): Promise<void> {
-    refuseIfClosed();
-    sources.push(source);
-    const { name } = source;
-    const release = publication.hold();
-    forgetFailure(name);
-    try {
-      await source.start({
-        apply: (updates) => apply(name, () => updates),
-        report(findings) {
-          if (findings.some(({ severity }) => severity === "error")) refused(name, findings);
-          else events.emit(() => ({ kind: "configuration-checked", source: name, findings }));
-        },
-      });
-    } catch (error) {
-      // Released, it would let the other sources' parts out as if they were all, and clients drop what this one would have had.
-      forgetFailure(name);
-      failed.set(name, release);
-      throw error;
-    }
-    publishing([], release);
-    services.update();
-  }
-
-  function forgetFailure(name: string): void {
-    publishing([], () => failed.get(name)?.());
-    failed.delete(name);
-  }
-
-  /** What a program sets after a source has failed says that it goes on without. */
-  function applyConfig(layer: LayerName, read: () => LayerUpdate, how?: ChangeOptions): ConfigArrival {
-    const { changes, revision } = apply(layer, () => [read()], how);
-    for (const name of failed.keys()) forgetFailure(name);
-    services.update();
-    return arrivals.of(revision, changes[0]);
-  }
+  const configuring = createConfiguring({
+    layers,
+    publication,
+    arrivals,
+    events,
+    counters,
+    authorities,
+    pool,
+    published: services.update,
+  });
 
   function refuseIfClosed(): void {
     if (closing !== undefined) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
@@ -312,7 +262,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     const closed = await Promise.allSettled([
       ...transportsClosed,
       // A source may hang, a transport may not: it keeps to the time by its contract.
-      ...sources.map((source) => Promise.race([source.close(), late])),
+      ...configuring.sources.map((source) => Promise.race([source.close(), late])),
     ]);
     clearTimeout(timer);
     // Not before: unary calls may still wait for a decision.
@@ -322,12 +272,12 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   const server: XdsServer = {
-    config: createConfig(config, applyConfig, (layer) => {
-      const change = layers.drop(layer);
-      return arrivals.of(publish(change === undefined ? [] : [change]), change);
-    }),
+    config: createConfig(config, configuring.apply, configuring.drop),
     types,
-    addSource,
+    async addSource(source) {
+      refuseIfClosed();
+      await configuring.addSource(source);
+    },
     listen: listeners.listen,
     listenOn: listeners.listenOn,
     pollOn: listeners.pollOn,
