@@ -11,8 +11,13 @@ export function createHolder(resources: number): { take(count: number, marker: n
   if (type === undefined) throw new Error("no clusters");
   const { typeUrl } = type;
   const client = createClientStream({
-    ...{ variant: "delta", api: "v3", types: resourceTypes, only: undefined },
-    ...{ node: new Uint8Array(), nodeOn: "first", check: () => [] },
+    variant: "delta",
+    api: "v3",
+    types: resourceTypes,
+    only: undefined,
+    node: new Uint8Array(),
+    nodeOn: "first",
+    check: () => [],
   });
   const answer = () => {
     let answers = 0;

@@ -10,14 +10,19 @@ import { xdskitCommand } from "./harness/xdskit.js";
 
 const ads = { ads: {}, resource_api_version: "V3" };
 const cluster = (name: string, altStatName: string): ResourceText => ({
-  ...{ "@type": typeUrl("envoy.config.cluster.v3.Cluster"), name, type: "EDS", alt_stat_name: altStatName },
+  "@type": typeUrl("envoy.config.cluster.v3.Cluster"),
+  name,
+  type: "EDS",
+  alt_stat_name: altStatName,
   eds_cluster_config: { eds_config: ads, service_name: `${name}-service` },
 });
 const assignment = (name: string): ResourceText => ({
-  ...{ "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"), cluster_name: `${name}-service` },
+  "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+  cluster_name: `${name}-service`,
 });
 const listener: ResourceText = {
-  ...{ "@type": typeUrl("envoy.config.listener.v3.Listener"), name: "l" },
+  "@type": typeUrl("envoy.config.listener.v3.Listener"),
+  name: "l",
   filter_chains: [
     {
       filters: [
@@ -25,7 +30,8 @@ const listener: ResourceText = {
           name: "http",
           typed_config: {
             "@type": typeUrl("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
-            ...{ stat_prefix: "l", rds: { route_config_name: "r", config_source: ads } },
+            stat_prefix: "l",
+            rds: { route_config_name: "r", config_source: ads },
           },
         },
       ],

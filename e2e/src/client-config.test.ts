@@ -32,7 +32,9 @@ const routes = (...clusters: readonly string[]): ResourceText => ({
 });
 const cluster = (name: string): ResourceText => ({
   ...url("envoy.config.cluster.v3.Cluster"),
-  ...{ name, type: "EDS", eds_cluster_config: { eds_config: { ads: {} } } },
+  name,
+  type: "EDS",
+  eds_cluster_config: { eds_config: { ads: {} } },
 });
 const assignment = (cluster_name: string, port_value: number): ResourceText => ({
   ...url("envoy.config.endpoint.v3.ClusterLoadAssignment"),

@@ -16,15 +16,19 @@ const urls = {
 };
 
 const cluster = (name: string, content: string, more: Record<string, unknown> = {}): ResourceText => ({
-  ...{ "@type": urls.cluster, name, alt_stat_name: content },
+  "@type": urls.cluster,
+  name,
+  alt_stat_name: content,
   ...more,
 });
 const assignment = (name: string, weight: number): ResourceText => ({
-  ...{ "@type": urls.endpoint, cluster_name: name },
+  "@type": urls.endpoint,
+  cluster_name: name,
   policy: { overprovisioning_factor: weight },
 });
 const route = (name: string, host: string): ResourceText => ({
-  ...{ "@type": urls.route, name },
+  "@type": urls.route,
+  name,
   virtual_hosts: [{ name: host, domains: ["*"] }],
 });
 

@@ -18,11 +18,13 @@ const names = ["a", "b", "c", "d"];
 /** All that is served at a moment: each name says which. */
 const filesOf = (moment: string, served: readonly string[]): Files => ({
   "clusters.json": served.map((name) => ({
-    ...{ "@type": typeUrl("envoy.config.cluster.v3.Cluster"), name },
+    "@type": typeUrl("envoy.config.cluster.v3.Cluster"),
+    name,
     alt_stat_name: moment,
   })),
   "endpoints.json": served.map((name) => ({
-    ...{ "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"), cluster_name: name },
+    "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+    cluster_name: name,
   })),
 });
 

@@ -108,7 +108,9 @@ test("what a gRPC client says of itself is what the server says of it", { timeou
   const server = await serve(scene, folder.path);
   const bootstrap = await writeGrpcBootstrap(scene, "go-1", server.grpc, "v3");
   const client = scene.start({
-    ...{ name: "go client", command: csds, args: ["xds:///greeter"] },
+    name: "go client",
+    command: csds,
+    args: ["xds:///greeter"],
     env: { GRPC_XDS_BOOTSTRAP: bootstrap },
   });
   const [, address = ""] = await client.line(/^listening on (\S+)$/);

@@ -122,11 +122,15 @@ test("secrets, extension configurations and runtime come from files, too", { tim
   const files = (value: string, { certificate, key }: Certificate): Files => ({
     "listeners.json": [
       listener({
-        ...{ name: "plain", port, routes },
+        name: "plain",
+        port,
+        routes,
         filters: [{ name: "swapped", config_discovery: { config_source: source, type_urls: [headerMutation] } }],
       }),
       listener({
-        ...{ name: "tls", port: tlsPort, routes },
+        name: "tls",
+        port: tlsPort,
+        routes,
         tls: { common_tls_context: { tls_certificate_sds_secret_configs: [{ name: "server/1", sds_config: source }] } },
       }),
     ],
@@ -157,7 +161,9 @@ test("secrets, extension configurations and runtime come from files, too", { tim
   await serve(scene, folder.path, { args: ["--to-files", out] });
   const fromFile = (file: string) => ({ path_config_source: { path: join(out, file) }, resource_api_version: "V3" });
   const { admin } = await startEnvoy(scene, {
-    ...{ path, server: "127.0.0.1:1", variant: "ads-sotw" },
+    path,
+    server: "127.0.0.1:1",
+    variant: "ads-sotw",
     bootstrap: {
       static_resources: {},
       dynamic_resources: { cds_config: fromFile("cluster.json"), lds_config: fromFile("listener.json") },

@@ -59,7 +59,9 @@ async function setStage(
   const ads = { api_type: "DELTA_GRPC", transport_api_version: "V3", ...grpc };
   const dynamic = { lds_config: props.source, ...(variant === "ads-delta" ? { ads_config: ads } : {}) };
   const { admin } = await startEnvoy(scene, {
-    ...{ path, server: address, variant },
+    path,
+    server: address,
+    variant,
     bootstrap: { dynamic_resources: dynamic },
   });
   const answer = async (headers: Readonly<Record<string, string>>): Promise<string> => {
@@ -237,11 +239,15 @@ for (const variant of variants) {
     const shelf = new Shelf();
     const scope = (key: string, lazy: boolean): ResourceText => ({
       "@type": typeUrl("envoy.config.route.v3.ScopedRouteConfiguration"),
-      ...{ name: key, route_configuration_name: key, on_demand: lazy, key: { fragments: [{ string_key: key }] } },
+      name: key,
+      route_configuration_name: key,
+      on_demand: lazy,
+      key: { fragments: [{ string_key: key }] },
     });
     const routes = (name: string): ResourceText => ({
       "@type": typeUrl("envoy.config.route.v3.RouteConfiguration"),
-      ...{ name, virtual_hosts: [answering("all", name)] },
+      name,
+      virtual_hosts: [answering("all", name)],
     });
     const stage = await setStage(t, variant, { types: ["rds"], supply: shelf.supply }, ({ port, source }) => [
       listener({

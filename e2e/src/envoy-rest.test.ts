@@ -36,7 +36,9 @@ test("Envoy's polls are answered by the change, not by the next poll, when both 
   const folder = await createConfigFolder(scene.directory, files({}));
   const server = await serve(scene, folder.path, { args: ["--rest-hold", "100s"] });
   const { admin } = await startEnvoy(scene, {
-    ...{ path, server: server.rest, variant: "rest" },
+    path,
+    server: server.rest,
+    variant: "rest",
     bootstrap: { dynamic_resources: { cds_config: source, lds_config: source } },
   });
 

@@ -59,7 +59,11 @@ for (const { variant, workers, names, args } of cases) {
     const server = await serve(scene, folder.path, { args: ["--settings", settings, "--workers", workers] });
     const start = (id: string, pair: readonly string[], onlyStart = false) =>
       startEnvoy(scene, {
-        ...{ path, server: variant === "rest" ? server.rest : server.grpc, variant, id, onlyStart },
+        path,
+        server: variant === "rest" ? server.rest : server.grpc,
+        variant,
+        id,
+        onlyStart,
         bootstrapArgs: ["--tls-ca", ca, ...args, ...pair],
       });
     const answers = (body: string) =>

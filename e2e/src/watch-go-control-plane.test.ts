@@ -9,7 +9,9 @@ import { eventually } from "./harness/wait.js";
 import { xdskitCommand } from "./harness/xdskit.js";
 
 const cluster = (name: string, content: string, more: Record<string, unknown> = {}): ResourceText => ({
-  ...{ "@type": typeUrl("envoy.config.cluster.v3.Cluster"), name, alt_stat_name: content },
+  "@type": typeUrl("envoy.config.cluster.v3.Cluster"),
+  name,
+  alt_stat_name: content,
   ...more,
 });
 

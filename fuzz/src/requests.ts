@@ -71,8 +71,13 @@ const sotw = fc
 const versions = fc.dictionary(resourceName, nonce, { maxKeys: 5, noNullPrototype: true });
 const delta = fc
   .record({
-    ...{ node, typeUrl, responseNonce: nonce, errorDetail },
-    ...{ resourceNamesSubscribe: names, resourceNamesUnsubscribe: names, initialResourceVersions: versions },
+    node,
+    typeUrl,
+    responseNonce: nonce,
+    errorDetail,
+    resourceNamesSubscribe: names,
+    resourceNamesUnsubscribe: names,
+    initialResourceVersions: versions,
   })
   .map((fields) => toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, fields)));
 

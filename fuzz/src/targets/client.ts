@@ -103,14 +103,18 @@ const whole = {
   sotw: toBinary(
     DiscoveryResponseSchema,
     create(DiscoveryResponseSchema, {
-      ...{ typeUrl: urlsOf("cluster")[0] ?? "", versionInfo: "1", nonce: "1" },
+      typeUrl: urlsOf("cluster")[0] ?? "",
+      versionInfo: "1",
+      nonce: "1",
       resources: samples.slice(0, 2).map((resource) => encodedAs(resource, "v3")),
     }),
   ),
   delta: toBinary(
     DeltaDiscoveryResponseSchema,
     create(DeltaDiscoveryResponseSchema, {
-      ...{ typeUrl: urlsOf("cluster")[0] ?? "", systemVersionInfo: "1", nonce: "1" },
+      typeUrl: urlsOf("cluster")[0] ?? "",
+      systemVersionInfo: "1",
+      nonce: "1",
       resources: samples
         .slice(0, 2)
         .map((resource) => ({ name: resource.name, version: "1", resource: encodedAs(resource, "v3") })),
@@ -184,7 +188,14 @@ function live({ variant, api, only, steps }: Life, seen: { update: number; rejec
   const type = only === undefined ? undefined : resourceTypes.find(only);
   const node = new Uint8Array();
   const machine = createClientStream({
-    ...{ variant, api, types: resourceTypes, only: type, node, nodeOn: "first", check, limits },
+    variant,
+    api,
+    types: resourceTypes,
+    only: type,
+    node,
+    nodeOn: "first",
+    check,
+    limits,
   });
   let now = 0;
   let owed = 0;

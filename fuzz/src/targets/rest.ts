@@ -105,9 +105,12 @@ const poll: fc.Arbitrary<HostilePoll> = fc
     fc.constantFrom("application/json", "text/plain", ";", "application/json; charset=latin1"),
   )
   .map(([method, to, { body, encoding }, accept, contentType]) => ({
-    ...{ method, path: to, body },
+    method,
+    path: to,
+    body,
     headers: {
-      ...{ "accept-encoding": accept, "content-type": contentType },
+      "accept-encoding": accept,
+      "content-type": contentType,
       ...(encoding === undefined ? {} : { "content-encoding": encoding }),
     },
   }));

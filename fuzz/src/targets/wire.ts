@@ -161,22 +161,26 @@ const call: fc.Arbitrary<HostileCall> = fc.oneof(
   fc.record({
     method: fc.constantFrom(...reports),
     requests: fc.array(reported, { minLength: 1, maxLength: 5 }),
-    ...{ leave, frame },
+    leave,
+    frame,
   }),
   fc.record({
     method: fc.constant(`${discovery}/StreamAggregatedResources`),
     requests: fc.array(requestBytes("sotw"), { maxLength: 4 }),
-    ...{ leave, frame },
+    leave,
+    frame,
   }),
   fc.record({
     method: fc.constant(`${discovery}/DeltaAggregatedResources`),
     requests: fc.array(requestBytes("delta"), { maxLength: 4 }),
-    ...{ leave, frame },
+    leave,
+    frame,
   }),
   fc.record({
     method: fc.constantFrom(`${status}/StreamClientStatus`, `${status}/FetchClientStatus`),
     requests: fc.array(asked, { minLength: 1, maxLength: 3 }),
-    ...{ leave, frame },
+    leave,
+    frame,
   }),
   fc.record({
     method: fc.constantFrom(
@@ -190,7 +194,8 @@ const call: fc.Arbitrary<HostileCall> = fc.oneof(
       minLength: 1,
       maxLength: 2,
     }),
-    ...{ leave, frame },
+    leave,
+    frame,
   }),
   // Who watches half-closes and stays.
   fc.record({

@@ -24,7 +24,9 @@ describe("a thousand resources that are watched", () => {
         let read = 0;
         const client = createClientWith(
           {
-            ...{ servers: ["here"], node: { id: "me" }, validate: false },
+            servers: ["here"],
+            node: { id: "me" },
+            validate: false,
             checks: {
               cluster() {
                 read += 1;

@@ -31,7 +31,10 @@ export function clientNode(node: NodeSettings | Message): Node {
   }
   const { id, cluster, locality, metadata, clientFeatures = [] } = node;
   return create(NodeSchema, {
-    ...{ id, cluster, locality, ...agent },
+    id,
+    cluster,
+    locality,
+    ...agent,
     metadata: metadata as JsonObject | undefined,
     clientFeatures: [...new Set([...features, ...clientFeatures])],
   });

@@ -44,7 +44,11 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   const events = createClientEvents();
   const node = clientNode(options.node);
   const context: UpstreamContext = {
-    ...{ types, registry, limits, clock, random },
+    types,
+    registry,
+    limits,
+    clock,
+    random,
     node: toBinary(NodeSchema, node),
     nodeOn: options.nodeOn ?? "first",
     check: clientChecks(options, types, registry),
@@ -147,7 +151,9 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   const listenerType = types.byTypeUrl(`${typeUrlPrefix}${ListenerSchema.typeName}`)?.type;
   const typed = { watch: watch as XdsClient["watch"] };
   const watchConfig = createWatchConfig({
-    ...{ client: typed, registry, counted },
+    client: typed,
+    registry,
+    counted,
     failed: (error) => {
       if (listenerType !== undefined) events.emit(() => ({ kind: "watcher-failed", type: listenerType, error }));
     },

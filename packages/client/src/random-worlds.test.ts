@@ -73,7 +73,10 @@ async function play(seed: number, variant: Variant, aggregated: boolean): Promis
   const [first, second] = [new Place(), new Place()];
   const client = createClientWith(
     {
-      ...{ servers: ["first", "second"], node: { id: "me" }, validate: false, absentAfterMs: 100 },
+      servers: ["first", "second"],
+      node: { id: "me" },
+      validate: false,
+      absentAfterMs: 100,
       backoff: { firstMs: 2, mostMs: 8 },
       random,
     },

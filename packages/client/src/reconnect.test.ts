@@ -82,7 +82,10 @@ describe("a client of a server that goes and comes", () => {
     const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });
     server.config.set([cluster("a", "x".repeat(100_000)), cluster("b")]);
     const client = createClient({
-      ...{ servers: [address], node: { id: "me" }, backoff, limits: { responseBytes: 50_000 } },
+      servers: [address],
+      node: { id: "me" },
+      backoff,
+      limits: { responseBytes: 50_000 },
     });
     try {
       await assert.rejects(client.get("cluster", "a"), /larger than max|exceeds|RESOURCE_EXHAUSTED|code 8/i);

@@ -61,8 +61,11 @@ export interface Stage {
 
 /** Nothing is held back. */
 export const wholeStage: Stage = {
-  ...{ targets: new Map(), retained: new Map(), heldBack: new Map() },
-  ...{ waits: [], awaited: new Set() },
+  targets: new Map(),
+  retained: new Map(),
+  heldBack: new Map(),
+  waits: [],
+  awaited: new Set(),
 };
 
 /**

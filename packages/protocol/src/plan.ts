@@ -82,8 +82,15 @@ class IdealSubscriber {
     const { type, draining } = this;
     const known = type.emptyFirstRequest === "wildcard" ? [this.#set] : undefined;
     return {
-      ...{ type, held: this.#set, used: new Set([this.#set]), draining: new Set(draining), known },
-      ...{ instead: rejectedNothing, isFirst: false, isEstablished: true, isTaken: undefined },
+      type,
+      held: this.#set,
+      used: new Set([this.#set]),
+      draining: new Set(draining),
+      known,
+      instead: rejectedNothing,
+      isFirst: false,
+      isEstablished: true,
+      isTaken: undefined,
     };
   }
 

@@ -61,7 +61,11 @@ function play(seed: number, { variant, type, manner, wildcard }: Play): void {
   const random = createRandom(seed);
   const whole = variant === "sotw" && type === "cluster";
   const stream = createStream({
-    ...{ variant, api: "v3", types: resourceTypes, only: undefined, defaultNode: undefined },
+    variant,
+    api: "v3",
+    types: resourceTypes,
+    only: undefined,
+    defaultNode: undefined,
     limits: defaultStreamLimits,
   });
   const saysGone = variant === "delta" || whole;

@@ -24,7 +24,10 @@ function resource(index: number): object {
   if (index % 2 === 0) {
     return {
       "@type": url("cluster.v3.Cluster"),
-      ...{ name, type: "EDS", connect_timeout: "1s", lb_policy: "LEAST_REQUEST" },
+      name,
+      type: "EDS",
+      connect_timeout: "1s",
+      lb_policy: "LEAST_REQUEST",
       eds_cluster_config: { eds_config: { ads: {}, resource_api_version: "V3" } },
     };
   }

@@ -96,7 +96,13 @@ function createPoller(transport: MemoryPollTransport, address: string, group: st
     if (client === undefined) connect();
   }
   return {
-    ...{ kind: "rest", group, id, held, wanted, resume, leave: pause },
+    kind: "rest",
+    group,
+    id,
+    held,
+    wanted,
+    resume,
+    leave: pause,
     reopen() {
       versions.cluster = "";
       versions.endpoint = "";
@@ -166,7 +172,12 @@ function createHolder(
     }
   }
   return {
-    ...{ kind, group, id, held, wanted, reopen },
+    kind,
+    group,
+    id,
+    held,
+    wanted,
+    reopen,
     togglePause() {
       if (paused) stream?.resume();
       else stream?.pause();

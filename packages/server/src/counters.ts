@@ -81,8 +81,14 @@ export function createCounters(): Counters {
       row(fetches, `${api} ${typeUrl}`, () => ({ typeUrl, type: name, api, calls: 0 })),
     poll: ({ typeUrl, name }, api) =>
       row(polls, `${api} ${typeUrl}`, () => ({
-        ...{ typeUrl, type: name, api },
-        ...{ held: 0, polls: 0, requestBytes: 0, answered: 0, notModified: 0 },
+        typeUrl,
+        type: name,
+        api,
+        held: 0,
+        polls: 0,
+        requestBytes: 0,
+        answered: 0,
+        notModified: 0,
       })),
     refusePoll: (status) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
     refuse: (code) => void refused.set(code, (refused.get(code) ?? 0) + 1),

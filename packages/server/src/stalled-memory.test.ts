@@ -30,7 +30,8 @@ function watched(): { readonly transport: Transport; aliveBytes(): number; sentB
         address,
         (connection) =>
           accept({
-            ...{ method: connection.method, peer: connection.peer },
+            method: connection.method,
+            peer: connection.peer,
             end: (code, message) => connection.end(code, message),
             send(body, tail, again) {
               if (!known.has(body)) {

@@ -54,12 +54,19 @@ const endpoint = () => ({
 const patterns: readonly (() => object)[] = [
   () => ({
     "@type": url("config.cluster.v3.Cluster"),
-    ...{ alt_stat_name: name(), name: name(), type: "EDS", connect_timeout: "1s" },
+    alt_stat_name: name(),
+    name: name(),
+    type: "EDS",
+    connect_timeout: "1s",
     eds_cluster_config: { eds_config: { ads: {} } },
   }),
   () => ({
     "@type": url("config.cluster.v3.Cluster"),
-    ...{ name: name(), type: "EDS", lb_policy: "RANDOM", connect_timeout: "1s", alt_stat_name: name() },
+    name: name(),
+    type: "EDS",
+    lb_policy: "RANDOM",
+    connect_timeout: "1s",
+    alt_stat_name: name(),
     eds_cluster_config: { service_name: "a", eds_config: { ads: {} } },
   }),
   () => ({
@@ -80,7 +87,9 @@ const patterns: readonly (() => object)[] = [
   }),
   () => ({
     "@type": url("config.route.v3.ScopedRouteConfiguration"),
-    ...{ key: { fragments: [{ string_key: "k" }] }, route_configuration_name: name(), name: name() },
+    key: { fragments: [{ string_key: "k" }] },
+    route_configuration_name: name(),
+    name: name(),
   }),
   () => ({
     "@type": url("config.listener.v3.Listener"),

@@ -25,7 +25,9 @@ const at = (path: string) => ({ pathConfigSource: { path }, resourceApiVersion: 
 test("a cluster's endpoints come from a file, whatever source it names, but for files", () => {
   const cluster = (name: string, edsConfig: object, serviceName = "") => ({
     "@type": url("config.cluster.v3.Cluster"),
-    ...{ name, type: "EDS", edsClusterConfig: { edsConfig, ...(serviceName === "" ? {} : { serviceName }) } },
+    name,
+    type: "EDS",
+    edsClusterConfig: { edsConfig, ...(serviceName === "" ? {} : { serviceName }) },
   });
   const server = { apiConfigSource: { apiType: "GRPC", grpcServices: [{ envoyGrpc: { clusterName: "xds" } }] } };
   const sourceOf = (resource: object) => moved(resource).edsClusterConfig.edsConfig;
@@ -41,7 +43,8 @@ test("a cluster's endpoints come from a file, whatever source it names, but for 
 test("so do routes, secrets and extensions, inside of what holds them", () => {
   const tls = url("extensions.transport_sockets.tls.v3.DownstreamTlsContext");
   const listener = moved({
-    ...{ "@type": url("config.listener.v3.Listener"), name: "in" },
+    "@type": url("config.listener.v3.Listener"),
+    name: "in",
     address: { socketAddress: { address: "127.0.0.1", portValue: 1 } },
     filterChains: [
       {
@@ -50,7 +53,8 @@ test("so do routes, secrets and extensions, inside of what holds them", () => {
             name: "hcm",
             typedConfig: {
               "@type": url("extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
-              ...{ statPrefix: "in", rds: { routeConfigName: "r", configSource: { ads: {} } } },
+              statPrefix: "in",
+              rds: { routeConfigName: "r", configSource: { ads: {} } },
               httpFilters: [{ name: "f", configDiscovery: { configSource: { ads: {} }, typeUrls: [tls] } }],
             },
           },

@@ -68,8 +68,13 @@ describe("Envoy's bootstrap", () => {
       kind: "envoy",
       servers: [
         {
-          ...{ kind: "grpc", address: "unix:./etc/proxy/XDS", tls: undefined, headers: { "x-team": "one" } },
-          ...{ variant: "delta", aggregated: true, api: "v3" },
+          kind: "grpc",
+          address: "unix:./etc/proxy/XDS",
+          tls: undefined,
+          headers: { "x-team": "one" },
+          variant: "delta",
+          aggregated: true,
+          api: "v3",
         },
       ],
       authorities: {},

@@ -76,7 +76,10 @@ describe("gRPC's bootstrap", () => {
       options.servers?.map((server) => typeof server === "object" && { ...server }),
       [
         {
-          ...{ kind: "grpc", address: "unix:///etc/istio/proxy/XDS", tls: undefined, tokenFile: undefined },
+          kind: "grpc",
+          address: "unix:///etc/istio/proxy/XDS",
+          tls: undefined,
+          tokenFile: undefined,
           ...{
             variant: "sotw",
             aggregated: true,

@@ -34,7 +34,10 @@ export class Leaves {
   private readonly client: Pick<XdsClient, "watch">;
   private readonly changed: (leaf: Leaf, what: "state" | "ambient") => Promise<void>;
   private readonly leaves: { readonly [Type in LeafType]: Map<ResourceName, Watched> } = {
-    ...{ listener: new Map(), route: new Map(), cluster: new Map(), endpoint: new Map() },
+    listener: new Map(),
+    route: new Map(),
+    cluster: new Map(),
+    endpoint: new Map(),
   };
   private readonly troubled = new Set<Leaf>();
 

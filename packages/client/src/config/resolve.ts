@@ -85,8 +85,16 @@ function routesOf(
   const { clusters, plugins, clusterHeaders } = needs.ofRoutes(configuration, virtualHost);
   const hasOnDemandHosts = configuration.vhds !== undefined;
   return {
-    ...{ kind: "routes", usedBy, name, resource, configuration, virtualHost },
-    ...{ clusters, plugins, clusterHeaders, hasOnDemandHosts },
+    kind: "routes",
+    usedBy,
+    name,
+    resource,
+    configuration,
+    virtualHost,
+    clusters,
+    plugins,
+    clusterHeaders,
+    hasOnDemandHosts,
   };
 }
 

@@ -87,7 +87,8 @@ describe("credentials of a gRPC server", () => {
     for (const one of [plain, tls, mutual]) one?.close();
   });
   const settings = (port: number, more: Partial<GrpcServerSettings> = {}): GrpcServerSettings => ({
-    ...{ kind: "grpc", address: `127.0.0.1:${port}` },
+    kind: "grpc",
+    address: `127.0.0.1:${port}`,
     ...more,
   });
   const askWith = (port: number, more: Partial<GrpcServerSettings>) =>

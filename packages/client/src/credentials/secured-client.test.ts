@@ -97,7 +97,8 @@ for (const kind of ["grpc", "rest"] as const) {
         : { kind, url: front.rest, tls, refreshDelayMs: 50, requestTimeoutMs: 20_000 };
     const clientOf = (front: Front, tls: TlsSettings) =>
       createClient({
-        ...{ servers: [settingsOf(front, tls)], node: { id: "me" } },
+        servers: [settingsOf(front, tls)],
+        node: { id: "me" },
         backoff: { firstMs: 50, mostMs: 50 },
       });
 

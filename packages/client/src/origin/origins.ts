@@ -40,7 +40,10 @@ export function createOrigins(
     const known = all.get(key);
     if (known !== undefined) return known;
     const origin = createOrigin({
-      ...{ clock: context.clock, watcherMs: context.limits.watcherMs, emit, isEager: options.fallback === "when-away" },
+      clock: context.clock,
+      watcherMs: context.limits.watcherMs,
+      emit,
+      isEager: options.fallback === "when-away",
       servers: settings.length,
       make(place, sink) {
         const server = settings[place];

@@ -66,7 +66,10 @@ function* typeEntries(
     const rejection = status.rejection(name);
     for (const each of [name, ...resource.aliases]) told.add(canonicalName(each));
     yield {
-      ...{ typeUrl, name, versionInfo: version, lastUpdated: at === undefined ? undefined : dateOf(at) },
+      typeUrl,
+      name,
+      versionInfo: version,
+      lastUpdated: at === undefined ? undefined : dateOf(at),
       xdsConfig: contents && contentOf(resource, contents),
       clientStatus: rejection === undefined ? ClientResourceStatus.ACKED : ClientResourceStatus.NACKED,
       errorState: errorOf(rejection),

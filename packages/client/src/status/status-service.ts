@@ -113,8 +113,12 @@ export function createStatusService(
 const asIs = (bytes: Buffer): Buffer => bytes;
 const method = (name: string, isStream: boolean) => ({
   path: `/envoy.service.status.v3.ClientStatusDiscoveryService/${name}`,
-  ...{ requestStream: isStream, responseStream: isStream },
-  ...{ requestSerialize: asIs, requestDeserialize: asIs, responseSerialize: asIs, responseDeserialize: asIs },
+  requestStream: isStream,
+  responseStream: isStream,
+  requestSerialize: asIs,
+  requestDeserialize: asIs,
+  responseSerialize: asIs,
+  responseDeserialize: asIs,
 });
 const definition: ServiceDefinition = {
   FetchClientStatus: method("FetchClientStatus", false),

@@ -75,7 +75,8 @@ export function host(name: string, domains: readonly string[], ...clusters: read
 /** A cluster of EDS; `service` names its load assignment if the cluster's name does not. */
 export function edsCluster(name: string, service = "", altStatName = ""): Cluster {
   return create(ClusterSchema, {
-    ...{ name, altStatName },
+    name,
+    altStatName,
     clusterDiscoveryType: { case: "type", value: Cluster_DiscoveryType.EDS },
     edsClusterConfig: { edsConfig: ads, serviceName: service },
   });

@@ -41,7 +41,9 @@ export async function odd(
     await server.close();
   });
   return {
-    ...{ server, client, events },
+    server,
+    client,
+    events,
     async stream() {
       const stream = await server.nextStream();
       await stream.next();

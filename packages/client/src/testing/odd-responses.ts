@@ -50,7 +50,11 @@ export function responseBytes(variant: Variant, response: OddResponse): Uint8Arr
   return toBinary(
     DeltaDiscoveryResponseSchema,
     create(DeltaDiscoveryResponseSchema, {
-      ...{ typeUrl, systemVersionInfo: version, nonce, resources, removedResources: [...removed] },
+      typeUrl,
+      systemVersionInfo: version,
+      nonce,
+      resources,
+      removedResources: [...removed],
     }),
   );
 }

@@ -133,7 +133,13 @@ function oddStream(number: number, stream: ServerHttp2Stream, headers: IncomingH
     stream.end();
   };
   return {
-    ...{ number, path, variant, headers, requests, write, end },
+    number,
+    path,
+    variant,
+    headers,
+    requests,
+    write,
+    end,
     get isOpen() {
       return isOpen();
     },
@@ -166,15 +172,26 @@ function read(variant: Variant, bytes: Uint8Array): OddRequest {
       bytes,
     );
     return {
-      ...{ typeUrl, nonce: responseNonce, version: versionInfo, names: resourceNames, unsubscribe: [], initial: {} },
-      ...{ error: errorDetail?.message ?? "", node },
+      typeUrl,
+      nonce: responseNonce,
+      version: versionInfo,
+      names: resourceNames,
+      unsubscribe: [],
+      initial: {},
+      error: errorDetail?.message ?? "",
+      node,
     };
   }
   const request = fromBinary(DeltaDiscoveryRequestSchema, bytes);
   return {
-    ...{ typeUrl: request.typeUrl, nonce: request.responseNonce, version: "", names: request.resourceNamesSubscribe },
-    ...{ unsubscribe: request.resourceNamesUnsubscribe, initial: request.initialResourceVersions },
-    ...{ error: request.errorDetail?.message ?? "", node: request.node },
+    typeUrl: request.typeUrl,
+    nonce: request.responseNonce,
+    version: "",
+    names: request.resourceNamesSubscribe,
+    unsubscribe: request.resourceNamesUnsubscribe,
+    initial: request.initialResourceVersions,
+    error: request.errorDetail?.message ?? "",
+    node: request.node,
   };
 }
 

@@ -62,7 +62,10 @@ export function scriptedTransport(now: () => number): ScriptedTransport {
         handler.ended(code, message);
       };
       streams.push({
-        ...{ method, log, received, ended },
+        method,
+        log,
+        received,
+        ended,
         at: now(),
         opened: () => handler.opened(),
         respond: (nonce, ...names) => received(deltaResponse(nonce, names)),

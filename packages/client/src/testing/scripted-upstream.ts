@@ -44,14 +44,19 @@ export function scriptedUpstreams(): { readonly create: CreateUpstream; of(serve
       };
       let isClosed = false;
       made.push({
-        ...{ server, sink, log, wanted },
+        server,
+        sink,
+        log,
+        wanted,
         answer(type, { upserted = [], removed = [], absent = [] }) {
           sink.responded(type);
           for (const resource of upserted) heldOf(type).set(resource.name, resource);
           for (const name of removed) heldOf(type).delete(name);
           for (const name of absent) absences.add(`${type.name} ${name}`);
           const update: ResourceUpdate = {
-            ...{ type, upserted, failing: [] },
+            type,
+            upserted,
+            failing: [],
             removed: removed.map((name) => ({ name, reason: "removed" })),
             absent: absent.map((name) => ({ name, reason: "told", error: undefined })),
           };
@@ -86,7 +91,10 @@ export function scriptedUpstreams(): { readonly create: CreateUpstream; of(serve
               .filter((each) => each.startsWith(`${type.name} `))
               .map((each) => each.slice(type.name.length + 1));
             return {
-              ...{ type, version: undefined, resources: held, wildcard: asked.includes("*") },
+              type,
+              version: undefined,
+              resources: held,
+              wildcard: asked.includes("*"),
               names: asked.filter((name) => name !== "*"),
               states: (name) =>
                 held.has(name) ? "held" : absences.has(`${type.name} ${name}`) ? "absent" : "requested",

@@ -17,7 +17,13 @@ const node = new Uint8Array();
 
 function streamWith(options: Partial<ClientStreamOptions> = {}): ClientStream {
   return createClientStream({
-    ...{ variant: "sotw", api: "v3", types: resourceTypes, only: undefined, node, nodeOn: "first", check: () => [] },
+    variant: "sotw",
+    api: "v3",
+    types: resourceTypes,
+    only: undefined,
+    node,
+    nodeOn: "first",
+    check: () => [],
     ...options,
   });
 }

@@ -240,8 +240,17 @@ export class ClientType {
     const { resourcesPerType } = limits;
     const held = this.#held;
     const taking = {
-      ...{ type, options, resourcesPerType, wanted, held, draft, sent, named, now },
-      ...{ rejections: this.#rejections, stream: stream() },
+      type,
+      options,
+      resourcesPerType,
+      wanted,
+      held,
+      draft,
+      sent,
+      named,
+      now,
+      rejections: this.#rejections,
+      stream: stream(),
     };
     const isPartial = this.#isPartial(sent, named);
     if (type.fullState && options.variant === "sotw" && !isPartial) takeFullState(taking, this.#known);

@@ -55,12 +55,20 @@ describe("readLoadStatsRequest", () => {
     const none = { intervalMs: 0, dropped: 0, droppedByCategory: [], localities: [] };
     assert.deepEqual(clusters, [
       {
-        ...{ cluster: "web", service: "service", intervalMs: 10_003, dropped: 7 },
+        cluster: "web",
+        service: "service",
+        intervalMs: 10_003,
+        dropped: 7,
         droppedByCategory: [{ category: "throttle", count: 5 }],
         localities: [
           {
             locality: { region: "r", zone: "z", subZone: "s" },
-            ...{ priority: 1, successful: 1, inProgress: 2, errors: 3, issued: 2 ** 40, endpoints: [] },
+            priority: 1,
+            successful: 1,
+            inProgress: 2,
+            errors: 3,
+            issued: 2 ** 40,
+            endpoints: [],
             metrics: [
               { name: "m", requests: 4, total: -1.5 },
               { name: "mem_utilization", requests: 8, total: 0.25 },

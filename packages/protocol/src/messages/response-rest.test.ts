@@ -23,8 +23,11 @@ const resources = fc.array(resource, { maxLength: 6 }).map((list) =>
 );
 const errors = fc.array(fc.record({ name, code: fc.nat(20), message: name }), { maxLength: 3 });
 const head = fc.record({
-  ...{ typeUrl: fc.constant(typeUrl), api: fc.constantFrom("v2" as const, "v3" as const), version: name },
-  ...{ ttl: fc.boolean(), variants: fc.boolean() },
+  typeUrl: fc.constant(typeUrl),
+  api: fc.constantFrom("v2" as const, "v3" as const),
+  version: name,
+  ttl: fc.boolean(),
+  variants: fc.boolean(),
 });
 const fraction = fc.double({ min: 0, max: 1, noNaN: true });
 
@@ -49,7 +52,12 @@ test("what follows an offset of a SotW response is what is there in the whole of
 test("what follows an offset of a delta response is what is there in the whole of it", () => {
   const names = fc.array(name, { maxLength: 4 });
   const content = fc.record({
-    ...{ resources, heartbeats: resources, removedVariants: resources, removed: names, unresolved: names, errors },
+    resources,
+    heartbeats: resources,
+    removedVariants: resources,
+    removed: names,
+    unresolved: names,
+    errors,
   });
   fc.assert(
     fc.property(head, content, fraction, (head, content, where) =>

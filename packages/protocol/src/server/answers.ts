@@ -38,8 +38,16 @@ export function answered(
   // Logs, events and pages show it.
   const message = redactErrorText(error.message);
   const rejection: Rejection = {
-    ...{ version, nonce, code, message, at: now, blamed: blame?.names, usesRest: blame?.usesRest ?? false },
-    ...{ before: subscriber.acked, after: sent.set, carried },
+    version,
+    nonce,
+    code,
+    message,
+    at: now,
+    blamed: blame?.names,
+    usesRest: blame?.usesRest ?? false,
+    before: subscriber.acked,
+    after: sent.set,
+    carried,
   };
   if (!sent.isHeartbeat) reject(subscriber, sent, rejection);
   // It says nothing about contents that it has not said before.

@@ -81,7 +81,13 @@ function nextSeparator(text: string, separator: string, from: number, name: stri
 }
 
 const escapes: Readonly<Record<string, string>> = {
-  ...{ a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" },
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
 };
 const escaped = /\\(?:x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([^xuU]))/y;
 const plain = /[^"\\]+/y;

@@ -15,7 +15,11 @@ const types = Object.keys(asked) as readonly Type[];
 
 function createClient(variant: Variant) {
   const stream = createStream({
-    ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+    variant,
+    api: "v3",
+    types: resourceTypes,
+    limits: defaultStreamLimits,
+    defaultNode: undefined,
     only: undefined,
   });
   const ordering = new Ordering();

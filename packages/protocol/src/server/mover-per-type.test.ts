@@ -18,7 +18,11 @@ function createNode(variant: Variant) {
   const ordering = new Ordering();
   const streams = types.map((type) => {
     const stream = createStream({
-      ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+      variant,
+      api: "v3",
+      types: resourceTypes,
+      limits: defaultStreamLimits,
+      defaultNode: undefined,
       only: typeOf(type),
     });
     const request = (more: Partial<Request>) => {

@@ -14,7 +14,11 @@ const asked = { cluster: [], endpoint: names } as const;
 /** `repeatsNode`: it says who it is with every request, as Envoy does. */
 function client(variant: Variant, repeatsNode = false) {
   const stream = createStream({
-    ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+    variant,
+    api: "v3",
+    types: resourceTypes,
+    limits: defaultStreamLimits,
+    defaultNode: undefined,
     only: undefined,
   });
   const ordering = new Ordering();

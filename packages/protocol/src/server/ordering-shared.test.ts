@@ -28,7 +28,11 @@ function createNode(types: readonly string[], first: Snapshot) {
   const streams = new Map(types.map((type) => [type, streamFor(type)]));
   function streamFor(type: string): Stream {
     return createStream({
-      ...{ variant: "delta", api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+      variant: "delta",
+      api: "v3",
+      types: resourceTypes,
+      limits: defaultStreamLimits,
+      defaultNode: undefined,
       only: typeOf(wordOf(type)),
       progressed: () => woken.add(type),
     });

@@ -66,8 +66,14 @@ export class Recording {
     if (way.legs >= mostLegs) return undefined;
     way.legs += 1;
     const leg: Leg = {
-      ...{ steps: this.#steps, shifts, stage: this.#stage, open, isFree: this.#isFree },
-      ...{ to, next: new Map(), way },
+      steps: this.#steps,
+      shifts,
+      stage: this.#stage,
+      open,
+      isFree: this.#isFree,
+      to,
+      next: new Map(),
+      way,
     };
     if (this.#start.kind === "answers") this.#start.after.next.set(this.#start.answers, leg);
     else rememberMove(this.#start.place, this.to, leg);

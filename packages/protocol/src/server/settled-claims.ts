@@ -94,6 +94,9 @@ function decide(
 
 /** What is known of a resource that only a client has. */
 const noContent: Omit<Resource, "type" | "name" | "key" | "version"> = {
-  ...{ body: new Uint8Array(), aliases: [], references: [] },
-  ...{ variant: undefined, ttl: undefined },
+  body: new Uint8Array(),
+  aliases: [],
+  references: [],
+  variant: undefined,
+  ttl: undefined,
 };

@@ -30,8 +30,12 @@ function variantsFor(...values: readonly string[]): Snapshot {
 /** What a client of all clusters with this value of the parameter `env` is sent: each cluster's own value, and whether its TTL is told. */
 function ask(snapshot: Snapshot, env: string, clientFeatures: string[]): readonly string[] {
   const stream = createStream({
-    ...{ variant: "sotw", api: "v3", types: resourceTypes, only: undefined },
-    ...{ limits: defaultStreamLimits, defaultNode: undefined },
+    variant: "sotw",
+    api: "v3",
+    types: resourceTypes,
+    only: undefined,
+    limits: defaultStreamLimits,
+    defaultNode: undefined,
   });
   const resourceLocators = [{ name: "*", dynamicParameters: { env } }];
   const request = create(DiscoveryRequestSchema, { node: { id: "n", clientFeatures }, typeUrl, resourceLocators });

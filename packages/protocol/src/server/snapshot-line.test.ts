@@ -34,7 +34,11 @@ function createNode(line: SnapshotLine, ordering: Ordering | undefined = new Ord
   return {
     open(type: "cluster" | "endpoint") {
       const stream = createStream({
-        ...{ variant: "delta", api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+        variant: "delta",
+        api: "v3",
+        types: resourceTypes,
+        limits: defaultStreamLimits,
+        defaultNode: undefined,
         only: typeOf(type),
       });
       const request = (more: Partial<Request>) => {

@@ -33,7 +33,10 @@ export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined
   const { type, api, subscription, lastSent, held, acked, ackedLast, rejection } = subscriber;
   const outstanding = onTheirWay(subscriber);
   return {
-    ...{ type, api, subscription, wanted },
+    type,
+    api,
+    subscription,
+    wanted,
     sent: lastSent && { version: lastSent.version, at: lastSent.at, set: held },
     acknowledged: acked && { version: versionOf(subscriber, acked), at: ackedLast?.at, set: acked },
     rejected: rejection,

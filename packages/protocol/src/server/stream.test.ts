@@ -364,7 +364,9 @@ test("names of a stream are bounded in their length too, however they come (rule
       bytes: toBinary(
         DeltaDiscoveryRequestSchema,
         create(DeltaDiscoveryRequestSchema, {
-          ...{ typeUrl: clusterUrl, resourceNamesSubscribe: [long(index)], resourceNamesUnsubscribe: [long(index)] },
+          typeUrl: clusterUrl,
+          resourceNamesSubscribe: [long(index)],
+          resourceNamesUnsubscribe: [long(index)],
         }),
       ),
     });

@@ -16,7 +16,9 @@ test("of clients that write their names in ever another order few acknowledgemen
   const set = NameSet.of(names);
   const written = (from: number) => ({
     bytes: encodeRequest("sotw", {
-      ...{ typeUrl: urlOf("endpoint", "v3"), version, nonce },
+      typeUrl: urlOf("endpoint", "v3"),
+      version,
+      nonce,
       names: [...names.slice(from), ...names.slice(0, from)],
     }),
     node: undefined,

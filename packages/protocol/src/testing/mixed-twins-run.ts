@@ -103,7 +103,11 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
     const woken: Twin["woken"] = [false, false];
     const make = (which: 0 | 1) =>
       createStream({
-        ...{ variant, api, types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+        variant,
+        api,
+        types: resourceTypes,
+        limits: defaultStreamLimits,
+        defaultNode: undefined,
         only: key === "ads" ? undefined : typeOf(key),
         progressed: () => {
           woken[which] = true;
@@ -111,7 +115,13 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
       });
     const asked = key === "ads" ? types : [key];
     const twin: Twin = {
-      ...{ kind, ends: [make(0), make(1)], woken, types: asked, subscribed: new Map(), open: [], last: undefined },
+      kind,
+      ends: [make(0), make(1)],
+      woken,
+      types: asked,
+      subscribed: new Map(),
+      open: [],
+      last: undefined,
     };
     say(`  open ${index} ${key}`);
     pair.streams.set(key, twin);
@@ -159,7 +169,9 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
 
   function give({ index, orders }: Pair, twin: Twin): void {
     both(twin, (which) => ({
-      ...{ kind: "snapshot", snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot, ttl },
+      kind: "snapshot",
+      snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot,
+      ttl,
       ordering: orders[which],
       line: which === 0 ? line : undefined,
     }));

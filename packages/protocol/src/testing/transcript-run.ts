@@ -34,7 +34,12 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
   let now = 0;
   const order = one.ordered ? new Ordering() : undefined;
   const shared = {
-    ...{ mode, show: one.show, demand, ledger, groups, labelOf },
+    mode,
+    show: one.show,
+    demand,
+    ledger,
+    groups,
+    labelOf,
     say: (line: string) => out.push(line),
     now: () => now,
     // A stream over all types has an order of its own.

@@ -70,12 +70,19 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   function open(index: number): Twin {
     const stream = () =>
       createStream({
-        ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+        variant,
+        api: "v3",
+        types: resourceTypes,
+        limits: defaultStreamLimits,
+        defaultNode: undefined,
         only: only === undefined ? undefined : typeOf(only),
       });
     const order = () => (isOrdered ? new Ordering() : undefined);
     const twin: Twin = {
-      ...{ ends: [stream(), stream()], orders: [order(), order()], subscribed: new Map(), open: [] },
+      ends: [stream(), stream()],
+      orders: [order(), order()],
+      subscribed: new Map(),
+      open: [],
     };
     for (const type of asked) {
       twin.subscribed.set(type, asking[type] ?? []);
@@ -120,7 +127,9 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
 
   function give(twin: Twin, index: number): void {
     both(twin, (which) => ({
-      ...{ kind: "snapshot", snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot, ttl },
+      kind: "snapshot",
+      snapshot: snapshots[which === 0 ? 0 : index + 1] as Snapshot,
+      ttl,
       ordering: twin.orders[which],
       line: which === 0 ? line : undefined,
     }));
@@ -156,7 +165,8 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
       ...(oddly(0.03) ? { subscribe: [random.pick(names)] } : {}),
     };
     request(twin, type, {
-      ...{ nonce, version: oddly(0.03) ? "older" : version },
+      nonce,
+      version: oddly(0.03) ? "older" : version,
       ...(variant === "delta" || rejects ? more : {}),
     });
     if (oddly(0.03)) request(twin, type, { nonce, version });

@@ -45,7 +45,10 @@ function resourceEntry(of: TypeOnStream, detail: ResourceDetail, redacted: Redac
   const shown = wanted ?? used ?? sent;
   const { typeUrl } = status.type;
   return {
-    ...{ typeUrl, name, configStatus: configStatuses[state], clientStatus: clientStatus(detail) },
+    typeUrl,
+    name,
+    configStatus: configStatuses[state],
+    clientStatus: clientStatus(detail),
     ...versionAndTime(of, detail),
     content: shown && redacted && { typeUrl, value: redacted(shown) },
     error:

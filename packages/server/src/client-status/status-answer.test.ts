@@ -47,14 +47,27 @@ it("is made in small steps, of what there was when it began", () => {
 function sourceOf(set: ResourceSet): StatusSource {
   const at = { version: set.version, at: 0, set };
   const status: TypeStatus = {
-    ...{ type, api: "v3", subscription: selectionOf([], type), wanted: set, sent: at, acknowledged: at },
-    ...{ rejected: undefined, outstanding: 0, onTheirWay: [], waits: [] },
+    type,
+    api: "v3",
+    subscription: selectionOf([], type),
+    wanted: set,
+    sent: at,
+    acknowledged: at,
+    rejected: undefined,
+    outstanding: 0,
+    onTheirWay: [],
+    waits: [],
   };
   const method = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
   const snapshot = { sets: new Map(), of: () => set };
   const stream: LedgerStream = {
-    ...{ opened: { id: 1, method, peer: "", node, group: "all" }, openedAt: 0, layers: undefined },
-    ...{ snapshot, newest: snapshot, isSettled: true, unsettledSince: 0 },
+    opened: { id: 1, method, peer: "", node, group: "all" },
+    openedAt: 0,
+    layers: undefined,
+    snapshot,
+    newest: snapshot,
+    isSettled: true,
+    unsettledSince: 0,
     status: () => [status],
   };
   const moment = { now: 0, date: (ms: number) => new Date(ms) };

@@ -120,7 +120,11 @@ function writeNode(writer: BinaryWriter, node: Node): void {
   const { id, cluster, locality, metadata, userAgentName, userAgentVersion, clientFeatures } = node;
   const schema = envoySchema<typeof NodeSchema>("envoy.config.core.v3.Node");
   const message = create(schema, {
-    ...{ id, cluster, locality, userAgentName, clientFeatures: [...clientFeatures] },
+    id,
+    cluster,
+    locality,
+    userAgentName,
+    clientFeatures: [...clientFeatures],
     metadata: redactJson(metadata) as NonNullable<Parameters<typeof create<typeof NodeSchema>>[1]>["metadata"],
     userAgentVersionType: { case: "userAgentVersion", value: userAgentVersion },
   });

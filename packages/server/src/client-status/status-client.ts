@@ -73,7 +73,8 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
 
   async function ask(nodes: readonly string[], deadline: number): Promise<readonly ClientConfig[]> {
     const request = create(ClientStatusRequestSchema, {
-      ...{ nodeMatchers: nodes.map(matcherOf), excludeResourceContents: true },
+      nodeMatchers: nodes.map(matcherOf),
+      excludeResourceContents: true,
       node: { id: "xdskit", userAgentName: "xdskit", clientFeatures: [summaryFeature] },
     });
     const bytes = Buffer.from(toBinary(ClientStatusRequestSchema, request));

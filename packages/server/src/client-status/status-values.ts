@@ -5,7 +5,10 @@ import type { ConfigStatus as ConfigStatusEnum } from "@xdskit/api/envoy/service
 
 /** `envoy.service.status.v3.ConfigStatus`. */
 export const ConfigStatus: Pick<typeof ConfigStatusEnum, "SYNCED" | "NOT_SENT" | "STALE" | "ERROR"> = {
-  ...{ SYNCED: 1, NOT_SENT: 2, STALE: 3, ERROR: 4 },
+  SYNCED: 1,
+  NOT_SENT: 2,
+  STALE: 3,
+  ERROR: 4,
 };
 export type ConfigStatus = ConfigStatusEnum;
 

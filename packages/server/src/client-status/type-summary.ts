@@ -17,7 +17,9 @@ export const summaryTypeUrl = "type.googleapis.com/google.protobuf.Struct";
 
 export function writeTypeSummary({ state, behind, waits }: TypeReport): Uint8Array {
   const told = waits.map(({ kind, type, names, for: awaited }) => ({
-    ...{ kind, type, names: [...names] },
+    kind,
+    type,
+    names: [...names],
     ...(awaited === undefined ? {} : { for: { type: awaited.type, names: [...awaited.names] } }),
   }));
   return toBinary(StructSchema, fromJson(StructSchema, { state, behind, waits: told }));

@@ -6,8 +6,15 @@ import type { EventLoopStats } from "./event-loop-stats.js";
 function loop(ms: number, worker?: number): EventLoopStats {
   const work = { streamsOpened: 0, streamsClosed: 0, requests: 0, responses: 0, configurations: 0 };
   return {
-    ...{ blockedMs: 50, blocks: { work: 1, gc: 2 }, blockedForMs: ms },
-    ...{ longestMs: ms, longestCpuMs: ms, lastMinuteMs: ms, p50Ms: ms, p99Ms: ms, p999Ms: ms },
+    blockedMs: 50,
+    blocks: { work: 1, gc: 2 },
+    blockedForMs: ms,
+    longestMs: ms,
+    longestCpuMs: ms,
+    lastMinuteMs: ms,
+    p50Ms: ms,
+    p99Ms: ms,
+    p999Ms: ms,
     gc: { pauses: 3, ms, longestMs: ms },
     recent: [{ worker, at: new Date(ms), ms, gcMs: 0, cpuMs: ms, work }],
   };

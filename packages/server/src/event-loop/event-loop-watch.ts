@@ -61,7 +61,10 @@ export function createEventLoopWatch(
     longestCpuMs = Math.max(longestCpuMs, Math.min(ms, next.cpu - last.cpu));
     if (ms >= blockedMs) {
       const block = {
-        ...{ at: new Date(), ms, gcMs: 0, cpuMs: next.cpu - last.cpu },
+        at: new Date(),
+        ms,
+        gcMs: 0,
+        cpuMs: next.cpu - last.cpu,
         work: difference(next.work, last.work),
       };
       noticed.push({ block, from: last.at, to: next.at, looks: 0 });
@@ -112,9 +115,15 @@ export function createEventLoopWatch(
   const quantile = (percent: number) => microseconds.percentile(percent) / 1000;
   return {
     stats: () => ({
-      ...{ blockedMs, blocks: { ...blocks }, blockedForMs, longestMs, longestCpuMs },
+      blockedMs,
+      blocks: { ...blocks },
+      blockedForMs,
+      longestMs,
+      longestCpuMs,
       lastMinuteMs: Math.max(minute.now, minute.before),
-      ...{ p50Ms: quantile(50), p99Ms: quantile(99), p999Ms: quantile(99.9) },
+      p50Ms: quantile(50),
+      p99Ms: quantile(99),
+      p999Ms: quantile(99.9),
       gc: { ...gc },
       recent: [...recent],
     }),

@@ -88,7 +88,9 @@ function speakSotw(raw: RawStream, id: string, names: readonly string[]) {
   const stream = sotw(raw);
   const say = (to: Told | undefined, reject: boolean) =>
     stream.send({
-      ...{ node: { id }, typeUrl, resourceNames: [...names] },
+      node: { id },
+      typeUrl,
+      resourceNames: [...names],
       ...(to && { responseNonce: to.nonce, versionInfo: to.version }),
       ...(reject ? { errorDetail: error } : {}),
     });
@@ -103,7 +105,8 @@ function speakDelta(raw: RawStream, id: string, names: readonly string[]) {
   const stream = delta(raw);
   const say = (to: Told | undefined, reject: boolean) =>
     stream.send({
-      ...{ node: { id }, typeUrl },
+      node: { id },
+      typeUrl,
       ...(to === undefined ? { resourceNamesSubscribe: [...names] } : { responseNonce: to.nonce }),
       ...(reject ? { errorDetail: error } : {}),
     });

@@ -97,8 +97,14 @@ function rejectionOf(
   if (!isAtFault) return undefined;
   const { version, code, message, blamed, at } = rejected;
   return {
-    ...{ node: opened.node.id, type: type.name, typeUrl: type.typeUrl },
-    ...{ version, code, message, blamed, at: momentOf(clock).date(at) },
+    node: opened.node.id,
+    type: type.name,
+    typeUrl: type.typeUrl,
+    version,
+    code,
+    message,
+    blamed,
+    at: momentOf(clock).date(at),
   };
 }
 
@@ -109,9 +115,12 @@ export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigArrivalWait 
   const { type, outstanding, waits } = status;
   const sent = outstanding > 0 ? "not-answered" : waits.length > 0 ? "held-back" : "not-sent";
   return {
-    ...{ node: stream.opened.node.id, type: type.name, typeUrl },
+    node: stream.opened.node.id,
+    type: type.name,
+    typeUrl,
     // It has all that it is to have for now, and the change is not among that.
-    ...{ reason: stream.isSettled ? "withheld" : sent, waits: waitReports(waits) },
+    reason: stream.isSettled ? "withheld" : sent,
+    waits: waitReports(waits),
   };
 }
 

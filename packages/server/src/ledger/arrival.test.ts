@@ -48,7 +48,11 @@ describe("an arrival", () => {
     withServer({}, async ({ server, client, events }) => {
       const first = await server.config.set([cluster("a")]);
       assert.deepEqual(counts(await first.done()), {
-        ...{ result: "complete", acknowledged: 0, rejected: 0, pending: 0, absent: 0 },
+        result: "complete",
+        acknowledged: 0,
+        rejected: 0,
+        pending: 0,
+        absent: 0,
       });
       const [one, two, three] = await clients(server, () => sotw(client.open(ads("sotw"))), "n1", "n2", "n3");
       const arrival = server.config.update({ upsert: [cluster("b")] });
@@ -73,7 +77,11 @@ describe("an arrival", () => {
       await answer(three!);
       const outcome = await within("the arrival", done);
       assert.deepEqual(counts(outcome), {
-        ...{ result: "rejected", acknowledged: 2, rejected: 1, pending: 0, absent: 0 },
+        result: "rejected",
+        acknowledged: 2,
+        rejected: 1,
+        pending: 0,
+        absent: 0,
       });
       assert.equal(outcome.rejections[0]?.message, "no room");
       assert.deepEqual(
@@ -185,7 +193,11 @@ describe("an arrival", () => {
       const named = arrival.done({ nodes: ["n2", "never"] });
       raw[1]?.cancel();
       assert.deepEqual(counts(await within("the named", named)), {
-        ...{ result: "complete", acknowledged: 0, rejected: 0, pending: 0, absent: 2 },
+        result: "complete",
+        acknowledged: 0,
+        rejected: 0,
+        pending: 0,
+        absent: 2,
       });
       const back = sotw(client.open(ads("sotw")));
       back.send({ node: { id: "n2" }, typeUrl });
@@ -201,7 +213,11 @@ describe("an arrival", () => {
       assert.equal(ended, false);
       await answer(back);
       assert.deepEqual(counts(await within("the arrival", done)), {
-        ...{ result: "complete", acknowledged: 2, rejected: 0, pending: 0, absent: 0 },
+        result: "complete",
+        acknowledged: 2,
+        rejected: 0,
+        pending: 0,
+        absent: 0,
       });
     }));
 
@@ -220,7 +236,11 @@ describe("an arrival", () => {
       await assert.rejects(arrival.done({ nodes: { clutser: "*" } }), { name: "XdskitError" });
       await answer(one!);
       assert.deepEqual(counts(await within("n1", first)), {
-        ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
+        result: "complete",
+        acknowledged: 1,
+        rejected: 0,
+        pending: 0,
+        absent: 0,
       });
       assert.equal(arrival.status({ nodes: ["n2"] }).pending, 1);
       clock.advance(1_000);
@@ -272,7 +292,11 @@ describe("an arrival", () => {
       await answer(stream, undefined, ["r"]);
       await answer(stream);
       assert.deepEqual(counts(await within("the arrival", done)), {
-        ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
+        result: "complete",
+        acknowledged: 1,
+        rejected: 0,
+        pending: 0,
+        absent: 0,
       });
       await synced(server, "n1");
     }));
@@ -295,7 +319,11 @@ describe("an arrival", () => {
       clock.advance(1_000);
       await answer(streams[1]!);
       assert.deepEqual(counts(await within("the arrival", done)), {
-        ...{ result: "complete", acknowledged: 2, rejected: 0, pending: 0, absent: 0 },
+        result: "complete",
+        acknowledged: 2,
+        rejected: 0,
+        pending: 0,
+        absent: 0,
       });
     });
   });
@@ -334,7 +362,11 @@ describe("an arrival", () => {
       assert.equal(arrival.status().pending, 1);
       await answer(endpoints, undefined, ["a"]);
       assert.deepEqual(counts(await within("the arrival", done)), {
-        ...{ result: "complete", acknowledged: 1, rejected: 0, pending: 0, absent: 0 },
+        result: "complete",
+        acknowledged: 1,
+        rejected: 0,
+        pending: 0,
+        absent: 0,
       });
     }));
 });

@@ -71,7 +71,10 @@ export function createArrivals(
         const awaited = chosen(nodes);
         const outcome = await new Promise<ConfigArrivalOutcome>((resolve) => {
           const waiter = new ArrivalWaiter({
-            ...{ revision: own, changed, isNewest, clock },
+            revision: own,
+            changed,
+            isNewest,
+            clock,
             ended(outcome) {
               if (waiters.delete(waiter) && waiters.size === 0) awaits(false);
               events.emit(() => ({ kind: "configuration-arrived", outcome }));

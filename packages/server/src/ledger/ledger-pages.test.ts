@@ -8,7 +8,11 @@ import { createLedger } from "./ledger.js";
 import type { OpenStream } from "./ledger-stream.js";
 
 const about: Omit<Node, "id"> = {
-  ...{ cluster: "", userAgentName: "", userAgentVersion: "", metadata: {}, clientFeatures: [] },
+  cluster: "",
+  userAgentName: "",
+  userAgentVersion: "",
+  metadata: {},
+  clientFeatures: [],
   locality: { region: "", zone: "", subZone: "" },
 };
 
@@ -17,7 +21,12 @@ let asked = 0;
 function stream(number: number, id: string, group = "all"): OpenStream {
   return {
     opened: { id: number, method: ads("delta"), peer: "", node: { id, ...about }, group },
-    ...{ openedAt: 0, layers: undefined, snapshot: undefined, newest: undefined, isSettled: true, unsettledSince: 0 },
+    openedAt: 0,
+    layers: undefined,
+    snapshot: undefined,
+    newest: undefined,
+    isSettled: true,
+    unsettledSince: 0,
     status: () => {
       asked += 1;
       return [];

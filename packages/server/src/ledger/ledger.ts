@@ -146,9 +146,15 @@ function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iter
     if (typeUrl !== undefined && type.typeUrl !== typeUrl) continue;
     for (const { name, wanted, sent, used, rejected, state } of resourceDetails(status, stream.snapshot?.of(type))) {
       yield {
-        ...{ type: type.name, typeUrl: type.typeUrl, name },
-        ...{ version: wanted?.version, sent: sent?.version, acknowledged: used?.version, rejected: rejected?.version },
-        ...{ state, stream: stream.opened.id },
+        type: type.name,
+        typeUrl: type.typeUrl,
+        name,
+        version: wanted?.version,
+        sent: sent?.version,
+        acknowledged: used?.version,
+        rejected: rejected?.version,
+        state,
+        stream: stream.opened.id,
       };
     }
   }

@@ -31,8 +31,11 @@ export function typeReport(
       at: acknowledged.at === undefined ? undefined : moment.date(acknowledged.at),
     },
     rejected: rejected && {
-      ...{ version: rejected.version, at: moment.date(rejected.at) },
-      ...{ code: rejected.code, message: rejected.message, blamed: rejected.blamed },
+      version: rejected.version,
+      at: moment.date(rejected.at),
+      code: rejected.code,
+      message: rejected.message,
+      blamed: rejected.blamed,
     },
     waits: waitReports(status.waits),
     state: stateOf(status, wanted, behind, unsettledSince, moment),
@@ -43,7 +46,9 @@ export function typeReport(
 /** What is held back, by the names of types. */
 export function waitReports(waits: readonly Wait[]): readonly WaitReport[] {
   return waits.map(({ kind, type, names, for: awaited }) => ({
-    ...{ kind, type: type.name, names },
+    kind,
+    type: type.name,
+    names,
     for: awaited && { type: awaited.type.name, names: awaited.names },
   }));
 }

@@ -12,15 +12,25 @@ import { createLedger } from "./ledger.js";
 import { type OpenStream, unknownStatus } from "./ledger-stream.js";
 
 const node: Node = {
-  ...{ id: "node", cluster: "", userAgentName: "", userAgentVersion: "", metadata: {}, clientFeatures: [] },
+  id: "node",
+  cluster: "",
+  userAgentName: "",
+  userAgentVersion: "",
+  metadata: {},
+  clientFeatures: [],
   locality: { region: "", zone: "", subZone: "" },
 };
 
 /** A stream of which is known only that it is open. */
 function busyStream(): OpenStream & { known: readonly TypeStatus[] } {
   const stream = {
-    ...{ opened: { id: 1, method: ads("delta"), peer: "", node, group: "all" } },
-    ...{ openedAt: 0, layers: undefined, snapshot: undefined, newest: undefined, isSettled: false, unsettledSince: 0 },
+    opened: { id: 1, method: ads("delta"), peer: "", node, group: "all" },
+    openedAt: 0,
+    layers: undefined,
+    snapshot: undefined,
+    newest: undefined,
+    isSettled: false,
+    unsettledSince: 0,
     known: unknownStatus,
     status: () => stream.known,
   };

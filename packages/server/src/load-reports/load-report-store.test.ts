@@ -9,10 +9,20 @@ const plenty = { reportNodes: 100, reportBytes: 1e9 };
 
 function load(cluster: string, zones: Readonly<Record<string, number>>, more: Partial<ClusterLoad> = {}): ClusterLoad {
   return {
-    ...{ cluster, service: "", intervalMs: 1_000, dropped: 0, droppedByCategory: [] },
+    cluster,
+    service: "",
+    intervalMs: 1_000,
+    dropped: 0,
+    droppedByCategory: [],
     localities: Object.entries(zones).map(([zone, count]) => ({
       locality: { region: "", zone, subZone: "" },
-      ...{ priority: 0, successful: count, errors: 0, issued: count, inProgress: count, metrics: [], endpoints: [] },
+      priority: 0,
+      successful: count,
+      errors: 0,
+      issued: count,
+      inProgress: count,
+      metrics: [],
+      endpoints: [],
     })),
     ...more,
   };
@@ -61,7 +71,11 @@ describe("the store of load reports", () => {
         weighed += 1;
         return "10.0.0.1:80";
       },
-      ...{ successful: 1, errors: 0, inProgress: 0, issued: 1, metrics: [] },
+      successful: 1,
+      errors: 0,
+      inProgress: 0,
+      issued: 1,
+      metrics: [],
     };
     const [large, small] = load("a", { large: 1, small: 2 }).localities;
     assert.ok(large && small);

@@ -127,9 +127,17 @@ export function createLoadReportStore({ reportNodes, reportBytes }: StoreLimits)
     const kept: Kept = {
       report: {
         node: { id, cluster: nodeCluster, locality },
-        ...{ group, cluster, service, intervalMs, receivedAt: now, dropped, droppedByCategory },
+        group,
+        cluster,
+        service,
+        intervalMs,
+        receivedAt: now,
+        dropped,
+        droppedByCategory,
       },
-      ...{ localities, localitiesWeight, weight: own + localitiesWeight },
+      localities,
+      localitiesWeight,
+      weight: own + localitiesWeight,
     };
     if (known !== undefined) forgetCluster(entry, key, known);
     entry.clusters.set(key, kept);

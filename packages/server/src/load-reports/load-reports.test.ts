@@ -83,16 +83,27 @@ describe("load reporting", () => {
         const { receivedAt: _, localities, ...rest } = report;
         assert.deepEqual(rest, {
           node: { id: "n1", cluster: "edge", locality: { region: "", zone: "", subZone: "" } },
-          ...{ group: "all", cluster: "a", service: "service-a", intervalMs: 1_500 },
-          ...{ dropped: 4, droppedByCategory: [{ category: "throttle", count: 3 }] },
+          group: "all",
+          cluster: "a",
+          service: "service-a",
+          intervalMs: 1_500,
+          dropped: 4,
+          droppedByCategory: [{ category: "throttle", count: 3 }],
         });
         const [locality] = localities;
         assert.deepEqual(
           { ...locality, receivedAt: 0 },
           {
             locality: { region: "eu", zone: "1", subZone: "" },
-            ...{ priority: 0, successful: 5, errors: 2, issued: 8, inProgress: 1 },
-            ...{ metrics: [], endpoints: [], intervalMs: 1_500, receivedAt: 0 },
+            priority: 0,
+            successful: 5,
+            errors: 2,
+            issued: 8,
+            inProgress: 1,
+            metrics: [],
+            endpoints: [],
+            intervalMs: 1_500,
+            receivedAt: 0,
           },
         );
         assert.deepEqual(

@@ -79,7 +79,12 @@ export function createLoadCounters(limits: { readonly [K in keyof typeof most]: 
     const full = localities.size >= limits.localities && !localities.has(localityKey(asked));
     const locality = full ? otherLocality : asked;
     return found(localities, localityKey(locality), () => ({
-      ...{ cluster, locality, successful: 0, errors: 0, issued: 0, inProgress: 0 },
+      cluster,
+      locality,
+      successful: 0,
+      errors: 0,
+      issued: 0,
+      inProgress: 0,
     }));
   }
 

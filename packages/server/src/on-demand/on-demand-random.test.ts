@@ -40,8 +40,10 @@ function deltaClient(raw: RawStream): Client {
   let taken = 0;
   const send = (subscribe: readonly string[], unsubscribe: readonly string[]) =>
     stream.send({
-      ...{ node: { id: "delta" }, typeUrl },
-      ...{ resourceNamesSubscribe: [...subscribe], resourceNamesUnsubscribe: [...unsubscribe] },
+      node: { id: "delta" },
+      typeUrl,
+      resourceNamesSubscribe: [...subscribe],
+      resourceNamesUnsubscribe: [...unsubscribe],
     });
   return {
     names,

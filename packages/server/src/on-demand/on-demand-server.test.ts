@@ -58,7 +58,13 @@ test("a name that no layer has is supplied; what layers have is answered at once
     server.config.update({ upsert: [cluster("b", "from a layer")] });
     assert.deepEqual(said(await stream.next()), ["b"]);
     assert.deepEqual(server.stats().onDemand, {
-      ...{ calls: 2, pending: 0, supplied: 0, absent: 1, failing: 0, errors: 0, dropped: 0 },
+      calls: 2,
+      pending: 0,
+      supplied: 0,
+      absent: 1,
+      failing: 0,
+      errors: 0,
+      dropped: 0,
     });
   });
 });
@@ -158,9 +164,15 @@ test("whatever a supplier does, the server goes on, and says what was wrong", as
       event.kind === "on-demand" && event.outcome === "failed" ? [[event.name, event.findings[0]?.code]] : [],
     );
     assert.deepEqual(Object.fromEntries(failed), {
-      ...{ throws: "XDSKIT_ON_DEMAND_FAILED", rejects: "XDSKIT_ON_DEMAND_FAILED", proxy: "XDSKIT_ON_DEMAND_FAILED" },
-      ...{ nothing: "XDSKIT_ON_DEMAND_FAILED", text: "XDSKIT_MESSAGE_INVALID", shape: "XDSKIT_ON_DEMAND_UNSUITABLE" },
-      ...{ name: "XDSKIT_ON_DEMAND_UNSUITABLE", type: "XDSKIT_ON_DEMAND_UNSUITABLE", invalid: "XDSKIT_RULE_BROKEN" },
+      throws: "XDSKIT_ON_DEMAND_FAILED",
+      rejects: "XDSKIT_ON_DEMAND_FAILED",
+      proxy: "XDSKIT_ON_DEMAND_FAILED",
+      nothing: "XDSKIT_ON_DEMAND_FAILED",
+      text: "XDSKIT_MESSAGE_INVALID",
+      shape: "XDSKIT_ON_DEMAND_UNSUITABLE",
+      name: "XDSKIT_ON_DEMAND_UNSUITABLE",
+      type: "XDSKIT_ON_DEMAND_UNSUITABLE",
+      invalid: "XDSKIT_RULE_BROKEN",
     });
   });
 });

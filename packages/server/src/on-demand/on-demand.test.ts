@@ -44,7 +44,9 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
   const onDemand = createOnDemand(
     { types: ["cluster"], supply, ...options },
     {
-      ...{ layers, clock, config: { types: resourceTypes, registry: undefined, validate: true } },
+      layers,
+      clock,
+      config: { types: resourceTypes, registry: undefined, validate: true },
       authorities: undefined,
       apply: (update) => onDemand.layersChanged(layers.apply([update])),
       drop: (layer) => void layers.drop(layer),

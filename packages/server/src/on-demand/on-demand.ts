@@ -80,7 +80,12 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
   const types = new Set(options.types.map((type) => typeUrlOf(type, config)));
   const calls = createCalls(limits, after);
   const counts: Record<WantedState["kind"], number> = {
-    ...{ unknown: 0, "in-layers": 0, pending: 0, supplied: 0, absent: 0, failed: 0 },
+    unknown: 0,
+    "in-layers": 0,
+    pending: 0,
+    supplied: 0,
+    absent: 0,
+    failed: 0,
   };
   const outcomes: Record<DemandOutcome, number> = { supplied: 0, absent: 0, failed: 0, dropped: 0 };
   const groups = new Map<string, GroupDemand>();
@@ -88,7 +93,10 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
   let open = false;
 
   const context: DemandContext = {
-    ...{ supply: options.supply, limits, calls, after },
+    supply: options.supply,
+    limits,
+    calls,
+    after,
     check(given, type, name) {
       const resource = suppliedResource(given, type, name, config);
       refuseForeign([resource], authorities);

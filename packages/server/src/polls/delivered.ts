@@ -95,7 +95,10 @@ export function createDelivered(limit = remembered): Delivered {
       // Deleted and set again, so that the oldest is the first in the map.
       deliveries.delete(key);
       deliveries.set(key, {
-        ...{ polled, answered, connection, at: performance.now() },
+        polled,
+        answered,
+        connection,
+        at: performance.now(),
         repeated: same ? last.repeated : 0,
       });
       if (deliveries.size <= limit) return;

@@ -81,7 +81,11 @@ export function createPolls(context: PollContext): Polls {
     const count = counters.poll(type, api);
     const poll = new HeldPoll(
       {
-        ...{ context, queue, poller, node, request: kept },
+        context,
+        queue,
+        poller,
+        node,
+        request: kept,
         verdict: delivered.judge(poller, kept),
         delivers: (version) => delivered.note(poller, kept, version),
         answer: (given) => answer(given.kind === "refused" ? refuse(given, from(connection, path, node)) : given),

@@ -47,7 +47,8 @@ export function createServices(options: {
     return { name, methods: { StreamLoadStats: loadReports.method(api, (peer) => callInfo(name, peer)) } };
   });
   const clientStatus = createClientStatus({
-    ...{ ...clients, redacted: createRedactedBody(registry) },
+    ...clients,
+    redacted: createRedactedBody(registry),
     fault: ({ peer }, error) => fault(callInfo(clientStatusServiceName, peer), error),
   });
   const served = [...discoveryMethods(types).keys(), ...Object.values(loadReportingServices)];

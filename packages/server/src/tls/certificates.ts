@@ -86,7 +86,10 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
 function contentsOf({ ca, certificate, key }: TlsFiles): TlsContents {
   const isMutual = ca !== undefined;
   return {
-    ...{ cert: String(certificate), key: String(key), requestCert: isMutual, rejectUnauthorized: isMutual },
+    cert: String(certificate),
+    key: String(key),
+    requestCert: isMutual,
+    rejectUnauthorized: isMutual,
     ...(isMutual ? { ca: String(ca) } : {}),
   };
 }

@@ -134,7 +134,9 @@ export function createGroupView(context: GroupViewContext): GroupView {
   }
   function startRollout(): RolloutMachine {
     const rolloutContext: RolloutContext = {
-      ...{ id: context.nextId(), group: context.group, clock: context.clock },
+      id: context.nextId(),
+      group: context.group,
+      clock: context.clock,
       places: () => places,
       isKeptFrom(place) {
         const newest = context.newest();
@@ -206,8 +208,15 @@ export function createGroupView(context: GroupViewContext): GroupView {
       const last = [...rollout.status().rejections].at(-1);
       const about = { node: last?.node ?? "", message: last?.message ?? "" };
       const entries = Array.from(rollout.undo.values(), ({ type, key, resource }) => ({
-        ...{ type, key, version: resourceIn(newest, { type, key })?.version, instead: resource },
-        ...{ cause: "rolled-back" as const, suspicion: undefined, after: -1, since: new Date(), ...about },
+        type,
+        key,
+        version: resourceIn(newest, { type, key })?.version,
+        instead: resource,
+        cause: "rolled-back" as const,
+        suspicion: undefined,
+        after: -1,
+        since: new Date(),
+        ...about,
       }));
       const added = quarantine.add(entries);
       rollout.end("rolled-back");

@@ -22,10 +22,16 @@ function goneStream(): { readonly place: Place; readonly held: readonly WeakRef<
   const about = { version: "v", at: 0 };
   const rejected = { ...about, nonce: "1", code: 3, message: "no", blamed: undefined, usesRest: false };
   const status: TypeStatus = {
-    ...{ type, api: "v3", subscription: { wildcard: true, names: NameSet.empty }, wanted: way, waits: [] },
-    ...{ sent: { ...about, set: way }, acknowledged: { ...about, set: setWith("good") } },
+    type,
+    api: "v3",
+    subscription: { wildcard: true, names: NameSet.empty },
+    wanted: way,
+    waits: [],
+    sent: { ...about, set: way },
+    acknowledged: { ...about, set: setWith("good") },
     rejected: { ...rejected, before: undefined, after, carried: [] },
-    ...{ outstanding: 1, onTheirWay: [way] },
+    outstanding: 1,
+    onTheirWay: [way],
   };
   const subscriber = { changed() {}, status: () => [status] };
   return { place: { node: testNode(), way: "stream", subscriber, order: 1 }, held: [after, way].map(weak) };

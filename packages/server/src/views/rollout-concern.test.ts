@@ -29,8 +29,16 @@ it("remembers little of each rejection of a large change", () => {
   });
   const [{ type }] = resources as [(typeof resources)[number]];
   const rejection: Rejection = {
-    ...{ version: "v", nonce: "1", code: 3, message: "no", at: 0, blamed: undefined, usesRest: false, carried },
-    ...{ before: undefined, after: emptyResourceSet(type) },
+    version: "v",
+    nonce: "1",
+    code: 3,
+    message: "no",
+    at: 0,
+    blamed: undefined,
+    usesRest: false,
+    carried,
+    before: undefined,
+    after: emptyResourceSet(type),
   };
   for (const place of places) rollout.rejected(place, type, rejection);
   assert.equal(rollout.status().nodes.rejected, 3);

@@ -79,7 +79,12 @@ async function withFleet(
     await use("1", ids);
     await test({
       ...running,
-      ...{ clock, clients, using, use, connect, rollout: current },
+      clock,
+      clients,
+      using,
+      use,
+      connect,
+      rollout: current,
       of: (id) => clients.find((each) => each.id === id)!,
       reaches: (state, step) =>
         waitFor(`${state} at step ${step}`, () => {

@@ -243,8 +243,15 @@ export function createRollout(context: RolloutContext): RolloutMachine {
     const pendingNodes = distinct(pending);
     const held = state === "completed" ? 0 : all.size - reachedNodes.size;
     return {
-      ...{ id, group, state, reason: state === "halted" ? reason : "", step: step + 1, steps: settings.steps },
-      ...{ startedAt, since, changed: undo.size },
+      id,
+      group,
+      state,
+      reason: state === "halted" ? reason : "",
+      step: step + 1,
+      steps: settings.steps,
+      startedAt,
+      since,
+      changed: undo.size,
       resources: first(undo.values(), ({ type, key }) => ({ type: type.name, name: key })),
       nodes: {
         reached: all.size - held,

@@ -93,7 +93,11 @@ export function createViews(clock: Clock, events: Pick<Events, "emit">): Views {
   ) {
     const { name } = group;
     return createGroupView({
-      ...{ group: name, clock, places, newest, keepsLastGood: group.onReject === "lastGood" },
+      group: name,
+      clock,
+      places,
+      newest,
+      keepsLastGood: group.onReject === "lastGood",
       lastOrder: () => lastOrder,
       nextId: () => ++lastId,
       spread() {

@@ -72,8 +72,12 @@ export function createStatusPacking(packing: Packing) {
         const { type, subscription, wanted, sent, acknowledged, rejected, onTheirWay } = each;
         const base = newest?.of(type) ?? emptyResourceSet(type);
         return {
-          ...{ type: type.typeUrl, api: each.api, outstanding: each.outstanding, waits: packValue(each.waits) },
-          ...{ wildcard: subscription.wildcard, parameters: subscription.parameters },
+          type: type.typeUrl,
+          api: each.api,
+          outstanding: each.outstanding,
+          waits: packValue(each.waits),
+          wildcard: subscription.wildcard,
+          parameters: subscription.parameters,
           names: packNames(subscription.names),
           wanted: wanted && packSet(wanted, base),
           sent: sent && { ...sent, set: packSet(sent.set, base) },
@@ -145,7 +149,9 @@ export function createStatusUnpacking(types: ResourceTypes) {
         namesOf.set(each.names, names);
         const at = acknowledged?.at;
         return {
-          ...{ type: typeFrom(types, each.type), api: each.api, outstanding: each.outstanding },
+          type: typeFrom(types, each.type),
+          api: each.api,
+          outstanding: each.outstanding,
           waits: unpackValue(each.waits, types) as TypeStatus["waits"],
           subscription: { wildcard, names, parameters },
           wanted: wanted && unpackSet(wanted, base),

@@ -111,8 +111,14 @@ export function createRemoteWorker(
   }
   const calls = createRemoteCalls(host.types, host.accept, host.services, post);
   const context: RemoteContext = {
-    ...{ types: host.types, clock: host.clock, publication: host.publication, arrivals: host.arrivals },
-    ...{ unpacking: host.unpacking, views: createStreamViews(host.packing, post), post, touched: host.touched },
+    types: host.types,
+    clock: host.clock,
+    publication: host.publication,
+    arrivals: host.arrivals,
+    unpacking: host.unpacking,
+    views: createStreamViews(host.packing, post),
+    post,
+    touched: host.touched,
     isPublishing: host.isPublishing,
     isWatched: host.isWatched,
     toOwn: (at) => at + timeOrigin - performance.timeOrigin,

@@ -127,7 +127,9 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
 
   function packed({ layer, upserted, removed }: LayerChange): PackedChange {
     return {
-      ...{ layer, upserted: packing.packAll(upserted), dropped: layers.get(layer) === undefined },
+      layer,
+      upserted: packing.packAll(upserted),
+      dropped: layers.get(layer) === undefined,
       removed: removed.map(({ type, name }) => [type.typeUrl, name] as const),
     };
   }
@@ -186,8 +188,17 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
         methods: Object.entries(methods).map(([method, { unary }]) => ({ name: method, unary })),
       }));
       host ??= {
-        ...{ types, packing, accept, services: served, streams, wake, settle, unpacking: createStatusUnpacking(types) },
-        ...{ clock: context.clock, publication, arrivals: context.arrivals },
+        types,
+        packing,
+        accept,
+        services: served,
+        streams,
+        wake,
+        settle,
+        unpacking: createStatusUnpacking(types),
+        clock: context.clock,
+        publication,
+        arrivals: context.arrivals,
         isPublishing: () => isPublishing,
         isWatched: () => isWatched,
         callsChanged: () => numbers.setOpen(0, context.openHere()),

@@ -87,7 +87,13 @@ export function createWorkerServer(
   /** From when it accepts connections: before that nobody waits. */
   let loop: EventLoopWatch | undefined;
   const context: SessionContext = {
-    ...{ types, limits, publication, counters, onDemand: undefined, defaultNode, clock: systemClock },
+    types,
+    limits,
+    publication,
+    counters,
+    onDemand: undefined,
+    defaultNode,
+    clock: systemClock,
     naming: { authorities: authorities && new Set(authorities), resourceErrors },
     rejections: createRejections(),
     orders: createNodeOrders(ordering),
@@ -119,7 +125,10 @@ export function createWorkerServer(
   };
   const turns = createAcceptTurns(worker, numbers);
   const transport = createGrpcTransport({
-    ...{ types, keepalive, requestBytes: limits.requestBytes, tls: settings.tls },
+    types,
+    keepalive,
+    requestBytes: limits.requestBytes,
+    tls: settings.tls,
     handshakeFailed(peer, reason) {
       context.events.emit(() => ({ kind: "handshake-failed", peer, reason }));
     },

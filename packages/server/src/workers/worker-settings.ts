@@ -39,7 +39,16 @@ export function workerSettings(
   const eventLoop = options.eventLoop !== false && { ...defaultEventLoopOptions, ...options.eventLoop };
   return {
     groups: typeof groups === "function" ? undefined : groups,
-    ...{ ttl, onReject, rollout, ordering, authorities, resourceErrors, defaultNode, limits, keepalive, eventLoop },
+    ttl,
+    onReject,
+    rollout,
+    ordering,
+    authorities,
+    resourceErrors,
+    defaultNode,
+    limits,
+    keepalive,
+    eventLoop,
   };
 }
 

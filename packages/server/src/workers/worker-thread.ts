@@ -72,7 +72,9 @@ export function startWorker(
   const signal = new Int32Array(replied);
   const workerData: WorkerStart = { settings, port: theirs, replies: port2, replied };
   const worker = new Worker(program, {
-    ...{ workerData, transferList: [port2, theirs], name: `xdskit-${settings.worker}` },
+    workerData,
+    transferList: [port2, theirs],
+    name: `xdskit-${settings.worker}`,
     eval: typeof program === "string",
   });
   let messages: ToWorker[] = [];

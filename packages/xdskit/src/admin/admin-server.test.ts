@@ -71,8 +71,14 @@ describe("admin pages", () => {
     assert.deepEqual(await response.json(), {
       sources: [
         {
-          ...{ name: "folder config", state: "pending", directory: "config", files: 0, resources: {}, findings: [] },
-          ...{ lastRead: null, lastApplied: null },
+          name: "folder config",
+          state: "pending",
+          directory: "config",
+          files: 0,
+          resources: {},
+          findings: [],
+          lastRead: null,
+          lastApplied: null,
         },
       ],
     });

@@ -36,7 +36,10 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
 
   const counter = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
     new Counter({
-      ...{ name, help, labelNames, registers: [registry] },
+      name,
+      help,
+      labelNames,
+      registers: [registry],
       collect() {
         this.reset();
         for (const { labels, value } of read()) this.inc(labels, value);
@@ -44,7 +47,10 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     });
   const gauge = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
     new Gauge({
-      ...{ name, help, labelNames, registers: [registry] },
+      name,
+      help,
+      labelNames,
+      registers: [registry],
       collect() {
         this.reset();
         for (const { labels, value } of read()) this.set(labels, value);

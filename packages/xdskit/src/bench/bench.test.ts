@@ -27,7 +27,11 @@ it("xdskit bench prints JSON of a known shape, and ends with 0 where all went we
       [5, 5, 1, "delta", true, ["cluster", "endpoint"], "done"],
     );
     assert.deepEqual(report.state, {
-      ...{ connected: 5, complete: 5, unanswered: 0, withoutResources: 0, waitingFor: [] },
+      connected: 5,
+      complete: 5,
+      unanswered: 0,
+      withoutResources: 0,
+      waitingFor: [],
     });
     assert.deepEqual(report.held[0], { type: "cluster", fewest: 2, most: 2, differentSets: 1 });
     assert.equal(report.load.completeMs?.count, 5);

@@ -14,9 +14,25 @@ import { readInterests } from "./interests.js";
 import { Tally } from "./tally.js";
 
 const options: BenchOptions = {
-  ...{ servers: [], nodes: 8, variant: "delta", ads: false, types: [], nodeId: "{n}", nodeCluster: "bench" },
-  ...{ locality: "", metadata: {}, groups: 1, perConnection: 4, ramp: undefined, timeoutMs: 30_000, durationMs: 0 },
-  ...{ churn: 0, stall: 0, stallMs: 0, reject: 0, json: true },
+  servers: [],
+  nodes: 8,
+  variant: "delta",
+  ads: false,
+  types: [],
+  nodeId: "{n}",
+  nodeCluster: "bench",
+  locality: "",
+  metadata: {},
+  groups: 1,
+  perConnection: 4,
+  ramp: undefined,
+  timeoutMs: 30_000,
+  durationMs: 0,
+  churn: 0,
+  stall: 0,
+  stallMs: 0,
+  reject: 0,
+  json: true,
 };
 
 it("waits once after a connection is gone, however many streams were on it, and says that it is gone", async (context) => {

@@ -60,9 +60,25 @@ const everything = [
 const resourcesEach = 8;
 
 const usual: BenchOptions = {
-  ...{ servers: [], nodes: 12, variant: "delta", ads: true, types: [], nodeId: "bench-g{g}-{n}", nodeCluster: "bench" },
-  ...{ locality: "", metadata: {}, groups: 1, perConnection: 1, ramp: undefined, timeoutMs: 30_000, durationMs: 0 },
-  ...{ churn: 0, stall: 0, stallMs: 0, reject: 0, json: true },
+  servers: [],
+  nodes: 12,
+  variant: "delta",
+  ads: true,
+  types: [],
+  nodeId: "bench-g{g}-{n}",
+  nodeCluster: "bench",
+  locality: "",
+  metadata: {},
+  groups: 1,
+  perConnection: 1,
+  ramp: undefined,
+  timeoutMs: 30_000,
+  durationMs: 0,
+  churn: 0,
+  stall: 0,
+  stallMs: 0,
+  reject: 0,
+  json: true,
 };
 
 interface Played {
@@ -200,8 +216,15 @@ it("is of several groups, each with what is for it, and says by template who it 
       const address = parseAddress((await server.listen({ grpc: "127.0.0.1:0" })).grpc);
       assert.ok(address);
       const options: BenchOptions = {
-        ...{ ...usual, servers: [address], nodes: 9, groups: 3, perConnection: 2, types: ["cds"] },
-        ...{ nodeCluster: "edge-{g}", locality: "r/z1", metadata: { stage: "s{g}" } },
+        ...usual,
+        servers: [address],
+        nodes: 9,
+        groups: 3,
+        perConnection: 2,
+        types: ["cds"],
+        nodeCluster: "edge-{g}",
+        locality: "r/z1",
+        metadata: { stage: "s{g}" },
       };
       fleet = createFleet(options, readInterests(options));
       fleet.start();

@@ -62,7 +62,11 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
   for (let first = 0; first < count; first += perConnection) {
     const place = carriers.length;
     const context = {
-      ...{ tally, times, completed, startedAt: () => startedAt, now: () => performance.now() },
+      tally,
+      times,
+      completed,
+      startedAt: () => startedAt,
+      now: () => performance.now(),
       retry: (again: () => void, wasAnswered: boolean) => carriers[place]?.retry(again, wasAnswered),
     };
     const carried: BenchNode[] = [];
@@ -87,7 +91,11 @@ export function createFleet(options: BenchOptions, interests: readonly CrowdInte
   };
 
   return {
-    ...{ nodes: all, carriers, tally, times, allComplete },
+    nodes: all,
+    carriers,
+    tally,
+    times,
+    allComplete,
     get startedAt() {
       return startedAt;
     },

@@ -104,7 +104,12 @@ export function reportOf(fleet: Fleet, options: BenchOptions, types: readonly st
   const count = (passes: (node: (typeof nodes)[number]) => boolean) => nodes.filter(passes).length;
   return {
     servers: options.servers.map(formatAddress),
-    ...{ variant, ads, types, nodes: nodes.length, groups, connections: fleet.carriers.length },
+    variant,
+    ads,
+    types,
+    nodes: nodes.length,
+    groups,
+    connections: fleet.carriers.length,
     seconds: { total: rounded(facts.totalMs / 1_000), steady: rounded(facts.steadyMs / 1_000) },
     ended: facts.ended,
     state: {

@@ -64,7 +64,9 @@ describe("Envoy's bootstrap", () => {
       ],
     );
     const byName = socketOf({
-      ...{ variant: "rest", server: { host: "xds.test", port: 1 }, tls: { ...tls, own: undefined } },
+      variant: "rest",
+      server: { host: "xds.test", port: 1 },
+      tls: { ...tls, own: undefined },
     });
     assert.deepEqual(
       [byName.sni, byName.common_tls_context],

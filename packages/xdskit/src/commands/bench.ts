@@ -110,8 +110,16 @@ export function benchCommand(terminal: Terminal, exit: (status: number) => void)
         await runBench(
           {
             ...same,
-            ...{ servers: server, ads, types: type, metadata, json, perConnection, ramp },
-            ...{ timeoutMs: timeout, durationMs: duration, stallMs: stallFor },
+            servers: server,
+            ads,
+            types: type,
+            metadata,
+            json,
+            perConnection,
+            ramp,
+            timeoutMs: timeout,
+            durationMs: duration,
+            stallMs: stallFor,
           },
           terminal,
         ),

@@ -37,7 +37,9 @@ describe("xdskit plan", () => {
     assert.deepEqual(JSON.parse(out), {
       groups: [
         {
-          ...{ name: "all", state: "planned", held: [] },
+          name: "all",
+          state: "planned",
+          held: [],
           stages: [
             { after: [], changes: [{ type: "cluster", added: names, changed: [], removed: [] }] },
             {
@@ -64,7 +66,9 @@ describe("xdskit plan", () => {
     const shared = { "shared/c.yaml": clusterYaml("a") };
     await using old = await testFolder({
       ...shared,
-      ...{ "xdskit.yaml": settings("edge", "past"), "edge/c.yaml": clusterYaml("b"), "past/c.yaml": clusterYaml("p") },
+      "xdskit.yaml": settings("edge", "past"),
+      "edge/c.yaml": clusterYaml("b"),
+      "past/c.yaml": clusterYaml("p"),
     });
     await using next = await testFolder({
       ...shared,

@@ -77,7 +77,10 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     ...options.client,
     held: read?.types ?? [],
     acknowledge: createAcknowledgements({
-      ...{ server, layer: layerName, policy: options.nack, waitMs: options.ackWaitMs },
+      server,
+      layer: layerName,
+      policy: options.nack,
+      waitMs: options.ackWaitMs,
       rejected({ type }, reason) {
         standing.rejected(type, reason);
         options.rejected(type, reason);
@@ -177,7 +180,9 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
   }
 
   return {
-    ...{ group, client, standing },
+    group,
+    client,
+    standing,
     supply,
     async start() {
       // What is asked for by name waits until something is known.

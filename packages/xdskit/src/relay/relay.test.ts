@@ -324,7 +324,8 @@ test("virtual hosts come by the name that was asked for, with their aliases", ()
   withStage(async ({ origin, relay, client }) => {
     const host = (name: string) => ({
       "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
-      ...{ name: `r/${name}`, aliases: [`r/www.${name}`] },
+      name: `r/${name}`,
+      aliases: [`r/www.${name}`],
       resource: {
         "@type": "type.googleapis.com/envoy.config.route.v3.VirtualHost",
         name: `r/${name}`,

@@ -66,8 +66,12 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
       types: (options.server.types ?? resourceTypes).all.map(({ typeUrl }) => typeUrl),
       supply: (request) => relays.get(request.group)?.supply(request),
       // The origin says when something changes, and an answer takes as long as the way to it. What does not exist is not watched for ever for clients that are gone.
-      ...{ timeoutMs: Number.POSITIVE_INFINITY, recheckMs: Number.POSITIVE_INFINITY, negativeMs: 60_000 },
-      ...{ concurrency: 1_000_000, queue: 1_000_000, lingerMs: options.lingerMs },
+      timeoutMs: Number.POSITIVE_INFINITY,
+      recheckMs: Number.POSITIVE_INFINITY,
+      negativeMs: 60_000,
+      concurrency: 1_000_000,
+      queue: 1_000_000,
+      lingerMs: options.lingerMs,
     },
   });
   for (const { name: group, layer, node, collections, prefetch } of options.groups) {
@@ -75,7 +79,15 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
     relays.set(
       group,
       await createGroupRelay({
-        ...{ group, layer, server, collections, prefetch, nack, ackWaitMs, origin, canAsk: canAskFor },
+        group,
+        layer,
+        server,
+        collections,
+        prefetch,
+        nack,
+        ackWaitMs,
+        origin,
+        canAsk: canAskFor,
         client: { ...options.client, servers, node, registry, types: server.types },
         cache:
           cache === undefined

@@ -54,7 +54,9 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
     options.restHold === undefined ? upstream.server.rest : { ...upstream.server.rest, holdMs: options.restHold };
   const relay = await createRelay({
     ...upstream,
-    ...{ registry, groups, server: { ...upstream.server, rest } },
+    registry,
+    groups,
+    server: { ...upstream.server, rest },
     report(group, found) {
       for (const finding of found) logFinding(log, finding);
       findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostFindings));
@@ -79,7 +81,11 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   const metrics = lazyMetrics({ server, readiness, sources });
   const upstreamMetrics = createUpstreamMetrics(relay.groups);
   const admin = await openAdmin(options.admin, {
-    ...{ readiness, sources, nodes: server, rollouts: server, stats: server.stats },
+    readiness,
+    sources,
+    nodes: server,
+    rollouts: server,
+    stats: server.stats,
     async metrics() {
       const { contentType, text } = await metrics.read();
       return { contentType, text: text + upstreamMetrics() };
@@ -89,7 +95,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
 
   await relay.start();
   if (toFiles !== undefined) {
-    const files = await startToFiles({ ...toFiles, group: written, ...{ server, groups: names, registry, log } });
+    const files = await startToFiles({ ...toFiles, group: written, server, groups: names, registry, log });
     running.closers.push(files.close);
     await files.settled();
   }

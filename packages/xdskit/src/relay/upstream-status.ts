@@ -34,7 +34,9 @@ export function upstreamStatus(
   const { isConnected, isAnswered, isCached, lastError, lastUpdate } = standing;
   const known = isAnswered ? "away" : isCached ? "cached" : "pending";
   return {
-    ...{ name: `upstream of ${group}`, group, findings },
+    name: `upstream of ${group}`,
+    group,
+    findings,
     state: isConnected && isAnswered ? "connected" : known,
     servers: client.status().map(({ server, connected, active }) => ({ server, connected, active })),
     resources: Object.fromEntries(countsOfSnapshot(snapshot)),

@@ -4,10 +4,19 @@ import type { ConfigArrivalRejection } from "@xdskit/server";
 import { verdictOf } from "./verdict.js";
 
 const rejection = (node: string, message: string): ConfigArrivalRejection => ({
-  ...{ node, message, type: "cluster", typeUrl: "", version: "", code: 3, blamed: undefined, at: new Date(0) },
+  node,
+  message,
+  type: "cluster",
+  typeUrl: "",
+  version: "",
+  code: 3,
+  blamed: undefined,
+  at: new Date(0),
 });
 const outcome = (acknowledged: number, ...rejections: readonly ConfigArrivalRejection[]) => ({
-  ...{ acknowledged, rejected: rejections.length, rejections },
+  acknowledged,
+  rejected: rejections.length,
+  rejections,
 });
 
 test("who accepts, and who says nothing, rejects nothing", () => {

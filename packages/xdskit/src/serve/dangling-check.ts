@@ -50,7 +50,11 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
       code: "XDSKIT_DANGLING_REFERENCE",
       severity: "warning",
       message: `${danglingMessage(reference, types, lacking, groups.length)}${also}`,
-      ...{ file, line, column, type: referrer?.type.name, resource: referrer?.name },
+      file,
+      line,
+      column,
+      type: referrer?.type.name,
+      resource: referrer?.name,
     };
   }
 

@@ -83,7 +83,9 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     },
   });
   const dangling = createDanglingCheck({
-    ...{ groups: groupNames(settings), snapshotOf: server.snapshotOf, types: server.types },
+    groups: groupNames(settings),
+    snapshotOf: server.snapshotOf,
+    types: server.types,
     whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
   });
   const checkNames = () => {
@@ -110,7 +112,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   checkNames();
   if (options.toFiles !== undefined) {
     const groups = groupNames(settings);
-    const files = await startToFiles({ ...options.toFiles, ...{ server, groups, registry, log } });
+    const files = await startToFiles({ ...options.toFiles, server, groups, registry, log });
     running.closers.push(files.close);
     await files.settled();
   }

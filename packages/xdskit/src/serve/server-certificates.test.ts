@@ -41,7 +41,10 @@ async function serve(options: ServerOptions): Promise<Serving> {
   const listening = await server.listen({ grpc: "127.0.0.1:0", rest: "127.0.0.1:0" });
   const port = (address: string) => Number(address.split(":")[1]);
   return {
-    ...{ server, events, grpc: port(listening.grpc), rest: port(listening.rest) },
+    server,
+    events,
+    grpc: port(listening.grpc),
+    rest: port(listening.rest),
     [Symbol.asyncDispose]: () => server.close({ timeoutMs: 500 }),
   };
 }
@@ -199,8 +202,10 @@ describe("a server's certificates", () => {
 
   it("stand in the settings of a relay, relative to them, and those who ask show theirs", async () => {
     await using folder = await testFolder({
-      ...{ ...files, "cds.yaml": `resources:\n- ${clusterYaml("a").trim().replaceAll("\n", "\n  ")}\n` },
-      ...{ "client.pem": known.own.certificate, "client.key": known.own.key },
+      ...files,
+      "cds.yaml": `resources:\n- ${clusterYaml("a").trim().replaceAll("\n", "\n  ")}\n`,
+      "client.pem": known.own.certificate,
+      "client.key": known.own.key,
       "relay.yaml": "tls: { cert: own.pem, key: own.key, client_ca: clients.pem }\n",
     });
     const at = (name: string) => `${folder.path}/${name}`;
@@ -271,7 +276,9 @@ describe("a server's certificates", () => {
 
   it("keep the command from starting where they cannot be used, which it says with the file", async () => {
     await using folder = await testFolder({
-      ...{ "a.yaml": clusterYaml("a"), "own.pem": own.certificate, "own.key": later.key },
+      "a.yaml": clusterYaml("a"),
+      "own.pem": own.certificate,
+      "own.key": later.key,
       "xdskit.yaml": "tls: { cert: own.pem, key: own.key }\n",
     });
     const ports = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];

@@ -22,7 +22,9 @@ it("serves over TLS, to who has a certificate where that is asked for, and half 
   ];
   const tls = { cert: own.certificate, key: own.key, ca: authority.certificate, requestCert: true };
   const transport = createGrpcTransport({
-    ...{ types: resourceTypes, keepalive: defaultKeepalive, requestBytes: 1 << 20 },
+    types: resourceTypes,
+    keepalive: defaultKeepalive,
+    requestBytes: 1 << 20,
     tls: { ...tls, rejectUnauthorized: true },
   });
   const server = createServer();

@@ -7,12 +7,20 @@ import type { Log } from "../output/log.js";
 import { createEventLog } from "./event-log.js";
 
 const node: Node = {
-  ...{ id: "edge-1", cluster: "edge", locality: { region: "", zone: "", subZone: "" }, metadata: {} },
-  ...{ userAgentName: "envoy", userAgentVersion: "1.40.0", clientFeatures: [] },
+  id: "edge-1",
+  cluster: "edge",
+  locality: { region: "", zone: "", subZone: "" },
+  metadata: {},
+  userAgentName: "envoy",
+  userAgentVersion: "1.40.0",
+  clientFeatures: [],
 };
 const clusters = resourceTypes.find("cds")!;
 const stream: NodeStreamInfo = {
-  ...{ id: 1, peer: "127.0.0.1:5", node, group: "all" },
+  id: 1,
+  peer: "127.0.0.1:5",
+  node,
+  group: "all",
   method: { variant: "delta", api: "v3", only: undefined, unary: false },
 };
 

@@ -16,7 +16,10 @@ const applied: FolderSummary = {
     upserted: 1,
     removed: 0,
   },
-  ...{ resources: new Map(), whereIs: () => undefined, findings: [], durationMs: 1 },
+  resources: new Map(),
+  whereIs: () => undefined,
+  findings: [],
+  durationMs: 1,
 };
 const error: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "no", file: "a.yaml", line: 2 };
 const refused: FolderSummary = { ...applied, applied: false, upserted: 0, findings: [error] };

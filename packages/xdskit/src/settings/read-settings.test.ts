@@ -69,7 +69,9 @@ test("workers are as many as a server may have, or auto", () => {
 
 test("certificates need their key, and are files", () => {
   assert.deepEqual(readSettings("xdskit.yaml", "tls: { cert: a.pem, key: a.key, client_ca: ca.pem }").tls, {
-    ...{ cert: "a.pem", key: "a.key", client_ca: "ca.pem" },
+    cert: "a.pem",
+    key: "a.key",
+    client_ca: "ca.pem",
   });
   assert.deepEqual(findingsOf("tls: { cert: a.pem }\n"), [
     "xdskit.yaml:1:1: tls.key: is missing [XDSKIT_SETTINGS_INVALID]",

@@ -74,11 +74,15 @@ export async function upstreamSettings(
   const wildcard = asked.wildcard ?? upstream.wildcard ?? usualWildcard;
   const prefetch = asked.prefetch ?? upstream.prefetch ?? false;
   const only: RelayedGroup = {
-    ...{ name: everyNode, layer: upstreamLayer, node, prefetch },
+    name: everyNode,
+    layer: upstreamLayer,
+    node,
+    prefetch,
     collections: collectionsOf(wildcard, types),
   };
   const relayed = groups?.map(({ name, upstream: own = {} }) => ({
-    ...{ name, layer: name },
+    name,
+    layer: name,
     node: own.node === undefined ? node : withIdentity(node, own.node),
     prefetch: own.prefetch ?? prefetch,
     collections: collectionsOf(own.wildcard ?? wildcard, types),

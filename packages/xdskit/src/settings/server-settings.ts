@@ -18,7 +18,12 @@ function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
   return groups?.map((group) => {
     const { name, match, folders, load_reports: loadReports, ttl, resource_errors: resourceErrors } = group;
     return {
-      ...{ name, match, layers: folders, ttl, resourceErrors, ...viewSettings(group) },
+      name,
+      match,
+      layers: folders,
+      ttl,
+      resourceErrors,
+      ...viewSettings(group),
       ...(loadReports === undefined ? {} : { loadReports: loadReportSettings(loadReports) }),
     };
   });

@@ -85,7 +85,9 @@ export function clientView(config: ClientConfig): ClientView {
   const types = Array.from(byType, ([typeUrl, entries]) => typeView(typeUrl, entries)).sort(inOrder);
   const version = node?.userAgentVersionType.case === "userAgentVersion" ? node.userAgentVersionType.value : "";
   return {
-    ...{ id: node?.id ?? "", cluster: node?.cluster ?? "", scope: clientScope },
+    id: node?.id ?? "",
+    cluster: node?.cluster ?? "",
+    scope: clientScope,
     userAgent: [node?.userAgentName ?? "", version].filter((part) => part !== "").join(" "),
     state: worst(types.map(({ state }) => state)),
     types,
@@ -107,7 +109,9 @@ function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
   const acknowledged = whole.length > 0 ? versionIn("synced") : onlyOne(used(entries));
   const rejected = versionIn("rejected");
   return {
-    ...{ type: typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, ""), typeUrl, acknowledged },
+    type: typeOf(typeUrl)?.name ?? typeUrl.replace(typeUrlPrefix, ""),
+    typeUrl,
+    acknowledged,
     state: worst([...all.map(({ state }) => state), ...(summary?.state === "stale" ? ["stale" as const] : [])]),
     sent: versionIn("sent") ?? (whole.length > 0 ? (rejected ?? acknowledged) : versionIn("synced")),
     wanted: whole.length > 0 ? versionIn("pending") : undefined,
@@ -133,9 +137,13 @@ function used(entries: readonly Entry[]): readonly string[] {
 function resourceView(entry: Entry): ResourceView {
   const { name, versionInfo, lastUpdated, errorState } = entry;
   return {
-    ...{ name, state: stateOf(entry), version: versionInfo, lastUpdated: dateOf(lastUpdated) },
+    name,
+    state: stateOf(entry),
+    version: versionInfo,
+    lastUpdated: dateOf(lastUpdated),
     error: errorState && {
-      ...{ details: errorState.details, version: errorState.versionInfo },
+      details: errorState.details,
+      version: errorState.versionInfo,
       at: dateOf(errorState.lastUpdateAttempt),
     },
   };
@@ -183,8 +191,12 @@ function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly 
     return [
       {
         $typeName: "envoy.service.status.v3.ClientConfig.GenericXdsConfig",
-        ...{ typeUrl: `${typeUrlPrefix}${olderTypes[perXdsConfig.case]}`, name: "", versionInfo: "" },
-        ...{ configStatus: status, clientStatus: ClientResourceStatus[client[clientStatus]], isStaticResource: false },
+        typeUrl: `${typeUrlPrefix}${olderTypes[perXdsConfig.case]}`,
+        name: "",
+        versionInfo: "",
+        configStatus: status,
+        clientStatus: ClientResourceStatus[client[clientStatus]],
+        isStaticResource: false,
       },
     ];
   });

@@ -43,7 +43,9 @@ export function deltaResponse(
 ): Uint8Array {
   const resources = entries.map(({ name, aliases = [], ttlMs, resource }) =>
     create(ResourceSchema, {
-      ...{ name, version, aliases: [...aliases] },
+      name,
+      version,
+      aliases: [...aliases],
       ...(ttlMs === undefined ? {} : { ttl: { seconds: 0n, nanos: ttlMs * 1e6 } }),
       ...(resource === undefined ? {} : { resource }),
     }),

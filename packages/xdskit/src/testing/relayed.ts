@@ -14,7 +14,10 @@ const ads = { ads: {}, resourceApiVersion: "V3" };
 /** An EDS cluster as JSON. */
 export const cluster = (name: string, connectTimeout = "1s") => ({
   "@type": url("config.cluster.v3.Cluster"),
-  ...{ name, type: "EDS", connectTimeout, edsClusterConfig: { edsConfig: ads } },
+  name,
+  type: "EDS",
+  connectTimeout,
+  edsClusterConfig: { edsConfig: ads },
 });
 
 export const endpoints = (clusterName: string, port?: number) => ({
@@ -33,7 +36,9 @@ export const endpoints = (clusterName: string, port?: number) => ({
 
 export const perishable = (name: string, ttl: string, resource: object) => ({
   "@type": url("service.discovery.v3.Resource"),
-  ...{ name, ttl, resource },
+  name,
+  ttl,
+  resource,
 });
 
 /** Resources of JSON, checked. */
@@ -74,7 +79,8 @@ export async function withStage(run: (stage: Stage) => Promise<void>): Promise<v
   const findings: Finding[] = [];
   try {
     await run({
-      ...{ directory, findings },
+      directory,
+      findings,
       async origin(options = {}, at = "127.0.0.1:0") {
         const server = createServer(options);
         ends.push(() => server.close({ timeoutMs: 500 }));
@@ -85,7 +91,12 @@ export async function withStage(run: (stage: Stage) => Promise<void>): Promise<v
         const wildcard = ["cluster", "listener"].map((name) => ({ type: resourceTypes.find(name)!, name: "*" }));
         const group = { name: "all", layer: "upstream", node: { id: "relay" }, collections: wildcard, prefetch: false };
         const relay = await createRelay({
-          ...{ server: {}, groups: [group], servers: [server], client: quick, nack: "all", ackWaitMs: 2_000 },
+          server: {},
+          groups: [group],
+          servers: [server],
+          client: quick,
+          nack: "all",
+          ackWaitMs: 2_000,
           report: (_, found) => findings.push(...found),
           rejected: () => {},
           cacheFailed: (_, error) => {

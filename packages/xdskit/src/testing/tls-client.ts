@@ -48,9 +48,15 @@ export function statusByRest(port: number, { ca, own }: TlsClient): Promise<numb
   return new Promise((resolve) => {
     const request = httpsRequest(
       {
-        ...{ host: "localhost", port, path: "/v3/discovery:clusters", method: "POST", agent: false, ca },
+        host: "localhost",
+        port,
+        path: "/v3/discovery:clusters",
+        method: "POST",
+        agent: false,
+        ca,
         ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
-        ...{ headers: { "content-type": "application/json" }, timeout: patienceMs },
+        headers: { "content-type": "application/json" },
+        timeout: patienceMs,
       },
       (response) => {
         response.resume();

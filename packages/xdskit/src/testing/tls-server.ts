@@ -32,7 +32,9 @@ export async function tlsServer(): Promise<TlsServer> {
     if (index === 0) stream.send(deltaResponse("1", [{ name: "a", resource: packedCluster("a") }]));
   }, credentials);
   return {
-    ...{ server, token, at },
+    server,
+    token,
+    at,
     trusting: ["--tls-ca", at("ca.pem"), "--tls-server-name", "xds.test", "--token-file", at("token")],
     certificate: ["--tls-cert", at("client.pem"), "--tls-key", at("client.key")],
     async [Symbol.asyncDispose]() {

@@ -15,7 +15,10 @@ const ads = { ads: {}, resourceApiVersion: "V3" };
 
 const cluster = (name: string, connectTimeout = "1s") => ({
   "@type": url("config.cluster.v3.Cluster"),
-  ...{ name, type: "EDS", connectTimeout, edsClusterConfig: { edsConfig: ads } },
+  name,
+  type: "EDS",
+  connectTimeout,
+  edsClusterConfig: { edsConfig: ads },
 });
 const endpoints = (clusterName: string) => ({ "@type": url("config.endpoint.v3.ClusterLoadAssignment"), clusterName });
 const route = (name: string, to: string) => ({
@@ -51,7 +54,10 @@ async function withFolder(run: (written: Written) => Promise<void>): Promise<voi
     JSON.parse(await readFile(join(directory, "out", file), "utf8")).resources as Record<string, unknown>[];
   try {
     await run({
-      ...{ directory, server, errors, read },
+      directory,
+      server,
+      errors,
+      read,
       names: async (file) => (await read(file)).map(({ name, clusterName }) => name ?? clusterName),
       async start(lingerMs = 300) {
         const settings = { directory: join(directory, "out"), group: undefined, path: "/envoy/" };

@@ -47,7 +47,11 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   const group = groupOfFiles(options.group, options.groups);
   const folder = await openFilesFolder(directory, server.types);
   const writer = createSnapshotWriter({
-    ...{ folder, types: server.types, registry, lingerMs, pauseMs },
+    folder,
+    types: server.types,
+    registry,
+    lingerMs,
+    pauseMs,
     path: options.path?.replace(/\/$/, "") ?? resolve(directory),
     unwritable: ({ findings }) => {
       for (const finding of findings) log.error({ finding }, `left out of the files: ${findingText(finding)}`);

@@ -33,7 +33,10 @@ export async function checkFolder({ directory, settings, registry, ignore }: Che
   const source = createFolderSource({
     ...folder,
     limits: { ...folder.limits, findings: maxFindings },
-    ...{ directory, layers: layersOf(settings), ignore, read: { registry } },
+    directory,
+    layers: layersOf(settings),
+    ignore,
+    read: { registry },
     // The source refuses to start without a valid file; here that is one finding among others.
     allowEmpty: true,
     onRead: (read) => {

@@ -37,7 +37,12 @@ export function danglingReferences(
       code: "XDSKIT_DANGLING_REFERENCE",
       severity: "warning",
       message: danglingMessage(reference, types, lacking, groups.length),
-      ...{ file, line, column, field, type: resource.type.name, resource: resource.name },
+      file,
+      line,
+      column,
+      field,
+      type: resource.type.name,
+      resource: resource.name,
     };
   });
 }

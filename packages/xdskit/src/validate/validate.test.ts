@@ -117,8 +117,11 @@ describe("xdskit validate", () => {
           name: "Filter",
           field: [
             {
-              ...{ name: "tenant", jsonName: "tenant", number: 1 },
-              ...{ type: FieldDescriptorProto_Type.STRING, label: FieldDescriptorProto_Label.OPTIONAL },
+              name: "tenant",
+              jsonName: "tenant",
+              number: 1,
+              type: FieldDescriptorProto_Type.STRING,
+              label: FieldDescriptorProto_Label.OPTIONAL,
             },
           ],
         },

@@ -50,8 +50,14 @@ describe("who is asked", () => {
     await using folder = await testFolder({ token: "secret" });
     const tokenFile = `${folder.path}/token`;
     const { client } = await read({
-      ...{ server: ["a:1", "b:2"], also: ["lds"], variant: "sotw", tlsServerName: "xds", tokenFile },
-      ...{ nodeId: "n", nodeCluster: "c", metadata: { stage: "prod" } },
+      server: ["a:1", "b:2"],
+      also: ["lds"],
+      variant: "sotw",
+      tlsServerName: "xds",
+      tokenFile,
+      nodeId: "n",
+      nodeCluster: "c",
+      metadata: { stage: "prod" },
     });
     const tls = { caFile: undefined, certificateFile: undefined, keyFile: undefined, serverName: "xds" };
     const both = { kind: "grpc", variant: "sotw", aggregated: true, api: "v3", tls, tokenFile };

@@ -66,7 +66,8 @@ function withoutKind({ kind: _, grpc: __, ...options }: BootstrapOptions): Clien
 function nodeOf({ nodeId, nodeCluster, metadata }: WatchOptions, base: ClientOptions["node"] | undefined) {
   if (base !== undefined && "$typeName" in base) return base;
   const node: NodeSettings = {
-    ...{ id: "xdskit", ...base },
+    id: "xdskit",
+    ...base,
     ...(nodeId === undefined ? {} : { id: nodeId }),
     ...(nodeCluster === undefined ? {} : { cluster: nodeCluster }),
     ...(metadata === undefined ? {} : { metadata: { ...base?.metadata, ...metadata } }),

@@ -16,10 +16,15 @@ export function eventRecord(event: WatchEvent, view: ResourceView, now: Date): R
       const { type, name, version, aliases, ttl } = event.resource;
       const { json: resource, problem } = view.json(event.resource);
       return {
-        ...{ event: event.kind, time, ...typed(type), name, version },
+        event: event.kind,
+        time,
+        ...typed(type),
+        name,
+        version,
         ...(aliases.length > 0 ? { aliases } : {}),
         ...(ttl === undefined ? {} : { ttl: durationText(ttl) }),
-        ...{ problem, resource },
+        problem,
+        resource,
       };
     }
     case "delete":

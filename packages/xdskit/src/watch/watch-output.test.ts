@@ -93,7 +93,12 @@ describe("what watch and get print", () => {
       [
         { event: "connected", server },
         {
-          ...{ event: "upsert", ...typed, name: "web", version: "v1", aliases: ["w"], ttl: "1.5s" },
+          event: "upsert",
+          ...typed,
+          name: "web",
+          version: "v1",
+          aliases: ["w"],
+          ttl: "1.5s",
           resource: { "@type": type.typeUrl, name: "web" },
         },
         { event: "delete", ...typed, name: "a" },

@@ -10,7 +10,13 @@ export function fileResource(resource: Resource, version: Version, registry: Reg
   const { type, name, aliases, ttl, body } = resource;
   let message: Message | undefined;
   return {
-    ...{ type, name, version, aliases, ttl, typeUrl: type.typeUrl, value: body },
+    type,
+    name,
+    version,
+    aliases,
+    ttl,
+    typeUrl: type.typeUrl,
+    value: body,
     get message() {
       message ??= messageOf(resource, registry ?? envoyRegistry());
       return message;

@@ -60,7 +60,9 @@ it("sends certificates and tokens as they are in their files when a stream begin
   const client = createClient({
     servers: [
       {
-        ...{ kind: "grpc", address: `127.0.0.1:${port}`, variant: "sotw" },
+        kind: "grpc",
+        address: `127.0.0.1:${port}`,
+        variant: "sotw",
         tls: {
           caFile: write("ca.pem", authority.certificate),
           certificateFile: write("own.pem", first.certificate),
@@ -70,7 +72,8 @@ it("sends certificates and tokens as they are in their files when a stream begin
         tokenFile: write("token", "t1"),
       },
     ],
-    ...{ node: { id: "me" }, backoff: { firstMs: 20, mostMs: 50 } },
+    node: { id: "me" },
+    backoff: { firstMs: 20, mostMs: 50 },
   });
   const events: ClientEvent[] = [];
   client.on((event) => events.push(event));
@@ -113,7 +116,9 @@ it("says the same each time that it meets the same, whom gRPC tells with the tim
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const client = createClient({
-    ...{ servers: [`127.0.0.1:${port}`], node: { id: "me" }, backoff: { firstMs: 20, mostMs: 50 } },
+    servers: [`127.0.0.1:${port}`],
+    node: { id: "me" },
+    backoff: { firstMs: 20, mostMs: 50 },
   });
   const said: string[] = [];
   client.on((event) => void (event.kind === "failed" && said.push(event.error.message)));

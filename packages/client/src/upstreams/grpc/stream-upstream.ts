@@ -32,8 +32,18 @@ export function createStreamUpstream(
     const known = streams.get(only);
     if (known !== undefined) return known;
     const machine = createClientStream({
-      ...{ variant, api, types, registry, only, node, nodeOn, check, limits, absentAfterMs },
-      ...{ keepRemoved, dropRejected },
+      variant,
+      api,
+      types,
+      registry,
+      only,
+      node,
+      nodeOn,
+      check,
+      limits,
+      absentAfterMs,
+      keepRemoved,
+      dropRejected,
       answers: sink.acknowledge === undefined ? "at-once" : "when-told",
     });
     const method = { variant, api, only };

@@ -27,7 +27,14 @@ export function createRestUpstream(
     if (type.restPath === undefined || (api === "v2" && type.v2TypeUrl === undefined)) return undefined;
     const unread = createUnreadResources(check, registry);
     const machine = createClientStream({
-      ...{ variant: "sotw", api, types, registry, only: type, node, limits, absentAfterMs },
+      variant: "sotw",
+      api,
+      types,
+      registry,
+      only: type,
+      node,
+      limits,
+      absentAfterMs,
       // Each poll may come to another server.
       nodeOn: "every",
       check: unread.check,

@@ -36,7 +36,11 @@ export function runClientCase(one: Case, mode: Mode): readonly Ran[] {
 
   const client = (): ClientStream => {
     made ??= createClientStream({
-      ...{ variant: mode.variant, api: mode.api, types: resourceTypes, node, check },
+      variant: mode.variant,
+      api: mode.api,
+      types: resourceTypes,
+      node,
+      check,
       only: only === undefined ? undefined : typeOf(only),
       nodeOn: settings.get("node") === "every" ? "every" : "first",
       keepRemoved: settings.get("removed") === "keep",
@@ -117,7 +121,9 @@ export function runClientCase(one: Case, mode: Mode): readonly Ran[] {
         step({
           kind: "response",
           bytes: responseBytes(words.join(" "), {
-            ...{ variant: mode.variant, api: mode.api, only },
+            variant: mode.variant,
+            api: mode.api,
+            only,
             count: (type) => {
               const count = (counts.get(type) ?? 0) + 1;
               counts.set(type, count);
@@ -192,8 +198,13 @@ function limitsOf(settings: ReadonlyMap<string, string>): Partial<ClientStreamLi
 const check: ClientStreamOptions["check"] = (type: ResourceType, name: ResourceName, message: Message) => {
   const content = contentOf(type, message);
   const finding: Finding = {
-    ...{ code: "XDSKIT_RULE_BROKEN", severity: "error", type: type.name, resource: name },
-    ...{ field: "label", message: `must not be ${content}`, rule: "const: good" },
+    code: "XDSKIT_RULE_BROKEN",
+    severity: "error",
+    type: type.name,
+    resource: name,
+    field: "label",
+    message: `must not be ${content}`,
+    rule: "const: good",
   };
   if (content.startsWith("odd")) return [{ ...finding, severity: "warning" }];
   return content.startsWith("bad") ? [finding] : [];

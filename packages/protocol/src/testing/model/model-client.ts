@@ -62,7 +62,12 @@ export class ModelClient {
 
   #request(more: Partial<SentRequest>): SentRequest {
     return {
-      ...{ type: this.type, rejects: false, nonce: "", subscribe: noNames, unsubscribe: noNames, has: nothing },
+      type: this.type,
+      rejects: false,
+      nonce: "",
+      subscribe: noNames,
+      unsubscribe: noNames,
+      has: nothing,
       names: this.#variant === "sotw" ? this.#list : noNames,
       version: this.#variant === "sotw" ? this.#version : "",
       ...more,

@@ -98,7 +98,11 @@ export function runModel(seed: number, steps: number, without: ReadonlySet<numbe
       say(`${label}: connect ${variant} ${ads ? "ads" : "per-type"} ${api}${told.length > 0 ? " knows TTLs" : ""}`);
       const options = { variant, api, only, features: told } as const;
       const session: Session = {
-        ...{ ...options, label, requests: [], responses: [], blocked: false },
+        ...options,
+        label,
+        requests: [],
+        responses: [],
+        blocked: false,
         clients: own.map((type) => new ModelClient(type, variant, api, proxy)),
         stream: new ModelStream(options, group, ledger),
       };

@@ -52,7 +52,11 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
 
   function open(own: readonly string[]): Line {
     const stream = createStream({
-      ...{ variant, api: "v3", types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+      variant,
+      api: "v3",
+      types: resourceTypes,
+      limits: defaultStreamLimits,
+      defaultNode: undefined,
       only: ads ? undefined : typeOf(own[0] ?? ""),
       progressed: () => {
         line.isAwake = true;

@@ -61,8 +61,15 @@ export function runPair(seed: number, steps: number, without: ReadonlySet<number
   function newPair(types: readonly string[], index: number): Pair {
     const [only = ""] = types;
     const client = createClientStream({
-      ...{ variant, api, types: resourceTypes, only: ads ? undefined : typeOf(only) },
-      ...{ node, nodeOn, answers, check, absentAfterMs: absentAfter },
+      variant,
+      api,
+      types: resourceTypes,
+      only: ads ? undefined : typeOf(only),
+      node,
+      nodeOn,
+      answers,
+      check,
+      absentAfterMs: absentAfter,
     });
     const wanted = new Map(types.map((type) => [type, new Set<string>()]));
     const empty = { toServer: [], toClient: [], undecided: [], givenUp: new Set<string>(), server: undefined };
@@ -126,7 +133,11 @@ export function runPair(seed: number, steps: number, without: ReadonlySet<number
     if (pair.server !== undefined) return;
     say(`${pair.label} open`);
     pair.server = createStream({
-      ...{ variant, api, types: resourceTypes, limits: defaultStreamLimits, defaultNode: undefined },
+      variant,
+      api,
+      types: resourceTypes,
+      limits: defaultStreamLimits,
+      defaultNode: undefined,
       only: ads ? undefined : typeOf(pair.types[0] ?? ""),
     });
     event(pair, { kind: "opened" });

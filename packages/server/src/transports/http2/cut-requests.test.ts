@@ -20,7 +20,9 @@ function saidBy(client: number, names: readonly string[]): Buffer {
   const block = Buffer.concat([headBlock(path), encodeHeaders([["x-client", `${client}`.repeat(1 + 3 * client)]])]);
   const typeUrl = urlOf("endpoint");
   const request = create(DeltaDiscoveryRequestSchema, {
-    ...{ node: { id: `node-${client}` }, typeUrl, resourceNamesSubscribe: [...names] },
+    node: { id: `node-${client}` },
+    typeUrl,
+    resourceNamesSubscribe: [...names],
   });
   // Without its frame, which is made of parts of it here.
   const message = messageOn(1, toBinary(DeltaDiscoveryRequestSchema, request)).subarray(frameHeadBytes);

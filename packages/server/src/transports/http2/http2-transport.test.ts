@@ -8,7 +8,9 @@ import { createGrpcTransport } from "./http2-transport.js";
 
 it("leaves no client behind that never says what TLS wants, when it closes", async () => {
   const transport = createGrpcTransport({
-    ...{ types: resourceTypes, keepalive: defaultKeepalive, requestBytes: 1_000 },
+    types: resourceTypes,
+    keepalive: defaultKeepalive,
+    requestBytes: 1_000,
     // Nobody gets as far as to see a certificate.
     tls: {},
   });
@@ -33,7 +35,9 @@ it("leaves no client behind that never says what TLS wants, when it closes", asy
 it("ends the connection of a fault of its own, tells of it, and goes on", async (t) => {
   const faults: string[] = [];
   const transport = createGrpcTransport({
-    ...{ types: resourceTypes, keepalive: defaultKeepalive, requestBytes: 1_000 },
+    types: resourceTypes,
+    keepalive: defaultKeepalive,
+    requestBytes: 1_000,
     fault: (_peer, error) => faults.push(String(error)),
   });
   t.after(() => transport.close(10));

@@ -229,7 +229,12 @@ describe("a poll", () => {
       assert.match(nobody.json?.detail ?? "", /no group of this server matches the node: id "stranger"/);
       const [refusal] = events.filter(({ kind }) => kind === "poll-refused");
       assert.deepEqual(refusal && { ...refusal, peer: "", message: "" }, {
-        ...{ kind: "poll-refused", peer: "", path: clusters, node: undefined, status: 403, message: "" },
+        kind: "poll-refused",
+        peer: "",
+        path: clusters,
+        node: undefined,
+        status: 403,
+        message: "",
       });
     });
   });
@@ -302,8 +307,14 @@ describe("a poll", () => {
       const [row, ...more] = polls;
       assert.deepEqual(more, []);
       assert.deepEqual(row && { ...row, requestBytes: 0 }, {
-        ...{ typeUrl: "type.googleapis.com/envoy.config.cluster.v3.Cluster", type: "cluster", api: "v3" },
-        ...{ held: 0, polls: 2, requestBytes: 0, answered: 1, notModified: 1 },
+        typeUrl: "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+        type: "cluster",
+        api: "v3",
+        held: 0,
+        polls: 2,
+        requestBytes: 0,
+        answered: 1,
+        notModified: 1,
       });
       assert.ok((row?.requestBytes ?? 0) > 30);
       assert.deepEqual(pollsRefused, [

@@ -144,7 +144,11 @@ function startThread(program: string | URL, workerData: ReadAheadStart): Worker 
   const execArgv = isSource ? undefined : [];
   try {
     return new Worker(program, {
-      ...{ workerData, transferList: [workerData.port], name: "xdskit-read", execArgv, eval: isSource },
+      workerData,
+      transferList: [workerData.port],
+      name: "xdskit-read",
+      execArgv,
+      eval: isSource,
     });
   } catch {
     return undefined;
