@@ -15,6 +15,7 @@ import { endInput, stopCalls } from "./connection-end.js";
 import type { ConnectionLimits } from "./connection-host.js";
 import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { Http2Connection } from "./http2-connection.js";
+import { tellEnd } from "./late-ends.js";
 import { Slab } from "./output.js";
 import { createSharedReads } from "./shared-reads.js";
 import { createTurnBudget } from "./turn-budget.js";
@@ -161,17 +162,22 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     );
     // What went wrong is of no use: "close" follows.
     socket.on("error", () => {});
-    // A fleet that goes does so in one turn: what that costs is spread over several as well.
-    socket.on("end", () =>
-      budget.defer(
-        socket,
-        guarded(() => {
-          if (endInput(connection)) finish(socket);
-          // It cannot give us room any more: what does not go out by then never does.
-          else linger(lingerMs);
-        }),
-      ),
-    );
+    // A fleet that goes does so in one turn: what that costs is spread over several.
+    const endReading = tellEnd(socket, (end) => budget.defer(socket, end === "broken" ? letGo : inputEnded));
+    const letGo = () => void socket.destroy();
+    const inputEnded = guarded(() => {
+      if (socket.destroyed) return;
+      if (socket.readableLength > 0) {
+        // Over TLS Node keeps what is not read, which comes first.
+        socket.once("end", () => budget.defer(socket, inputEnded));
+        endReading();
+        return;
+      }
+      if (endInput(connection)) finish(socket);
+      // It cannot give us room any more: what does not go out by then never does.
+      else linger(lingerMs);
+      if (!socket.destroyed) endReading();
+    });
     socket.on("close", () => {
       clearTimeout(late);
       // Which would keep all that is here for as long.
