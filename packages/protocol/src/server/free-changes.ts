@@ -5,7 +5,7 @@ import type { Subscriber } from "./subscriber.js";
 
 const naming = new WeakMap<readonly Resource[], boolean>();
 
-/** Something among them names something. */
+/** Whether one of them names another resource. */
 export function namesAny(resources: readonly Resource[]): boolean {
   let known = naming.get(resources);
   if (known === undefined) {
@@ -16,8 +16,8 @@ export function namesAny(resources: readonly Resource[]): boolean {
 }
 
 /**
- * Whether a change holds no stream of these subscribers back, whichever others are in its order, as long as they stand at `from` or `to`: nothing goes, nothing is named that may have to be warm
- * first, and nothing comes that is warmed on another stream.
+ * Whether a change never holds anything back on the stream of these subscribers, whichever others share its order, as long as those stand at `from` or `to`: it removes nothing,
+ * what it brings names nothing that may have to be warm first, and no new cluster (`acknowledgedWarm`) comes on another stream.
  */
 export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
   let changes = false;

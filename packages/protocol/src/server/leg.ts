@@ -8,7 +8,13 @@ import type { Sending } from "./sending.js";
 import type { SharedResponse } from "./shared-responses.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** What became of one type of a stream. */
+/*
+ * What one stream did, as data, so that others can repeat it (`Mover`). The way of a stream from the snapshot at which it rests to the next is one leg, or several: within a leg no
+ * response waits for an answer of the client, and each step of a leg is one response. For example, where a route moves to a new cluster: the first leg sends the cluster, the second,
+ * once the client acknowledged it, the route, and the third, after the next answer, removes the old cluster.
+ */
+
+/** What becomes of one type of a stream: what these fields of its `Subscriber` are from then on. */
 export interface Shift {
   /** Which of the stream's types, in delivery order. */
   readonly index: number;
@@ -17,68 +23,68 @@ export interface Shift {
   readonly owed: NameSet;
 }
 
-/** One response of a leg. */
+/** One response of a leg, and what it makes of the stream that sends it. */
 export interface LegStep {
   /** Which of the stream's types, in delivery order. */
   readonly index: number;
   readonly response: SharedResponse;
-  /** What is different once it is sent, of this type and of those of which there was nothing to say. */
+  /** What is different once it is sent: of its type, and of types that moved on in between without a response, since there was nothing to say. */
   readonly shifts: readonly Shift[];
-  /** How far the stream might be brought when it was sent. */
+  /** The stage of the stream when it was sent. */
   readonly stage: Stage;
-  /** As streams sent it lately. */
+  /** The step as it was sent lately, for streams that send it with the same nonce in the same millisecond (`sendingOf`). */
   readonly sendings: (Sending | undefined)[];
 }
 
 /**
- * What a stream sends without an answer in between on its way from a place to a snapshot, as the first stream did it that came to where it begins: the others need not find it
- * again. Most ways are one leg; where something waits for an acknowledgement, another begins with each answer.
+ * What a stream sends on its way to a snapshot without waiting for an answer, recorded from the first stream that came to where the leg begins (`Recording`). Most ways are one leg; where
+ * something waits for an acknowledgement, what comes after the answer is another.
  */
 export interface Leg {
   readonly steps: readonly LegStep[];
-  /** What else is different once all is sent. */
+  /** What else is different once all steps are sent. */
   readonly shifts: readonly Shift[];
-  /** What waits for answers then. */
+  /** The stage of the stream then: what is held back until an answer comes. */
   readonly stage: Stage;
-  /** What is not answered then, of this leg and of those before. */
+  /** The steps that are not answered then, of this leg and of those before. */
   readonly open: readonly LegStep[];
-  /** An answer in the midst of it makes no difference. */
+  /** Nothing is held back on it, so that an answer that comes before all steps are sent changes nothing about the rest. */
   readonly isFree: boolean;
-  /** Where a stream stands once its client acknowledged everything; undefined where something waits for an answer. */
+  /** Where a stream rests once its client acknowledged everything; undefined where something still waits for an answer. */
   readonly to: RestingPlace | undefined;
-  /** How it goes on there, by the types that were acknowledged, as `answerTo` counts them. */
+  /** The legs that follow, by the steps that were acknowledged by then: the sum of their `answerTo`. */
   readonly next: Map<number, Leg>;
-  /** Of all legs of one way. */
+  /** The same one for all legs of a way. */
   readonly way: Way;
 }
 
 /** The way from a place to a snapshot, in all orders in which clients answer. */
 export interface Way {
-  /** Legs that are remembered. */
+  /** How many legs of it are remembered. */
   legs: number;
-  /** What it did to the past of the order of the stream that went last. */
+  /** What setting out on it did to the order of the stream that went last. */
   readonly memory: PassMemory;
 }
 
-/** Legs of one way that are remembered: most are one or three, and more than this only clients make that answer in ever new orders. */
+/** Legs of one way that are remembered: most ways have one or three, and only clients that answer in ever new orders make more. */
 export const mostLegs = 64;
 
-/** Types of a stream whose answers are counted. */
+/** A stream that asks for more types has ways of one leg only: a sum of `answerTo` has no more bits. */
 export const mostCounted = 30;
 
-/** An answer to what was sent of one type, as a summand. */
+/** An answer to a step as a bit, that of its type: sums of these say what was answered. */
 export function answerTo({ index }: LegStep): number {
   return 1 << index;
 }
 
-/** Makes of a stream's types what others made of theirs. `sent`: which of them a response is sent of now. */
+/** Applies to a stream's types what happened to those of the stream that was first. `sent`: the index of the type of which a response is sent now. */
 export function shift(subscribers: readonly Subscriber[], shifts: readonly Shift[], sent: number | undefined): void {
   for (const { index, held, acked, owed } of shifts) {
     const subscriber = subscribers[index] as Subscriber;
     subscriber.held = held;
     subscriber.acked = acked;
     subscriber.owed = owed;
-    // What was sent long ago must not keep all that there was since.
+    // The set that was sent long ago must not keep those alive that came since.
     if (index !== sent && subscriber.lastSent !== undefined) ResourceSets.shorten(subscriber.lastSent.set);
   }
 }

@@ -16,64 +16,69 @@ import { nothingDrains, type Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 
 /**
- * Lets one stream repeat what another did in its place: most streams of a group stand where a thousand others do, and go where those go. A stream rests once its client uses
- * what it is to have; a snapshot sends it on its way; whatever else happens wakes it, and it goes on by itself from where it is.
+ * Lets one stream repeat what another one did, since a change of a group means the same to most of its streams, and to work it out for each costs a thousand times as much. A
+ * stream rests, at a `RestingPlace`, once its client uses what it is to have. The first that is given a newer snapshot there works out by itself what it sends, which is recorded
+ * (`Recording`); the others that rest there go the same `Leg`, step by step. Whatever else happens (a rejection, another subscription, time that is over) wakes a stream: it
+ * goes on by itself from where it is, over `Delivery`, until it rests again.
  */
 export class Mover {
   #place: RestingPlace | undefined;
+  /** The leg that the stream repeats, or is at the end of. */
   #leg: Leg | undefined;
-  /** Steps of it that were taken. */
+  /** How many steps of it were sent. */
   #taken = 0;
+  /** All steps were sent. */
   #isPassOver = false;
-  /** Steps that the client did not acknowledge yet. */
+  /** How many steps the client did not acknowledge yet. */
   #unanswered = 0;
-  /** What was acknowledged since the leg ended, where something waits for that; the sum of `answerTo`. */
+  /** Which steps were acknowledged since the last `goOn`, where something waits for that: the sum of their `answerTo`. */
   #answers = 0;
+  /** Of a stream that goes by itself where others may follow. */
   #recording: Recording | undefined;
-  /** Where the way began, for the others of its order. */
+  /** The snapshot from which the stream set out, where it shares its order with others, who may ask for that. */
   #from: Snapshot | undefined;
-  /** What the stream was given last; of one that rests its place knows it. */
+  /** The snapshot that the stream was given last; undefined while it rests, since its place knows it. */
   #given: Snapshot | undefined;
-  /** Of the places where the stream rests, as long as it asks for the same. */
+  /** The key of the places where the stream rests, as long as it asks for the same. */
   #key: string | undefined;
 
   get isResting(): boolean {
     return this.#place !== undefined;
   }
 
-  /** Where its client stands, while it rests. */
+  /** The snapshot at which the stream rests, if it does. */
   get snapshot(): Snapshot | undefined {
     return this.#place?.snapshot;
   }
 
-  /** What the stream is to have: what it was given last, or what the line of its place has gone on to since. */
+  /** The snapshot that the stream is to have: the one that it was given last, or the one that the line of its place has gone on to since. */
   get newest(): Snapshot | undefined {
     return this.#place === undefined ? this.#given : this.#place.snapshot;
   }
 
-  /** Notes what the stream, which does not rest, is to have. */
+  /** Notes which snapshot a stream is to have that does not rest. */
   give(snapshot: Snapshot | undefined): void {
     this.#given = snapshot;
   }
 
-  /** It rests at one of the two, or is on the way from one to the other. */
+  /** The stream rests at one of the two, or is on the way from the first to the second. */
   isBetween(from: Snapshot, to: Snapshot): boolean {
     if (this.#place !== undefined) return this.#place.snapshot === from || this.#place.snapshot === to;
     if (this.#leg !== undefined) return this.#from === from && this.#given === to;
     return this.#recording?.from === from && this.#recording.to === to;
   }
 
-  /** Nothing is to be sent. */
+  /** Nothing is to be sent: the stream rests, or is at the end of a leg and no answer came since that may let it go on. */
   get isIdle(): boolean {
     return this.#place !== undefined || (this.#isPassOver && this.#answers === 0);
   }
 
-  /** The leg that it goes, or that it went last, until its client acknowledged all of the way. */
+  /** The leg that the stream repeats, or is at the end of, until its client acknowledged all of the way. */
   get leg(): Leg | undefined {
     return this.#leg;
   }
 
-  /** What is to be sent next of the leg. */
+  /** The step of the leg that is to be sent next; undefined after the last. */
   get step(): LegStep | undefined {
     return this.#leg?.steps[this.#taken];
   }
@@ -86,14 +91,14 @@ export class Mover {
     return this.#unanswered > 0;
   }
 
-  /** An acknowledgement now is one on which others went on. */
+  /** The way of others knows what follows an acknowledgement that comes now: all steps of the leg are sent, or none of them waits for one. */
   get takesAnswers(): boolean {
     return this.#unanswered > 0 && (this.#isPassOver || this.#leg?.isFree === true);
   }
 
   /**
-   * Goes where others went that stood at the same place; false where none did, or it does not rest. `isAccompanied`: others of its order want to know where it is; then others
-   * may go the way that it finds only where it is free.
+   * Sets out for a snapshot on the way of the first stream that rested at the same place. False where none did, or the stream does not rest: it goes by itself then, and is
+   * recorded if others rest there. `isAccompanied`: other streams share its order; then it is recorded only where none of them can hold it back (`isFree`).
    */
   depart(to: Snapshot, subscribers: readonly Subscriber[], isAccompanied: boolean): boolean {
     const place = this.#place;
@@ -115,7 +120,7 @@ export class Mover {
     return true;
   }
 
-  /** Something happens that is not the usual: the stream goes on by itself. */
+  /** Something happens that the way of others does not know: the stream goes on by itself from where it is. */
   wake(): void {
     if (this.#place !== undefined) {
       this.#given = this.#place.snapshot;
@@ -132,26 +137,26 @@ export class Mover {
     this.#answers = 0;
   }
 
-  /** It asks for something else, or in another way, than before. */
+  /** What `placeKey` is made of may be different from now on. */
   changed(): void {
     this.wake();
     this.#key = undefined;
   }
 
-  /** Sends what `step` said. */
+  /** Notes that `step` is sent. */
   take(): void {
     this.#taken += 1;
     this.#unanswered += 1;
   }
 
-  /** The client acknowledged a step. */
+  /** Notes that the client acknowledged a step. */
   answered(step: LegStep): void {
     this.#unanswered -= 1;
     if (this.#leg?.to === undefined) this.#answers += answerTo(step);
     else if (this.#isPassOver) this.#arrive();
   }
 
-  /** Goes on after the answers that came: as others did, or by itself. */
+  /** After a leg that waited for answers, and some that came: goes on as others did after these, or by itself, recorded. */
   goOn(subscribers: readonly Subscriber[]): void {
     const [after, answers, to] = [this.#leg, this.#answers, this.#given];
     if (answers === 0 || after === undefined || to === undefined) return;
@@ -166,7 +171,7 @@ export class Mover {
     this.#recording = new Recording({ kind: "answers", after, answers }, to, subscribers);
   }
 
-  /** All steps are taken. */
+  /** Notes that all steps of the leg are sent. */
   pass(): void {
     this.#isPassOver = true;
     this.#arrive();
@@ -181,22 +186,22 @@ export class Mover {
 
   #rest(place: RestingPlace): void {
     this.#place = place;
-    // Nothing else holds on to it.
+    // The place alone says from now on which snapshot it is, and must not keep an older one alive.
     this.#given = undefined;
     place.residents += 1;
   }
 
-  /** How far a stream may be brought now that goes by itself. */
-  stands(stage: Stage): void {
-    this.#recording?.stands(stage);
+  /** Notes the stage of a stream that goes by itself. */
+  noteStage(stage: Stage): void {
+    this.#recording?.noteStage(stage);
   }
 
-  /** A response of its own. */
+  /** Notes a response of a stream that goes by itself. */
   sent(subscriber: Subscriber, response: SharedResponse): void {
     this.#recording?.sent(subscriber, response);
   }
 
-  /** Looks where a stream is that has nothing to send: at rest, or at the end of a way that others may go. */
+  /** A stream that goes by itself has nothing more to send, and nothing of it is held back: it rests if its client uses everything, or is at the end of a recorded leg that leads to rest. */
   settle(snapshot: Snapshot, subscribers: readonly Subscriber[], around: PlaceSurroundings): void {
     const recording = this.#recording?.to === snapshot ? this.#recording : undefined;
     this.#recording = undefined;
@@ -212,7 +217,7 @@ export class Mover {
     else this.#end(recording, place, around.isAccompanied);
   }
 
-  /** The same of a stream of which something waits for an answer. */
+  /** A stream that goes by itself has nothing more to send before an answer comes: what was recorded is a leg that others may go. */
   pause(snapshot: Snapshot, subscribers: readonly Subscriber[]): void {
     const recording = this.#recording?.to === snapshot ? this.#recording : undefined;
     this.#recording = undefined;
@@ -230,7 +235,7 @@ export class Mover {
   }
 }
 
-/** Besides its sets: nothing is owed, rejected, waited for or kept alive. */
+/** Whether the sets of a subscriber say everything about it: nothing is owed, rejected, undecided or draining, and nothing has a TTL. */
 function isCalm(subscriber: Subscriber): boolean {
   const { owed, everything, mustAnswer, rejection, instead, lifetimes, errors } = subscriber;
   if (owed.size > 0 || everything || mustAnswer || errors !== noErrors) return false;
@@ -239,19 +244,22 @@ function isCalm(subscriber: Subscriber): boolean {
   return draining === nothingDrains && yielding === undefined && undecided.size + waitsFor.size === 0;
 }
 
-/** What decides what a stream does besides what its clients asked for and got. */
+/** What decides what a stream does, besides what its client asked for and got. */
 export interface PlaceSurroundings {
   readonly options: StreamOptions;
   readonly node: Node;
   readonly told: Told;
   readonly isOrdered: boolean;
-  /** Others are in its order. */
+  /** Other streams share its order. */
   readonly isAccompanied: boolean;
-  /** Along which it is given snapshots, where it goes along with others. */
+  /** The line of the snapshots that it is given; undefined where it has none. */
   readonly line: SnapshotLine | undefined;
 }
 
-/** Equal for streams that do the same wherever they rest. What clients wrote themselves stands behind its length, or one could write the key of another place. */
+/**
+ * Equal for streams that send the same when they are given the same snapshot, once they rest at the same one. Parameters, which are a client's own text, stand behind their
+ * length, or a client could write such that it has the key of another place.
+ */
 function placeKey(
   subscribers: readonly Subscriber[],
   { options, node, told, isOrdered, isAccompanied }: PlaceSurroundings,

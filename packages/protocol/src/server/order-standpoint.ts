@@ -3,7 +3,7 @@ import type { Snapshot } from "../snapshot.js";
 import { numberOf, shortenSnapshot } from "./past-snapshots.js";
 import { type SnapshotLine, Standpoint } from "./snapshot-line.js";
 
-/** What clients were to have last of what they ask for, and what before that: orders that say the same go along with the line together. */
+/** Where orders stand whose clients are to have the same and were to have the same before, as far as they ask for it: these go along with the line together. */
 export class OrderStandpoint extends Standpoint {
   readonly #earlier: readonly Snapshot[];
 
@@ -14,12 +14,12 @@ export class OrderStandpoint extends Standpoint {
 
   override goOn(to: Snapshot): void {
     super.goOn(to);
-    // What is remembered of those before must not keep all that there was in between.
+    // Earlier snapshots that orders remember must not keep those in between alive.
     for (const snapshot of this.#earlier) shortenSnapshot(snapshot, to);
   }
 }
 
-/** Where orders stand that compare these types; undefined where the line has gone on. */
+/** The standpoint of orders whose streams ask for these types; undefined where `snapshot` is no longer the newest of the line. */
 export function orderStandpoint(
   line: SnapshotLine,
   snapshot: Snapshot,

@@ -15,65 +15,68 @@ import type { SnapshotLine } from "./snapshot-line.js";
 import type { Subscriber } from "./subscriber.js";
 import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
 
-/** A stream as the others of its order see it. */
+/** One of the streams of an order, as the order sees it. */
 export interface OrderedStream {
   readonly subscribers: readonly Subscriber[];
-  /** Another stream's client acknowledged something, or left. */
+  /** Something that this stream waits for on another one may be over, since that was answered or left: there may be something to send. */
   progressed(): void;
-  /** Another of its order came, went, or does something that it may have to wait for: it goes on by itself. */
+  /** Another stream came, went, or does what this one may have to wait for: this one stops repeating what others did (`Mover`). */
   strayed(): void;
-  /** Another of its order is to go on to a snapshot that this one is not on its way to. */
+  /** Another stream is about to go to a snapshot that this one is not on its way to: unless this one rests, it stops repeating, too. */
   overtaken(): void;
-  /** Its client uses what one of the two snapshots has, but for what the next response brings it from one to the other. */
+  /** Whether the stream rests at one of the two snapshots, or is on its way from the first to the second. */
   isBetween(from: Snapshot, to: Snapshot): boolean;
 }
 
-/** That a client did not answer in time, so that what waited for it went on without. */
+/** A client did not answer a response in time: what waited for the answer is sent without it. */
 export interface WaitEnded {
   readonly type: ResourceType;
-  /** Of the response that was not answered. */
+  /** Of the response that was not answered, as is the type. */
   readonly version: Version;
   /** What waited. */
   readonly waits: readonly Wait[];
 }
 
-/** What a client was to have in the past, before and after it was brought to one snapshot. Streams that go the same way share the lists. */
+/** What setting out for a snapshot does to what an order remembers (`Ordering.pass`), for the orders that set out with the same `before`, `last` and `types`. */
 export interface PassMemory {
   before: readonly Snapshot[] | undefined;
   last: Snapshot | undefined;
-  /** Of an order of several streams: what they ask for. */
+  /** The types that the order's streams ask for; undefined for an order of one stream. */
   types: string | undefined;
   after: readonly Snapshot[];
-  /** Where they stood then. */
+  /** On the line, afterwards. */
   standpoint: OrderStandpoint | undefined;
 }
 
 const noSnapshots: readonly Snapshot[] = [];
 
-/** Of a way that nobody has gone. */
+/** Of a way that no order has gone yet: it equals the memory of none. */
 export function newPassMemory(): PassMemory {
   return { before: undefined, last: undefined, types: undefined, after: noSnapshots, standpoint: undefined };
 }
 
 /**
- * The order in which one client is brought to what it is to have: make before break (rule 120). For a stream over all types one of its own; streams per type of one
- * node share one, since what one of them acknowledges frees what another may send.
+ * The order in which one client is brought to what it is to have: make before break (rule 120). Routes wait until the client acknowledged a new cluster that they name; a
+ * cluster that was removed stays until the client acknowledged routes without it. What waits follows from what the client may be using (`make-before-break.ts`, by way of
+ * `shared-stage.ts`); here is whom that concerns, and for how long. An ADS stream has an order of its own; the per-type streams of one node share one, since what is
+ * acknowledged on one of them frees what waits on another.
  */
 export class Ordering {
   readonly times: OrderingTimes;
   readonly #streams = new Set<OrderedStream>();
-  /** What streams wait for, as of when they were last looked at. */
+  /** Of the streams of which something is held back: how far they may be brought, as of when they were last looked at. */
   readonly #stages = new Map<OrderedStream, Stage>();
-  /** What the client was to have while it went on its way to what it is to have now, oldest first: what it uses of that it may first ask for now. */
+  /** What the client was to have before, oldest first. It may still use routes of these, and only now ask for a cluster that they name and that was removed since. */
   #earlier: readonly Snapshot[] = noSnapshots;
+  /** What the client is to have, unless `#standpoint` says so. */
   #wanted: Snapshot | undefined;
-  /** Instead of that, where it goes along with a line. */
+  /** Set while the order goes along with a line of snapshots: what the client is to have is where that stands. */
   #standpoint: OrderStandpoint | undefined;
-  /** The time that it was told last. */
+  /** The time that the order was told last, in milliseconds. */
   #now = 0;
-  /** Some of the streams may be in step with others elsewhere. */
+  /** Some stream was let rest, and is to be told (`strayed`) when that is over. */
   #hasResting = false;
-  /** What they ask for, as long as it stays the same. */
+  /** What `#typesAsked` found, until streams ask for something else. */
   #types: string | undefined;
 
   constructor(times: OrderingTimes = defaultOrderingTimes) {
@@ -93,7 +96,7 @@ export class Ordering {
     this.progressed(stream);
   }
 
-  /** A stream does what the others may have to wait for, or take account of. */
+  /** A stream does what the others may have to wait for, or take account of: they go on by themselves. */
   strayed(): void {
     if (this.#streams.size > 1) this.#wakeAll();
   }
@@ -101,11 +104,11 @@ export class Ordering {
   /** A stream asks for a type that it did not ask for before. */
   asksMore(): void {
     this.#types = undefined;
-    this.#stay();
+    this.#leaveLine();
   }
 
-  /** It goes along with the line no longer. */
-  #stay(): void {
+  /** The order goes along with its line no longer. */
+  #leaveLine(): void {
     if (this.#standpoint === undefined) return;
     this.#wanted = this.#standpoint.snapshot;
     this.#standpoint = undefined;
@@ -113,37 +116,34 @@ export class Ordering {
 
   #wakeAll(): void {
     this.#types = undefined;
-    this.#stay();
+    this.#leaveLine();
     if (!this.#hasResting) return;
     this.#hasResting = false;
     for (const stream of this.#streams) stream.strayed();
   }
 
-  /**
-   * A client acknowledged or rejected something on this stream, of this type or of any: those of the others may go on that wait for it. No more of them are told, since
-   * a node may have a thousand streams.
-   */
+  /** A client answered on stream `by`, something of this type or, left out, of any: those others that wait for that are told, and no more of what may be a thousand. */
   progressed(by: OrderedStream, type?: ResourceType): void {
     if (this.#stages.size === 0) return;
     for (const [stream, { awaited, waits }] of this.#stages) {
       if (stream === by) continue;
-      // What lingers does so from when all that took its place is acknowledged, of whatever type.
+      // A linger begins when everything that the new listener names is acknowledged, whatever its type.
       const concerns = type === undefined || awaited.has(type.typeUrl) || waits.some(({ kind }) => kind === "linger");
       if (concerns) stream.progressed();
     }
   }
 
-  /** A client answered, which may have brought it from what it may have been using before to something else. */
+  /** A client answered, or is taken to have. `before`: the sets that it may have been using until then; those that it has left begin to drain. */
   acknowledged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
     if (!subscriber.type.drains) return;
     const still = usedBy(subscriber);
     for (const set of before) if (!still.includes(set)) noteDraining(subscriber, set, now);
   }
 
-  /** How far a stream may be brought now. */
+  /** How far a stream may be brought now on its way to the wanted snapshot; `now` in milliseconds. */
   stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
     this.#now = now;
-    // Of other streams too: what one of them waits for may be all that this one waits for.
+    // On other streams too: clusters on this one may wait until listeners on another one have drained.
     for (const { subscribers } of this.#streams) {
       for (const subscriber of subscribers) {
         if (subscriber.draining.length > 0) drain(subscriber, this.#subscribers(), wanted, now, this.times);
@@ -152,24 +152,21 @@ export class Ordering {
     this.#follow(wanted);
     if (!this.#mayWait(stream, wanted)) return this.stands(stream, wholeStage);
     let patience = this.#patience();
-    // What names nothing needs nothing warm.
-    if (patience !== "none" && !stream.subscribers.some((one) => isToName(one, wanted))) patience = "none";
+    // Only what names other resources waits for those to be warm.
+    if (patience !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) patience = "none";
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patience };
     return this.stands(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
   }
 
-  /**
-   * Whether `stageOf` may hold anything back: what most changes do not do, and is quickly seen. Nothing goes, nothing is new that must be warm before it is named, nor is
-   * anything named that is warmed on another stream.
-   */
+  /** Whether `stageOf` may hold anything back. Most changes remove nothing, bring no new cluster, and name nothing while clusters warm elsewhere: those are quickly seen. */
   #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {
     let changes = false;
     for (const subscriber of mine) {
       const { type, held } = subscriber;
       const current = wanted.of(type);
       if (held === current) continue;
-      // Perhaps it had more on the stream before.
+      // The client may use what it was sent on an earlier stream.
       if (isFirst(subscriber)) return true;
       const { removed, upserted } = changeBetween(held, current);
       if (removed.length > 0 || (namesAny(upserted) && this.#patience() !== "none")) return true;
@@ -181,7 +178,7 @@ export class Ordering {
         const { type, acked, rejection, subscription } = subscriber;
         if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
         const current = wanted.of(type);
-        // It may have carried out removals that it rejected.
+        // The client may have carried out the removals of a response that it rejected: what they took away is new to it again.
         if (rejection?.usesRest === false || changeBetween(acked, current).adds) return true;
         for (const { set } of onTheirWay(subscriber)) if (changeBetween(set, current).adds) return true;
       }
@@ -189,12 +186,12 @@ export class Ordering {
     return false;
   }
 
-  /** Several streams are in this order, which may wait for each other. */
+  /** Several streams share this order, and may wait for each other. */
   get isShared(): boolean {
     return this.#streams.size > 1;
   }
 
-  /** Nothing of any stream is held back or drains, so that what this one does depends on what becomes of the others only. */
+  /** Whether a stream may rest (`Mover`): nothing of any stream is held back nor, where several share the order, drains. It is told (`strayed`) when another ends that. */
   mayRest(stream: OrderedStream): boolean {
     if (this.#stages.size > 0 || !this.#streams.has(stream)) return false;
     if (this.isShared && this.#subscribers().some(({ draining }) => draining.length > 0)) return false;
@@ -203,8 +200,8 @@ export class Ordering {
   }
 
   /**
-   * Whether a stream that rests at `from` may go to `to` as one does elsewhere that rested there: it is alone, or all others stand at one of the two or are on the same way. Where they
-   * are not, those that are on their way elsewhere go on by themselves, too.
+   * Whether a stream that rests at `from` may repeat how another client's stream went to `to`: it is alone in its order, or each of the others rests at one of the two or is on
+   * the same way. If not, those that are on another way are told to go on by themselves.
    */
   isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
     if (!this.isShared) return true;
@@ -217,10 +214,10 @@ export class Ordering {
     return isInStep;
   }
 
-  /** What `shorten` and `stageOf` do for a stream of which nothing is held back; `memory` is shared by those that go the same way. */
+  /** Notes that a stream sets out for `wanted` as others did: what `shorten` and `stageOf` would note. `memory` is that of the way. */
   pass(wanted: Snapshot, memory: PassMemory, line: SnapshotLine | undefined): void {
     const last = this.#last;
-    // Another stream of the client was there before.
+    // Another stream of the client set out for it before.
     if (wanted === last) return;
     const before = this.#earlier;
     const types = this.isShared ? this.#typesAsked() : undefined;
@@ -238,7 +235,7 @@ export class Ordering {
     this.#standpoint = memory.standpoint?.snapshot === wanted ? memory.standpoint : undefined;
   }
 
-  /** A stream rests at what it is to have now: from here the order may go along with the line. */
+  /** A stream rests at what it is to have now: from here on the order may go along with the line. */
   stand(wanted: Snapshot, line: SnapshotLine): void {
     if (this.#standpoint?.snapshot === wanted && !this.#standpoint.isLost) return;
     if (!line.isAt(wanted)) return;
@@ -247,7 +244,7 @@ export class Ordering {
     this.#standpoint = this.#standpointOn(line, wanted);
   }
 
-  /** It needs nobody to tell it where the line is: it goes along, or a stream of a type that became different is about to be given the newest and tells it. */
+  /** Nobody needs to tell it of a newer snapshot: it went along with the line, or one of its streams is about to be given what became different, and tells it. */
   get goesAlong(): boolean {
     return this.#standpoint !== undefined && !this.#standpoint.isLost;
   }
@@ -257,17 +254,18 @@ export class Ordering {
     return orderStandpoint(line, wanted, [...types], this.#earlier);
   }
 
-  /** What the client was to have last. */
+  /** What the client is to have, as far as the order was told. */
   get #last(): Snapshot | undefined {
     return this.#standpoint === undefined ? this.#wanted : this.#standpoint.snapshot;
   }
 
-  /** Equal for orders that compare snapshots in the same types. */
+  /** The types that the streams ask for, as a key. */
   #typesAsked(): string {
     this.#types ??= [...new Set(this.#subscribers().map(({ type }) => numberOf(type)))].sort().join();
     return this.#types;
   }
 
+  /** From now on the client is to have `wanted`; what it was to have before is remembered, if it differs in something that the client asks for. */
   #follow(wanted: Snapshot): void {
     const last = this.#last;
     if (wanted === last) return;
@@ -278,14 +276,14 @@ export class Ordering {
     this.#earlier = sharedList([...this.#earlier.slice(1 - mostEarlier), last]);
   }
 
-  /** A newer snapshot is there: what is remembered of those before must not keep all that there was in between. */
+  /** A newer snapshot is there: those that are remembered must not keep the ones in between alive. */
   shorten(newest: Snapshot): void {
     for (const snapshot of this.#earlier) shortenSnapshot(snapshot, newest);
     const last = this.#last;
     if (last !== undefined) shortenSnapshot(last, newest);
   }
 
-  /** For what the client asks for. */
+  /** Whether two snapshots have the same of the types that the client asks for. */
   #isSame(one: Snapshot, other: Snapshot): boolean {
     for (const { subscribers } of this.#streams) {
       for (const { type } of subscribers) if (one.of(type) !== other.of(type)) return false;
@@ -299,12 +297,12 @@ export class Ordering {
     return asking > this.#now ? "asking" : "acknowledging";
   }
 
-  /** Until when it waits for what warms what was acknowledged on other streams: for that it is asked for, and for its acknowledgement. */
+  /** A cluster on a stream of its own is acknowledged before it is warm. Until when (milliseconds) what names it waits: see `Patience`. */
   #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
     let last = Number.NEGATIVE_INFINITY;
     for (const { subscribers } of this.isShared ? this.#streams : []) {
       for (const { type, ackedLast, subscription } of subscribers) {
-        // Who asks for clusters by name learns the names from routes: these cannot wait for what is asked for after them.
+        // A client that asks for clusters by name learns the names from routes, so its routes cannot wait for clusters.
         if (!type.acknowledgedWarm || ackedLast === undefined || !subscription.wildcard) continue;
         last = Math.max(last, ackedLast.at);
       }
@@ -313,7 +311,7 @@ export class Ordering {
     return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
   }
 
-  /** What a stage lets one type be, but for what its client still asks for. */
+  /** The set that a stage lets one type be brought to, with those removed resources that the client still asks for by name (`yieldTo`). */
   targetOf(subscriber: Subscriber, stage: Stage, wanted: Snapshot, now: number): ResourceSet {
     if (stage === wholeStage && subscriber.yielding === undefined) return wanted.of(subscriber.type);
     const target = stage.targets.get(subscriber.type.typeUrl) ?? wanted.of(subscriber.type);
@@ -326,7 +324,7 @@ export class Ordering {
     return yielding === undefined ? waits : [...waits, ...yieldingWaits(type, yielding)];
   }
 
-  /** When a stream is to be looked at again though nothing happens; undefined for never. */
+  /** When a stream is to be looked at again though nothing happens, in milliseconds; undefined for never. */
   deadline(stream: OrderedStream): number | undefined {
     let earliest = Number.POSITIVE_INFINITY;
     const stage = this.#stages.get(stream);
@@ -348,7 +346,7 @@ export class Ordering {
     return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
   }
 
-  /** Time went by: goes on without those answers for which the stream waited too long. */
+  /** Time went by: answers for which the stream waited too long are taken as given. Returns those, and what waited for them. */
   expire(stream: OrderedStream, now: number): readonly WaitEnded[] {
     const stage = this.#stages.get(stream);
     this.#now = now;
@@ -378,7 +376,7 @@ export class Ordering {
     return Array.from(this.#streams, ({ subscribers }) => subscribers).flat();
   }
 
-  /** Notes how far a stream may be brought. */
+  /** Notes how far a stream may be brought: what it waits for from now on. */
   stands(stream: OrderedStream, stage: Stage): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
@@ -386,11 +384,11 @@ export class Ordering {
   }
 }
 
-/** More snapshots in the past are not remembered of a client that never gets to one. */
+/** How many earlier snapshots are remembered of a client: one that never gets to a snapshot would have ever more. */
 const mostEarlier = 4;
 
-/** Something comes to the client that names something. */
-function isToName({ type, held }: Subscriber, wanted: Snapshot): boolean {
+/** Whether something that is new to the client, or changed, names other resources. */
+function namesOthers({ type, held }: Subscriber, wanted: Snapshot): boolean {
   const current = wanted.of(type);
   return held !== current && namesAny(changeBetween(held, current).upserted);
 }

@@ -4,7 +4,7 @@ import type { Snapshot } from "../snapshot.js";
 const numbers = new WeakMap<object, number>();
 let lastNumber = 0;
 
-/** A number that no other snapshot, or whatever it is, has: for keys of caches. */
+/** A number that no other object has: for keys of caches. */
 export function numberOf(thing: object): number {
   let number = numbers.get(thing);
   if (number === undefined) {
@@ -17,7 +17,7 @@ export function numberOf(thing: object): number {
 /** The number of the snapshot with which one was shortened last: once is enough for all clients. */
 const shortened = new WeakMap<Snapshot, number>();
 
-/** Lets go of what there was between a snapshot that is still remembered and the newest. */
+/** Has a snapshot that is still remembered keep only what differs from the newest, and none of the snapshots in between (`ChainedMap.shorten`). */
 export function shortenSnapshot(snapshot: Snapshot, newest: Snapshot): void {
   const number = numberOf(newest);
   if (snapshot === newest || shortened.get(snapshot) === number) return;
@@ -25,13 +25,13 @@ export function shortenSnapshot(snapshot: Snapshot, newest: Snapshot): void {
   for (const set of snapshot.sets.values()) if (set !== newest.of(set.type)) ResourceSets.shorten(set);
 }
 
-/** By the last of them. Weak, or each list would hold the one before. */
+/** By the last snapshot of each list. Weak, or each list would hold the one before. */
 const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
 
-/** Lists that end with the same snapshot, and are remembered. */
+/** How many lists are remembered that end with the same snapshot. */
 const mostLists = 8;
 
-/** The list with these snapshots that others have, too, by which they tell that they came the same way; not empty. */
+/** One and the same list for all who remember these snapshots, so that they compare by identity; not empty. */
 export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] {
   const last = snapshots[snapshots.length - 1] as Snapshot;
   let known = lists.get(last);

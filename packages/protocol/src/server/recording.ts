@@ -6,62 +6,67 @@ import { type RestingPlace, rememberMove } from "./resting-place.js";
 import type { SharedResponse } from "./shared-responses.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** What of a type becomes different on the way. */
-type Stand = Pick<Shift, "held" | "acked" | "owed">;
+/** Those fields of a subscriber that become different on the way. */
+type Shifting = Pick<Shift, "held" | "acked" | "owed">;
 
-/** Where a leg begins: at rest, or with answers that came at the end of another. */
+/** Where a leg begins: at rest, or with the answers that came at the end of another leg (a sum of `answerTo`). */
 export type LegStart =
   | { readonly kind: "rest"; readonly place: RestingPlace }
   | { readonly kind: "answers"; readonly after: Leg; readonly answers: number };
 
-/** A leg that a stream goes by itself, and that others may go. */
+/**
+ * What the first stream does that goes a leg, noted while it goes it by itself (`Delivery`), so that others can repeat it. That is possible where all that decided it is in the place
+ * where the leg begins, and in the answers since; where something else did, there is no leg (`end`).
+ */
 export class Recording {
   readonly to: Snapshot;
   readonly #start: LegStart;
   readonly #subscribers: readonly Subscriber[];
-  readonly #stands: Stand[];
+  /** Of each subscriber, as of the last step. */
+  readonly #before: Shifting[];
   readonly #steps: LegStep[] = [];
   #stage: Stage = wholeStage;
   #isFree: boolean;
-  /** Others may be known less of than the one that goes it. */
+  /** It depends on something that is not the same for all streams at the place: TTLs, or whether something was ever sent of a type that is empty. */
   #isOwn = false;
 
   constructor(start: LegStart, to: Snapshot, subscribers: readonly Subscriber[]) {
     this.to = to;
     this.#start = start;
     this.#subscribers = subscribers;
-    this.#stands = subscribers.map(({ held, acked, owed }) => ({ held, acked, owed }));
+    this.#before = subscribers.map(({ held, acked, owed }) => ({ held, acked, owed }));
     this.#isFree = start.kind === "rest";
   }
 
-  /** Where it begins, if that is at rest. */
+  /** The snapshot from which the stream set out; undefined where the leg begins with answers. */
   get from(): Snapshot | undefined {
     return this.#start.kind === "rest" ? this.#start.place.snapshot : undefined;
   }
 
-  /** How far the stream may be brought now. */
-  stands(stage: Stage): void {
+  /** Notes the stage from here on. */
+  noteStage(stage: Stage): void {
     this.#stage = stage;
     if (stage !== wholeStage) this.#isFree = false;
   }
 
+  /** Notes a step: the response, and what became different since the one before. */
   sent(subscriber: Subscriber, response: SharedResponse): void {
     const index = this.#subscribers.indexOf(subscriber);
     this.#steps.push({ index, response, shifts: this.#shifts(index), stage: this.#stage, sendings: [] });
     this.#isOwn ||= response.perishable.size > 0;
   }
 
-  /** The leg, for others, once all is sent; `to`: where it leads, if nothing waits for an answer. Undefined where others cannot go it. */
+  /** The leg, once there is nothing more to send, remembered for others; `to`: where it leads, if nothing is held back. Undefined where others cannot repeat it. */
   end(to: RestingPlace | undefined): Leg | undefined {
     const way = this.#way();
     const open = [...this.#unanswered(), ...this.#steps];
     const shifts = this.#shifts(undefined);
     if (this.#isOwn) return undefined;
-    // More than one of a type, or another than those that are known: what the client uses once it answers is not only for them to say.
+    // Two unanswered responses of a type, or one from before the way: then an answer does not mean that the client uses all that it holds.
     const isKnown = ({ outstanding }: Subscriber, at: number) =>
       outstanding.length === open.filter(({ index }) => index === at).length && outstanding.length <= 1;
     if (!this.#subscribers.every(isKnown)) return undefined;
-    // Without an answer only time lets it go on.
+    // Where nothing is unanswered, only time lets the stream go on.
     if (to === undefined && (open.length === 0 || this.#subscribers.length > mostCounted)) return undefined;
     if (way.legs >= mostLegs) return undefined;
     way.legs += 1;
@@ -90,15 +95,15 @@ export class Recording {
     return after.open.filter((step) => (answerTo(step) & answers) === 0);
   }
 
-  /** What became different since it was asked last; `sent`: of what a response is sent. */
+  /** What became different since the last call; `sent`: the index of the type of which a response is sent. */
   #shifts(sent: number | undefined): readonly Shift[] {
     const shifts: Shift[] = [];
     for (const [index, { held, acked, owed }] of this.#subscribers.entries()) {
-      const before = this.#stands[index] as Stand;
+      const before = this.#before[index] as Shifting;
       if (before.held === held && before.acked === acked && before.owed === owed) continue;
-      this.#stands[index] = { held, acked, owed };
+      this.#before[index] = { held, acked, owed };
       shifts.push({ index, held, acked, owed });
-      // Of a type that is empty it matters whether anything was sent of it before.
+      // Of a type that became empty it matters whether anything was ever sent (`isFirst`).
       this.#isOwn ||= held.size === 0 && index !== sent;
     }
     return shifts;

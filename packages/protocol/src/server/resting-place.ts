@@ -5,8 +5,8 @@ import { numberOf } from "./past-snapshots.js";
 import { type SnapshotLine, Standpoint } from "./snapshot-line.js";
 
 /**
- * Where streams stand whose clients ask for the same in the same way, use what one snapshot has for it and wait for nothing. All who stand there do the same when they are given
- * the next snapshot.
+ * What streams have in common that rest: their clients ask for the same in the same way (`key`), use what one snapshot has of it, and wait for nothing. All of them send the same
+ * when they are given the next snapshot, so the first one's leg is remembered here for the others (`Mover`).
  */
 export class RestingPlace extends Standpoint {
   /** What tells it from other places at the snapshot. */
@@ -21,7 +21,7 @@ export class RestingPlace extends Standpoint {
 
   override goOn(to: Snapshot): void {
     super.goOn(to);
-    // They were free to go for what there was of other types then.
+    // What was remembered was worked out from the snapshot before, whose other types may have mattered, too.
     moves.delete(this);
   }
 }
@@ -30,20 +30,20 @@ export class RestingPlace extends Standpoint {
 const places = new WeakMap<Snapshot, Map<string, WeakRef<RestingPlace>>>();
 const moves = new WeakMap<RestingPlace, WeakMap<Snapshot, RememberedMove>>();
 
-/** How a way begins. */
+/** The first leg of the way from a place to a snapshot. */
 interface RememberedMove {
   readonly leg: Leg;
-  /** The bytes of its responses, which a leg alone does not hold: a stream that is on its way for long keeps that, and these are for those that are to follow it. */
+  /** Keeps the bytes of its responses (`SharedBody`) for the streams that are still to send them. A leg does not: streams hold on to it as long as they are on their way. */
   readonly bytes: readonly Uint8Array[];
 }
 
-/** Places at one snapshot that are remembered: more than that only clients make that ask for ever other things. */
+/** Places at one snapshot that are remembered: only clients that ask for ever other things make more. */
 const mostPlaces = 2_000;
 
-/** Characters of the longest key of a place that streams share. */
+/** Characters of the longest key of a place that streams share: a stream with a longer one rests by itself. */
 const longestKey = 4_000;
 
-/** The place with this key at a snapshot, for streams that ask for these types: one and the same for all that are there on the same line. */
+/** The place with this key at a snapshot, for streams that ask for these types: the same one for all streams of a line. */
 export function restingPlace(
   snapshot: Snapshot,
   key: string,
@@ -58,7 +58,7 @@ export function restingPlace(
     there = new Map();
     places.set(snapshot, there);
   }
-  // Lines may have a snapshot in common, and who goes on from here arrives on one of them.
+  // Lines may have a snapshot in common; a stream that arrives here belongs to one of them.
   const id = line === undefined ? key : `${numberOf(line)} ${key}`;
   const known = there.get(id)?.deref();
   if (known !== undefined) return known;
@@ -68,18 +68,18 @@ export function restingPlace(
   return made;
 }
 
-/** What the first stream did that went from there to the snapshot, until it had to wait; undefined where none did. */
+/** The first leg of the way from a place to a snapshot; undefined where no stream went it. */
 export function knownMove(from: RestingPlace, to: Snapshot): Leg | undefined {
   const leg = moves.get(from)?.get(to)?.leg;
   return leg !== undefined && leadsTo(leg, to) ? leg : undefined;
 }
 
-/** Who goes it to the end is at the snapshot then, and not where the line went on to. */
+/** Whether a leg that leads to rest does so at this very snapshot: its place may have gone along with the line since. */
 export function leadsTo(leg: Leg, to: Snapshot): boolean {
   return leg.to === undefined || leg.to.snapshot === to;
 }
 
-/** For the others that stand there. Held as long as both are. */
+/** Remembers a first leg for the others that rest there, as long as both place and snapshot are there. */
 export function rememberMove(from: RestingPlace, to: Snapshot, leg: Leg): void {
   let known = moves.get(from);
   if (known === undefined) {

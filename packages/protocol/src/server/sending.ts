@@ -4,29 +4,29 @@ import type { LegStep } from "./leg.js";
 import { outgoing } from "./outgoing.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** How the usual acknowledgement of a response is noted and told. */
+/** What a stream notes and tells of a usual acknowledgement; streams whose clients acknowledge in the same millisecond share it. */
 interface Acknowledgement {
   readonly last: NonNullable<Holding["ackedLast"]>;
   readonly effects: readonly StreamEffect[];
 }
 
 /**
- * A step as it is sent and remembered by streams that sent as many responses before, in the same millisecond: of a thousand streams that is a few. What each would
- * make for itself would live until its next response, which is what costs most to collect.
+ * A step of a `Leg` as streams send and remember it that sent as many responses before (and so use the same nonce), in the same millisecond: a few objects for a thousand streams. Each
+ * stream's own would live until its next response, and objects of that age are what costs most to collect.
  */
 export interface Sending {
   readonly sent: Sent;
-  /** Of a client that has nothing else to answer. */
+  /** What a client has to answer then that has nothing else to answer. */
   readonly outstanding: readonly Sent[];
   readonly response: OutgoingResponse;
-  /** As of when it was acknowledged last. */
+  /** As of the millisecond in which it was acknowledged last. */
   acknowledged: Acknowledgement | undefined;
 }
 
-/** Of each step; by what is left of the number of responses. */
+/** How many are kept of each step; their place is the number of the response modulo this. */
 const mostSendings = 8;
 
-/** The step, as the response with this number of a stream, at this time in milliseconds; the subscriber is where it leads already. */
+/** A step as the response with this number of a stream, at this time in milliseconds. Its shifts were applied to the subscriber already. */
 export function sendingOf(step: LegStep, subscriber: Subscriber, count: number, at: number): Sending {
   const { sendings } = step;
   const place = count % mostSendings;
@@ -38,7 +38,7 @@ export function sendingOf(step: LegStep, subscriber: Subscriber, count: number, 
   return made;
 }
 
-/** Notes that the client acknowledged the step, the one response that it did not answer: it uses all that it was to have. */
+/** Notes that the client acknowledged a step, the only response of its type that it had not answered: it uses all that it was to have. */
 export function acknowledgeStep({ sendings }: LegStep, subscriber: Subscriber, now: number): readonly StreamEffect[] {
   const sent = subscriber.outstanding[0] as Sent;
   subscriber.outstanding = none;

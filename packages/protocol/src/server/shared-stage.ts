@@ -7,25 +7,34 @@ import { numberOf } from "./past-snapshots.js";
 import { perhapsUsed } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** By the snapshot that is wanted: streams at the same place have the same stage, worked out once. */
+/*
+ * The stage of a stream (how far it may be brought now, `make-before-break.ts`), worked out once for all streams of which the same is known. All that a stage depends on is
+ * written into a key; this file makes the key of what is known of a client's streams, and `stageOf`'s view of them (`InUse`) where no stage has that key yet.
+ */
+
+/** By the snapshot that is wanted, and by key. */
 const known = new WeakMap<Snapshot, Map<string, Stage>>();
 
-/** Places on the way to one snapshot that are remembered: more than that only clients make that answer in ever new orders. */
+/** Stages on the way to one snapshot that are remembered: only clients that answer in ever new orders make more. */
 const mostStages = 2_000;
 
-/** Characters of the longest key that is remembered: that of a place of a client with many streams, where hardly another is. */
+/** Characters of the longest key that is remembered: longer ones are of clients with many streams, and hardly another client has the same. */
 const longestKey = 4_000;
 
-/** What matters besides for where a stream stands. */
+/** What a stage depends on besides what is known of each type. */
 export interface Circumstances {
+  /** What the client was to have before, oldest first; empty where that makes no difference. */
   readonly earlier: readonly Snapshot[];
-  /** It waits for what warms what was acknowledged on other streams: for its acknowledgement, or, first, for that it is asked for, too. */
   readonly patience: Patience;
 }
 
+/**
+ * Whether what names a cluster waits for that cluster's load assignment, where that goes out on another stream: until the client asks for it there and acknowledges it (`asking`); until
+ * it acknowledges it, if it asks for it at all (`acknowledging`); or not at all, or no longer (`none`). The same for all types that are warmed by another.
+ */
 export type Patience = "none" | "acknowledging" | "asking";
 
-/** How far the stream of these subscribers may be brought, one of all those of a client (`all`): the same for all streams at the same place. */
+/** How far a stream may be brought. `mine`: its subscribers, one a type; `all`: those of all streams of its order, its own among them. */
 export function sharedStage(
   mine: readonly Subscriber[],
   all: readonly Subscriber[],
@@ -52,12 +61,15 @@ export function sharedStage(
   return stage;
 }
 
-/** Nothing was sent of the type, and nothing is known of what the client has. */
+/** Nothing was sent of the type on this stream, and the client has not shown that it has something. */
 export function isFirst({ held, lastSent }: Subscriber): boolean {
   return held.size === 0 && lastSent === undefined;
 }
 
-/** Numbers of sets tell types apart, too: no set is of two types. `patient`: it matters which names another stream has taken. */
+/**
+ * What the stage depends on of one subscriber. The ids of sets tell types apart, too: no set is of two types. `patient`: it matters which names were acknowledged on other
+ * streams.
+ */
 function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): string {
   const { held, acked, owed, rejection, draining, subscription } = subscriber;
   const onWay = onTheirWay(subscriber);
@@ -66,7 +78,7 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
     : `~${patient ? `${subscription.names.id}/${owed.id}` : ""}/${ResourceSets.id(held)}`;
   if (acked === undefined) key += "?";
   else if (acked !== held) key += `<${ResourceSets.id(acked)}`;
-  // What is on its way matters where it says what else is not certain.
+  // What responses carried matters to `sureOf` and `isTaken` only.
   const matters = rejection !== undefined || (patient && !isMine);
   for (const { set, carried } of onWay) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
   if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
@@ -75,13 +87,13 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
   return `${key}${subscription.wildcard ? "*" : ""} `;
 }
 
-/** All that a client may be using of one type. */
+/** The sets that a client may be using of one type: what it acknowledged, what is on its way, and what it rejected and may have taken in part. */
 export function usedBy(subscriber: Subscriber): readonly ResourceSet[] {
   const sets = [subscriber.acked, ...onTheirWay(subscriber).map(({ set }) => set), ...perhapsUsed(subscriber)];
   return sets.filter((set) => set !== undefined);
 }
 
-/** What the client has for sure: of a response that it rejected it may have carried out the removals. */
+/** What the client has for sure of what it acknowledged: without what a response removes that it rejected, since it may have carried out the removals. */
 function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
   const { rejection, instead } = subscriber;
   if (rejection === undefined || rejection.usesRest) return acked;
@@ -92,7 +104,7 @@ function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
   return ResourceSets.branch(acked, new Map(unsure.map((key) => [key, undefined])));
 }
 
-/** While it is gathered from the streams of a client. */
+/** `InUse`, while it is gathered from the streams of a client. */
 interface GatheredUse extends Writable<Omit<InUse, "used" | "draining">> {
   readonly used: Set<ResourceSet>;
   readonly draining: Set<ResourceSet>;
@@ -100,6 +112,7 @@ interface GatheredUse extends Writable<Omit<InUse, "used" | "draining">> {
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+/** By type, what is known of a client's use of it; a client may ask for one type on several streams. */
 function usesOf(
   all: readonly Subscriber[],
   mine: readonly Subscriber[],
@@ -135,9 +148,8 @@ function usesOf(
           patience,
         );
     }
-    // A thousand streams of a node stand at a few sets.
     for (const set of usedBy(subscriber)) use.used.add(set);
-    // What another stream holds may first be asked for there, until it holds something else.
+    // By name the client may ask for more of the set that another stream holds, as long as that holds it.
     if (!mine.includes(subscriber) && !subscription.wildcard) use.used.add(held);
     for (const { set } of draining) use.draining.add(set);
     if (subscription.wildcard && acked !== undefined)
@@ -147,6 +159,7 @@ function usesOf(
   return uses;
 }
 
+/** Whether the client has acknowledged a name on each of the other streams of the type that ask for it. */
 function isTaken(others: readonly Subscriber[], name: ResourceName, patience: Patience): boolean {
   const askers = others.filter(({ subscription }) => subscription.names.has(name));
   const hasTaken = (asker: Subscriber): boolean =>

@@ -1,12 +1,12 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Snapshot } from "../snapshot.js";
 
-/** Where streams, or an order, stand at a snapshot, and go along with the line as long as nothing of these types becomes different. */
+/** Where streams (`RestingPlace`) or orders (`OrderStandpoint`) stand at a snapshot. It goes along with the line of snapshots as long as nothing of these types becomes different. */
 export class Standpoint {
-  /** Changes by `goOn` alone; a field, because it is read several times for each stream and change. */
+  /** Set by `goOn` alone. Not a getter, because it is read several times for each stream and change. */
   snapshot: Snapshot;
   readonly types: readonly ResourceType[];
-  /** The line forgot it: there were too many, or some of those at the newest were not to have the next. */
+  /** The line forgot it though its types may be the same: there were too many standpoints, or not every stream was to have the next snapshot. */
   isLost = false;
 
   constructor(snapshot: Snapshot, types: readonly ResourceType[]) {
@@ -14,25 +14,25 @@ export class Standpoint {
     this.types = types;
   }
 
-  /** Whoever stands there stands at the next snapshot from now on, which has the same of these types. */
+  /** The next snapshot has the same of these types: from now on, this is where whoever stands here stands. */
   goOn(to: Snapshot): void {
     this.snapshot = to;
   }
 }
 
-/** Standpoints of one line that are remembered: more than that only clients make that ask for ever other things. */
+/** Standpoints of one line that are remembered: only clients that ask for ever other things make more. */
 const mostStandpoints = 2_000;
 
 /**
- * The snapshots that one list of streams is given one after the other. A change that does not concern those who stand somewhere moves the place, not each of them: it is for
- * them as if they had been given the snapshot at once, before all others, and had found nothing new in it.
+ * The newest snapshot of one list of layers, as it follows one after the other. Streams that rest are not given each: where a change does not concern what they ask for, their
+ * standpoint moves to the new snapshot, which costs one step for a thousand of them. To each it is as if it had been given the snapshot and had found nothing new in it.
  */
 export class SnapshotLine {
   #newest: Snapshot | undefined;
-  /** Those at the newest. Weak: they are there for as long as somebody stands there. */
+  /** The standpoints at the newest snapshot, by key. Weak: one is there as long as a stream or an order stands there. */
   readonly #standpoints = new Map<string, WeakRef<Standpoint>>();
 
-  /** The first snapshot that there is; later ones come by `goOn`. */
+  /** Gives it the first snapshot that there is; later ones come by `goOn`. */
   start(first: Snapshot): void {
     this.#newest ??= first;
   }
@@ -41,7 +41,7 @@ export class SnapshotLine {
     return this.#newest === snapshot;
   }
 
-  /** Another snapshot is there, perhaps the first. `moves`: all who had the newest are to have this one now. */
+  /** Another snapshot is the newest, perhaps the first. `moves`: every stream that was to have the one before is to have this one; a rollout has some of them wait. */
   goOn(to: Snapshot, moves: boolean): void {
     const before = this.#newest;
     if (before === to) return;
@@ -59,7 +59,7 @@ export class SnapshotLine {
   standpoint<Made extends Standpoint>(snapshot: Snapshot, key: string, make: () => Made): Made | undefined {
     if (snapshot !== this.#newest) return undefined;
     const known = this.#standpoints.get(key)?.deref();
-    // Keys say what they are of.
+    // The key says what it is the standpoint of, and so its class.
     if (known !== undefined) return known as Made;
     if (this.#standpoints.size >= mostStandpoints) this.#forgetAll();
     const made = make();

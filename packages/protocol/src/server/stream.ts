@@ -166,7 +166,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
       // What others of its order do matters to where it goes from here.
       if (stage !== wholeStage && ordering?.isShared === true) this.#stray();
-      this.#mover.stands(stage);
+      this.#mover.noteStage(stage);
       let moved: Asker[] | undefined;
       for (const asker of this.#ordered) {
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
