@@ -2,22 +2,28 @@ import type { Nonce, Resource, ResourceName, Version } from "@xdskit/api";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 
+/*
+ * What is known of what a client does with the responses of one type on one stream. It may be using the set that it acknowledged last (`acked`), any that is on its way
+ * (`outstanding`), and parts of what it rejected (`instead`, `perhaps`): make before break has to reckon with each. `holding.ts` and `rejected.ts` keep it.
+ */
+
 /** A response that was sent. */
 export interface Sent {
   readonly nonce: Nonce;
   readonly version: Version;
-  /** Counts the responses of the stream, over all types. */
+  /** The number of the response on its stream, over all types, from 1. */
   readonly count: number;
-  /** The same, but that a heartbeat has the number of what it repeats. */
+  /** The same, but for a heartbeat, which has the one of the response of its type before it. */
   readonly order: number;
   /** When; milliseconds of the machine's time. */
   readonly at: number;
-  /** What it brings the client to, and what of that is new to it. */
+  /** The set that it brings the client to. */
   readonly set: ResourceSet;
+  /** Those of its resources that are new to the client, or changed (`Content.fresh`). */
   readonly carried: readonly Resource[];
   /** The names that it said are gone: delta only. */
   readonly removed: readonly ResourceName[];
-  /** What it held of what has a TTL, as `identityOf` names it; empty for a client that is not told TTLs. */
+  /** The resources in it that have a TTL, as `identityOf` names them; empty for a client that is not told TTLs. */
   readonly perishable: NameSet;
   readonly isHeartbeat: boolean;
   /** A heartbeat without bodies. */
@@ -35,10 +41,11 @@ export interface Rejection {
   readonly at: number;
   /** Which of the resources that it carried are at fault, by name; undefined where the client does not say. */
   readonly blamed: readonly ResourceName[] | undefined;
-  /** What else it carried the client uses all the same. Otherwise it may use some of it, all or nothing. */
+  /** The client is known to use all else that the response carried. If not, it may use all of it, a part or nothing. */
   readonly usesRest: boolean;
-  /** As of which the client used the type before, and what it was to be brought to. */
+  /** The set that the client used before; undefined where it had acknowledged none. */
   readonly before: ResourceSet | undefined;
+  /** The set that the response was to bring it to. */
   readonly after: ResourceSet;
   /** What was new to the client in the response. */
   readonly carried: readonly Resource[];
@@ -46,10 +53,10 @@ export interface Rejection {
 
 /** What is known of what a client makes of the responses of one type. */
 export interface Holding {
-  /** Each response holds all that the client is to have, so that an acknowledgement is one of everything. */
+  /** Each response is the full state (SotW LDS, CDS …), so that an acknowledgement is one of everything. */
   isWhole: boolean;
   /**
-   * What the client is known to use, of what it is subscribed to: what it acknowledged last, but for contents that it rejected. Undefined before it
+   * The set that the client is known to use, as far as it is subscribed to it: the one that it acknowledged last, with `instead` laid over it. Undefined before it
    * acknowledged anything.
    */
   acked: ResourceSet | undefined;
@@ -57,13 +64,16 @@ export interface Holding {
   ackedLast: { readonly version: Version; readonly order: number; readonly at: number } | undefined;
   /** Sent and not answered yet, oldest first. A silent client must not cost memory. */
   outstanding: readonly Sent[];
-  /** The last, for as long as something that it carried is to be had with that content. */
+  /** The last rejection, as long as some content that it is about is still what the client is to have. */
   rejection: Rejection | undefined;
-  /** What the client uses, by key, in the place of contents and removals that it rejected and that are still to be had. */
+  /**
+   * By key, what the client uses instead of contents and removals that it rejected and that it still is to have; undefined as a value: nothing. For example, where an update of
+   * cluster `a` was rejected: `a` as it was before.
+   */
   instead: ReadonlyMap<ResourceName, Resource | undefined>;
-  /** By key, what it may have taken of responses that it rejected before the last one, the newest first: contents that it rejected again since. */
+  /** By key, what the client may have taken, all the same, of responses that it rejected before the last one; the newest first. */
   perhaps: readonly Holding["instead"][];
-  /** The keys of those that it blamed. */
+  /** Of the keys in `instead`, those that the client named as faulty. */
   faulty: ReadonlySet<ResourceName>;
 }
 

@@ -12,25 +12,25 @@ import { type ErrorsToTell, keyOfErrors } from "./resource-errors.js";
 import type { Subscriber } from "./subscriber.js";
 
 /**
- * What a response is made for. Streams with an equal need get the same bytes; that is what makes it a value of its own and not just the state
- * of a stream.
+ * All that decides what one response says: what the client asked for, what it holds and what it is to hold. A value, apart from the stream that has it, because streams with an equal
+ * need get the same bytes (`shared-responses.ts`).
  */
 export interface Need {
   readonly variant: Variant;
-  /** Of the resources. */
+  /** The API version of the resources. */
   readonly api: ApiVersion;
   readonly subscription: Subscription;
-  /** As of which the client holds everything that it is subscribed to, but for what is owed. */
+  /** The set as of which the client holds everything that it is subscribed to, but for what is owed. */
   readonly held: ResourceSet;
-  /** What it is to hold. */
+  /** The set that it is to hold. */
   readonly current: ResourceSet;
-  /** Everything subscribed must be sent, held or not. */
+  /** All that is subscribed to must be sent, also what the client holds. */
   readonly everything: boolean;
-  /** Names that must be answered, held or not. */
+  /** Names that must be answered, also those that it holds. */
   readonly owed: NameSet;
   /** The client waits for a response, even one without resources. */
   readonly mustAnswer: boolean;
-  /** Owed names that do not exist are not spoken of. */
+  /** The client is not told of owed names that do not exist (`isAbsenceUnsaid`). */
   readonly absenceUnsaid: boolean;
   /** The client understands what is said about variants: it names resources by locators. */
   readonly tellsVariants: boolean;
@@ -38,7 +38,7 @@ export interface Need {
   readonly errors?: ErrorsToTell | undefined;
 }
 
-/** What a client needs to be brought to a set; `owed` is what is to be answered now of what it is owed. */
+/** What a client needs to be brought to the set `current`. `owed`: those of the names owed to it that are to be answered now. */
 export function needOf(
   { api, subscription, held, everything, mustAnswer, tellsVariants }: Subscriber,
   current: ResourceSet,
@@ -63,7 +63,9 @@ export function needOf(
 /** What a response says. */
 export interface Content {
   readonly resources: readonly Resource[];
+  /** Delta: names of `removed_resources`. */
   readonly removed: readonly ResourceName[];
+  /** Delta: names that do not exist, of a type that says so by a `Resource` without body (rule 138). */
   readonly unresolved: readonly ResourceName[];
   /** Delta: resources that the client holds and whose TTL starts anew, without bodies (rule 131). */
   readonly heartbeats?: readonly Resource[] | undefined;
@@ -71,11 +73,11 @@ export interface Content {
   readonly removedVariants?: readonly Resource[] | undefined;
   /** Why names have no resource, for clients that are told. */
   readonly errors?: readonly ResourceError[] | undefined;
-  /** Those of the resources that are new to the client, or have another content than it holds: what will be warmed. */
+  /** Those of the resources that are new to the client or changed, or that it asked for again: what they refer to is sent after them (`StreamWarming`). */
   readonly fresh: readonly Resource[];
 }
 
-/** Equal for needs with an equal content, and for no others: what a client wrote itself stands last, or it could write the key of another's. */
+/** A key that is equal for needs with an equal content, and for no others. Parameters, which are a client's own text, stand last, or it could write the key of another need. */
 export function keyOf(need: Need): string {
   const { subscription } = need;
   const flags =
@@ -88,8 +90,7 @@ export function keyOf(need: Need): string {
 }
 
 /**
- * Nothing is due, as is quickly seen, before a need is put together: most streams that name something are not concerned by most changes. False:
- * perhaps something is.
+ * Whether it is quickly seen that nothing is due: most changes do not concern most streams that ask by name, and for those no need is put together. False: perhaps something is due.
  */
 export function isUnconcerned(
   asker: Pick<Need, "subscription" | "held" | "everything" | "mustAnswer" | "owed">,
@@ -105,11 +106,12 @@ export function isUnconcerned(
   return true;
 }
 
+/** A longer list of differences is not gone through for each stream: its need finds out. */
 const fewDifferences = 8;
 
 /**
- * What a name stands for: the resource that has it and those with that alias (rule 135), else the members of that collection. All of them, so that what a
- * client holds says nothing about which of them came or changed first, and none must be sent because another went.
+ * What a name stands for: the resource that has it and those with that alias (rule 135), else the members of that collection. All of them, not the first that bears the alias, or one would
+ * have to be sent because another was removed.
  */
 export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
   if (ResourceSets.hasVariants(set) || isLocator(name)) return findVariants(set, name);
@@ -149,8 +151,8 @@ export function* differences({
 }
 
 /**
- * The resources that are new to the client or changed, each once, and those that it holds and is to hold no more. Where it holds nothing,
- * nothing is compared.
+ * What a client lacks: the resources that are new to it or changed, each once (`fresh`), and those that it holds and is to hold no more (`gone`). Where it holds nothing, nothing is
+ * compared.
  */
 export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
   const { subscription, held, current } = need;

@@ -23,9 +23,9 @@ import type { Surroundings, VariantRules } from "./variant.js";
 
 /** Where one type is to be brought now. */
 export interface Course {
-  /** What the snapshot has of it, or as much of that as may be sent now. */
+  /** What the snapshot has of the type, or what the stage lets it be. */
   readonly target: ResourceSet;
-  /** Names that wait, if a client asks for them anew. */
+  /** Names that the stage holds back: a client that asks for one of them anew is neither sent it nor told that it does not exist. */
   readonly heldBack: ReadonlySet<ResourceName> | undefined;
   readonly snapshot: Snapshot;
   readonly node: Node;
@@ -43,10 +43,14 @@ export interface DeliveryContext<Asker extends Subscriber> {
   readonly surroundings: Surroundings;
 }
 
-/** What one stream sends, counted: each response brings one type from what its client holds to where it is to be. */
+/**
+ * Makes the responses of one stream. Each brings one type from what its client holds to the target that `ServerStream` gives: what it lacks (`content.ts`), as bytes that all
+ * streams with the same need share (`shared-responses.ts`), with a nonce of the stream's own.
+ */
 export class Delivery<Asked extends Request, Asker extends Subscriber> {
   readonly #rules: VariantRules<Asked, Asker>;
   readonly #context: DeliveryContext<Asker>;
+  /** How many responses the stream has sent: the nonce of the last. */
   #sent = 0;
 
   constructor(rules: VariantRules<Asked, Asker>, context: DeliveryContext<Asker>) {
@@ -54,7 +58,7 @@ export class Delivery<Asked extends Request, Asker extends Subscriber> {
     this.#context = context;
   }
 
-  /** Brings one type to its target; undefined where there is nothing to say of that. */
+  /** Brings one type to its target. Undefined where the client need not be told anything of that: then it counts as brought there. */
   bring(asker: Asker, course: Course): OutgoingResponse | undefined {
     const response = this.#respond(asker, course);
     if (response !== undefined) return response;
@@ -63,20 +67,20 @@ export class Delivery<Asked extends Request, Asker extends Subscriber> {
     return asker.owed === owed ? undefined : this.#respond(asker, course);
   }
 
-  /** Only of a client that holds what the snapshot has, and is owed nothing of it; but for a full set that still waits. */
+  /** The heartbeat of a type, if one is due. To be asked for only when `bring` has nothing to send. */
   heartbeat(asker: Asker, now: number): OutgoingResponse | undefined {
     if (asker.lifetimes === undefined || asker.waitsFor.size > 0) return undefined;
     const heartbeat = heartbeatOf(this.#rules, asker, this.#context.told);
     return heartbeat && this.#send(asker, heartbeat, now, true);
   }
 
-  /** What another stream sent that stood at the same place; the subscriber is where it leads already. */
+  /** Sends a step of a leg that another stream went. Its shifts were applied to the subscriber already. */
   repeat(asker: Asker, step: LegStep, now: number): OutgoingResponse {
     this.#sent += 1;
     const sending = sendingOf(step, asker, this.#sent, now);
     const { sent } = sending;
     this.#rules.noteSent(asker, sent);
-    // One list for all who send it at that time; it is never added to.
+    // One list for all streams that send it at that time; it is never changed.
     if (asker.outstanding.length === 0) asker.outstanding = sending.outstanding;
     else noteOutstanding(asker, sent);
     asker.lastSent = sent;
@@ -97,7 +101,7 @@ export class Delivery<Asked extends Request, Asker extends Subscriber> {
     }
     const undecided = undecidedIn(asker, current);
     if (options.variant === "sotw" && mustWait(asker, undecided)) return undefined;
-    // What is there and may not be sent yet is no more absent than what is undecided.
+    // A name that is held back is owed until it may be sent, as one that is undecided: neither may be called absent.
     const later = among(asker.owed, heldBack === undefined ? undecided : new Set([...undecided, ...heldBack]));
     const absenceUnsaid = isAbsenceUnsaid(type, node);
     const about = { variant: options.variant, absenceUnsaid, errors };

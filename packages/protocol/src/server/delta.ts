@@ -21,13 +21,14 @@ import type { Subscriber } from "./subscriber.js";
 import { usualAnswerOf } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
-/** Incremental: requests say what changes about the subscription, and nonces only tell which response is acknowledged (rules 31, 32). */
+/** What is remembered of a delta client. Its requests say what changes about the subscription, and a nonce says only which response is answered (rules 31, 32). */
 export interface DeltaSubscriber extends Subscriber {
   subscription: DeltaSubscription;
   /** What a reconnecting client said to have, until the snapshot is there to compare with. */
   claimed: ClaimedVersions | undefined;
 }
 
+/** The incremental variant: how requests change what a client is subscribed to and owed, and what a response says. */
 export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   variant: "delta",
   read: readDeltaRequest,
@@ -42,7 +43,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     return Object.assign(subscriber, {
       subscription: step.subscription,
       claimed,
-      // What a claim does not cover is found when it is settled.
+      // What is owed besides the versions that it claims to have is found when those are compared (`settleClaims`).
       owed: claimed === undefined ? step.owed : subscriber.owed,
       // Rule 59: without it a client that has nothing of a type would wait. One that claims to have everything does not (rule 105).
       mustAnswer: wildcard && claimed === undefined && subscriber.type.schema !== undefined,
@@ -92,7 +93,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     }
     const { owed, renamed } = settledClaims(claimed, current, subscription, warming);
     asker.owed = asker.owed.with(owed);
-    // As a name that is asked for it finds who has it as an alias by now; what the client holds is another resource.
+    // What the client holds under such a name is a resource of its own; the name has become an alias of another since.
     if (renamed.size > 0) asker.held = ResourceSets.branch(current, renamed);
   },
 
@@ -106,7 +107,10 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   noteSent() {},
 };
 
+/** The field numbers of a `DeltaDiscoveryRequest`. */
 const answerFields = { version: undefined, node: 1, nonce: 6 } as const;
+
+/** Rules 81–98: what is new or changed, what is owed, and what the client holds or asked for and is not there. */
 function content(need: Need): Content | undefined {
   const { subscription, current, everything, owed } = need;
   const { fresh, gone } = lacking(need);
@@ -122,7 +126,7 @@ function content(need: Need): Content | undefined {
     resources = [...all];
   }
   const errors = errorsIn(need, gone);
-  // xRFC TP3: of a passing error the client keeps what it has.
+  // xRFC TP3: where the reason is a passing error, the client keeps what it has, so the name is not called absent.
   const passing = new Set(errors.filter(isPassing).map(({ name }) => name));
   const absent = absentIn(
     need,
@@ -136,7 +140,7 @@ function content(need: Need): Content | undefined {
   return { resources, ...absent, errors, fresh: resources };
 }
 
-/** What is told not to be there. No name is both there and gone (rules 95, 96), but for a client that knows variants and loses one. */
+/** What the client is told not to be there. No name is in both lists, resources and removed (rules 95, 96), but for a client that knows variants and loses one of them. */
 function absentIn(
   { current, tellsVariants }: Need,
   resources: readonly Resource[],
@@ -145,7 +149,7 @@ function absentIn(
 ): Required<Pick<Content, "removed" | "removedVariants" | "unresolved">> {
   if (gone.length + missing.length === 0) return { removed: [], removedVariants: [], unresolved: [] };
   const there = new Set(resources.map(calledName));
-  // As they were spelled to the client, by name in canonical form.
+  // By canonical name, the name as it was spelled to the client.
   const removed = new Map<ResourceName, ResourceName>();
   const removedVariants: Resource[] = [];
   for (const resource of gone) {
@@ -177,13 +181,13 @@ function next(
   return { subscription, owed, dropped: step.dropped, everything: step.everything };
 }
 
-/** Rules 97, 98: of what a client no longer names it is to have the variant that the wildcard has. */
+/** Rules 97, 98: what a client no longer names, but still has by its wildcard, it is to have in the variant for the parameters of the wildcard. */
 function asWildcardHas(owed: NameSet, { names, parameters = "" }: DeltaSubscription): NameSet {
   if (parameters === "" && !owed.hasLocators) return owed;
   return NameSet.of([...owed].map((name) => (names.has(name) ? name : `${nameOf(name)}${parameters}`)));
 }
 
-/** Whatever was due to the wildcard and not sent yet is not due any more; names are. */
+/** The wildcard ended: what was due because of it and not sent yet is not due any more; what is asked for by name is. */
 function takeBackWildcard(asker: DeltaSubscriber): void {
   const { names } = asker.subscription;
   const others: ResourceName[] = [];

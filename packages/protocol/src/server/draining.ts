@@ -8,10 +8,15 @@ import { onTheirWay } from "./holding.js";
 import type { OrderingTimes } from "./ordering-times.js";
 import { nothingDrains, type Subscriber } from "./subscriber.js";
 
-/** More at a time are not remembered: the oldest is taken for drained. */
+/*
+ * Listeners that were replaced or removed go on to serve their connections for a while, and no acknowledgement says until when (Envoy on the wire, 14). So what only they name, such as
+ * the routes and clusters of an old listener, stays for `linger` milliseconds after everything that the new listener names is in use.
+ */
+
+/** How many sets are remembered; beyond this the oldest is taken to have drained. */
 const mostDraining = 16;
 
-/** The client acknowledged what takes the place of `before`. */
+/** The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain from `now` on (milliseconds). */
 export function noteDraining(subscriber: Subscriber, before: ResourceSet, now: number): void {
   const { acked } = subscriber;
   if (acked === undefined || acked === before) return;
@@ -28,7 +33,7 @@ export function noteDraining(subscriber: Subscriber, before: ResourceSet, now: n
   subscriber.draining = draining.slice(-mostDraining);
 }
 
-/** Lets go of what has drained by now. */
+/** Forgets what has drained by now. `all`: the subscribers of all streams of the order, which say whether the successors are in use. */
 export function drain(
   subscriber: Subscriber,
   all: readonly Subscriber[],
@@ -41,14 +46,14 @@ export function drain(
     if (each.until !== undefined) continue;
     const inUse = each.successors.every((reference) => isInUse(reference, all, wanted));
     if (inUse) each.until = now + times.linger;
-    // Without an answer it is taken to be in use after the time in which one should have come.
+    // A successor that is never answered is taken to be in use once the answer is late.
     else if (now >= each.since + times.acknowledgement) each.until = each.since + times.acknowledgement + times.linger;
   }
   const left = subscriber.draining.filter(({ until }) => until === undefined || until > now);
   subscriber.draining = left.length === 0 ? nothingDrains : left;
 }
 
-/** A listener is in use once what it names is, as far as the client takes that from here. */
+/** Whether the client uses what a new listener names: it acknowledged it, or it takes it from elsewhere (nobody asks for it here, or it does not exist). */
 function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: Snapshot): boolean {
   const askers = all.filter((one) => one.type.typeUrl === type);
   const [first] = askers;
@@ -61,7 +66,7 @@ function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: 
   });
 }
 
-/** When the next of it changes, in milliseconds; `Infinity` for never. */
+/** When the next of these is to be looked at, in milliseconds; `Infinity` for never. */
 export function nextOfDraining({ draining }: Subscriber, times: OrderingTimes): number {
   if (draining.length === 0) return Number.POSITIVE_INFINITY;
   return Math.min(...draining.map(({ since, until }) => until ?? since + times.acknowledgement));

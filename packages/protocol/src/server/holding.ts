@@ -6,39 +6,39 @@ import { type Holding, noKeys, none, noneTaken, nothing, type Rejection, type Se
 import { faultyIn, keysIn, perhapsTaken, toSayAgain, usedInstead } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** Beyond this the oldest are forgotten. */
+/** How many unanswered responses are remembered; beyond this the oldest are forgotten. */
 export const mostOutstanding = 32;
 
-/** Notes a response on its way. */
+/** Notes a response that was sent. */
 export function noteOutstanding(holding: Holding, sent: Sent): void {
-  // Lists are shared: one that is empty by all who answered everything.
+  // Never changed in place: streams share these lists.
   const { outstanding } = holding;
   holding.outstanding = outstanding.length === 0 ? [sent] : [...outstanding.slice(1 - mostOutstanding), sent];
 }
 
-/** The responses that may still change what the client uses: those after the one that it acknowledged last. */
+/** The unanswered responses that may still change what the client uses: those after the one that it acknowledged last. */
 export function onTheirWay({ outstanding, ackedLast }: Holding): readonly Sent[] {
   const last = ackedLast?.order ?? 0;
   return outstanding.every(({ count }) => count > last) ? outstanding : outstanding.filter(({ count }) => count > last);
 }
 
-/** `before`: responses that it answers as well. */
+/** Notes that the client acknowledged a response. `before`: older ones that this answers, too (SotW). */
 export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly Sent[], now: number): void {
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
   subscriber.ackedLast = { version: sent.version, order: sent.count, at: now };
-  // Most of the time nothing is rejected, and what it brought need not be listed.
+  // Most of the time nothing is rejected, and the keys are not needed.
   const isRejecting = subscriber.instead.size > 0 || subscriber.rejection !== undefined;
   const keys = isRejecting ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
   const { instead } = subscriber;
   const accepted = subscriber.isWhole ? "everything" : keys;
   use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);
-  // What it asks for no more, or what has another content by now, may have been at fault as well.
+  // What has left `instead`, since it changed or is asked for no longer, may have been the fault: then the rest of what was rejected may be accepted now.
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
   const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
-/** Notes that the client rejected a response, and what it uses instead. */
+/** Notes that the client rejected a response, and what it uses instead of what that carried. */
 export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection): void {
   // An older response than one that was acknowledged: what the client uses is known from that.
   if (sent.count <= (subscriber.ackedLast?.order ?? 0)) return;
@@ -47,7 +47,7 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
   const perhaps = perhapsTaken(subscriber);
   if (subscriber.rejection !== undefined) forgive(subscriber, sent.set, acceptedOf(sent, rejection));
   const instead = new Map(subscriber.isWhole ? nothing : subscriber.instead);
-  // What was rejected once more is what `before` says.
+  // Where a key was rejected before, too, the later rejection says what is used.
   for (const [key, resource] of used) instead.set(key, resource);
   subscriber.faulty = faultyIn(rejection, subscriber);
   subscriber.rejection = rejection;
@@ -57,7 +57,7 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
   subscriber.acked = before === undefined && !usesRest ? undefined : sharedBranch(sent.set, subscriber.instead);
 }
 
-/** What a client uses of a response that it rejected, by key. */
+/** The keys of what a client uses of a response that it rejected. */
 function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): ReadonlySet<ResourceName> {
   if (!usesRest) return noKeys;
   const faulty = new Set(blamed);
@@ -66,33 +66,34 @@ function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): 
   return keys;
 }
 
-/** Nothing was sent to bring the client to what it now holds: there was nothing to say. */
+/** The client was brought to another set without a response, since nothing in it concerned it: it uses that set then, once nothing else is on its way. */
 export function settleSilently(subscriber: Subscriber): void {
   if (subscriber.acked === subscriber.held || onTheirWay(subscriber).length > 0) return;
-  // What it was sent first it has not taken.
+  // It rejected the first response that it ever got, and has nothing.
   if (subscriber.acked === undefined && subscriber.rejection !== undefined) return;
   const { instead } = subscriber;
   use(subscriber, subscriber.held, noKeys);
   if (subscriber.instead.size === instead.size) return;
-  // What may have been at fault is gone: what else the rejected response held is told again.
+  // What may have been the fault is gone: the rest of the rejected response is sent again.
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
   const again = toSayAgain(subscriber, new Set(gone), []);
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
-/** A client that says nothing is taken at the word that it did not give. */
+/** A client that does not answer in time is taken to have acknowledged `upTo` and all before it. */
 export function presume(subscriber: Subscriber, upTo: Sent): void {
   const rest = subscriber.outstanding.filter(({ count }) => count > upTo.count);
   subscriber.outstanding = rest.length === 0 ? none : rest;
   use(subscriber, rest.length === 0 ? subscriber.held : upTo.set, noKeys);
 }
 
+/** The client uses `set`, but for what it rejected of it and did not accept (keys in `accepted`) since. */
 function use(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet<ResourceName> | "everything"): void {
   if (subscriber.instead.size > 0 || subscriber.rejection !== undefined) forgive(subscriber, set, accepted);
   subscriber.acked = subscriber.instead.size === 0 ? set : sharedBranch(set, subscriber.instead);
 }
 
-/** What has another content now, or was accepted at last, is no longer rejected. */
+/** Takes out of `instead` what the client accepted since, asks for no longer, or is to have with another content than the rejected one. */
 function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet<ResourceName> | "everything"): void {
   const { rejection } = subscriber;
   const still = new Map<ResourceName, Resource | undefined>();
@@ -100,14 +101,14 @@ function forgive(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet
     for (const [key, used] of subscriber.instead) {
       const rejected = ResourceSets.get(rejection.after, key);
       const current = ResourceSets.get(set, key);
-      // What it did not let go of it uses for as long as it asks for it.
+      // Where it rejected a removal, it uses the resource as long as it asks for it.
       const asked = current ?? used;
       const isAsked = asked === undefined || covers(subscriber.subscription, asked);
       const isSame = current?.version === rejected?.version;
       if (isSame && isAsked && !accepted.has(key)) still.set(key, used);
     }
   }
-  // The same map as long as it says the same: streams that wait for each other tell by it that nothing moved.
+  // The same map as long as it says the same, so that whoever compares it by identity sees no change.
   if (still.size < subscriber.instead.size) subscriber.instead = still.size === 0 ? nothing : still;
   subscriber.faulty = still.size === 0 ? noKeys : new Set([...subscriber.faulty].filter((key) => still.has(key)));
   if (still.size > 0) return;

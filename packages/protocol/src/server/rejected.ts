@@ -7,14 +7,19 @@ import { covers } from "../subscription.js";
 import type { Holding, Rejection, Sent } from "./client-use.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** The keys of all that a response brought, or took. */
+/*
+ * What a client has after it rejected a response (NACK). What it uses, and what it must be sent again, depends on what it says of the response: an Envoy that names one bad
+ * cluster uses the others (`usesRest`), a client that says nothing may use all, a part or nothing. What is worked out here is shared by all clients that rejected the same.
+ */
+
+/** The keys of all that a response brought or removed. */
 export function keysIn({ carried, removed }: Sent): ReadonlySet<ResourceName> {
   return new Set([...carried.map(({ key }) => key), ...removed.map(canonicalName)]);
 }
 
 const knownNew = new WeakMap<readonly Resource[], WeakMap<Holding["instead"], readonly Resource[]>>();
 
-/** What of a response the client was not using: what was sent for the first time, and what a full state repeats though it was rejected before. */
+/** The resources of a response that the client was not using: those that are new to it, and those that a full state repeats though they were rejected before. */
 export function newIn({ isWhole, instead }: Holding, { carried, set }: Sent): readonly Resource[] {
   if (!isWhole || instead.size === 0) return carried;
   let known = knownNew.get(carried);
@@ -33,10 +38,10 @@ export function newIn({ isWhole, instead }: Holding, { carried, set }: Sent): re
 
 const knownInstead = new WeakMap<readonly Resource[], Map<string, Holding["instead"]>>();
 
-/** Ways to reject one response that are remembered: more than that only clients know that blame ever others. */
+/** Ways to reject one response that are remembered: only clients that blame ever other resources know more. */
 const mostWays = 100;
 
-/** By key, what is used instead of what was rejected: the same map for all clients that rejected the same. */
+/** By key, what a client uses instead of what it rejected: the same map for all clients that rejected the same. */
 export function usedInstead(rejection: Rejection, sent: Sent, isWhole: boolean): Holding["instead"] {
   const { before, after, carried, blamed = [], usesRest } = rejection;
   let known = knownInstead.get(carried);
@@ -49,7 +54,7 @@ export function usedInstead(rejection: Rejection, sent: Sent, isWhole: boolean):
   if (instead === undefined) {
     const faulty = new Set(blamed);
     const keys = carried.filter(({ name }) => !usesRest || faulty.has(name)).map(({ key }) => key);
-    // What it may not have used it may not have removed either.
+    // Where it may not use what the response carried, it may not have carried out its removals either.
     if (!usesRest) keys.push(...removedBy(sent, before, isWhole));
     instead = new Map(keys.map((key) => [key, before && ResourceSets.get(before, key)]));
     if (known.size >= mostWays) known.clear();
@@ -58,6 +63,7 @@ export function usedInstead(rejection: Rejection, sent: Sent, isWhole: boolean):
   return instead;
 }
 
+/** The keys of what a client used and a response removed: a full state does so by leaving it out. */
 function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWhole: boolean): readonly ResourceName[] {
   if (before === undefined) return [];
   if (isWhole) return changeBetween(before, set).removed.map(({ key }) => key);
@@ -65,8 +71,8 @@ function removedBy({ removed, set }: Sent, before: ResourceSet | undefined, isWh
 }
 
 /**
- * What the client uses if it took what it rejected all the same: the last time, where it does not say what it did not take, and before, of what it rejected again since.
- * All else is as it uses it now: that what else there was when it rejected something has changed since is not forgotten.
+ * The sets that a client uses if, all the same, it took what it rejected: of the last response, unless it said what it did not take, and of those before. Each is what it uses now
+ * with that laid over it, since what it did not reject may have changed since.
  */
 export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
   const { acked, held, instead, rejection } = subscriber;
@@ -79,10 +85,10 @@ export function perhapsUsed(subscriber: Subscriber): readonly ResourceSet[] {
 
 const noSets: readonly ResourceSet[] = [];
 
-/** More than that in a row only clients reject that take what they reject, each time another part. */
+/** How many rejections in a row are remembered: more matter only of clients that take another part each time. */
 const mostTaken = 8;
 
-/** By key, what it may have taken of each of the responses that it rejected, the last one first. */
+/** By key, what the client may have taken of each of the responses that it rejected, the last one first. */
 export function perhapsTaken({ instead, rejection, perhaps }: Holding): Holding["perhaps"] {
   if (rejection === undefined || rejection.usesRest) return perhaps;
   const last = takenOf(instead, rejection.after);
@@ -93,7 +99,7 @@ const takenOf = perPair((instead: Holding["instead"], after: ResourceSet): Holdi
   return new Map([...instead.keys()].map((key) => [key, ResourceSets.get(after, key)]));
 });
 
-/** The keys of all that the client blamed, now and before. */
+/** The keys of what the client named as faulty, now and before; of a full state only now, since that holds everything. */
 export function faultyIn({ carried, blamed }: Rejection, { isWhole, faulty }: Holding): ReadonlySet<ResourceName> {
   if (blamed === undefined) return isWhole ? new Set() : faulty;
   const names = new Set(blamed);
@@ -102,8 +108,8 @@ export function faultyIn({ carried, blamed }: Rejection, { isWhole, faulty }: Ho
 }
 
 /**
- * What a client has not got because it was in a response that it rejected for another reason, by key: it is owed once the client accepts something else in the place of
- * what it rejected, or something later where it said what is at fault. Not before (rules 17, 100), and what is at fault only with another content.
+ * The keys of what a client did not get only because it was in a response with something faulty, and what it is to be sent again. That is so once the client accepted another content of
+ * something that it rejected, or, where it named what is faulty, anything later. Not before (rules 17, 100); and what is faulty is sent with another content only.
  */
 export function toSayAgain(
   subscriber: Subscriber,

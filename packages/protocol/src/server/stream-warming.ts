@@ -7,13 +7,13 @@ import type { StreamOptions } from "./contract.js";
 import type { Subscriber } from "./subscriber.js";
 import { namesToWarm, openingsOfAll, openingsReferredTo, WarmingNames } from "./warming.js";
 
-/** What the client of one stream warms, and waits for. */
+/** Has a stream send what its client's new and changed resources need to become warm: after a cluster its load assignment, after a route configuration its virtual hosts. */
 export class StreamWarming {
   readonly #types: ResourceTypes;
   readonly #isPerType: boolean;
-  /** Names that resources sent before refer to, of types that were not asked for then. */
+  /** By type that the client does not ask for yet: the names that resources sent so far refer to. */
   readonly #names = new Map<TypeUrl, WarmingNames>();
-  /** What is asked for one by one is to be opened for all that refers to it: that comes to the client on another stream. */
+  /** VHDS on a stream of its own, asked for without names: to be told what `openingsOfAll` says. */
   #opensAll = false;
 
   constructor({ types, only }: StreamOptions) {
@@ -21,7 +21,7 @@ export class StreamWarming {
     this.#isPerType = only !== undefined;
   }
 
-  /** Nothing is known that was not delivered yet. */
+  /** Nothing waits to be sent once the client asks for it. */
   get isIdle(): boolean {
     if (this.#opensAll) return false;
     for (const warming of this.#names.values()) if (!warming.isEmpty) return false;
@@ -33,7 +33,7 @@ export class StreamWarming {
     return this.#names.get(type)?.names ?? NameSet.empty;
   }
 
-  /** A type is asked for from now on. */
+  /** The client asks for a type for the first time. */
   begun(subscriber: Subscriber): void {
     const { type, subscription } = subscriber;
     if (type.absence !== "unresolved") return;
@@ -41,7 +41,7 @@ export class StreamWarming {
     this.#opensAll = this.#isPerType && !subscription.wildcard && subscription.names.size === 0;
   }
 
-  /** A type is about to be delivered. */
+  /** A response of a type is about to be made. */
   deliver(subscriber: Subscriber, snapshot: Snapshot): void {
     const { type } = subscriber;
     this.#names.delete(type.typeUrl);
@@ -54,7 +54,7 @@ export class StreamWarming {
     }
   }
 
-  /** Rules 121, 122: what the client now warms waits for its dependencies, which are sent next. */
+  /** A response was sent that brings a type to `current`: what warms its new and changed resources is owed from now on (rules 121, 122). */
   sent(content: Content, current: ResourceSet, subscribers: ReadonlyMap<TypeUrl, Subscriber>): void {
     if (content.fresh.length === 0 || this.#isPerType) return;
     for (const url of current.type.warmedBy) {

@@ -19,14 +19,15 @@ export interface Lifetimes {
   whole: boolean;
 }
 
-/** Listeners that were replaced or removed, while connections are still served by them. */
+/** Listeners that were replaced or removed, while they still serve connections (`draining.ts`). */
 export interface Draining {
-  /** As they were, among others. */
+  /** The set that has them as they were, among others. */
   readonly set: ResourceSet;
-  /** What those name that took their place. */
+  /** What the listeners name that took their place. */
   readonly successors: readonly Reference[];
-  /** When they were acknowledged, and from when on nothing uses the old ones any more; undefined until all that the new ones name is there. Milliseconds. */
+  /** When the new ones were acknowledged, in milliseconds. */
   readonly since: number;
+  /** From when on nothing uses the old ones any more, in milliseconds; undefined until all that the new ones name is in use. */
   until: number | undefined;
 }
 
@@ -34,27 +35,28 @@ export interface Draining {
 export const nothingDrains: readonly Draining[] = [];
 
 /**
- * Removed resources that a client asks for by name, by key. Clients of gRPC go on to use a cluster after they acknowledged the routes that name another, until they
- * have the other's endpoints; then they ask for the old one no longer (gRPC on the wire, 8).
+ * By key, removed resources that stay, since the client asks for them by name (`yielding.ts`). `until`: at most until then, in milliseconds; undefined while something that the client
+ * may be using names them.
  */
 export type Yielding = Map<ResourceName, { readonly resource: Resource; until: number | undefined }>;
 
 /**
- * What one client asked for and got of one type on one stream. It is a cursor, not a copy: the client holds everything that it is
- * subscribed to as of `held`, but for what is owed.
+ * What one client asked for and got of one type on one stream. It is a cursor, not a copy: the client was sent everything that it is subscribed to as it is in the set `held`, but for
+ * what is `owed`. What it is known to use, which acknowledgements say, is `acked` (`Holding`).
  *
- * What follows from that: a client that is slow gets one composed change; a rejected content is not sent again, since it counts as held, but
- * whatever comes after it is, the content before it too (rules 17–19; Envoy on the wire, 10).
+ * So a client that is slow gets one composed change. And a rejected content is not sent again, since it counts as held, but whatever comes after it is, the content before it too
+ * (rules 17–19; Envoy on the wire, 10).
  */
 export interface Subscriber extends Holding {
   readonly type: ResourceType;
   /** Of the type URL that the client asked with, whichever API the stream has. */
   readonly api: ApiVersion;
   subscription: Subscription;
+  /** The set that the client was brought to, by responses or since there was nothing to say. */
   held: ResourceSet;
-  /** Everything subscribed must be sent, held or not. */
+  /** All that it is subscribed to must be sent with the next response, also what it holds. */
   everything: boolean;
-  /** Names that must be answered, held or not. */
+  /** Names that must be answered with the next response, also those that it holds. */
   owed: NameSet;
   /** The client waits for a response, even one without resources. */
   mustAnswer: boolean;
@@ -67,15 +69,13 @@ export interface Subscriber extends Holding {
   errors: ReadonlyMap<ResourceName, ResourceError>;
   /** Undefined as long as it got nothing with a TTL. */
   lifetimes: Lifetimes | undefined;
-  /** Replaced listeners that still serve connections. */
   draining: readonly Draining[];
-  /** Removed, kept for as long as the client asks for it. */
   yielding: Yielding | undefined;
   /** Named by the client, missing, and neither there nor absent yet. Only of types that are supplied on demand. */
   undecided: Set<ResourceName>;
-  /** Those of them that were there in the newest snapshot. */
+  /** Those undecided names that were there in the newest snapshot. */
   seen: NameSet;
-  /** Those of them that a response with the full state waits for. */
+  /** Those undecided names that a response with the full state waits for. */
   waitsFor: NameSet;
   /** How the client acknowledges, as long as it asks for the same; undefined where it is not known. */
   usual: UsualAnswer | undefined;
@@ -117,12 +117,14 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
   };
 }
 
-/** Lets go of what there was between each set that is remembered of a client, perhaps for long, and the newest: mostly it is this one, and nothing is to be done. */
+/**
+ * Has each set that is remembered of a client, perhaps for long, keep only what differs from the newest, and none of the sets in between. Mostly it is the newest, and there is nothing to do.
+ */
 export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefined): void {
   const { held, acked, outstanding, lastSent, rejection, draining } = subscriber;
   if (held !== newest) ResourceSets.shorten(held);
   if (acked !== newest && acked !== undefined) ResourceSets.shorten(acked);
-  // Of a client whom no change concerns it stays the same.
+  // A client that no change concerns keeps its last response for ever.
   if (lastSent !== undefined && lastSent.set !== newest) ResourceSets.shorten(lastSent.set);
   if (outstanding.length > 0) for (const { set } of outstanding) if (set !== newest) ResourceSets.shorten(set);
   if (rejection !== undefined) {
@@ -146,7 +148,7 @@ export function holdAll(subscriber: Subscriber, current: ResourceSet, owed: Name
   subscriber.mustAnswer = false;
 }
 
-/** With one more, in delivery order. Sorting all, four times for each stream of a fleet that connects, is what Node takes long for. */
+/** A list in delivery order with one more in its place. To sort it anew for each type of each stream takes long when a fleet connects. */
 export function inOrder<Asker extends Pick<Subscriber, "type">>(ordered: readonly Asker[], added: Asker): Asker[] {
   const behind = ordered.findIndex(({ type }) => type.deliveryOrder > added.type.deliveryOrder);
   if (behind < 0) return [...ordered, added];

@@ -4,29 +4,36 @@ import type { ResourceSet } from "../resource-set.js";
 import type { Subscription } from "../subscription.js";
 import type { Content } from "./content.js";
 
+/*
+ * A client cannot use a new or changed cluster before it got its load assignment after it: the cluster warms. So that is sent again, also where it is as before (rules 121,
+ * 122). Which names a response refers to, and which of them a client is subscribed to, is worked out here, once for all streams that send it; `stream-warming.ts` has them sent.
+ */
+
+/** What resources refer to of one type. */
 interface Referred {
   readonly names: NameSet;
+  /** Of the names that are collections (`<route configuration>/*`), what stands before the `*`. */
   readonly openings: NameSet;
-  /** The last question and its answer: streams that share a subscription ask the same. */
+  /** The last subscription that was compared with `names`, and what they have in common: streams often share a subscription. */
   last: { readonly subscribed: NameSet; readonly names: NameSet } | undefined;
 }
 
 const known = new WeakMap<Content | ResourceSet, Map<TypeUrl, Referred>>();
 
 /**
- * Where virtual hosts are asked for one by one, a listener warms until a response says something below `<route configuration>/`, which nobody
- * asks for by name: that nothing is known under just that name will do (Envoy on the wire, 7).
+ * The names `<route configuration>/` of the route configurations in a response whose virtual hosts come by VHDS. A listener warms until a response says something below that
+ * name, which Envoy does not ask for: it is enough to say that nothing is known under it (Envoy on the wire, 7).
  */
 export function openingsReferredTo(content: Content, type: TypeUrl): NameSet {
   return referredTo(content, content.fresh, type).openings;
 }
 
-/** The same of all that a set holds: where the client has it from elsewhere, on another stream, and which part of it is not known. */
+/** The same for all that a set holds: where the client gets route configurations on another stream, and it is not known here which. */
 export function openingsOfAll(set: ResourceSet, type: TypeUrl): NameSet {
   return referredTo(set, set, type).openings;
 }
 
-/** Those of the names referred to that a client is subscribed to. */
+/** Of the names of a type that the new or changed resources of a response refer to, those that a client is subscribed to. */
 export function namesToWarm(content: Content, type: TypeUrl, subscription: Subscription): NameSet {
   const { wildcard, names, parameters = "" } = subscription;
   const referred = referredTo(content, content.fresh, type);
@@ -45,8 +52,8 @@ export function namesToWarm(content: Content, type: TypeUrl, subscription: Subsc
 }
 
 /**
- * The names of a type that resources sent so far refer to, while a client has not asked for that type. It may never do so: it takes load assignments from
- * elsewhere, say. So what is kept follows what there is, not what there ever was, and adding costs what was sent.
+ * The names of a type that resources sent so far refer to, kept until a client asks for that type, which it may never do: its load assignments may come from elsewhere. So names that
+ * no resource refers to any more are dropped when there are too many, and to add costs only what was sent.
  */
 export class WarmingNames {
   readonly #type: TypeUrl;
@@ -57,7 +64,7 @@ export class WarmingNames {
     this.#type = type;
   }
 
-  /** Takes what a response refers to that brought the client to `current`. */
+  /** Adds what a response refers to that brought the client to the set `current`. */
   add(content: Content, current: ResourceSet, kind: "names" | "openings"): void {
     const names = referredTo(content, content.fresh, this.#type)[kind];
     if (names.size === 0) return;
@@ -80,6 +87,7 @@ export class WarmingNames {
   }
 }
 
+/** So many names are kept without a look at what is still referred to. */
 const fewNames = 1000;
 
 function referredTo(from: Content | ResourceSet, resources: Iterable<Resource>, type: TypeUrl): Referred {

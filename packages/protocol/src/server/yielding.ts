@@ -5,7 +5,11 @@ import { mostNamesOfWait, type Wait } from "../wait.js";
 import type { OrderingTimes } from "./ordering-times.js";
 import type { Subscriber, Yielding } from "./subscriber.js";
 
-/** The target with what the client still asks for, though nothing names it any more, for a while. */
+/**
+ * The target of a stage, with those removed resources that nothing names any more, but that the client still asks for by name. They stay until it asks for them no longer, at most
+ * `named` milliseconds: clients of gRPC use a cluster until they have the endpoints of its successor, whatever they acknowledged (gRPC on the wire, 8). `retained`: removed resources that
+ * are kept by the stage, by key; their time begins when it keeps them no longer.
+ */
 export function yieldTo(
   subscriber: Subscriber,
   target: ResourceSet,
@@ -29,13 +33,14 @@ export function yieldTo(
   return kept.size === 0 ? target : sharedBranch(target, kept);
 }
 
-/** When the first of it is over, in milliseconds; `Infinity` for never. */
+/** When the time of the first one is over, in milliseconds; `Infinity` for never. */
 export function nextOfYielding(yielding: Yielding | undefined): number {
   let next = Number.POSITIVE_INFINITY;
   for (const { until = next } of yielding?.values() ?? []) next = Math.min(next, until);
   return next;
 }
 
+/** What stays only because the client asks for it, as waits of kind `named`. */
 export function yieldingWaits(type: ResourceType, yielding: Yielding): readonly Wait[] {
   const names: ResourceName[] = [];
   for (const { resource, until } of yielding.values()) {
