@@ -2,30 +2,30 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { perPair } from "./per-pair.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
-/** One key under which two sets differ. At least one of `before` and `after` is there. */
+/** A key under which two sets differ. At least one of `before` and `after` is there. */
 export interface Difference {
   readonly key: ResourceName;
   readonly before: Resource | undefined;
   readonly after: Resource | undefined;
 }
 
-/** What differs between two sets of one type. Computed once and shared by all streams that go from the one to the other. */
+/** What differs between two sets of one type. Computed once for a pair of sets, and shared by all streams that go from the one to the other. */
 export interface Change {
   /** By key. */
   readonly differences: ReadonlyMap<ResourceName, Difference>;
-  /** Some resource in it has aliases, so that names alone do not tell whom it concerns. */
+  /** Some resource in it has aliases, so that its name alone does not tell which clients it concerns. */
   readonly hasAliases: boolean;
-  /** Something is added. */
+  /** Something is under a key that was not there before. */
   readonly adds: boolean;
-  /** Added, or with another content. */
+  /** The resources that are added or have another content, as they are in the second set. */
   readonly upserted: readonly Resource[];
-  /** As they were. */
+  /** Those that are gone, as they were in the first set. */
   readonly removed: readonly Resource[];
 }
 
 /**
- * What must be done to `from` to make it `to`: costs what changed when one was derived from the other in however many steps, and as much as both
- * sets when they are of different lines. The result is kept for as long as both sets live.
+ * What differs from `from` in `to`. Costs what changed where one was derived from the other, in however many steps, and both sets where they are of different lines. The result is kept
+ * as long as both sets live.
  */
 export function changeBetween(from: ResourceSet, to: ResourceSet): Change {
   if (from === to) return nothing;

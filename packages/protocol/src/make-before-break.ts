@@ -15,51 +15,57 @@ import type { Snapshot } from "./snapshot.js";
 import { calledName } from "./variant-index.js";
 import { createWaits, type Wait } from "./wait.js";
 
+/*
+ * Make before break (rule 120), as a function of what one client may be using and what it is to have: which changes may be sent now, and which wait. A change that makes something
+ * waits to be acknowledged before anything names it; a removal waits until nothing that the client may be using names what is removed. For example, where route `r` moves from cluster
+ * `a` to `b`, and `a` goes: first `b` is sent, then, once it is acknowledged, `r`, and, once that is, the removal of `a`. The caller asks again after each answer; there is no state here.
+ */
+
 /** What is known of a client's use of one type. */
 export interface InUse {
   readonly type: ResourceType;
-  /** What it was last sent: what is not in there has nothing to wait for. Undefined for a type of another stream of it, of which nothing is decided here. */
+  /** The set that the client was brought to on the stream that is asked for. Undefined for a type of its other streams, about which nothing is decided here. */
   readonly held: ResourceSet | undefined;
-  /** What it uses, by key, instead of what it rejected of that; nothing under a key: nothing. */
+  /** By key, what the client uses instead of what it rejected; undefined as a value: nothing. */
   readonly instead: ReadonlyMap<ResourceName, Resource | undefined>;
-  /** Every set that it may be using now: what it acknowledged, what is on its way, what it rejected and may have taken in part. */
+  /** Every set that the client may be using now: the one that it acknowledged, those on their way, and what it rejected and may have taken in part. */
   readonly used: ReadonlySet<ResourceSet>;
-  /** Sets of which the connections still drain that came by them. */
+  /** Earlier sets of listeners that still serve connections. */
   readonly draining: ReadonlySet<ResourceSet>;
   /**
-   * The sets that it acknowledged or will, where it takes whatever there is of the type: what is not in all of them is new to it, and must be acknowledged before
-   * it is named. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
+   * Of a client with a wildcard: the sets that it acknowledged or will. What is not in all of them is new to it, and must be acknowledged before something names it. Undefined for
+   * a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
    */
   readonly known: readonly ResourceSet[] | undefined;
-  /** Nothing was sent of the type yet: the client may ask for what it uses by an earlier snapshot. */
+  /** Nothing was sent of the type on this stream yet: the client may ask for what something of an earlier snapshot names. */
   readonly isFirst: boolean;
-  /** It has something of the type, or soon will. What it is sent first is never held back: it serves nothing by it yet, and would wait. */
+  /** The client has something of the type, or was sent something. What it is sent first is never held back: the client would wait for it, and serves nothing by it yet. */
   readonly isEstablished: boolean;
   /**
-   * Whether all other streams of the client that ask for this name have acknowledged it, and, unless that was waited for long enough, at least one asks. Undefined where the
-   * type is on the same stream, on none, or was waited for long enough.
+   * Where the type goes out on other streams: whether all of them that ask for this name have acknowledged it, and at least one asks, unless that was waited for long enough.
+   * Undefined where the type is on the same stream or on none, where it has a wildcard, and where nothing is waited for any longer.
    */
   readonly isTaken: ((name: ResourceName) => boolean) | undefined;
 }
 
-/** How far a client may be brought now. */
+/** How far a client may be brought now on its way to a snapshot. */
 export interface Stage {
-  /** What each type is to be; types that are not listed may be brought to what the snapshot has. */
+  /** The set that each type may be brought to; types that are not listed may be brought to that of the snapshot. */
   readonly targets: ReadonlyMap<TypeUrl, ResourceSet>;
   /** By type, the removed resources that stay for now, by key. */
   readonly retained: ReadonlyMap<TypeUrl, ReadonlyMap<ResourceName, Resource>>;
   /**
-   * By type, the names of what is new or changed and stays as it was, or out, for now. That is for those who have it: a client that asks for one of them anew is to
-   * wait. What was there before may name what it never had, and that there is nothing is not true yet. What is retained it gets: it uses what names that, perhaps for long.
+   * By type, the names of resources that are new or changed and wait: for now they stay as they were, or out. A client that asks for one of these anew gets no answer until then: the
+   * old content may name what this client never had, and it would not be true that there is none. A resource that is retained it does get, since it uses something that names it.
    */
   readonly heldBack: ReadonlyMap<TypeUrl, ReadonlySet<ResourceName>>;
   /** What is held back and why. */
   readonly waits: readonly Wait[];
-  /** The types whose acknowledgements it waits for. */
+  /** The types whose acknowledgements are waited for. */
   readonly awaited: ReadonlySet<TypeUrl>;
 }
 
-/** Nothing is held back. */
+/** The stage at which nothing is held back. */
 export const wholeStage: Stage = {
   targets: new Map(),
   retained: new Map(),
@@ -69,11 +75,11 @@ export const wholeStage: Stage = {
 };
 
 /**
- * The first stage of the way from what a client uses to what it is to have, such that traffic never breaks (rule 120): all that is new, but for what names something that
- * the client has to warm first; and the removal of what nothing names that the client may still be using. Asked again after
- * each acknowledgement, it gives the stages after; `planBetween` lists them.
+ * How far a client may be brought now from what it uses (`types`) to what it is to have, such that traffic never breaks (rule 120). All that is new or changed goes out, but for what
+ * names something that the client has to warm first (withheld); and all removals, but for those of what something names that the client may still be using (retained). Asked again
+ * after each acknowledgement, it gives the stages after; `planBetween` lists them. `earlier`: what the client was to have before, for types that are sent for the first time.
  *
- * A removed resource whose name the wanted snapshot still uses goes at once: that is what is wanted. Costs the differences between the sets, not the sets.
+ * What is removed although something of the wanted snapshot goes on to name it is not retained for that: that is what is wanted. Costs the differences between the sets, not the sets.
  */
 export function stageOf(
   types: ReadonlyMap<TypeUrl, InUse>,
@@ -94,12 +100,13 @@ export function stageOf(
     const { cause, drains } = use;
     note(retained, resource);
     uses.set(resource, use);
-    // Only drained, or for an acknowledgement, too: that one is what is told.
+    // `linger` waits for time alone, `break` for an acknowledgement.
     const kind = drains ? "linger" : "break";
     if (kind === "break") awaited.add(cause.type.typeUrl);
     waits.add(kind, resource, cause);
   };
-  // One response takes away an aggregate cluster and those that it names, which may name it, too; but while it stays, so do they. By type and key of what names them.
+  // An aggregate cluster and the clusters that it names are removed in one response, since they are of one type and may name each other. But while it stays, so do they: what
+  // goes with a resource, by its type and key.
   const together = new Map<ResourceType, Map<ResourceName, Resource[]>>();
 
   for (const { type, held, used, draining, isEstablished } of types.values()) {
@@ -133,7 +140,7 @@ export function stageOf(
       }
     }
   }
-  // What stays for now a client may first ask for now, whatever it was using before: it stays with all that it names.
+  // What is withheld stays as it was, and the client may go on to use that, or ask for it only now: what it names stays with it.
   for (const [url, resources] of withheld) {
     for (const after of resources.values()) {
       const use = types.get(url);
@@ -144,7 +151,7 @@ export function stageOf(
       }
     }
   }
-  // Grows while it is gone through.
+  // What is retained stays with all that it names. The map grows while it is gone through.
   for (const [staying, use] of uses) {
     const others = together.get(staying.type)?.get(staying.key) ?? [];
     for (const resource of [...others, ...goingWith(staying, undefined, going)]) {
@@ -169,13 +176,13 @@ export function stageOf(
   return { targets, retained, heldBack, waits: waits.list(), awaited };
 }
 
-/** What stays of a type for now under this key, in the place of what is withheld. */
+/** What stays for now under the key of a withheld resource: what the client uses or holds there; undefined for one that is new. */
 function stayingAs({ held, instead }: InUse, key: ResourceName): Resource | undefined {
-  // What it may have taken all the same is not taken from it.
+  // Where `instead` says that it uses nothing, since it rejected something new, it may have taken that all the same: it is not taken away.
   return instead.get(key) ?? (held && ResourceSets.get(held, key));
 }
 
-/** What goes of what a resource names, but for what that which takes its place still names: that is what is wanted. */
+/** Of the resources that go, those that `before` names and that its successor `after` does not: what both name goes because that is wanted. */
 function goingWith(
   before: Resource,
   after: Resource | undefined,
@@ -190,8 +197,8 @@ function goingWith(
 }
 
 /**
- * What a client has yet to take so that what is referred to is warm. On a stream of its own a type is acknowledged while it warms, and what warms it is acknowledged
- * elsewhere.
+ * The resource that a client has yet to acknowledge so that what is referred to is warm; undefined if there is none. Where each type has a stream of its own, a cluster is
+ * acknowledged before it is warm, and its load assignment on another stream.
  */
 function coldOf(
   { type: url, name }: Reference,
@@ -227,10 +234,10 @@ function listIn<Key, Value>(map: Map<Key, Value[]>, key: Key): Value[] {
   return known;
 }
 
-/** What names something that goes, and may be in use. */
+/** Why a removed resource stays: something that the client may be using names it. */
 interface Use {
   readonly cause: Resource;
-  /** Only by connections that drain. */
+  /** It is used only by connections that drain. */
   readonly drains: boolean;
 }
 
@@ -240,6 +247,7 @@ interface Going {
   named(reference: Reference): readonly Resource[];
 }
 
+/** By type, what the client has and is to have no more. */
 function goingOf(
   types: ReadonlyMap<TypeUrl, InUse>,
   wanted: Snapshot,
@@ -248,7 +256,7 @@ function goingOf(
   const going = new Map<TypeUrl, Going>();
   for (const [url, { type, held, instead, isFirst }] of types) {
     if (held === undefined) continue;
-    // Of what was rejected that stays which is in use: sent again, it is not what the client rejects.
+    // Where a content was rejected, it is the one that the client uses that stays: sent again, the rejected one would be rejected again.
     const before = isFirst ? earlier.map((snapshot) => snapshot.of(type)) : [held];
     const removed = removedFrom(before, wanted.of(type)).map((resource) => instead.get(resource.key) ?? resource);
     if (removed.length === 0) continue;
@@ -264,7 +272,7 @@ function goingOf(
   return going;
 }
 
-/** Each once, the newest that there was. */
+/** What was in one of these sets and is not in the wanted one: each key once, as it was last. */
 function removedFrom(before: readonly ResourceSet[], wanted: ResourceSet): readonly Resource[] {
   const [only] = before;
   if (only !== undefined && before.length === 1) return changeBetween(only, wanted).removed;
@@ -274,7 +282,7 @@ function removedFrom(before: readonly ResourceSet[], wanted: ResourceSet): reado
   return [...removed.values()];
 }
 
-/** What a client is to have, has not acknowledged, and must have before something names it. */
+/** By type and name, what the client is to have, has not acknowledged yet, and must have acknowledged before something names it. */
 function comingOf(
   types: ReadonlyMap<TypeUrl, InUse>,
   wanted: Snapshot,

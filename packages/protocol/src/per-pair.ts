@@ -1,4 +1,4 @@
-/** What is made of two objects once: when it is first asked for, and kept for as long as both live. */
+/** A function of two objects that computes its result once for each pair, when it is first called with it, and keeps it as long as both live. */
 export function perPair<One extends object, Other extends object, Made extends object>(
   make: (one: One, other: Other) => Made,
 ): (one: One, other: Other) => Made {

@@ -4,17 +4,20 @@ import { ChainedMap } from "./chained-map.js";
 import { emptyFingerprint, type Fingerprint, FingerprintSum, fingerprintOf, formatFingerprint } from "./fingerprint.js";
 import { deriveVariants, type VariantIndex } from "./variant-index.js";
 
-/** The resources of one type in a snapshot. Immutable; sets derived from each other share what did not change. */
+/**
+ * The resources of one type in a snapshot. Immutable; sets derived from each other share what did not change, so that a snapshot costs its change (`chained-map.ts`). A set has a resource
+ * under its key, which is its canonical name, or for a variant (xRFC TP2) its name with its constraints.
+ */
 export interface ResourceSet {
   readonly type: ResourceType;
   /** Derived from the members' names and versions, whatever their order: every replica and every restart computes the same one. */
   readonly version: Version;
   readonly size: number;
-  /** By name, however it is spelled. */
+  /** The resource with a name, however that is spelled. */
   get(name: ResourceName): Resource | undefined;
   /** All resources of a name, or the one of a key: several where a name comes in variants. */
   named(name: ResourceName): readonly Resource[];
-  /** By alias (VHDS): of several resources with it the one with the first name; undefined where no resource has it. */
+  /** The resource with an alias (VHDS), the first by name where several have it; undefined where none has. */
   byAlias(alias: ResourceName): Resource | undefined;
   [Symbol.iterator](): Iterator<Resource>;
 }
@@ -31,17 +34,17 @@ export function emptyResourceSet(type: ResourceType): ResourceSet {
 
 const emptySets = new WeakMap<ResourceType, ResourceSet>();
 
-/** What this package does with sets behind their interface. Every set comes from here. */
+/** What this package can do with sets beyond their public interface. Every set is made by these functions. */
 export const ResourceSets = {
-  /** The next set, or the same one if nothing changes. By key; `undefined` as a value removes. It may keep `changes`, which nobody may change afterwards. */
+  /** The next set of a line, or the same one if nothing changes. `changes` are by key, and `undefined` removes; the set may keep the map, which nobody may change afterwards. */
   derive(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
     return chained(set).derive(changes, "derive");
   },
-  /** The same for a set that nothing is derived from: `set` stays the newest of its line if it is. Costs the change, whichever set it begins with. */
+  /** A set beside the line, from which nothing should be derived: `set` stays the newest of its line if it is. Costs the change, whichever set it begins with. */
   branch(set: ResourceSet, changes: ReadonlyMap<ResourceName, Resource | undefined>): ResourceSet {
     return chained(set).derive(changes, "branch");
   },
-  /** By key. */
+  /** The resource under a key. */
   get(set: ResourceSet, key: ResourceName): Resource | undefined {
     return chained(set).members.get(key);
   },
@@ -49,11 +52,11 @@ export const ResourceSets = {
   bearers(set: ResourceSet, alias: ResourceName): readonly Resource[] {
     return chained(set).aliases?.get(canonicalName(alias)) ?? noBearers;
   },
-  /** What `from` has under each key that `to` may have differently, if both were derived from the same set; undefined otherwise. */
+  /** What `from` has under each key under which `to` may have something else; undefined where the two are of different lines. */
   differences(from: ResourceSet, to: ResourceSet): ReadonlyMap<ResourceName, Resource | undefined> | undefined {
     return chained(from).members.differencesTo(chained(to).members);
   },
-  /** Lets go of the sets between this one and the newest. */
+  /** Has a set keep only what differs from the newest of its line, and none of the sets in between (`ChainedMap.shorten`). */
   shorten(set: ResourceSet): void {
     const { members, aliases, perishable, variants } = chained(set);
     members.shorten();
@@ -87,7 +90,7 @@ export const ResourceSets = {
   },
 };
 
-/** As the next of the line, or beside it. */
+/** As the next of the line, or as a branch beside it. */
 type How = "derive" | "branch";
 
 let lastId = 0;

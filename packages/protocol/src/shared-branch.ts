@@ -6,12 +6,12 @@ type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
 
 const knownByWords = new WeakMap<ResourceSet, Map<string, ResourceSet>>();
 
-/** Branches of one set that are remembered by what they change: more only of a set that clients leave in ever new ways. */
+/** Branches of one set that are remembered by what they change: only clients that leave it in ever new ways make more. */
 const mostBranches = 1_000;
 
 /**
- * The branch of a set with these changes: the same one whenever they are the same. What is compared by identity stays as it is then: a stage that is worked
- * out again is no other, and brings no stream to something new. The same map, which must not change, costs a lookup; another one that says the same costs its size.
+ * The branch of a set with these changes: the same object whenever they are the same. Sets are compared by identity, and so a stage that is worked out again with the same result
+ * brings no stream to something new. The same map, which must not change, costs a lookup; another one with the same entries costs its size.
  */
 export function sharedBranch(set: ResourceSet, changes: Changes): ResourceSet {
   return branchBy(changes, set);

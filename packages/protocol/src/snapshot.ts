@@ -1,15 +1,18 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, type TypeUrl } from "@xdskit/api";
 import { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
 
-/** All that a group of nodes is to have: an immutable set of resources per type. */
+/**
+ * All that a group of nodes is to have: an immutable set of resources per type. Each is derived from the one before, so they form a line (`SnapshotLine`), at whose end the newest is; a
+ * branch is derived beside the line, for clients that are to have something else for a while (a rollout, say).
+ */
 export interface Snapshot {
   /** The set of a type; empty where the snapshot has none. */
   of(type: ResourceType): ResourceSet;
-  /** The sets that are not empty or once were, by v3 type URL. */
+  /** By v3 type URL, the sets of all types that have or once had a resource. */
   readonly sets: ReadonlyMap<TypeUrl, ResourceSet>;
 }
 
-/** How one snapshot is to become the next. Where a name is in both lists, it stays, with the content of `upsert`. */
+/** What is to be different in the next snapshot. A name in both lists stays, with the content of `upsert`. */
 export interface Update {
   /** Added, or put in the place of those with the same type and name. Of two with the same name the later one counts. */
   readonly upsert?: Iterable<Resource>;
@@ -23,16 +26,16 @@ export function emptySnapshot(): Snapshot {
 }
 
 /**
- * Derives the next snapshot. The cost follows the update, not the snapshot, as long as `snapshot` is the newest of its line (an older one is
- * copied). Sets of types that do not change stay the very same objects; so does the snapshot when nothing changes.
+ * Derives the next snapshot of a line. Costs the update, not the snapshot, as long as `snapshot` is the newest of its line (an older one is copied). Sets of types that do not change stay
+ * the very same objects; so does the snapshot when nothing changes.
  */
 export function updateSnapshot(snapshot: Snapshot, update: Update): Snapshot {
   return changed(snapshot, update, ResourceSets.derive);
 }
 
 /**
- * The same beside the line: for what some clients are to have for a while instead of the newest. `snapshot` stays the newest of its line if it is, and the
- * cost follows the update whichever snapshot it is; deriving from the branch copies it.
+ * Derives a branch: for what some clients are to have for a while instead of the newest. `snapshot` stays the newest of its line if it is. Costs the update, whichever snapshot it is
+ * derived from; to derive from a branch copies it.
  */
 export function branchSnapshot(snapshot: Snapshot, update: Update): Snapshot {
   return changed(snapshot, update, ResourceSets.branch);

@@ -106,7 +106,7 @@ export function isUnconcerned(
   return true;
 }
 
-/** A longer list of differences is not gone through for each stream: its need finds out. */
+/** A longer list of differences is not gone through for each stream; a need, which streams share, finds out. */
 const fewDifferences = 8;
 
 /**

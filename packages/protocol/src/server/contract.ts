@@ -65,7 +65,7 @@ export interface StreamOptions {
   readonly onDemand?: ReadonlySet<TypeUrl> | undefined;
   /** The authorities of names of federation (`xdstp://authority/…`) that are served; names of others do not exist. Default: any. */
   readonly authorities?: ReadonlySet<string> | undefined;
-  /** Called when another stream of the same order let this one go on: `next` may have something. */
+  /** Called when something happened on another stream of the same order that this one may have waited for: `next` may have something. */
   readonly progressed?: (() => void) | undefined;
   /** Which clients are told why resources are not there. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
@@ -75,7 +75,7 @@ export interface StreamOptions {
 export type StreamEvent =
   /** One request, as the client wrote it. */
   | { readonly kind: "request"; readonly bytes: Uint8Array }
-  /** What the node is to have from now on; where a pass began, once that is over. The first may come at once or much later (rule 7). */
+  /** What the node is to have from now on, or, where a pass over the types began, once that is over. The first may come at once or much later (rule 7). */
   | {
       readonly kind: "snapshot";
       readonly snapshot: Snapshot;
@@ -85,7 +85,7 @@ export type StreamEvent =
       readonly resourceErrors?: ResourceErrorPolicy | undefined;
       /** Changes go out make before break, in stages that wait for acknowledgements. Undefined: each at once, in the order of delivery. */
       readonly ordering?: Ordering | undefined;
-      /** The line of snapshots of which this is the newest: where the stream rests it goes along with it. Undefined: it is to be given each. */
+      /** The line of snapshots of which this is the newest: a stream that rests goes along with it. Undefined: it must be given each snapshot. */
       readonly line?: SnapshotLine | undefined;
     }
   /**
@@ -196,7 +196,7 @@ export interface Stream {
   status(): readonly TypeStatus[];
   /** The snapshot that it was given last, or that its line went on to since without anything new for its client. */
   readonly newest: Snapshot | undefined;
-  /** It need not be given this snapshot: it was, or it and its order went along with their line up to there. */
+  /** Whether it need not be given this snapshot: it was given it, or went along with its line up to there, as its order did. */
   isAbreast(snapshot: Snapshot): boolean;
   /** The client uses exactly what the newest snapshot that it was given has for it: nothing is to be sent, on its way or held back. */
   readonly isSettled: boolean;

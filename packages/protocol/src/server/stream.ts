@@ -34,20 +34,21 @@ export function createStream(options: StreamOptions): Stream {
   return options.variant === "sotw" ? new ServerStream(options, sotw) : new ServerStream(options, delta);
 }
 
+/** Joins what the other files know: requests change subscribers, an `Ordering` says what may be sent, `Delivery` makes responses, and a `Mover` repeats those of other streams. */
 class ServerStream<Asked extends Request, Asker extends Subscriber> implements Stream, OrderedStream {
   readonly #options: StreamOptions;
   readonly #rules: VariantRules<Asked, Asker>;
   readonly #surroundings: Surroundings;
   readonly #askers = new Map<TypeUrl, Asker>();
-  /** In delivery order (rules 117–119), whatever the order in which they were asked for. */
+  /** The same in delivery order (rules 117–119), whatever the order in which types were asked for. */
   #ordered: Asker[] = [];
   readonly #warming: StreamWarming;
   #node: Node | undefined;
   #line: SnapshotLine | undefined;
-  /** What the pass is made from of which a response went out; undefined between passes. */
+  /** The snapshot that the pass is made from, once a response of it went out; undefined between passes. See `Stream`. */
   #begun: Snapshot | undefined;
   readonly #told: Told;
-  /** The time that it was told last, in milliseconds. */
+  /** The time that the machine was told last, in milliseconds. */
   #now = 0;
   #ordering: Ordering | undefined;
   readonly #foreign: ForeignAuthorities;
@@ -121,7 +122,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     ordering?.join(this);
   }
 
-  /** Whether it goes a way that is known. */
+  /** Whether the stream rested and sets out for a snapshot on a way that another one went (`Mover`). */
   #departs(to: Snapshot): boolean {
     const from = this.#mover.snapshot;
     const ordering = this.#ordering;
@@ -131,18 +132,17 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return false;
   }
 
-  /** It does something that is not the usual, and that other streams of its order may have to take account of. */
+  /** Something happens that the way of others does not know, and that other streams of its order may have to take account of: it goes on by itself. */
   #stray(): void {
     this.#mover.wake();
     this.#ordering?.strayed();
   }
 
+  /** Takes a newer snapshot: what is remembered of older ones must not keep those in between alive, since a client may be behind for long. */
   #take(snapshot: Snapshot): void {
-    // A client that is behind stands at old sets, perhaps for long, and a pass that began may be as old.
     const before = this.newest;
     for (const asker of this.#ordered) shortenSets(asker, before?.of(asker.type));
     this.#ordering?.shorten(snapshot);
-    // Also of types that were not asked for: they are kept with the others.
     if (this.#begun !== undefined) shortenSnapshot(this.#begun, snapshot);
     this.#mover.give(snapshot);
     for (const asker of this.#ordered) if (asker.undecided.size > 0) noteNewest(asker, snapshot.of(asker.type));
@@ -157,14 +157,14 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return leg === undefined ? this.#find(newest, this.#node) : this.#repeat(leg, newest);
   }
 
-  /** What nobody did for it. Apart from what all others do: with it that would take V8 three times as long to optimize. */
+  /** The next response, worked out for this stream. A method of its own, since V8 would take three times as long to optimize `next` with it. */
   #find(newest: Snapshot, node: Node): OutgoingResponse | undefined {
     const snapshot = this.#begun ?? newest;
     const ordering = this.#ordering;
-    // What a client need not be told moves on without its answer, which may let something else go on: at most once for each type.
+    // A type that moves on without a response, since there is nothing to say, counts as acknowledged, which may let another type go on: at most one round for each.
     for (let round = 0; round <= this.#ordered.length; round++) {
       const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
-      // What others of its order do matters to where it goes from here.
+      // From here on it matters what the other streams of its order do.
       if (stage !== wholeStage && ordering?.isShared === true) this.#stray();
       this.#mover.noteStage(stage);
       let moved: Asker[] | undefined;
@@ -191,7 +191,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return undefined;
   }
 
-  /** What another stream did that stood at the same place. */
+  /** The next response of the leg that another stream went. */
   #repeat(leg: Leg, wanted: Snapshot): OutgoingResponse | undefined {
     const { step, isAtStart } = this.#mover;
     const { shifts, stage } = step ?? leg;
@@ -208,7 +208,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return this.#delivery.repeat(this.#ordered[step.index] as Asker, step, this.#now);
   }
 
-  /** There is nothing to send. */
+  /** There is nothing to send: the stream may come to rest, or to the end of a leg that others may go. */
   #settle(): void {
     const [node, newest, ordering] = [this.#node, this.newest, this.#ordering];
     if (node === undefined || newest === undefined || this.#begun !== undefined) return;
@@ -287,7 +287,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     return areSettled(this.#ordered, newest);
   }
 
-  /** The usual acknowledgement of what others were sent as well: all but the nonce was read before. */
+  /** Takes an acknowledgement of a step of a leg without decoding it, where its bytes are those of an earlier one but for nonce, version and node. */
   #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
     const { leg, takesAnswers } = this.#mover;
     if (leg === undefined || !takesAnswers) return undefined;
@@ -298,7 +298,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#rules.noteUsual(asker);
     const effects = acknowledgeStep(step, asker, this.#now);
     if (asker.type.drains) this.#ordering?.acknowledged(asker, before, this.#now);
-    // How long that takes is for each by itself, and for the others of its order.
+    // How long connections drain is a matter of this client alone, and of the other streams of its order.
     if (asker.draining.length > 0) this.#stray();
     else this.#mover.answered(step);
     return effects;
@@ -313,7 +313,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       if (this.#node === undefined) {
         const large = beyondNode(nodeLengthOf(bytes, request), this.#options.limits);
         if (large !== undefined) return this.#close(statusCode.resourceExhausted, large);
-        // Rules 113–115: the first request decides who it is.
+        // Rules 113–115: the first request decides which node it is.
         this.#node = nodeOf(bytes, request) ?? this.#options.defaultNode;
         if (this.#node === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
         this.#told.identify(this.#node);
@@ -322,7 +322,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       if (effects.length > 0) return [...effects, ...this.#subscribe(request)];
       const told = this.#subscribe(request);
       const [only] = told;
-      // What drains is to be seen to by the others as well.
+      // The other streams go on by themselves, unless this was a plain acknowledgement after which nothing drains.
       const drains = this.#ordered.some(({ draining }) => draining.length > 0);
       if (told.length !== 1 || only?.kind !== "acknowledged" || drains) this.#ordering?.strayed();
       return told;
@@ -333,13 +333,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     }
   }
 
+  /** What a request says of one type: an answer, a subscription, or both. */
   #subscribe(request: Asked): readonly StreamEffect[] {
     const { limits } = this.#options;
     const beyond = beyondRequest(this.#rules.countNames(request), this.#rules.countClaims(request), limits);
     if (beyond !== undefined) return this.#close(statusCode.resourceExhausted, beyond);
     const requested = requestedType(request.typeUrl, this.#options);
     if (requested.kind === "refused") return this.#close(statusCode.invalidArgument, requested.message);
-
     const { type, api } = requested;
     const asker = this.#askers.get(type.typeUrl);
     const owedBefore = asker?.owed.size ?? 0;
@@ -384,7 +384,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const before = asker.type.drains ? usedBy(asker) : [];
     const effects = [...this.#rules.receive(asker, request, this.#surroundings, this.#now)];
     const ordering = this.#ordering;
-    // What it acknowledged may be in no other set than what it had: a name that it asked for anew, say.
+    // An acknowledgement may leave `acked` as it was: of a name that was asked for anew, say. So the lists are compared, too.
     const isAnswer = asker.acked !== acked || asker.rejection !== rejection || asker.outstanding !== outstanding;
     if (ordering !== undefined && isAnswer) {
       ordering.acknowledged(asker, before, this.#now);
