@@ -1,17 +1,17 @@
 import { performance } from "node:perf_hooks";
 
-/** Work waiting its turn, each item at most once. */
+/** Items that wait for their turn to be worked on, each at most once: the server's streams, of which one change may concern all. */
 export interface FairQueue<Item> {
   /**
-   * Queues an item. One in `answers` is worked on in turn with those in `changes`: somebody who asks does not wait until thousands were
-   * told of a change, nor the other way round. An item that waits keeps its place, unless it moves up from `changes` to `answers`.
+   * Queues an item. One item of `answers` and one of `changes` are worked on in turn, so that a client that asks does not wait until thousands were told of a change, nor these for clients
+   * that ask all the time. An item that waits already keeps its place, unless it moves from `changes` to `answers`.
    */
   add(item: Item, lane: "answers" | "changes"): void;
   delete(item: Item): void;
   readonly size: number;
 }
 
-/** What a slice is measured by, and what gives the event loop its turn; tests put another in its place. */
+/** The time by which a slice is measured, and the turns of the event loop; tests put another in its place. */
 export interface SliceClock {
   /** Milliseconds, never going back. */
   now(): number;
@@ -81,18 +81,18 @@ export function createFairQueue<Item extends object | string | number>(
 
 /** Items in order of arrival, each once. */
 class Lane<Item extends object | string | number> extends Set<Item> {
-  /** Stands behind all that were taken: a new one would first have to step over the places that they leave, for each item of thousands anew. */
+  /** One iterator for many calls of `take`. A new one would each time have to step over the places of all deleted entries, which a `Set` keeps for a while. */
   #rest: Iterator<Item> | undefined;
 
   /** Takes the first out; undefined: there is none. */
   take(): Item | undefined {
     if (this.size === 0) {
-      // Kept, it would hold on to what was in the set before that grew or shrank.
+      // Kept, the iterator would hold on to the tables of earlier items.
       this.#rest = undefined;
       return undefined;
     }
     this.#rest ??= this.values();
-    // What was taken is out, and what comes later stands behind: there is always a next.
+    // All that was passed is deleted, and what is added comes behind: as the set is not empty, there is a next.
     const item = this.#rest.next().value as Item;
     this.delete(item);
     if (this.size === 0) this.#rest = undefined;

@@ -25,22 +25,22 @@ import type { ViewedGroup, Views } from "./views/views.js";
 /** What a node is admitted with: a stream, or a request that is held until there is something new. They have limits of their own. */
 export type Way = "stream" | "poll";
 
-/** A stream's, or a poll's, place in the group of its node. */
+/** The membership of a stream, or of a poll, in the group of its node: which snapshot it is to have, and what it tells the group. */
 export interface Membership {
   readonly group: string;
   /** The layers of the group; undefined is all that there are. */
   readonly layers: readonly LayerName[] | undefined;
-  /** What the node is to have now; undefined while nothing is known yet (rule 7). */
+  /** What the node is to have now: the newest snapshot, or, during a rollout or after a rejection, a view of it. Undefined while nothing is known yet (rule 7). */
   snapshot(): Snapshot | undefined;
-  /** Of the snapshots of its layers, with which a stream may go along. */
+  /** The line of the newest snapshots of the group's layers, along which streams that rest go. */
   readonly line: SnapshotLine;
-  /** It is still to be decided what that is. */
+  /** It is still to be decided what the node is to have. */
   readonly isAwaited: boolean;
-  /** What its group is to have in the end. */
+  /** The newest snapshot of the group's layers: what the node is to have in the end. */
   newest(): Snapshot | undefined;
-  /** The client acknowledged something, or needed nothing of what it was given. */
+  /** The client may have come to use something else, since it acknowledged a response, or needed none. */
   progressed(): void;
-  /** The stream is at its end, and for the last time says what its client has. */
+  /** The stream ends; what its client has can be asked for the last time. */
   ends(): void;
   /** `isWhole`: the response held all that the client is to have. */
   rejected(type: ResourceType, rejection: Rejection, isWhole: boolean): void;
@@ -61,15 +61,18 @@ export interface Admission {
   join(subscriber: Subscriber, beats?: PulseListener): Membership;
 }
 
-/** Which node is to have what, and who is to hear of changes. */
+/**
+ * Between the layers and the streams: finds the group of a node, admits it within the limits, and tells the streams of a group when its snapshot becomes another. Groups with the same
+ * list of layers share one stack of them and one line of snapshots (`shared-stacks.ts`); which of their nodes get something else for a while is decided by `views/`.
+ */
 export interface Publication {
   /** Finds the group of a node. */
   admit(node: Node, way?: Way): Admission | Refusal;
-  /** Takes over what became different in the layers and tells those that it concerns, as the groups' settings say or as `rollout` does. */
+  /** Takes over what became different in the layers and tells the streams that it concerns; `rollout` goes before the groups' own settings. */
   publish(changes: readonly LayerChange[], rollout?: RolloutSettings | "off" | undefined): void;
   /**
-   * While a hold lasts and nothing was published yet, nodes are told nothing: a client that reconnects to a server of which one of two
-   * sources has not started yet would take what is missing for removed. Returns what ends the hold.
+   * Has nodes told nothing until the hold ends, unless they were told something already. Without it a client that reconnects to a server that starts, while one of two sources is not
+   * there yet, would take what is missing for removed. Returns what ends the hold.
    */
   hold(): () => void;
   /** What a group is to have now; undefined where there is no such group, or nothing is known yet. */
@@ -81,7 +84,7 @@ export interface Publication {
   readonly nodes: number;
 }
 
-/** A group that there is, and where it stands. */
+/** A group that is configured or has streams, with what it shares and what is its own. */
 interface Member {
   readonly group: Group;
   readonly shared: SharedStack;
@@ -165,7 +168,7 @@ export function createPublication(
       },
     };
   }
-  /** True once nodes may be told what there is. */
+  /** True, from then on, once nodes may be told what there is: no hold lasts, and some layer is there. */
   function open(): boolean {
     if (!opened && holds === 0 && layers.names.length > 0) {
       opened = true;

@@ -8,22 +8,23 @@ export interface PulseListener {
 }
 
 /**
- * The heartbeats of all streams that are served the same snapshots: one timer, however many streams and resources there are, and none while no
- * resource has a TTL or no client is told of it.
+ * When heartbeats are due, for all streams that are served the same list of layers: one timer, however many streams and resources there are, and none while no resource has a TTL or no
+ * client is told TTLs. A heartbeat restarts a TTL on the client before it is over; the protocol's machine makes it (`heartbeats.ts`).
  */
 export interface Pulse {
-  /** Returns what ends it. */
+  /** Has a stream told when heartbeats are due. Returns what ends that. */
   join(listener: PulseListener): () => void;
-  /** The snapshot may have become another. */
+  /** The snapshots may have become others, and with them the shortest TTL. */
   update(): void;
 }
 
-/** `snapshots` is what the streams are to have now: mostly one, and none while nothing is known. */
+/** `snapshots`: those that the streams are to have now. Mostly that is one, and none while nothing is known. */
 export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>): Pulse {
   const listeners = new Set<PulseListener>();
   let running: { readonly interval: number; readonly stop: () => void } | undefined;
-  /** Intervals are counted from here, and what was over by `last` was told; the timer may be started anew without a beat being lost or put off. */
+  /** Intervals are counted from here, so that the timer may be started anew without a beat being lost or put off. */
   const start = clock.now();
+  /** Milliseconds since `start`: the beats that were due by then were told. */
   let last = 0;
 
   function update(): void {
@@ -46,7 +47,7 @@ export function createPulse(clock: Clock, snapshots: () => Iterable<Snapshot>): 
   }
   function wait(interval: number): void {
     const passed = clock.now() - start;
-    // From `last` on, so that changes that come often do not put it off.
+    // Counted from `last` on, so that changes that come often do not put the next beat off.
     const next = (Math.floor(last / interval) + 1) * interval;
     running = { interval, stop: clock.after(Math.max(1, next - passed), tick) };
   }

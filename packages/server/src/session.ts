@@ -32,7 +32,10 @@ import type { Connection, ConnectionHandler } from "./transport.js";
 import type { Standing } from "./views/place.js";
 import { standingOf } from "./views/standing.js";
 
-/** One client's stream: joins the protocol's machine, the transport's connection and the group of the node, and counts. */
+/**
+ * One client's stream in the server. It joins three: the protocol's machine (`Stream`), which knows what is to be sent; the transport's connection, which has room for it or not; and the
+ * membership in the group of its node, which says which snapshot the client is to have. It runs in turns that the fair queue gives it, and does the counting and telling.
+ */
 export class Session implements ConnectionHandler, Subscriber, PulseListener, LedgerStream {
   readonly #context: SessionContext;
   readonly #connection: Connection;
@@ -46,13 +49,15 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #alarm: Alarm | undefined;
   #ttl: TtlPolicy | undefined;
   #resourceErrors: ResourceErrorPolicy | undefined;
+  /** The connection takes another response. */
   #room = true;
   #halfClosed = false;
-  /** True once the stream is at its end, though what was sent may still wait for its client. */
+  /** The stream ended, though what was sent may still wait for its client to read it. */
   #over = false;
   #released = false;
   readonly openedAt = Date.now();
   #unsettledSince: number;
+  /** As of the last look (`#progress`): the client uses exactly what it is to have. */
   #settled = false;
 
   constructor(context: SessionContext, connection: Connection, id: number) {
@@ -91,17 +96,17 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
       return;
     }
-    let isLastWord = false;
+    let isAcknowledgement = false;
     try {
       const effects = this.#step({ kind: "request", bytes });
-      isLastWord = effects.length === 1 && effects[0]?.kind === "acknowledged";
+      isAcknowledgement = effects.length === 1 && effects[0]?.kind === "acknowledged";
     } catch (error) {
       this.#failed(error);
     }
     this.#progress();
-    // The usual acknowledgement: nothing is lacking afterwards, so that there is nothing to look for.
-    if (isLastWord && this.#settled && this.#room) this.#alarm?.set(this.#stream.deadline());
-    // Not answered at once: requests that come together are answered together, and in turn with other streams.
+    // After the last acknowledgement of a change the client lacks nothing: the stream needs no turn.
+    if (isAcknowledgement && this.#settled && this.#room) this.#alarm?.set(this.#stream.deadline());
+    // Not answered here: requests that come together are answered together, and in turn with other streams.
     else this.#wantsWork("answers");
   }
 
@@ -117,11 +122,11 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   finished(): void {
     this.work();
     this.#halfClosed = true;
-    // What it does not read goes on to cost memory, and the stream to count, until it does.
+    // What the client has not read yet goes on to cost memory, so the stream counts until it has.
     this.#endOnceDecided();
   }
 
-  /** Only now the stream counts no more: after `end` it still costs what its client has not read. */
+  /** The connection is gone, and with it all that the client had not read: only now the stream no longer counts as open. */
   closed(): void {
     this.#finish(undefined, "");
     if (this.#released) return;
@@ -134,7 +139,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   }
 
   changed(newest?: Snapshot): void {
-    // Of thousands that a change does not concern none is looked at any further.
+    // A stream that the change does not concern went along with its line already, and needs no turn.
     if (newest === undefined || !this.#stream.isAbreast(newest)) this.#wantsWork("changes");
   }
 
@@ -157,8 +162,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   }
 
   /**
-   * Gives the machine what is new and the client what it lacks, as far as there is room. Called by the queue. A client without room costs
-   * the first half only; when it has room again, it gets the rest of what was begun, then the newest (latest wins).
+   * Gives the machine the newest snapshot, and the client what it lacks, as long as the connection has room. Called by the queue. For a client without room only the first is done; when
+   * there is room again, the client gets the rest of the pass that began, then the newest (latest wins).
    */
   work(): void {
     if (this.#over) return;
@@ -174,7 +179,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         this.#room = false;
         this.#counter.behind += 1;
       }
-      // Without room nothing can go on: what is due by then is seen to once there is.
+      // Without room nothing can be sent, so deadlines are looked at again once there is.
       this.#alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
     } catch (error) {
       this.#failed(error);
@@ -183,7 +188,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     if (this.#halfClosed) this.#endOnceDecided();
   }
 
-  /** It half-closed before it was decided what it is to have. */
+  /** Ends a half-closed stream, unless what was sent is still to be read, or a rollout has not decided yet what the client is to have. */
   #endOnceDecided(): void {
     if (this.#room && this.#membership?.isAwaited !== true) this.end(statusCode.ok, "");
   }
@@ -201,7 +206,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     });
   }
 
-  /** In whole milliseconds: what streams do within one they remember as one. */
+  /** In whole milliseconds: streams that do the same within one share what they remember of it (`Sending`). */
   get #now(): number {
     return Math.floor(this.#context.clock.now());
   }
@@ -212,7 +217,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     return effects;
   }
 
-  /** Called where the client may have become settled, or may be no longer. */
+  /** Called where the client may have become settled, or may no longer be: tells those who wait for that. */
   #progress(): void {
     const stream = this.#opened;
     if (this.#over || stream === undefined) return;
@@ -226,7 +231,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#context.arrivals.progressed(this);
   }
 
-  /** Who it is, before its node is known too. */
+  /** Which stream it is, also before its node is known. */
   get info(): StreamInfo {
     return this.#info;
   }
@@ -256,7 +261,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   }
 
   get unsettledSince(): number {
-    // What was just published it did not hear of yet.
+    // Until now: what was just published the stream has not heard of yet.
     return this.#settled ? this.#context.clock.now() : this.#unsettledSince;
   }
 
@@ -287,7 +292,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         this.#refuse(effect.code, effect.message);
         break;
       case "demanded": {
-        // What is there now is not decided on again, so the machine must have seen it.
+        // Only names that the newest snapshot lacks are decided on: the machine must have that snapshot first.
         this.#giveSnapshot();
         const answered = this.#membership?.interest?.demand(effect);
         if (answered === undefined) break;
@@ -304,7 +309,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     }
   }
 
-  /** The most usual of all. */
+  /** By far the most frequent effect, so it makes no event that nobody wants. */
   #acknowledged(
     { type, version }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
     stream: NodeStreamInfo,
@@ -354,7 +359,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.end(code, message);
   }
 
-  /** A fault in here ends this stream, never the server. */
+  /** Runs an action of which a fault of ours ends this stream, never the server. */
   #guard(action: () => void): void {
     try {
       action();
@@ -379,7 +384,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
       this.#context.arrivals.left(this, stream.node.id);
     }
-    // The machine holds a snapshot; a transport may hold on to the session a little longer.
+    // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.
     this.#membership?.ends();
     this.#stream.end();
     this.#alarm?.set(undefined);
