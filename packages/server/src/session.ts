@@ -188,7 +188,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     if (this.#halfClosed) this.#endOnceDecided();
   }
 
-  /** Ends a half-closed stream, unless what was sent is still to be read, or a rollout has not decided yet what the client is to have. */
+  /** Ends a half-closed stream, unless what was sent is still to be read, or it is not decided yet what the client is to have. */
   #endOnceDecided(): void {
     if (this.#room && this.#membership?.isAwaited !== true) this.end(statusCode.ok, "");
   }
