@@ -3,7 +3,8 @@
  *
  * Baker's trick: the newest map of a lineage holds the `Map`; deriving a newer one hands the `Map` on, changed in place, and leaves behind what the
  * older one had differently, with a pointer to its successor. An older map is read through that chain, and is collected as soon as
- * nobody points at it. Deriving from a map that is not the newest copies it. A branch is read as an older map is, and the line goes on without it.
+ * nobody points at it. Deriving from a map that is not the newest copies it. A branch has no successor: it points at the map from which it was made, and is read as an older map is, while
+ * the line goes on without it.
  */
 export class ChainedMap<Value> {
   #state: Newest<Value> | Older<Value>;

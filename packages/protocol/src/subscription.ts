@@ -17,14 +17,17 @@ export const wildcardName = "*";
 /** A client that is interested in nothing of a type. */
 export const noSubscription: Subscription = { wildcard: false, names: NameSet.empty };
 
-/** In a set without variants, and for a client that gives no parameters: asked for by its name, by one of its aliases (rule 135), by a collection that it is in, or by the wildcard. */
+/**
+ * Whether a client asks for a resource: by its name, by one of its aliases (rule 135), by a collection that it is in, or by the wildcard. Only for sets without variants and clients
+ * that give no parameters; `wants` knows those.
+ */
 export function covers({ wildcard, names }: Subscription, resource: Resource): boolean {
   if (wildcard || names.has(resource.key)) return true;
   if (resource.aliases.some((alias) => names.has(canonicalName(alias)))) return true;
   return names.hasCollectionOf(resource.key);
 }
 
-/** It concerns the client: what was there or what is there now is subscribed to. */
+/** Whether a difference concerns a client: it asks for what was there or for what is there now. */
 export function concerns(subscription: Subscription, { before, after }: Difference): boolean {
   return (after !== undefined && covers(subscription, after)) || (before !== undefined && covers(subscription, before));
 }

@@ -12,7 +12,7 @@ export interface Wait {
   /** What waits: at most 100 names. */
   readonly type: ResourceType;
   readonly names: readonly ResourceName[];
-  /** What it waits for: at most 100 names. Undefined where it is the client's interest. */
+  /** The resources that it waits for: at most 100 names. Undefined for `named`, which waits for the client to drop its interest. */
   readonly for: { readonly type: ResourceType; readonly names: readonly ResourceName[] } | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface NodeOrders {
   join(method: Method, node: Node, group: string): OrderMembership;
 }
 
-/** `false` for changes that go out at once. */
+/** Makes the orders; none, so that changes go out at once, where `options` is `false`. */
 export function createNodeOrders(options: Partial<OrderingOptions> | false | undefined): NodeOrders | undefined {
   if (options === false) return undefined;
   const times = timesOf(options);

@@ -58,9 +58,9 @@ export function createSharedStacks(
 ): SharedStacks {
   const byNames = new Map<string, SharedStack>();
   const byLayer = new Map<LayerName, Set<SharedStack>>();
-  /** The one that was left first is the first. */
+  /** Stacks that no group uses, in the order in which they were left. */
   const unused = new Set<SharedStack>();
-  /** Those of all layers. */
+  /** Stacks of all layers. */
   const ofAll = new Set<SharedStack>();
   const keyOf = (names: readonly LayerName[] | undefined, below: LayerName | undefined) =>
     JSON.stringify([names ?? null, below]);
@@ -118,7 +118,7 @@ export function createSharedStacks(
   };
 }
 
-/** That are known by name. */
+/** The layers of a stack that are listed by name: none where it has all layers, but the one below. */
 function layersOf({ names, below }: Pick<SharedStack, "names" | "below">): readonly LayerName[] {
   return below === undefined ? (names ?? []) : [below, ...(names ?? [])];
 }

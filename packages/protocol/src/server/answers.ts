@@ -8,7 +8,10 @@ import { noteAnswer } from "./lifetimes.js";
 import { newIn } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** What a client says about a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21, 26). */
+/**
+ * Takes the answer to a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21, 26). `superseded`: it answers all older responses of the type, too
+ * (SotW); `each`: this one only (delta).
+ */
 export function answered(
   subscriber: Subscriber,
   sent: Sent,
@@ -19,7 +22,6 @@ export function answered(
   const { type, outstanding } = subscriber;
   const { nonce, version } = sent;
   if (error === undefined) noteAnswer(subscriber, sent, "nothing");
-  // SotW: an answer is one to all before it, too.
   const rest = outstanding.filter(({ count }) =>
     superseded === "superseded" ? count > sent.count : count !== sent.count,
   );
@@ -32,10 +34,10 @@ export function answered(
   const { code } = error;
   const carried = newIn(subscriber, sent);
   const blame = blameOf(error.message, carried);
-  // Of a full state nothing can be kept alive without what was rejected of it (rule 17).
+  // A heartbeat of a full state would send what was rejected again (rule 17): so none of its TTLs is kept alive.
   const isOneByOne = superseded === "each" || !type.fullState;
   noteAnswer(subscriber, sent, isOneByOne && blame?.usesRest ? blame.names : "everything");
-  // Logs, events and pages show it.
+  // Logs, events and pages show the message: no secrets in it.
   const message = redactErrorText(error.message);
   const rejection: Rejection = {
     version,
@@ -50,7 +52,7 @@ export function answered(
     carried,
   };
   if (!sent.isHeartbeat) reject(subscriber, sent, rejection);
-  // It says nothing about contents that it has not said before.
+  // A rejected heartbeat says nothing about contents, which the client has.
   else settleSilently(subscriber);
   return { kind: "rejected", type, nonce, version, code, message, rejection };
 }

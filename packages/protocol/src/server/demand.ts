@@ -9,6 +9,11 @@ import type { StreamEffect } from "./contract.js";
 import { noted } from "./resource-errors.js";
 import { noneUndecided, type Subscriber } from "./subscriber.js";
 
+/*
+ * Types that are supplied on demand: what a client names and the snapshot lacks is undecided, neither there nor absent. The server's owner hears of such names (effect `demanded`) and either
+ * brings the resource in, with a later snapshot, or decides that there is none (event `absent`).
+ */
+
 /** What a request changes about the names that a client asks for explicitly. */
 export interface Demand {
   /** Asked for now and not before. */
@@ -48,8 +53,7 @@ function withoutLocators(demand: Demand): Demand {
 }
 
 /**
- * Where what is missing may be supplied: names that a client waits for stay undecided until they are there, or until it was decided that they are not. Empty for
- * all other types, for which nothing is computed.
+ * Notes the names that a client asks for from now on as undecided: until they are in a snapshot, or it was decided that they do not exist.
  */
 function noteDemand(asker: Subscriber, { added, again, dropped }: Demand): void {
   // Thousands of names are decided one by one: each must not cost as much as all.
@@ -59,7 +63,7 @@ function noteDemand(asker: Subscriber, { added, again, dropped }: Demand): void 
   asker.seen = asker.seen.without(dropped);
 }
 
-/** What a request asks for that may be supplied: noted, and to be told to who supplies it. Undefined: nothing. */
+/** Notes what a request asks for that may be supplied; the effect tells whoever supplies it. Undefined: the request asks for nothing else than before. */
 export function demandedOf(asker: Subscriber, asked: Demand, newest: Snapshot | undefined): StreamEffect | undefined {
   const demand = withoutLocators(asked);
   if (demand.added.length + demand.again.length + demand.dropped.length === 0) return undefined;
@@ -69,7 +73,7 @@ export function demandedOf(asker: Subscriber, asked: Demand, newest: Snapshot | 
   return { kind: "demanded", type, ...demand, names: subscription.names };
 }
 
-/** It was decided that names do not exist, and why; a client that is told errors is told so. */
+/** Notes that it was decided that names do not exist, and why; a client that is told errors is owed that. */
 export function decide(
   asker: Subscriber,
   names: NameSet,
@@ -87,7 +91,7 @@ export function decide(
 }
 
 /**
- * Takes notice of the newest set. Whoever decides says nothing of names that are there: one that was, and went before it could be sent, is decided by that.
+ * Compares undecided names with the newest set. Nobody decides on a name that is there; so one that was there and went, before it could be sent, counts as decided from then on.
  */
 export function noteNewest(asker: Subscriber, newest: ResourceSet): void {
   const { undecided, seen } = asker;
@@ -97,15 +101,15 @@ export function noteNewest(asker: Subscriber, newest: ResourceSet): void {
   asker.seen = there;
 }
 
-/** Those of the undecided names that are not there; from now on only they are undecided. */
+/** The undecided names that a set lacks; those that it has are undecided no longer. */
 export function undecidedIn({ undecided }: Subscriber, current: ResourceSet): ReadonlySet<ResourceName> {
   for (const name of undecided) if (find(current, name).length > 0) undecided.delete(name);
   return undecided;
 }
 
 /**
- * Whether a full state waits (SotW, LDS and CDS by name): absence from it says that there is none. What is asked for while it waits does not make
- * it wait longer, or a client that asks for ever new names would never hear of changes; and a wildcard does not wait for names beside it.
+ * Whether a full state (SotW LDS and CDS by name) waits for undecided names, since a name that is not in it counts as absent. Names that are asked for while it waits do not make it wait
+ * longer, or a client that asks for ever new names would never hear of changes; and a wildcard does not wait for names beside it.
  */
 export function mustWait(asker: Subscriber, undecided: ReadonlySet<ResourceName>): boolean {
   if (!asker.type.fullState || asker.subscription.wildcard) return false;

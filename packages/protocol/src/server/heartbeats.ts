@@ -22,10 +22,10 @@ interface HeartbeatNeed extends Need {
   readonly whole: boolean;
 }
 
-/** What a client that holds everything needs. */
+/** What the need of a client is that holds everything and is owed nothing. */
 const heldAll = { everything: false, owed: NameSet.empty, mustAnswer: false, absenceUnsaid: false } as const;
 
-/** What starts a client's TTLs anew, where it is time; it holds all that it is to hold. Undefined: nothing. */
+/** A heartbeat, which starts a client's TTLs anew, if one is due. Only for a client that holds all that it is to hold. */
 export function heartbeatOf(
   maker: ResponseMaker & { readonly variant: Variant },
   subscriber: Subscriber,
@@ -53,12 +53,12 @@ export function heartbeatOf(
   return sharedHeartbeat(maker, need, headOf(subscriber, held, told));
 }
 
-/** Worked out and encoded once, whichever streams need it. Undefined: nothing needs one. */
+/** The heartbeat for a need, worked out and encoded once for all streams. Undefined: no resource needs one. */
 function sharedHeartbeat(maker: ResponseMaker, need: HeartbeatNeed, head: ResponseHead): SharedResponse | undefined {
   const { variant, api, current, subscription, interval, rejected, whole } = need;
   const which = `${ResourceSets.id(current)} ${subscription.names.id} ${subscription.wildcard}`;
   const key = `beat${variant}${api} ${which} ${interval} ${rejected.id} ${whole} ${need.tellsVariants} ${subscription.parameters ?? ""}`;
-  // The whole set again is the same bytes as the response that brought it.
+  // The whole set sent again has the same bytes as the response that brought it.
   const bodyKey = () => (isFullState(need) ? maker.bodyKey(need, key) : key);
   return share(maker, head, key, () => contentOf(need), bodyKey);
 }

@@ -5,18 +5,18 @@ import { askedAs } from "../variants.js";
 import type { Sent } from "./client-use.js";
 import type { Lifetimes, Subscriber } from "./subscriber.js";
 
-/** One content of one resource; versions have no spaces. */
+/** Names one content of one resource: its version, which has no space, and its key. */
 export function identityOf({ key, version }: Resource): string {
   return `${version} ${key}`;
 }
 
-/** The contents with a TTL among these. */
+/** The resources with a TTL among these, by `identityOf`. */
 export function perishableOf(resources: readonly Resource[]): NameSet {
   const found = resources.filter(({ ttl }) => ttl !== undefined);
   return found.length === 0 ? NameSet.empty : NameSet.of(found.map(identityOf));
 }
 
-/** It is time for heartbeats for what needs them at least this often, milliseconds. */
+/** Notes that resources are to have a heartbeat that need one at least every `interval` milliseconds. */
 export function beat(subscriber: Subscriber, interval: number): void {
   if (ResourceSets.perishable(subscriber.held) === undefined) return;
   const lifetimes = lifetimesOf(subscriber);
@@ -25,12 +25,12 @@ export function beat(subscriber: Subscriber, interval: number): void {
   else lifetimes.due = Math.max(lifetimes.due, interval);
 }
 
-/** A client came back whose timers go on running for what it says to have. */
+/** Has all that a reconnected client says to have get a heartbeat at once: its timers have gone on running. */
 export function beatAtOnce(subscriber: Subscriber, held: ResourceSet): void {
   if (ResourceSets.perishable(held) !== undefined) lifetimesOf(subscriber).due = Number.POSITIVE_INFINITY;
 }
 
-/** Notes a response of which these contents have a TTL. `everything`: it holds all that the client is to have. */
+/** Notes a response in which these resources have a TTL. `everything`: it holds all that the client is to have. */
 export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, everything: boolean): void {
   if (perishable.size === 0) return;
   const lifetimes = lifetimesOf(subscriber);
@@ -40,7 +40,7 @@ export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, every
   lifetimes.due = 0;
 }
 
-/** Notes what the client said about a response that held something with a TTL: that it does not use these of it, nothing of it, or that it uses all. */
+/** Notes the answer to a response that held something with a TTL. `unused`: which names in it the client does not use; `nothing` where it acknowledged it. */
 export function noteAnswer(
   subscriber: Subscriber,
   sent: Sent,
@@ -53,11 +53,11 @@ export function noteAnswer(
   if (unused === "nothing") {
     if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
   } else if (isBare) {
-    // It does not hold what it was told to keep: its TTL was over before the heartbeat came, or it knows no heartbeats. With the bodies it does.
+    // The client does not hold what the heartbeat is about, since the TTL was over before it came, or knows no bare heartbeats: it gets the bodies.
     lifetimes.whole = true;
     subscriber.owed = subscriber.owed.with(heldOf(subscriber, perishable));
   } else {
-    // What was sent again since is answered when that is.
+    // Of what was sent again since, the later answer decides.
     let again = NameSet.empty;
     for (const later of subscriber.outstanding) {
       if (later.count > count && !later.isBare) again = again.with(later.perishable);
@@ -68,7 +68,7 @@ export function noteAnswer(
   }
 }
 
-/** Of what has a TTL, what is of none of these names. */
+/** Of these identities, those whose resource has none of these names. */
 function othersThan({ held }: Subscriber, perishable: NameSet, names: readonly ResourceName[]): readonly string[] {
   const faulty = new Set(names);
   return [...perishable].filter((identity) => {
@@ -82,7 +82,7 @@ function lifetimesOf(subscriber: Subscriber): Lifetimes {
   return subscriber.lifetimes;
 }
 
-/** What was rejected and has another content now is forgotten, or the list would grow with every rejection. */
+/** Of the rejected contents those that the set still has: the others are forgotten, or the list would grow with every rejection. */
 function stillThere({ held }: Subscriber, rejected: NameSet): readonly string[] {
   return [...rejected].filter((identity) => resourceWith(held, identity) !== undefined);
 }

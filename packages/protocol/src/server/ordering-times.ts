@@ -12,7 +12,7 @@ export interface OrderingTimes {
 export const defaultOrderingTimes: OrderingTimes = { acknowledgement: 15_000, linger: 2_000, named: 5_000 };
 
 /**
- * How long it is waited for that a client asks on another stream for what warms a resource that it acknowledged, in milliseconds. It asks as it takes the resource, before it
- * acknowledges that (Envoy on the wire, 1); only connections may be of different speed. Who has not asked by then will not.
+ * Per-type streams: how long, in milliseconds, after a client acknowledged a cluster it may still ask for the load assignment on another stream. It asks as it takes the cluster, before
+ * it acknowledges that (Envoy on the wire, 1), but connections may be of different speed. A client that has not asked by then will not.
  */
 export const askingTime = 1_000;

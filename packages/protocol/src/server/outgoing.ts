@@ -20,7 +20,7 @@ interface CountedNonce {
   readonly tail: Uint8Array;
 }
 
-/** Streams that opened together have sent as many responses as each other: they share what is written of it. A number's place is what is left of it. */
+/** Nonces as bytes, for streams that have sent as many responses as each other. The place of a number is the number modulo `mostNonces`. */
 const nonces: CountedNonce[] = [];
 const mostNonces = 1024;
 
@@ -45,7 +45,7 @@ export function outgoing(
   const { version } = held;
   const { nonce, tail } = nonceOf(count);
   const heartbeats = content.heartbeats?.length ?? 0;
-  // Rule 123: after a heartbeat nothing warms, so that nobody asks again because of it.
+  // Rule 123: nothing warms after a heartbeat, so no request that follows one is a question because of it.
   const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
   const resources = content.resources.length + content.unresolved.length + heartbeats;
   const removed = content.removed.length + (content.removedVariants?.length ?? 0);

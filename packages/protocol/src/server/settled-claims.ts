@@ -7,19 +7,19 @@ import { covers, type Subscription } from "../subscription.js";
 import { BoundedCache } from "./bounded-cache.js";
 import { find } from "./content.js";
 
-/** What a client that said what it has must still be answered. */
+/** What a delta client that said which versions it has (`initial_resource_versions`) must still be sent. */
 export interface SettledClaims {
   readonly owed: NameSet;
-  /** What it holds by a name that is another's alias by now; empty but for that. */
+  /** By name, what it holds under names that have become aliases of other resources since. */
   readonly renamed: ReadonlyMap<ResourceName, Resource>;
 }
 
 const noneRenamed: ReadonlyMap<ResourceName, Resource> = new Map();
 
-/** What was decided last, of claims that others may share, by set and subscription. It holds on to no set: a set that is old keeps all since. */
+/** Of claims that several streams share: what was decided last, with a key for set and subscription. Not the set itself, since an old one keeps all later ones alive. */
 const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly settled: SettledClaims }>();
 
-/** Of names that many ask for, those that a set does not have. */
+/** Of lists of names that many clients ask for, those names that a set does not have. */
 const absences = new BoundedCache<NameSet>(64);
 
 /**
@@ -43,7 +43,7 @@ export function settledClaims(
   return settled;
 }
 
-/** It has all of the set, and nothing else. */
+/** Whether the client has all of the set, and nothing else: compared as sums, without a look at names. */
 export function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {
   return claimed.size === current.size && equalFingerprints(claimed.fingerprint, ResourceSets.fingerprint(current));
 }

@@ -8,12 +8,12 @@ export interface BodyWriter {
   rest(head: ResponseHead, content: Content, from: number): Iterator<Uint8Array>;
 }
 
-/** Smaller ones are kept: what it takes to make them again takes as much. */
+/** Smaller ones keep their bytes: what it takes to make these again needs as much memory. */
 const smallBytes = 8 * 1024;
 
 /**
- * A body that streams share. A large one does not hold its bytes: who is about to send it to many does (`bytes`). So a stream that waits in the middle of it
- * costs a place in it, and no response of its own.
+ * The body of a response, shared by all streams that send it. A large one does not keep its bytes alive; the cache of bodies and those who are about to send it do, and if they are gone
+ * they are encoded again. So a stream of a slow client that is in the middle of it costs an offset, not a response.
  */
 export class SharedBody implements ResponseBody {
   readonly length: number;

@@ -26,9 +26,9 @@ interface Known {
   perishable: NameSet | undefined;
 }
 
-/** In bytes. A change that a thousand streams need is asked for a thousand times within milliseconds; what is older may go. */
+/** Weighed in bytes. A thousand streams ask for the same response within milliseconds; older ones may go. */
 const bodies = new BoundedCache<{ readonly body: SharedBody; readonly bytes: Uint8Array }>(32 << 20);
-/** By the bytes of the resources, which it would keep from being collected. `null`: there is nothing to say. */
+/** Weighed by the bytes of their resources, which they keep from being collected. `null`: there is nothing to say. */
 const contents = new BoundedCache<Known | null>(32 << 20);
 
 /** What is to be sent for a need: worked out and encoded once, whichever streams ask. Undefined: nothing. */
@@ -43,7 +43,7 @@ export function sharedResponse(maker: ResponseMaker, need: Need, head: ResponseH
   );
 }
 
-/** A content under its key, and its body under its own: one for clients that are told TTLs and one for others, where there is a difference. */
+/** A response by two keys: that of its content, and that of its body, since contents may differ and bodies be the same. Where something has a TTL, clients that are told it have a body of their own. */
 export function share(
   maker: ResponseMaker,
   head: ResponseHead,

@@ -17,19 +17,20 @@ import type { Subscriber } from "./subscriber.js";
 import { usualAnswerOf } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
-/** State of the world: every request repeats the whole subscription, and nonces decide which requests count. */
+/** What is remembered of a SotW client. Each of its requests repeats the whole subscription, and the nonce decides whether a request counts (rules 27–30). */
 export interface SotwSubscriber extends Subscriber {
   subscription: SotwSubscription;
   /** The names of the last request that counted, for telling repetitions. */
   lastNames: NamesIdentity;
-  /** The last response was acknowledged or rejected: it is once only, whatever clients repeat (rule 6; gRPC on the wire, 5). */
+  /** The last response was answered. What clients repeat after that is no further answer (rule 6; gRPC on the wire, 5). */
   settled: boolean;
-  /** The response before the last, where that one is a heartbeat that crosses the answer to this one: that answer still counts. */
+  /** The response before the last one, while that is a heartbeat sent before this one was answered: the answer to this one still counts, though its nonce is old. */
   crossed: Sent | undefined;
   /** The version that a (re)connecting client said to have, until the snapshot is there to compare with. */
   claimed: Version | undefined;
 }
 
+/** The state-of-the-world variant: how requests change what a client is subscribed to and owed, and what a response says. */
 export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   variant: "sotw",
   read: readSotwRequest,
@@ -55,7 +56,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   receive(asker, request, surroundings, now) {
     const { lastSent, type } = asker;
     const repeated = sameNames(request.names.identity, asker.lastNames);
-    // Rule 30: until the first answer, whatever nonce a request carries is of another stream, and no acknowledgement will follow that repeats its names.
+    // Rule 30: before the first response, whatever nonce a request carries is of another stream. It counts, since no acknowledgement will follow that repeats its names.
     if (request.nonce === "" || lastSent === undefined) {
       // Rule 104's like: nothing new. Rule 11: a burst of requests before the first answer is one.
       if (repeated && lastSent !== undefined) return [];
@@ -71,9 +72,9 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       asker.crossed = undefined;
       return [answered(asker, crossed, request.error, now, "superseded")];
     }
-    // Rules 27–29: names too; the client repeats them with the answer to the response that it has not seen yet.
+    // Rules 27–29: an old nonce. New names are ignored as well: the client repeats them when it answers the response that it has not seen yet.
     if (request.nonce !== lastSent?.nonce) {
-      // What a client says of a response is true whatever was sent since.
+      // A rejection of a known response is true whatever was sent since.
       const known = asker.outstanding.find(({ nonce }) => nonce === request.nonce);
       const effect = known && answered(asker, known, request.error, now, "superseded");
       return [effect?.kind === "rejected" ? effect : { kind: "stale", type }];
@@ -87,7 +88,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       const isPlain = repeated && request.error === undefined;
       if (isPlain) asker.usual ??= usualAnswerOf(request, answerFields, lastSent, asker.subscription.names);
     } else if (repeated && surroundings.sentBefore(asker)) {
-      // Rule 123: it looks like a repeated acknowledgement and is a question. Answered once: then this type is the one sent last.
+      // Rule 123: it looks like a repeated acknowledgement and is a question. It is answered once, since then this type is sent after the one that made the client ask.
       asker.everything = true;
     }
     if (repeated) return effects;
@@ -106,7 +107,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     const { claimed, subscription, type } = asker;
     if (claimed === undefined) return;
     asker.claimed = undefined;
-    // The version does not say what the client lost since because its TTL was over.
+    // The version does not say which resources the client lost since, because their TTL was over.
     if (surroundings.tellsTtl(asker) && ResourceSets.perishable(current) !== undefined) return;
     // Nor does it say which variants it has: it may have asked with other parameters then.
     if (ResourceSets.hasVariants(current)) return;
@@ -143,6 +144,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   },
 };
 
+/** The field numbers of a `DiscoveryRequest`. */
 const answerFields = { version: 1, node: 2, nonce: 5 } as const;
 
 /** Rules 60–67: all that is subscribed to, as soon as any of it changed. */
@@ -161,6 +163,7 @@ function fullState(need: Need): Content | undefined {
   return { resources, removed: [], unresolved: [], errors, fresh: need.everything ? resources : withOwed(fresh, need) };
 }
 
+/** What is new to the client or changed, and what it is owed, each once. */
 function withOwed(fresh: readonly Resource[], { owed, current }: Need): readonly Resource[] {
   if (owed.size === 0) return fresh;
   const resources = new Set(fresh);
@@ -195,7 +198,7 @@ function subscribe(asker: SotwSubscriber, request: SotwRequest, surroundings: Su
   asker.usual = undefined;
 }
 
-/** The client holds nothing, unless its version proves otherwise. */
+/** The first request of a type, or one that takes its place: the client holds nothing, unless its version shows otherwise (`settleClaims`). */
 function startAnew(asker: SotwSubscriber, request: SotwRequest): void {
   asker.held = emptyResourceSet(asker.type);
   asker.owed = NameSet.empty;
@@ -205,6 +208,7 @@ function startAnew(asker: SotwSubscriber, request: SotwRequest): void {
   asker.unanswered = true;
 }
 
+/** All that the client is subscribed to is to be sent, also what it holds. */
 function answerEverything(asker: SotwSubscriber): void {
   asker.unanswered = true;
   asker.everything = isInterested(asker);
@@ -213,8 +217,8 @@ function answerEverything(asker: SotwSubscriber): void {
 }
 
 /**
- * The client cannot go on without a response, even an empty one: the full state of nothing is a fact. Names of other types that do not exist
- * have no answer (rule 72), nor do types that nobody knows (rule 161).
+ * Whether the client cannot go on without a response, even an empty one. So it is with a full state, which says that there is nothing by being empty. Names of other types that do
+ * not exist have no answer (rule 72), nor do types that this server does not know (rule 161).
  */
 function waits({ type, subscription: { wildcard, names } }: SotwSubscriber): boolean {
   if (type.schema === undefined) return false;
@@ -225,16 +229,16 @@ function isInterested({ subscription: { wildcard, names } }: SotwSubscriber): bo
   return wildcard || names.size > 0;
 }
 
-/** Rules 69–71, 75: names that were not there in the request before, whatever was sent at any time. */
+/** Rules 69–71, 75: names that were not in the request before are owed, whatever was sent earlier; names that were dropped are not. */
 function oweNewNames(asker: SotwSubscriber, before: SotwSubscription): void {
   const { wildcard, names } = asker.subscription;
   const added: ResourceName[] = [];
   for (const name of names) if (!before.names.has(name)) added.push(name);
   const dropped: ResourceName[] = [];
-  // Under a wildcard it wants them all the same: a load assignment that a cluster waits for, say.
+  // Under a wildcard the client wants dropped names all the same: a load assignment that a cluster waits for, say.
   if (!wildcard) for (const name of asker.owed) if (!names.has(name)) dropped.push(name);
   asker.owed = asker.owed.without(dropped).with(NameSet.of(added));
-  // A wildcard may have been taken back unanswered.
+  // The client may be subscribed to nothing any more, before the wildcard was answered.
   asker.everything &&= isInterested(asker);
   // Rule 65, and the choice for a list that shrinks: the client is to have exactly what it names.
   asker.mustAnswer = (asker.type.fullState || asker.mustAnswer) && waits(asker);

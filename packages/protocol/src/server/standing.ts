@@ -9,8 +9,8 @@ import { differences, find } from "./content.js";
 import { select } from "./selection.js";
 
 /**
- * How many resources of what a client asks for differ between two sets. Costs what differs, once for all clients that ask for the same; between sets of different
- * lines both sets, once.
+ * Of the resources that a client asks for, how many differ between two sets. Costs what differs, once for all clients that ask for the same; for sets of different lines it costs both
+ * sets, once.
  */
 export function countDifferences(subscription: Subscription, from: ResourceSet, to: ResourceSet): number {
   if (from === to) return 0;
@@ -39,7 +39,7 @@ export function countDifferences(subscription: Subscription, from: ResourceSet, 
 
 const counts = new WeakMap<Change, WeakMap<NameSet, number>>();
 
-/** The names that a client asks for and that stand for nothing in a set, without parameters, each once. */
+/** The names that a client asks for and under which a set has nothing, without parameters, each once. */
 export function missingNames({ names }: Subscription, set: ResourceSet): readonly ResourceName[] {
   const missing = new Set<ResourceName>();
   for (const name of names) if (find(set, name).length === 0) missing.add(nameOf(name));

@@ -14,17 +14,17 @@ export interface TypeStatus {
   readonly subscription: Subscription;
   /** What the newest snapshot has; undefined before there is one. */
   readonly wanted: ResourceSet | undefined;
-  /** The last response, and what it brought the client to; `at` in milliseconds of the machine's time. */
+  /** The last response, and the set that the client was brought to since; `at` in milliseconds of the machine's time. */
   readonly sent: { readonly version: Version; readonly at: number; readonly set: ResourceSet } | undefined;
-  /** What the client is known to use, and when it last acknowledged something: never where it said to have it as it came. */
+  /** The set that the client is known to use, and when it last acknowledged something; `at` is undefined where it had the set already when it connected. */
   readonly acknowledged:
     | { readonly version: Version; readonly at: number | undefined; readonly set: ResourceSet }
     | undefined;
-  /** Until something else is acknowledged in its place. */
+  /** The last rejection, until the client uses something else in the place of all that it was about. */
   readonly rejected: Rejection | undefined;
-  /** Responses that were not answered, and are not answered by what was acknowledged since. */
+  /** How many responses are on their way: not answered, neither by themselves nor by what was acknowledged since. */
   readonly outstanding: number;
-  /** What each of them brings the client to, the oldest first; undefined where there are so many that the oldest were forgotten. */
+  /** The set to which each of them brings the client, the oldest first; undefined where there are so many that the oldest were forgotten. */
   readonly onTheirWay: readonly ResourceSet[] | undefined;
   readonly waits: readonly Wait[];
 }
@@ -46,7 +46,7 @@ export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined
   };
 }
 
-/** Of a client that uses something else than any version of the whole, since it rejected a part, that which it acknowledged last. */
+/** The version of what a client uses. Where it uses a set that no response had, since it rejected a part of one, it is the version that it acknowledged last. */
 function versionOf({ instead, ackedLast }: Subscriber, acked: ResourceSet): Version {
   return instead.size === 0 ? acked.version : (ackedLast?.version ?? "");
 }

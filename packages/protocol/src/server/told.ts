@@ -5,8 +5,8 @@ import { type ResourceErrorPolicy, tellsErrors } from "./resource-errors.js";
 import { isTtlFatal, tellsTtl } from "./ttl-policy.js";
 
 /**
- * What the client of one stream is told beyond resources, as its node and the settings of its group say. Asked with every response and decided when one of the
- * two changes: how many features a node lists is the client's choice.
+ * Whether the client of one stream is told TTLs and the reasons of errors: that follows from the features that its node lists and from the settings of its group. It is decided when one of
+ * the two changes and not for every response, since a node may list any number of features.
  */
 export class Told {
   readonly #options: StreamOptions;

@@ -5,21 +5,26 @@ import type { Sent } from "./client-use.js";
 import type { Leg, LegStep } from "./leg.js";
 import type { Subscriber } from "./subscriber.js";
 
-/** By the names that acknowledgements repeat. A fleet of one kind of client writes them alike. */
+/*
+ * A client acknowledges the responses of a type in the same bytes each time, but for nonce and version; and clients of one kind do so alike. So one acknowledgement that was read is
+ * remembered (`UsualAnswer`), and those that equal it need not be decoded.
+ */
+
+/** Usual answers by the names that they repeat (SotW), to share among clients. */
 const known = new WeakMap<NameSet, UsualAnswer[]>();
 
-/** Ways to write it that are remembered for the same names, over all types. */
+/** How many different ones are remembered for the same names, over all types. */
 const mostWays = 32;
 
-/** The same of longer ones: clients that write a list in ever another order share none, and each would keep its own for nothing. */
+/** How many of the longer ones: clients that write a list in ever another order share none, and each would keep its own for nothing. */
 const mostLongWays = 8;
 
-/** Of an acknowledgement that names nothing: type URL, version, nonce. */
+/** Enough for an acknowledgement without names: type URL, version, nonce. */
 const mostBytesWithoutNames = 1024;
 
 /**
- * How a client acknowledges, of an acknowledgement that was read: one that others write in the same way is shared with them. Undefined where it is not worth remembering.
- * `names`: those that it repeats; no more is kept than they take.
+ * The usual answer of a client, made of an acknowledgement that was read; the same object for clients that write theirs alike. Undefined where it is not worth remembering. `names`: those
+ * that it repeats; one that is much longer than these is not kept.
  */
 export function usualAnswerOf(
   { bytes, node }: Pick<Request, "bytes" | "node">,
@@ -27,7 +32,7 @@ export function usualAnswerOf(
   { version, nonce }: Sent,
   names: NameSet = NameSet.empty,
 ): UsualAnswer | undefined {
-  // What the node says is not kept.
+  // The bytes of the node are not kept.
   const length = bytes.length - (node === undefined ? 0 : node.end - node.start);
   if (length > mostBytesWithoutNames + 2 * names.characters + 8 * names.size) return undefined;
   let ways = known.get(names);
@@ -35,7 +40,7 @@ export function usualAnswerOf(
   if (same !== undefined) return same;
   if (ways !== undefined && ways.length >= mostLongWays && length > mostBytesWithoutNames) return undefined;
   const made = UsualAnswer.of(bytes, fields);
-  // It may acknowledge with another version than it was sent.
+  // Some clients acknowledge with another version than they were sent.
   if (made === undefined || !made.is(bytes, version, nonce)) return undefined;
   if (ways === undefined) {
     ways = [];
@@ -45,7 +50,7 @@ export function usualAnswerOf(
   return made;
 }
 
-/** Of which step these bytes are the usual acknowledgement, of those of a way that are not answered. */
+/** The step of a leg that these bytes acknowledge in the usual way of the client; undefined where they are something else. */
 export function usuallyAnswered({ open }: Leg, askers: readonly Subscriber[], bytes: Uint8Array): LegStep | undefined {
   for (const step of open) {
     const asker = askers[step.index];

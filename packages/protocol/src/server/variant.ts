@@ -11,17 +11,20 @@ import type { Subscriber } from "./subscriber.js";
 
 /** What a variant may ask about the stream around a subscriber. */
 export interface Surroundings {
-  /** Of the method that was called. */
+  /** The API version of the method that was called. */
   readonly api: ApiVersion;
   /** The client is told TTLs of this type. */
   tellsTtl(subscriber: Subscriber): boolean;
-  /** A type that makes clients ask again for this one was sent after this one was (rule 123). */
+  /** Whether a type that makes clients ask again for this one (`askedAgainAfter`) was sent after this one (rule 123). */
   sentBefore(subscriber: Subscriber): boolean;
   /** The names of this type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
   warming(subscriber: Subscriber): NameSet;
 }
 
-/** All in which SotW and delta differ. `Asked` is their request, `Asker` what they remember of a client. */
+/**
+ * All in which SotW and delta differ: `sotw.ts` and `delta.ts` implement it, and `ServerStream` is the same for both. `Asked` is the variant's request, `Asker` what it remembers of a
+ * client for one type.
+ */
 export interface VariantRules<Asked extends Request, Asker extends Subscriber> extends BodyWriter {
   readonly variant: Variant;
   /** Throws `MalformedMessage`. */
@@ -36,16 +39,16 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> e
   begin(subscriber: Subscriber, request: Asked, surroundings: Surroundings): Asker;
   /** A later one; `now` in milliseconds. */
   receive(asker: Asker, request: Asked, surroundings: Surroundings, now: number): readonly StreamEffect[];
-  /** What a request, which changed the names subscribed to from `before` to `after`, asks for. */
+  /** Which names a request asks for or drops that changed those subscribed to from `before` to `after`. */
   demand(request: Asked, before: NameSet, after: NameSet): Demand;
-  /** Settles what a reconnecting client said to have, as soon as it is known what it is to have. */
+  /** Compares what a reconnecting client said to have with what it is to have, once that is known; what it has need not be sent. */
   settleClaims(asker: Asker, current: ResourceSet, surroundings: Surroundings): void;
-  /** Undefined: there is nothing to say. */
+  /** What a response for a need says. Undefined: there is nothing to say. */
   content(need: Need): Content | undefined;
   /** Equal for needs with the same bytes. */
   bodyKey(need: Need, contentKey: string): string;
-  /** The client acknowledged what was sent last, by its usual answer. */
+  /** The client acknowledged what was sent last, in the usual way (`UsualAnswer`). */
   noteUsual(asker: Asker): void;
-  /** Called while `lastSent` is still the one before. */
+  /** A response was sent. Called while `lastSent` is still the one before. */
   noteSent(asker: Asker, sent: Sent): void;
 }
