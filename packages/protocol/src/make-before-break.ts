@@ -86,6 +86,7 @@ export function stageOf(
   wanted: Snapshot,
   earlier: readonly Snapshot[] = [],
 ): Stage {
+  // What is removed; and what is new and must be acknowledged before something names it.
   const going = goingOf(types, wanted, earlier);
   const coming = comingOf(types, wanted);
   const isWarmedElsewhere = [...types.values()].some(({ isTaken }) => isTaken !== undefined);
@@ -100,7 +101,7 @@ export function stageOf(
     const { cause, drains } = use;
     note(retained, resource);
     uses.set(resource, use);
-    // `linger` waits for time alone, `break` for an acknowledgement.
+    // `linger` waits until connections have drained, `break` for an acknowledgement.
     const kind = drains ? "linger" : "break";
     if (kind === "break") awaited.add(cause.type.typeUrl);
     waits.add(kind, resource, cause);
@@ -112,6 +113,7 @@ export function stageOf(
   for (const { type, held, used, draining, isEstablished } of types.values()) {
     const current = wanted.of(type);
     if (going.size > 0) {
+      // A removed resource stays that something in use names, unless what takes the place of that names it still.
       for (const set of [...used, ...draining]) {
         for (const { before, after } of changeBetween(set, current).differences.values()) {
           if (before === undefined) continue;
@@ -125,6 +127,7 @@ export function stageOf(
       }
     }
     if ((coming.size > 0 || isWarmedElsewhere) && held !== undefined && isEstablished) {
+      // A new or changed resource waits that names something the client does not have yet, or, on another stream, not warm.
       for (const resource of changeBetween(held, current).upserted) {
         for (const reference of resource.references) {
           const missing =

@@ -16,10 +16,10 @@ import { nothingDrains, type Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 
 /**
- * Lets one stream repeat what another one did, since a change of a group means the same to most of its streams, and to work it out for each costs a thousand times as much. A
+ * Lets one stream repeat what another one did, since a change of a group means the same to most of its streams, and to work it out anew for each costs far more than to repeat it. A
  * stream rests, at a `RestingPlace`, once its client uses what it is to have. The first that is given a newer snapshot there works out by itself what it sends, which is recorded
- * (`Recording`); the others that rest there go the same `Leg`, step by step. Whatever else happens (a rejection, another subscription, time that is over) wakes a stream: it
- * goes on by itself from where it is, over `Delivery`, until it rests again.
+ * (`Recording`); the others that rest there go the same `Leg`, step by step. Whatever else happens (a rejection, another subscription, a deadline) wakes a stream: it
+ * goes on by itself from where it is, by `ServerStream` and `Delivery`, until it rests again.
  */
 export class Mover {
   #place: RestingPlace | undefined;
@@ -28,14 +28,14 @@ export class Mover {
   /** How many steps of it were sent. */
   #taken = 0;
   /** All steps were sent. */
-  #isPassOver = false;
+  #isLegOver = false;
   /** How many steps the client did not acknowledge yet. */
   #unanswered = 0;
   /** Which steps were acknowledged since the last `goOn`, where something waits for that: the sum of their `answerTo`. */
   #answers = 0;
   /** Of a stream that goes by itself where others may follow. */
   #recording: Recording | undefined;
-  /** The snapshot from which the stream set out, where it shares its order with others, who may ask for that. */
+  /** The snapshot from which the stream set out; kept only where it shares its order with others, for `isBetween`. */
   #from: Snapshot | undefined;
   /** The snapshot that the stream was given last; undefined while it rests, since its place knows it. */
   #given: Snapshot | undefined;
@@ -70,7 +70,7 @@ export class Mover {
 
   /** Nothing is to be sent: the stream rests, or is at the end of a leg and no answer came since that may let it go on. */
   get isIdle(): boolean {
-    return this.#place !== undefined || (this.#isPassOver && this.#answers === 0);
+    return this.#place !== undefined || (this.#isLegOver && this.#answers === 0);
   }
 
   /** The leg that the stream repeats, or is at the end of, until its client acknowledged all of the way. */
@@ -93,7 +93,7 @@ export class Mover {
 
   /** The way of others knows what follows an acknowledgement that comes now: all steps of the leg are sent, or none of them waits for one. */
   get takesAnswers(): boolean {
-    return this.#unanswered > 0 && (this.#isPassOver || this.#leg?.isFree === true);
+    return this.#unanswered > 0 && (this.#isLegOver || this.#leg?.isFree === true);
   }
 
   /**
@@ -132,7 +132,7 @@ export class Mover {
     if (this.#leg === undefined) return;
     this.#leg = undefined;
     this.#taken = 0;
-    this.#isPassOver = false;
+    this.#isLegOver = false;
     this.#unanswered = 0;
     this.#answers = 0;
   }
@@ -153,7 +153,7 @@ export class Mover {
   answered(step: LegStep): void {
     this.#unanswered -= 1;
     if (this.#leg?.to === undefined) this.#answers += answerTo(step);
-    else if (this.#isPassOver) this.#arrive();
+    else if (this.#isLegOver) this.#arrive();
   }
 
   /** After a leg that waited for answers, and some that came: goes on as others did after these, or by itself, recorded. */
@@ -164,7 +164,7 @@ export class Mover {
     const isKnown = leg !== undefined && leadsTo(leg, to);
     this.#answers = 0;
     this.#taken = 0;
-    this.#isPassOver = false;
+    this.#isLegOver = false;
     this.#leg = isKnown ? leg : undefined;
     if (isKnown) return;
     this.#unanswered = 0;
@@ -172,8 +172,8 @@ export class Mover {
   }
 
   /** Notes that all steps of the leg are sent. */
-  pass(): void {
-    this.#isPassOver = true;
+  endLeg(): void {
+    this.#isLegOver = true;
     this.#arrive();
   }
 
@@ -231,7 +231,7 @@ export class Mover {
     if (isAccompanied) this.#from = recording.from;
     this.#taken = leg.steps.length;
     this.#unanswered = leg.open.length;
-    this.pass();
+    this.endLeg();
   }
 }
 

@@ -200,7 +200,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#ordering?.stands(this, stage);
     if (step === undefined) {
       this.#begun = undefined;
-      this.#mover.pass();
+      this.#mover.endLeg();
       return undefined;
     }
     this.#mover.take();
