@@ -5,6 +5,7 @@ import { createResource, resourceTypes } from "@xdskit/api";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import {
   createStream,
+  defaultOrderingTimes,
   defaultStreamLimits,
   emptySnapshot,
   Ordering,
@@ -21,8 +22,8 @@ import { decodeResponse, encodeRequest, type SeenResponse } from "../testing/wir
 const wordOf = (stream: string) => stream.split(" ")[0] ?? "";
 
 /** Streams per type of one node: each is only worked on when it was told that it may go on, as a server does. */
-function createNode(types: readonly string[], first: Snapshot) {
-  const ordering = new Ordering();
+function createNode(types: readonly string[], first: Snapshot, times = defaultOrderingTimes) {
+  const ordering = new Ordering(times);
   const woken = new Set<string>();
   let snapshot = first;
   const streams = new Map(types.map((type) => [type, streamFor(type)]));
@@ -231,3 +232,31 @@ test("a stream that comes to one that goes where others went is woken by what th
     assert.deepEqual([...node.woken].sort(), ["cluster", "endpoint"]);
   }
 });
+
+for (const acknowledgement of [defaultOrderingTimes.acknowledgement, Number.POSITIVE_INFINITY]) {
+  test(`who asks for clusters by name does not have routes wait for what those need, if answers may take ${acknowledgement} ms`, () => {
+    const before = updateSnapshot(emptySnapshot(), {
+      upsert: [
+        sampleResource("cluster", "a", "1->x"),
+        sampleResource("endpoint", "x", "1"),
+        sampleResource("route", "r", "1->a"),
+      ],
+    });
+    const node = createNode(["cluster", "endpoint", "route"], before, { ...defaultOrderingTimes, acknowledgement });
+    boot(node, [
+      ["cluster", ["a", "b"]],
+      ["endpoint", ["x", "y"]],
+      ["route", ["r"]],
+    ]);
+    const after = updateSnapshot(before, {
+      upsert: [
+        sampleResource("cluster", "b", "1->y"),
+        sampleResource("endpoint", "y", "1"),
+        sampleResource("route", "r", "2->b"),
+      ],
+    });
+    node.publish(after);
+    node.request("cluster", { nonce: node.take("cluster")?.nonce ?? "" });
+    assert.equal(node.take("route")?.resources[0]?.content, "2->b");
+  });
+}

@@ -299,14 +299,16 @@ export class Ordering {
 
   /** A cluster on a stream of its own is acknowledged before it is warm. Until when (milliseconds) what names it waits: see `Patience`. */
   #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
-    let last = Number.NEGATIVE_INFINITY;
+    let last: number | undefined;
     for (const { subscribers } of this.isShared ? this.#streams : []) {
       for (const { type, ackedLast, subscription } of subscribers) {
         // A client that asks for clusters by name learns the names from routes, so its routes cannot wait for clusters.
         if (!type.acknowledgedWarm || ackedLast === undefined || !subscription.wildcard) continue;
-        last = Math.max(last, ackedLast.at);
+        last = Math.max(last ?? ackedLast.at, ackedLast.at);
       }
     }
+    // Not by a time long ago: patience may be without end.
+    if (last === undefined) return { asking: Number.NEGATIVE_INFINITY, acknowledging: Number.NEGATIVE_INFINITY };
     const { acknowledgement } = this.times;
     return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
   }
