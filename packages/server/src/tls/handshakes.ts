@@ -24,6 +24,8 @@ export function followHandshakes(server: Server, timeoutMs: number, failed?: Han
     if (below !== undefined) strangers.delete(below);
   });
   server.on("tlsClientError", (error, socket) => {
+    // Of one that takes too long Node only tells, and whoever is told ends it.
+    socket.destroy();
     const reason = reasonOf(error, socket);
     if (reason === undefined) return;
     const below = belowOf(socket);

@@ -95,6 +95,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       return;
     }
     socket.setNoDelay(true);
+    // Not before: who goes in the midst of a TLS handshake has nothing to wait for.
+    socket.allowHalfOpen = true;
     const peer = peerOf(socket);
     const connection = new Http2Connection(
       {
@@ -205,11 +207,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       }
       const server =
         tls === undefined
-          ? createServer({ allowHalfOpen: true }, serve)
-          : createTlsServer(
-              { ALPNProtocols: ["h2"], handshakeTimeout: handshakeMs, ...tls, allowHalfOpen: true },
-              serve,
-            );
+          ? createServer(serve)
+          : createTlsServer({ ALPNProtocols: ["h2"], handshakeTimeout: handshakeMs, ...tls }, serve);
       servers.add(server);
       if (server instanceof TlsServer) {
         strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, options.handshakeFailed));
