@@ -33,10 +33,10 @@ export interface InUse {
   /** Earlier sets of listeners that still serve connections. */
   readonly draining: ReadonlySet<ResourceSet>;
   /**
-   * Of a client with a wildcard: the sets that it acknowledged or will. What is not in all of them is new to it, and must be acknowledged before something names it. Undefined for
-   * a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
+   * Of a client with a wildcard: the sets that it acknowledged or will, on every stream that has one. What is not in all of them is new to it, and must be acknowledged before
+   * something names it. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
    */
-  readonly known: readonly ResourceSet[] | undefined;
+  readonly known: ReadonlySet<ResourceSet> | undefined;
   /** Nothing was sent of the type on this stream yet: the client may ask for what something of an earlier snapshot names. */
   readonly isFirst: boolean;
   /** The client has something of the type, or was sent something. What it is sent first is never held back: the client would wait for it, and serves nothing by it yet. */

@@ -80,7 +80,7 @@ class IdealSubscriber {
 
   get use(): InUse {
     const { type, draining } = this;
-    const known = type.emptyFirstRequest === "wildcard" ? [this.#set] : undefined;
+    const known = type.emptyFirstRequest === "wildcard" ? new Set([this.#set]) : undefined;
     return {
       type,
       held: this.#set,

@@ -260,3 +260,28 @@ for (const acknowledgement of [defaultOrderingTimes.acknowledgement, Number.POSI
     assert.equal(node.take("route")?.resources[0]?.content, "2->b");
   });
 }
+
+for (const first of ["cluster 1", "cluster 2"]) {
+  test(`routes wait for every stream of a node that takes all clusters, whichever answers first: ${first}`, () => {
+    const before = updateSnapshot(emptySnapshot(), {
+      upsert: [sampleResource("cluster", "a", "1->static"), sampleResource("route", "r", "1->a")],
+    });
+    const node = createNode(["cluster 1", "cluster 2", "route"], before);
+    boot(node, [
+      ["cluster 1", []],
+      ["cluster 2", []],
+      ["route", ["r"]],
+    ]);
+    const after = updateSnapshot(before, {
+      upsert: [sampleResource("cluster", "b", "1->static"), sampleResource("route", "r", "2->b")],
+    });
+    node.publish(after);
+    const nonces = new Map(["cluster 1", "cluster 2"].map((stream) => [stream, node.take(stream)?.nonce ?? ""]));
+    assert.equal(node.take("route"), undefined);
+    node.request(first, { nonce: nonces.get(first) ?? "" });
+    assert.equal(node.take("route"), undefined);
+    const second = first === "cluster 1" ? "cluster 2" : "cluster 1";
+    node.request(second, { nonce: nonces.get(second) ?? "" });
+    assert.equal(node.take("route")?.resources[0]?.content, "2->b");
+  });
+}

@@ -105,9 +105,10 @@ function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
 }
 
 /** `InUse`, while it is gathered from the streams of a client. */
-interface GatheredUse extends Writable<Omit<InUse, "used" | "draining">> {
+interface GatheredUse extends Writable<Omit<InUse, "used" | "draining" | "known">> {
   readonly used: Set<ResourceSet>;
   readonly draining: Set<ResourceSet>;
+  known: Set<ResourceSet> | undefined;
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -152,8 +153,12 @@ function usesOf(
     // By name the client may ask for more of the set that another stream holds, as long as that holds it.
     if (!mine.includes(subscriber) && !subscription.wildcard) use.used.add(held);
     for (const { set } of draining) use.draining.add(set);
-    if (subscription.wildcard && acked !== undefined)
-      use.known = [sureOf(subscriber, acked), ...onTheirWay(subscriber).map(({ set }) => set)];
+    if (subscription.wildcard && acked !== undefined) {
+      // Of several, such as those of two processes with one node id, nobody knows who asks for what names it.
+      use.known ??= new Set();
+      use.known.add(sureOf(subscriber, acked));
+      for (const { set } of onTheirWay(subscriber)) use.known.add(set);
+    }
     use.isEstablished ||= acked !== undefined || lastSent !== undefined;
   }
   return uses;
