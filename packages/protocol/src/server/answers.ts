@@ -3,7 +3,7 @@ import type { ErrorDetail } from "../messages/requests.js";
 import { blameOf } from "./blame.js";
 import { none, type Rejection, type Sent } from "./client-use.js";
 import type { StreamEffect } from "./contract.js";
-import { acknowledge, reject, settleSilently } from "./holding.js";
+import { acknowledge, reject, settleSilently, usedBySaying } from "./holding.js";
 import { noteAnswer } from "./lifetimes.js";
 import { newIn } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
@@ -47,7 +47,7 @@ export function answered(
     at: now,
     blamed: blame?.names,
     usesRest: blame?.usesRest ?? false,
-    before: subscriber.acked,
+    before: usedBySaying(subscriber),
     after: sent.set,
     carried,
   };

@@ -51,6 +51,19 @@ export interface Rejection {
   readonly carried: readonly Resource[];
 }
 
+/**
+ * A client did not answer in time, and what waited for that goes on as if it had acknowledged all responses up to one. They stay unanswered: what the client says of them later counts, and
+ * nobody is told that it has what it never acknowledged.
+ */
+export interface Presumption {
+  /** The `count` of the last response that is taken as acknowledged. */
+  readonly upTo: number;
+  /** The set that this one brings the client to. */
+  readonly set: ResourceSet;
+  /** `acked` as the client itself said it. */
+  readonly before: ResourceSet | undefined;
+}
+
 /** What is known of what a client makes of the responses of one type. */
 export interface Holding {
   /** Each response is the full state (SotW LDS, CDS …), so that an acknowledgement is one of everything. */
@@ -60,6 +73,8 @@ export interface Holding {
    * acknowledged anything.
    */
   acked: ResourceSet | undefined;
+  /** What is only taken to be so in `acked`, since the client did not answer in time; undefined where the client said all of it. */
+  presumed: Presumption | undefined;
   /** The response that was acknowledged last, and when; milliseconds of the machine's time. */
   ackedLast: { readonly version: Version; readonly order: number; readonly at: number } | undefined;
   /** Sent and not answered yet, oldest first. A silent client must not cost memory. */

@@ -2,7 +2,7 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
 import { covers } from "../subscription.js";
-import { type Holding, noKeys, none, noneTaken, nothing, type Rejection, type Sent } from "./client-use.js";
+import { type Holding, noKeys, noneTaken, nothing, type Rejection, type Sent } from "./client-use.js";
 import { faultyIn, keysIn, perhapsTaken, toSayAgain, usedInstead } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
 
@@ -17,9 +17,22 @@ export function noteOutstanding(holding: Holding, sent: Sent): void {
 }
 
 /** The unanswered responses that may still change what the client uses: those after the one that it acknowledged last. */
-export function onTheirWay({ outstanding, ackedLast }: Holding): readonly Sent[] {
-  const last = ackedLast?.order ?? 0;
+export function unanswered({ outstanding, ackedLast }: Holding): readonly Sent[] {
+  return after(outstanding, ackedLast?.order ?? 0);
+}
+
+/** Those of them for which something may still wait: not what is taken as acknowledged. */
+export function onTheirWay({ outstanding, ackedLast, presumed }: Holding): readonly Sent[] {
+  return after(outstanding, Math.max(ackedLast?.order ?? 0, presumed?.upTo ?? 0));
+}
+
+function after(outstanding: readonly Sent[], last: number): readonly Sent[] {
   return outstanding.every(({ count }) => count > last) ? outstanding : outstanding.filter(({ count }) => count > last);
+}
+
+/** The set that the client itself said that it uses. */
+export function usedBySaying({ acked, presumed }: Holding): ResourceSet | undefined {
+  return presumed === undefined ? acked : presumed.before;
 }
 
 /** Notes that the client acknowledged a response. `before`: older ones that this answers, too (SotW). */
@@ -31,7 +44,12 @@ export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly
   const keys = isRejecting ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
   const { instead } = subscriber;
   const accepted = subscriber.isWhole ? "everything" : keys;
-  use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);
+  const { presumed } = subscriber;
+  // An answer that is late: what waited for it has gone on, and does not go back.
+  const isOvertaken = presumed !== undefined && sent.count < presumed.upTo;
+  const { set } = isOvertaken ? presumed : sent;
+  use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : set, accepted);
+  subscriber.presumed = isOvertaken ? { ...presumed, before: layered(sent.set, subscriber.instead) } : undefined;
   // What has left `instead`, since it changed or is asked for no longer, may have been the fault: then the rest of what was rejected may be accepted now.
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
   const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
@@ -52,6 +70,8 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
   subscriber.faulty = faultyIn(rejection, subscriber);
   subscriber.rejection = rejection;
   subscriber.perhaps = perhaps;
+  // What it takes of those that it has still not answered is open again.
+  subscriber.presumed = undefined;
   subscriber.instead = subscriber.instead.size === 0 || subscriber.isWhole ? used : instead;
   // The same set for all clients that rejected the same.
   subscriber.acked = before === undefined && !usesRest ? undefined : sharedBranch(sent.set, subscriber.instead);
@@ -80,17 +100,20 @@ export function settleSilently(subscriber: Subscriber): void {
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
-/** A client that does not answer in time is taken to have acknowledged `upTo` and all before it. */
-export function presume(subscriber: Subscriber, upTo: Sent): void {
-  const rest = subscriber.outstanding.filter(({ count }) => count > upTo.count);
-  subscriber.outstanding = rest.length === 0 ? none : rest;
-  use(subscriber, rest.length === 0 ? subscriber.held : upTo.set, noKeys);
+/** A client that does not answer in time is taken to have acknowledged `upTo` and all before it, until it says what it has. */
+export function presume(subscriber: Subscriber, { count, set }: Sent): void {
+  subscriber.presumed = { upTo: count, set, before: usedBySaying(subscriber) };
+  use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : set, noKeys);
 }
 
 /** The client uses `set`, but for what it rejected of it and did not accept (keys in `accepted`) since. */
 function use(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet<ResourceName> | "everything"): void {
   if (subscriber.instead.size > 0 || subscriber.rejection !== undefined) forgive(subscriber, set, accepted);
-  subscriber.acked = subscriber.instead.size === 0 ? set : sharedBranch(set, subscriber.instead);
+  subscriber.acked = layered(set, subscriber.instead);
+}
+
+function layered(set: ResourceSet, instead: Holding["instead"]): ResourceSet {
+  return instead.size === 0 ? set : sharedBranch(set, instead);
 }
 
 /** Takes out of `instead` what the client accepted since, asks for no longer, or is to have with another content than the rejected one. */

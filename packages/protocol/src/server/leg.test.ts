@@ -205,17 +205,28 @@ for (const variant of ["sotw", "delta"] as const) {
     it("are told by when they wait no longer, and then do not", () => {
       const { clients, snapshot } = createClients(variant, 2);
       const next = moved(snapshot, 3);
-      for (const { stream, give, take } of clients) {
+      for (const { stream, give, take, answer } of clients) {
+        const acknowledged = () => stream.status().find(({ type }) => type.name === "cluster")?.acknowledged?.version;
+        const before = acknowledged();
         give(next);
-        take();
+        const late = take();
         const deadline = stream.deadline();
         assert.ok(deadline !== undefined);
         const ended = stream.step({ kind: "time" }, deadline);
         assert.ok(ended.some((effect) => effect.kind === "wait-ended"));
+        const routes = take();
         assert.deepEqual(
-          take().map(({ type }) => type.name),
+          routes.map(({ type }) => type.name),
           ["route"],
         );
+        // Nobody is told that the client has what it never acknowledged, and an answer that comes after all counts.
+        for (const one of routes) answer(one);
+        assert.equal(acknowledged(), before);
+        assert.equal(stream.isSettled, false);
+        for (const one of late) answer(one);
+        assert.notEqual(acknowledged(), before);
+        for (const one of take()) answer(one);
+        assert.ok(stream.isSettled);
       }
     });
   });

@@ -4,7 +4,7 @@ import type { Snapshot } from "../snapshot.js";
 import type { Subscription } from "../subscription.js";
 import type { Wait } from "../wait.js";
 import type { Rejection } from "./client-use.js";
-import { mostOutstanding, onTheirWay } from "./holding.js";
+import { mostOutstanding, unanswered, usedBySaying } from "./holding.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
@@ -22,7 +22,7 @@ export interface TypeStatus {
     | undefined;
   /** The last rejection, until the client uses something else in the place of all that it was about. */
   readonly rejected: Rejection | undefined;
-  /** How many responses are on their way: not answered, neither by themselves nor by what was acknowledged since. */
+  /** How many responses are not answered, neither by themselves nor by what was acknowledged since, however long ago they were sent. */
   readonly outstanding: number;
   /** The set to which each of them brings the client, the oldest first; undefined where there are so many that the oldest were forgotten. */
   readonly onTheirWay: readonly ResourceSet[] | undefined;
@@ -30,8 +30,9 @@ export interface TypeStatus {
 }
 
 export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined, waits: readonly Wait[]): TypeStatus {
-  const { type, api, subscription, lastSent, held, acked, ackedLast, rejection } = subscriber;
-  const outstanding = onTheirWay(subscriber);
+  const { type, api, subscription, lastSent, held, ackedLast, rejection } = subscriber;
+  const acked = usedBySaying(subscriber);
+  const outstanding = unanswered(subscriber);
   return {
     type,
     api,
@@ -60,5 +61,5 @@ export function areSettled(subscribers: readonly Subscriber[], newest: Snapshot)
 function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
   const { held, acked, owed, everything, mustAnswer, undecided } = subscriber;
   if (held !== wanted || acked !== wanted) return false;
-  return owed.size === 0 && !everything && !mustAnswer && undecided.size === 0 && onTheirWay(subscriber).length === 0;
+  return owed.size === 0 && !everything && !mustAnswer && undecided.size === 0 && unanswered(subscriber).length === 0;
 }

@@ -90,6 +90,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     // Spelled out: a fleet that connects makes thousands, and spreading costs several times as much.
     isWhole: false,
     acked: undefined,
+    presumed: undefined,
     ackedLast: undefined,
     outstanding: none,
     rejection: undefined,
@@ -121,12 +122,17 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
  * Has each set that is remembered of a client, perhaps for long, keep only what differs from the newest, and none of the sets in between. Mostly it is the newest, and there is nothing to do.
  */
 export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefined): void {
-  const { held, acked, outstanding, lastSent, rejection, draining } = subscriber;
+  const { held, acked, presumed, outstanding, lastSent, rejection, draining } = subscriber;
   if (held !== newest) ResourceSets.shorten(held);
   if (acked !== newest && acked !== undefined) ResourceSets.shorten(acked);
   // A client that no change concerns keeps its last response for ever.
   if (lastSent !== undefined && lastSent.set !== newest) ResourceSets.shorten(lastSent.set);
   if (outstanding.length > 0) for (const { set } of outstanding) if (set !== newest) ResourceSets.shorten(set);
+  if (presumed !== undefined) {
+    for (const set of [presumed.set, presumed.before]) {
+      if (set !== undefined && set !== newest) ResourceSets.shorten(set);
+    }
+  }
   if (rejection !== undefined) {
     for (const set of [rejection.after, rejection.before]) {
       if (set !== undefined && set !== newest) ResourceSets.shorten(set);

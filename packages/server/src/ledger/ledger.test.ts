@@ -102,6 +102,36 @@ describe("the ledger", () => {
       );
     }));
 
+  it("does not take a client to have what it did not answer, though what waited for that went on", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a"), routeConfiguration("r", "a")]);
+      const stream = delta(client.open(ads("delta")));
+      const routeUrl = urlOf("route");
+      const acknowledge = ({ typeUrl, nonce }: { typeUrl: string; nonce: string }, error = {}) =>
+        stream.send({ typeUrl, responseNonce: nonce, ...error });
+      stream.send({ node: { id: "n1" }, typeUrl });
+      acknowledge(await stream.next());
+      stream.send({ typeUrl: routeUrl, resourceNamesSubscribe: ["r"] });
+      acknowledge(await stream.next());
+      await settles(server, "synced");
+
+      server.config.update({ upsert: [cluster("b"), routeConfiguration("r", "b")] });
+      const clusters = await stream.next();
+      clock.advance(15_001);
+      const routes = await stream.next();
+      assert.deepEqual([clusters.typeUrl, routes.typeUrl], [typeUrl, routeUrl]);
+      acknowledge(routes);
+      const acknowledged = () => server.node("n1")?.streams[0]?.types.find(({ type }) => type === "route")?.state;
+      await waitFor("the routes", () => acknowledged() === "synced");
+      assert.equal(stateOf(server), "stale");
+      acknowledge(clusters, { errorDetail: { code: 3, message: "no, thanks" } });
+      await settles(server, "rejected");
+      const report = server.node("n1")?.streams[0]?.types.find(({ type }) => type === "cluster");
+      assert.deepEqual([report?.rejected?.message, report?.behind], ["no, thanks", 1]);
+    });
+  });
+
   it("calls a client stale that says nothing for 15 s, though it is sent more", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
