@@ -49,6 +49,7 @@ export type { Node } from "./node.js";
 export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./plan.js";
 export { formatPlan, type PlanTextOptions } from "./plan-text.js";
 export { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
+export { countDifferences, missingNames } from "./server/behind.js";
 export { BoundedCache } from "./server/bounded-cache.js";
 export type { Rejection } from "./server/client-use.js";
 export type {
@@ -71,7 +72,6 @@ export { defaultOrderingTimes, type OrderingTimes } from "./server/ordering-time
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { SnapshotLine } from "./server/snapshot-line.js";
-export { countDifferences, missingNames } from "./server/standing.js";
 export type { TypeStatus } from "./server/status.js";
 export { createStream } from "./server/stream.js";
 export { tellsTtl } from "./server/ttl-policy.js";

@@ -117,7 +117,7 @@ export function stageOf(
       for (const set of [...used, ...draining]) {
         for (const { before, after } of changeBetween(set, current).differences.values()) {
           if (before === undefined) continue;
-          const use: Use = { cause: before, drains: draining.has(set) };
+          const use: Use = { cause: before, drains: !used.has(set) };
           for (const resource of goingWith(before, after, going)) {
             const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
             if (!alsoGoes) retain(resource, use);

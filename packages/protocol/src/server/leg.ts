@@ -2,7 +2,7 @@ import type { Stage } from "../make-before-break.js";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import { ResourceSets } from "../resource-set.js";
-import type { PassMemory } from "./ordering.js";
+import type { Departure } from "./ordering.js";
 import type { RestingPlace } from "./resting-place.js";
 import type { Sending } from "./sending.js";
 import type { SharedResponse } from "./shared-responses.js";
@@ -63,7 +63,7 @@ export interface Way {
   /** How many legs of it are remembered. */
   legs: number;
   /** What setting out on it did to the order of the stream that went last. */
-  readonly memory: PassMemory;
+  readonly departure: Departure;
 }
 
 /** Legs of one way that are remembered: most ways have one or three, and only clients that answer in ever new orders make more. */

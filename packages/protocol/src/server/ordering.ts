@@ -37,8 +37,8 @@ export interface WaitEnded {
   readonly waits: readonly Wait[];
 }
 
-/** What setting out for a snapshot does to what an order remembers (`Ordering.pass`), for the orders that set out with the same `before`, `last` and `types`. */
-export interface PassMemory {
+/** What setting out for a snapshot does to what an order remembers (`Ordering.setOut`), for the orders that set out with the same `before`, `last` and `types`. */
+export interface Departure {
   before: readonly Snapshot[] | undefined;
   last: Snapshot | undefined;
   /** The types that the order's streams ask for; undefined for an order of one stream. */
@@ -50,8 +50,8 @@ export interface PassMemory {
 
 const noSnapshots: readonly Snapshot[] = [];
 
-/** Of a way that no order has gone yet: it equals the memory of none. */
-export function newPassMemory(): PassMemory {
+/** Of a way that no order has gone yet: it equals that of none. */
+export function newDeparture(): Departure {
   return { before: undefined, last: undefined, types: undefined, after: noSnapshots, standpoint: undefined };
 }
 
@@ -150,13 +150,13 @@ export class Ordering {
       }
     }
     this.#follow(wanted);
-    if (!this.#mayWait(stream, wanted)) return this.stands(stream, wholeStage);
+    if (!this.#mayWait(stream, wanted)) return this.noteStage(stream, wholeStage);
     let patience = this.#patience();
     // Only what names other resources waits for those to be warm.
     if (patience !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) patience = "none";
     const isNew = stream.subscribers.some(isFirst);
     const circumstances = { earlier: isNew ? this.#earlier : [], patience };
-    return this.stands(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
+    return this.noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
   }
 
   /** Whether `stageOf` may hold anything back. Most changes remove nothing, bring no new cluster, and name nothing while clusters warm elsewhere: those are quickly seen. */
@@ -214,29 +214,29 @@ export class Ordering {
     return isInStep;
   }
 
-  /** Notes that a stream sets out for `wanted` as others did: what `shorten` and `stageOf` would note. `memory` is that of the way. */
-  pass(wanted: Snapshot, memory: PassMemory, line: SnapshotLine | undefined): void {
+  /** Notes that a stream sets out for `wanted` as others did: what `shorten` and `stageOf` would note. `departure`: that of the way. */
+  setOut(wanted: Snapshot, departure: Departure, line: SnapshotLine | undefined): void {
     const last = this.#last;
     // Another stream of the client set out for it before.
     if (wanted === last) return;
     const before = this.#earlier;
     const types = this.isShared ? this.#typesAsked() : undefined;
-    if (memory.last !== last || memory.before !== before || memory.types !== types) {
-      memory.last = last;
-      memory.before = before;
-      memory.types = types;
+    if (departure.last !== last || departure.before !== before || departure.types !== types) {
+      departure.last = last;
+      departure.before = before;
+      departure.types = types;
       this.shorten(wanted);
       this.#follow(wanted);
-      memory.after = this.#earlier;
-      memory.standpoint = line && this.#standpointOn(line, wanted);
+      departure.after = this.#earlier;
+      departure.standpoint = line && this.#standpointOn(line, wanted);
     }
-    this.#earlier = memory.after;
+    this.#earlier = departure.after;
     this.#wanted = wanted;
-    this.#standpoint = memory.standpoint?.snapshot === wanted ? memory.standpoint : undefined;
+    this.#standpoint = departure.standpoint?.snapshot === wanted ? departure.standpoint : undefined;
   }
 
   /** A stream rests at what it is to have now: from here on the order may go along with the line. */
-  stand(wanted: Snapshot, line: SnapshotLine): void {
+  standOnLine(wanted: Snapshot, line: SnapshotLine): void {
     if (this.#standpoint?.snapshot === wanted && !this.#standpoint.isLost) return;
     if (!line.isAt(wanted)) return;
     this.shorten(wanted);
@@ -379,7 +379,7 @@ export class Ordering {
   }
 
   /** Notes how far a stream may be brought: what it waits for from now on. */
-  stands(stream: OrderedStream, stage: Stage): Stage {
+  noteStage(stream: OrderedStream, stage: Stage): Stage {
     if (stage !== wholeStage) this.#stages.set(stream, stage);
     else if (this.#stages.size > 0) this.#stages.delete(stream);
     return stage;

@@ -142,12 +142,8 @@ function usesOf(
       use.instead = subscriber.instead;
       use.isFirst = isFirst(subscriber);
     } else if (patience !== "none" && use.isTaken === undefined && !subscription.wildcard) {
-      use.isTaken = (name) =>
-        isTaken(
-          all.filter((one) => one.type === type && !mine.includes(one)),
-          name,
-          patience,
-        );
+      const others = all.filter((one) => one.type === type && !mine.includes(one));
+      use.isTaken = (name) => isTaken(others, name, patience);
     }
     for (const set of usedBy(subscriber)) use.used.add(set);
     // By name the client may ask for more of the set that another stream holds, as long as that holds it.

@@ -100,7 +100,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         this.#follow(event.ordering);
         this.#line = event.line;
         if (event.line !== undefined && this.#mover.newest === event.snapshot) {
-          if (this.#mover.isResting) this.#ordering?.stand(event.snapshot, event.line);
+          if (this.#mover.isResting) this.#ordering?.standOnLine(event.snapshot, event.line);
           return [];
         }
         if (!this.#departs(event.snapshot)) this.#take(event.snapshot);
@@ -195,9 +195,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #repeat(leg: Leg, wanted: Snapshot): OutgoingResponse | undefined {
     const { step, isAtStart } = this.#mover;
     const { shifts, stage } = step ?? leg;
-    if (isAtStart) this.#ordering?.pass(wanted, leg.way.memory, this.#line);
+    if (isAtStart) this.#ordering?.setOut(wanted, leg.way.departure, this.#line);
     shift(this.#ordered, shifts, step?.index);
-    this.#ordering?.stands(this, stage);
+    this.#ordering?.noteStage(this, stage);
     if (step === undefined) {
       this.#begun = undefined;
       this.#mover.endLeg();

@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
+import { connect as connectTls } from "node:tls";
 import { resourceTypes } from "@xdskit/api";
 import { defaultKeepalive } from "../keepalive.js";
 import { waitFor } from "../testing/wait-for.js";
 import { createGrpcTransport } from "../transports/http2/http2-transport.js";
 
+/** What a client of HTTP/2 says first: the preface, and empty SETTINGS. */
+const preface = Buffer.concat([
+  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
 /** The beginning of a client's first record. */
 const beginning = Buffer.from([22, 3, 1, 0, 100, 1]);
 const reset = (client: Socket) => void client.resetAndDestroy();
@@ -60,3 +67,35 @@ for (const [how, handshakeTimeout, reasons, does] of strangers) {
     }
   });
 }
+
+test("a connection ends at once whose bytes cannot be decrypted", async () => {
+  const psk = Buffer.alloc(16, 7);
+  const transport = createGrpcTransport({
+    types: resourceTypes,
+    keepalive: defaultKeepalive,
+    requestBytes: 1_000,
+    tls: { ciphers: "PSK", maxVersion: "TLSv1.2", pskCallback: () => psk },
+  });
+  const address = await transport.listen("127.0.0.1:0", () => ({ code: 14, message: "" }), []);
+  const socket = connect({ port: Number(address.split(":").at(-1)), host: "127.0.0.1" });
+  const client = connectTls({
+    socket,
+    ciphers: "PSK",
+    maxVersion: "TLSv1.2",
+    ALPNProtocols: ["h2"],
+    pskCallback: () => ({ psk, identity: "client" }),
+    checkServerIdentity: () => undefined,
+  });
+  for (const each of [socket, client]) each.on("error", () => {});
+  try {
+    await once(client, "secureConnect");
+    client.resume();
+    // A client of HTTP/2, for which nothing is waited any longer; then a record of application data that nobody encrypted.
+    await new Promise((written) => client.write(preface, written));
+    socket.write(Buffer.from([23, 3, 3, 0, 5, 1, 2, 3, 4, 5]));
+    await waitFor("the end", () => socket.readableEnded || socket.destroyed);
+  } finally {
+    socket.destroy();
+    await transport.close(0);
+  }
+});

@@ -162,8 +162,8 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       "drain",
       guarded(() => connection.drained()),
     );
-    // What went wrong is of no use: "close" follows.
-    socket.on("error", () => {});
+    // What went wrong is of no use. Of bytes that TLS cannot decrypt Node only tells.
+    socket.on("error", () => void socket.destroy());
     // A fleet that goes does so in one turn: what that costs is spread over several.
     const endReading = tellEnd(socket, (end) => budget.defer(socket, end === "broken" ? letGo : inputEnded));
     const letGo = () => void socket.destroy();
