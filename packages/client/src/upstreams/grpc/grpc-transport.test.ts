@@ -12,6 +12,7 @@ import { DiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/
 import type { ClientEvent } from "../../client-event.js";
 import { createClient } from "../../create-client.js";
 import { createAuthority } from "../../testing/certificates.js";
+import { createOddServer } from "../../testing/odd-server.js";
 import { waitFor } from "../../testing/wait-for.js";
 
 const folder = mkdtempSync(join(tmpdir(), "xdskit-transport-"));
@@ -153,5 +154,33 @@ it("says of a server that closes the connection at once that it may want TLS", a
   } finally {
     await client.close();
     server.close();
+  }
+});
+
+it("makes no call for a stream that is given up in the turn in which its connection is there", async () => {
+  const server = await createOddServer();
+  const client = createClient({
+    servers: [{ kind: "grpc", address: server.address, aggregated: false }],
+    node: { id: "me" },
+  });
+  try {
+    client.watch("cluster", "a", { onChanged() {} });
+    const given = client.watch("endpoint", "a", { onChanged() {} });
+    client.on((event) => {
+      // Both waited for one connection: the other stream's turn comes next.
+      if (event.kind === "connected" && event.type?.name === "cluster") given.cancel();
+    });
+    await server.nextStream();
+    client.watch("listener", "a", { onChanged() {} });
+    await waitFor("the last", () => server.streams.some(({ path }) => path.endsWith("/DeltaListeners")));
+    assert.deepEqual(
+      server.streams.map(({ path }) => path.split("/").at(-1)),
+      ["DeltaClusters", "DeltaListeners"],
+    );
+    await client.close();
+    assert.equal(server.open, 0);
+  } finally {
+    await client.close();
+    await server.close();
   }
 });

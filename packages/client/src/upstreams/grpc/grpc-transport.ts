@@ -110,6 +110,8 @@ interface Opening {
 function openStream({ method, handler, metadata, connect }: Opening): OpenStream {
   let call: Call | undefined;
   let ended = false;
+  /** Before there was a call. */
+  let cancelled = false;
   const end = (code: number, message: string) => {
     if (ended) return;
     ended = true;
@@ -120,9 +122,10 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
     const path = pathOf(method);
     if (path === undefined) return end(status.UNIMPLEMENTED, "there is no such method");
     const headers = await metadata();
-    if (ended) return;
+    if (cancelled) return;
     const channel = await connect();
-    if (ended) return;
+    // Perhaps by who heard in this very turn that another stream is up: a call would be one that nobody ends.
+    if (cancelled) return;
     const isUp = channel.getConnectivityState(false) === connectivityState.READY;
     // A channel that is not connected says by the call's status why.
     call = channel.createCall(path, isUp ? Number.POSITIVE_INFINITY : Date.now() + connectMs, null, null, null);
@@ -150,8 +153,9 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
     read: () => call?.startRead(),
     finish: () => call?.halfClose(),
     cancel(code, message) {
-      if (call === undefined) queueMicrotask(() => end(code, message));
-      else call.cancelWithStatus(code, message);
+      if (call !== undefined) return call.cancelWithStatus(code, message);
+      cancelled = true;
+      queueMicrotask(() => end(code, message));
     },
   };
 }
