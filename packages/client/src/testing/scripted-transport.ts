@@ -18,6 +18,8 @@ export interface ScriptedStream extends StreamHandler {
   /** Responses that the client asked for and did not get yet. */
   readonly wanted: number;
   readonly isOver: boolean;
+  /** From now on the server reads nothing: there is no room for another request. */
+  stall(): void;
   /** The bytes of a delta response with clusters of these names. */
   respond(nonce: string, ...names: readonly string[]): void;
 }
@@ -52,6 +54,7 @@ export function scriptedTransport(now: () => number): ScriptedTransport {
       const log: string[] = [];
       let wanted = 0;
       let isOver = false;
+      let isStalled = false;
       const received = (bytes: Uint8Array) => {
         wanted -= 1;
         handler.received(bytes);
@@ -68,6 +71,9 @@ export function scriptedTransport(now: () => number): ScriptedTransport {
         ended,
         at: now(),
         opened: () => handler.opened(),
+        stall() {
+          isStalled = true;
+        },
         respond: (nonce, ...names) => received(deltaResponse(nonce, names)),
         get wanted() {
           return wanted;
@@ -80,7 +86,7 @@ export function scriptedTransport(now: () => number): ScriptedTransport {
       return {
         send(bytes, sent) {
           log.push(describeRequest(bytes));
-          queueMicrotask(sent);
+          if (!isStalled) queueMicrotask(sent);
         },
         read() {
           wanted += 1;

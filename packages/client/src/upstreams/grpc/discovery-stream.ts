@@ -65,6 +65,8 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
   /** Updates that watchers are busy with, and whether a response is asked for already. */
   let held = 0;
   let reading = false;
+  /** Ends the wait of the pace; undefined where the next response may be read. */
+  let stopPace: (() => void) | undefined;
   let closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
   function timer(milliseconds: number, call: () => void): void {
@@ -138,9 +140,19 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
   function received(bytes: Uint8Array): void {
     const effects = machine.step({ kind: "response", bytes }, clock.now());
     const wait = pace.after(effects);
-    if (wait > 0) hold(new Promise((resolve) => clock.after(wait, resolve)));
+    if (wait > 0) {
+      stopPace = clock.after(wait, () => {
+        stopPace = undefined;
+        read();
+      });
+    }
     handle(effects);
     pump();
+  }
+
+  function endPace(): void {
+    stopPace?.();
+    stopPace = undefined;
   }
 
   function ended(code: number, message: string): void {
@@ -156,6 +168,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
 
   /** The stream is gone, or as good as gone. */
   function left(code: number, message: string): void {
+    endPace();
     handle(machine.step({ kind: "closed" }, clock.now()));
     sink.disconnected(only, code === statusCode.ok ? undefined : { code, message });
     // A57: the end of a stream that was answered is no failure, and the wait after it is the first again.
@@ -175,6 +188,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
   /** Ends the stream in good order: nobody needs it. */
   function finish(): void {
     phase = "ending";
+    endPace();
     handle(machine.step({ kind: "closed" }, clock.now()));
     sink.disconnected(only, undefined);
     waits.reset();
@@ -243,7 +257,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
 
   function read(): void {
     if (stream === undefined || reading || (phase !== "open" && phase !== "ending")) return;
-    if (held > 0 && phase === "open") return;
+    if ((held > 0 || stopPace !== undefined) && phase === "open") return;
     reading = true;
     stream.read();
   }
@@ -282,7 +296,9 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     stopDeadline = clock.after(Math.max(0, next - clock.now()), () => {
       deadline = undefined;
       if (closing !== undefined) return;
-      handle(machine.step({ kind: "time", unread: held > 0 }, clock.now()));
+      // Nor does silence say anything while a request is on its way to a server that does not read. A server that repeats itself is another matter: what lies unread of it
+      // is most likely the same again, and is there at all times.
+      handle(machine.step({ kind: "time", unread: held > 0 || writing }, clock.now()));
       pump();
     });
   }

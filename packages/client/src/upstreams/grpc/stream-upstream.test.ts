@@ -243,6 +243,42 @@ describe("streams of a client", () => {
       assert.deepEqual(lines, ["XDSKIT_RESOURCE_ABSENT"]);
     }));
 
+  it("say nothing by silence while a request cannot be sent", () =>
+    withStreams(async ({ client, transport, clock }) => {
+      client.watch("cluster", "a", { onChanged() {} });
+      transport.last.stall();
+      transport.last.opened();
+      await settle();
+      const lines: string[] = [];
+      client.watch("cluster", "b", { onChanged() {}, onError: ({ code }) => void lines.push(code) });
+      await settle();
+      clock.advance(60_000);
+      await settle();
+      assert.deepEqual([transport.last.log, lines], [["+a"], []]);
+    }));
+
+  it("say by silence that there is no such name although the server repeats what was rejected without end", () =>
+    withStreams(
+      async ({ client, transport, clock, watch }) => {
+        watch("bad");
+        const lines: string[] = [];
+        client.watch("cluster", "b", { onChanged() {}, onError: ({ code }) => void lines.push(code) });
+        transport.last.opened();
+        await settle();
+        let nonce = 0;
+        for (const end = clock.now() + 15_000; clock.now() < end; clock.advance(100)) {
+          while (transport.last.wanted > 0) {
+            transport.last.respond(`${++nonce}`, "bad=1");
+            await settle();
+          }
+        }
+        await settle();
+        assert.ok(nonce < 100, `${nonce} responses were read`);
+        assert.deepEqual(lines, ["XDSKIT_RESOURCE_ABSENT"]);
+      },
+      { checks: { cluster: (_, { name }) => (name === "bad" ? "it is bad" : undefined) } },
+    ));
+
   it("carry one request for all that is wanted at once", () =>
     withStreams(async ({ transport, watch }) => {
       for (let index = 0; index < 1_000; index += 1) watch(`c${index}`);
