@@ -91,6 +91,28 @@ describe("createClientStream", () => {
     );
   });
 
+  it("ends no life while responses lie unread: a heartbeat may be among them (rule 134)", () => {
+    for (const variant of ["sotw", "delta"] as const) {
+      const client = asking("endpoint", { variant });
+      respond(client, "endpoint a=1~10s b=1~30s", { variant });
+      assert.equal(client.deadline(), 10_000);
+      assert.deepEqual(client.step({ kind: "time", unread: true }, 10_000), []);
+      assert.equal(client.deadline(), 20_000);
+      // That a request is not sent says nothing of them.
+      const { removed } = updateIn(client.step({ kind: "time", unsent: true }, 20_000));
+      assert.deepEqual(removed, [{ name: "a", reason: "ttl" }]);
+      assert.equal(client.deadline(), 30_000);
+    }
+  });
+
+  it("concludes nothing from silence while a request is not sent (rule 166)", () => {
+    const client = streamWith();
+    client.step({ kind: "subscribe", type: typeOf("endpoint"), names: ["a"] }, 0);
+    client.step({ kind: "opened" }, 0);
+    assert.deepEqual(client.step({ kind: "time", unsent: true }, 15_000), []);
+    assert.equal(client.deadline(), 30_000);
+  });
+
   it("keeps copies of what it holds, and not the response", () => {
     const client = asking("endpoint");
     respond(client, "endpoint a=1 b=1");

@@ -67,7 +67,7 @@ class Machine implements ClientStream {
         this.#decide(event.response, event.error);
         return none;
       case "time":
-        return [...this.#types.values()].flatMap((of) => of.time(now, event.unread === true));
+        return [...this.#types.values()].flatMap((of) => of.time(now, event));
     }
   }
 

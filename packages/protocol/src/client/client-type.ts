@@ -16,13 +16,14 @@ import type {
   ClientStreamOptions,
   ClientTypeStatus,
   OutgoingRequest,
+  TimeEvent,
 } from "./contract.js";
 import { HeldResources } from "./held-resources.js";
 import type { Limits } from "./limits.js";
 import type { ReceivedResource } from "./received.js";
 import { badResource, reasonsOf, rejectionText } from "./rejection.js";
 import { Rejections } from "./rejections.js";
-import { type BadPart, type NamedResponse, ResponseReading } from "./response-reading.js";
+import { type BadPart, isHeartbeat, isPartial, type NamedResponse, ResponseReading } from "./response-reading.js";
 import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./response-taking.js";
 import { UpdateDraft } from "./update-draft.js";
 import { WantedNames, wildcard } from "./wanted-names.js";
@@ -57,6 +58,8 @@ export class ClientType {
   /** SotW: names that were dropped and are wanted again, and how often they may be asked for anew. */
   readonly #unsure = new Map<ResourceName, number>();
   readonly #dropped = new Set<ResourceName>();
+  /** Names of which the time ended on this stream. */
+  readonly #lapsed = new Set<ResourceName>();
 
   /** All was wanted and is no more, and the server cannot be told so (rule 50). */
   #isAllGivenUp = false;
@@ -110,6 +113,7 @@ export class ClientType {
       if (!this.wanted.delete(key)) continue;
       if (key === wildcard && this.#asking.isDeaf) this.#isAllGivenUp = true;
       this.#known.delete(key);
+      this.#lapsed.delete(key);
       this.#rejections.delete(key);
       if (this.#context.isOpen()) {
         this.#asking.names.delete(key);
@@ -181,19 +185,23 @@ export class ClientType {
     this.#known = new Set();
     this.#unsure.clear();
     this.#dropped.clear();
+    this.#lapsed.clear();
     this.#isAllGivenUp = false;
   }
 
-  time(now: number, isUnread: boolean): readonly ClientStreamEffect[] {
+  time(now: number, { unread = false, unsent = false }: TimeEvent): readonly ClientStreamEffect[] {
     const draft = new UpdateDraft(this.type);
+    // What keeps it alive may be among what is unread, and does not bring it back once it is gone.
+    if (unread) this.#held.putOff(now);
     for (const { key, resource } of this.#held.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
       // Who says to have this version would not get it back.
       this.#isWhole = false;
+      if (this.#context.isOpen() && this.wanted.has(key)) this.#lapsed.add(key);
       for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
     }
     for (const key of this.wanted.takeDue(now)) {
-      if (isUnread) {
+      if (unread || unsent) {
         this.wanted.wait(key, now + this.#context.absentAfterMs);
         continue;
       }
@@ -252,8 +260,8 @@ export class ClientType {
       rejections: this.#rejections,
       stream: stream(),
     };
-    const isPartial = this.#isPartial(sent, named);
-    if (type.fullState && options.variant === "sotw" && !isPartial) takeFullState(taking, this.#known);
+    const isPart = isPartial(sent, named, this.#version);
+    if (type.fullState && options.variant === "sotw" && !isPart) takeFullState(taking, this.#known);
     const refused = takeResources(taking);
     const bad = [...named.bad, ...refused];
     noteRejections(taking, bad);
@@ -262,9 +270,10 @@ export class ClientType {
     takeErrors(taking);
     this.wanted.is(wildcard, "held");
     if (bad.length === 0) this.#rejections.mended();
-    if (bad.length === 0 && !isPartial) this.#isWhole = true;
+    if (bad.length === 0 && !isPart) this.#isWhole = true;
     else if (!draft.isEmpty) this.#isWhole = false;
     this.#repeatUnsure();
+    this.#repeatLapsed(named);
     return { bad, good: named.resources.length - refused.length };
   }
 
@@ -285,15 +294,6 @@ export class ClientType {
     if (!this.#unsure.delete(key) && this.wanted.has(key)) this.#known.add(key);
   }
 
-  /** A response of which nothing can be concluded from what it lacks: heartbeats (rule 130), or what is in it cannot be known. */
-  #isPartial(sent: SentResponse, { resources, bad }: NamedResponse): boolean {
-    if (bad.some(({ name }) => name === undefined)) return true;
-    // Rule 163: one of two of a name may be what seems to be missing.
-    if (bad.some(({ findings }) => findings.some(({ code }) => code === "XDSKIT_DUPLICATE_RESOURCE"))) return true;
-    const isHeartbeat = resources.some(({ sent: { body, ttl } }) => body === undefined && ttl !== undefined);
-    return isHeartbeat && sent.version === this.#version;
-  }
-
   /**
    * The server may not have seen that a name was dropped: it ignores what crosses a response (rule 27), and sends nothing to whom it thinks to have it. So that is said
    * once more with the answer, a few times at most.
@@ -306,6 +306,14 @@ export class ClientType {
         this.#unsure.set(key, left - 1);
         this.#asking.names.repeat(key);
       }
+    }
+  }
+
+  /** The server keeps alive what is not there any more, since it says so too late: it thinks the client to have it, and would not send it otherwise. */
+  #repeatLapsed({ resources }: NamedResponse): void {
+    for (const named of this.#lapsed.size === 0 ? [] : resources) {
+      if (this.#lapsed.delete(named.key) && isHeartbeat(named) && !this.#asking.isDeaf)
+        this.#asking.names.repeat(named.key);
     }
   }
 

@@ -88,8 +88,13 @@ export type ClientStreamEvent =
   | { readonly kind: "response"; readonly bytes: Uint8Array }
   /** What is to be said to a response, by the number of its `received` effect. Without an error it is acknowledged. Ignored for a stream that is gone. */
   | { readonly kind: "answer"; readonly response: number; readonly error?: string | undefined }
-  /** Time went by; `deadline` says when that matters. `unread`: responses may lie unread, so that silence says nothing: what is due is waited for anew. */
-  | { readonly kind: "time"; readonly unread?: boolean | undefined };
+  /**
+   * Time went by; `deadline` says when that matters. `unread`: responses may lie unread, among them heartbeats, so that silence says nothing: what is due is waited for anew.
+   * `unsent`: so may a request that was pulled, and nobody was asked yet for names.
+   */
+  | { readonly kind: "time"; readonly unread?: boolean | undefined; readonly unsent?: boolean | undefined };
+
+export type TimeEvent = Extract<ClientStreamEvent, { readonly kind: "time" }>;
 
 /** Why somebody who asked for a resource is told that there is none. */
 export type AbsenceReason =

@@ -86,6 +86,11 @@ export class HeldResources {
     return this.#expiries.next;
   }
 
+  /** What has lived its time begins anew. */
+  putOff(now: number): void {
+    for (const held of this.#expiries.take(now)) this.keepAlive(held, held.resource.ttl, now);
+  }
+
   /** Takes away what lived long enough. */
   takeExpired(now: number): readonly Held[] {
     const expired = this.#expiries.take(now);

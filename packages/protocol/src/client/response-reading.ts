@@ -43,6 +43,19 @@ export interface NamedResponse {
   readonly mentioned: ReadonlySet<ResourceName>;
 }
 
+/** A sign of life alone (rules 130, 131). */
+export function isHeartbeat({ sent: { body, ttl } }: NamedResource): boolean {
+  return body === undefined && ttl !== undefined;
+}
+
+/** A response of which nothing can be concluded from what it lacks: heartbeats (rule 130) at the version that is held, or what is in it cannot be known. */
+export function isPartial(sent: SentResponse, { resources, bad }: NamedResponse, version: Version): boolean {
+  if (bad.some(({ name }) => name === undefined)) return true;
+  // Rule 163: one of two of a name may be what seems to be missing.
+  if (bad.some(({ findings }) => findings.some(({ code }) => code === "XDSKIT_DUPLICATE_RESOURCE"))) return true;
+  return sent.version === version && resources.some(isHeartbeat);
+}
+
 /** Finds the names of a response's resources, and what is wrong before anything is decoded. One for each type of a client. */
 export class ResponseReading {
   readonly #type: ResourceType;

@@ -12,6 +12,8 @@ import type { OpenStream, StreamTransport } from "./stream-transport.js";
 const lingerMs = 1_000;
 /** How long a server may take to end a stream that the client is done with. */
 const farewellMs = 1_000;
+/** A timer that comes later than this says that the process was busy with other things: what came meanwhile lies unread. */
+const lateMs = 100;
 /** gRPC's CANCELLED. */
 const cancelled = 1;
 
@@ -296,9 +298,11 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     stopDeadline = clock.after(Math.max(0, next - clock.now()), () => {
       deadline = undefined;
       if (closing !== undefined) return;
-      // Nor does silence say anything while a request is on its way to a server that does not read. A server that repeats itself is another matter: what lies unread of it
-      // is most likely the same again, and is there at all times.
-      handle(machine.step({ kind: "time", unread: held > 0 || writing }, clock.now()));
+      const now = clock.now();
+      const isOpen = phase === "open";
+      // What lies unread of a server that repeats itself is most likely the same again, and there at all times.
+      const unread = isOpen && (held > 0 || now - next > lateMs);
+      handle(machine.step({ kind: "time", unread, unsent: isOpen && writing }, now));
       pump();
     });
   }

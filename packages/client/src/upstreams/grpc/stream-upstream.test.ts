@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import { resourceTypes } from "@xdskit/api";
+import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { ClientEvent } from "../../client-event.js";
 import type { ClientOptions } from "../../client-options.js";
 import { createClientWith } from "../../create-client.js";
 import { manualClock } from "../../testing/manual-clock.js";
+import { cluster, clusterUrl } from "../../testing/odd-responses.js";
 import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
 import { settle } from "../../testing/settle.js";
 import type { XdsClient } from "../../xds-client.js";
@@ -45,6 +50,19 @@ async function withStreams(
   assert.deepEqual(clock.waiting, []);
   assert.equal(transport.isClosed, true);
   assert.equal(transport.mostAtOnce <= 1 || !aggregated, true);
+}
+
+/** Responses with what lives for 10 s. */
+const perishable = (nonce: string, name: string) => livingResponse(nonce, name, cluster(name));
+const heartbeat = (nonce: string, name: string) => livingResponse(nonce, name, undefined);
+
+function livingResponse(nonce: string, name: string, message: Cluster | undefined): Uint8Array {
+  const resource = message && anyPack(ClusterSchema, message);
+  const resources = [{ name, version: "1", ttl: { seconds: 10n }, resource }];
+  return toBinary(
+    DeltaDiscoveryResponseSchema,
+    create(DeltaDiscoveryResponseSchema, { typeUrl: clusterUrl, nonce, resources }),
+  );
 }
 
 const kinds = (events: readonly ClientEvent[]) =>
@@ -242,6 +260,47 @@ describe("streams of a client", () => {
       clock.advance(1);
       assert.deepEqual(lines, ["XDSKIT_RESOURCE_ABSENT"]);
     }));
+
+  it("end no life while a heartbeat may lie unread, be it that a watcher is busy or the process was (rule 134)", async () => {
+    const base = manualClock();
+    let lost = 0;
+    const clock = { ...base, now: () => base.now() + lost };
+    await withStreams(
+      async ({ client, transport }) => {
+        let release = () => {};
+        const lines: string[] = [];
+        client.watch("cluster", "a", {
+          onChanged() {
+            lines.push("a");
+            return new Promise<void>((resolve) => {
+              release = resolve;
+            });
+          },
+          onError: ({ code }) => void lines.push(code),
+        });
+        transport.last.opened();
+        await settle();
+        transport.last.received(perishable("1", "a"));
+        await settle();
+        base.advance(25_000);
+        release();
+        await settle();
+        assert.equal(transport.last.wanted, 1);
+        transport.last.received(heartbeat("2", "a"));
+        await settle();
+        // Nothing else is done for a while, and the timer comes late.
+        base.advance(9_000);
+        lost = 20_000;
+        base.advance(1_000);
+        assert.deepEqual(lines, ["a"]);
+        base.advance(9_999);
+        assert.deepEqual(lines, ["a"]);
+        base.advance(1);
+        assert.deepEqual(lines, ["a", "XDSKIT_RESOURCE_ABSENT"]);
+      },
+      { clock },
+    );
+  });
 
   it("say nothing by silence while a request cannot be sent", () =>
     withStreams(async ({ client, transport, clock }) => {
