@@ -32,7 +32,7 @@ export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly screen: Screen | undefined;
 }
 
-/** Prints what clients have, once or until a signal comes; resolves to the exit status: 0, 1 where nobody answers or the node is not there, 2 wrong usage. */
+/** Prints what clients have, once, or until a signal comes or nobody reads it any more; resolves to the exit status: 0, 1 where nobody answers or the node is not there, 2 wrong usage. */
 export async function runStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
   const types = new Set<string>();
   for (const name of options.types) {
@@ -92,7 +92,9 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
 async function watch(look: () => Promise<Look>, options: StatusOptions, terminal: Terminal): Promise<number> {
   const signals = listenForStop();
   const stopped = new AbortController();
-  const stop = signals.stop.then(() => stopped.abort());
+  const stop = Promise.race([signals.stop, ...(terminal.closed === undefined ? [] : [terminal.closed])]).then(() =>
+    stopped.abort(),
+  );
   const page = createPage(terminal, options.json ? undefined : options.screen);
   try {
     while (!stopped.signal.aborted) {

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { createServer } from "@xdskit/server";
 import { main } from "../main.js";
 import { xdskit } from "../testing/command.js";
+import { inProcess } from "../testing/in-process.js";
 import { createPage } from "./page.js";
 
 /** Runs the command in this process. */
@@ -83,6 +84,12 @@ describe("xdskit status", () => {
       await waiting.seen(/(xdskit status: nobody answers.*\n){2}/, "err");
       waiting.kill("SIGINT");
       assert.deepEqual([(await waiting.ended()).status, waiting.out()], [0, ""]);
+    }));
+
+  test("--watch ends when nobody reads it any more", () =>
+    withServer(async (address) => {
+      await using watching = inProcess(["status", "--server", address, "--watch", "--interval", "1h"]);
+      assert.equal(await watching.stop(), 0);
     }));
 
   test("a page on a screen takes the place of the one before, and is cut at its end", () => {
