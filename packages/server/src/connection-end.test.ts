@@ -176,6 +176,25 @@ describe("a server that closes", () => {
     }));
 });
 
+describe("a connection that may be silent for longer than Node's timers know", () => {
+  it("is pinged no sooner", () =>
+    withServer({ keepalive: { intervalMs: 2 ** 32, timeoutMs: 2 ** 32 } }, async ({ server, address }) => {
+      const warnings: string[] = [];
+      const note = ({ name }: Error) => warnings.push(name);
+      process.on("warning", note);
+      try {
+        server.config.set([cluster("a")]);
+        const client = await rawHttp2(address);
+        await client.send(headOf(ads, 1), messageOn(1, first));
+        await waitFor("an answer", () => client.dataOf(1).length > 0);
+        assert.deepEqual(warnings, []);
+        client.end();
+      } finally {
+        process.off("warning", note);
+      }
+    }));
+});
+
 describe("a connection that becomes too old", () => {
   it("says so, lets its streams go on for a while, and ends them with OK", () =>
     withServer({ keepalive: { maxAgeMs: 300, maxAgeGraceMs: 300 } }, async ({ server, address }) => {

@@ -1,5 +1,8 @@
 const milliseconds = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
+/** The longest time that Node's timers know, 24 days; a longer one would be over at once. Milliseconds. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** Reads `500ms`, `1.5s`, `2m` or `1h` as milliseconds; undefined when it is no duration. */
 export function parseDuration(text: string): number | undefined {
   const parts = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);

@@ -47,6 +47,19 @@ it("xdskit bench prints JSON of a known shape, and ends with 0 where all went we
   }
 });
 
+it("has patience that is longer than Node's timers know", async () => {
+  const server = createServer();
+  server.config.set(clusters);
+  try {
+    const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+    const args = ["--server", grpc, "--ads", "--type", "cluster", "--nodes", "2", "--timeout", "1000h"];
+    const { status, err } = await inProcessEnds("bench", ...args, "--duration", "100ms");
+    assert.equal(status, 0, err);
+  } finally {
+    await server.close({ timeoutMs: 500 });
+  }
+});
+
 it("churns as many nodes as asked for, also where nodes share connections", async () => {
   const server = createServer();
   server.config.set(clusters);

@@ -1,4 +1,5 @@
 import { XdskitError } from "@xdskit/api";
+import { longestTimerMs } from "../duration.js";
 import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
@@ -95,7 +96,9 @@ async function first<Result>(ends: readonly (Promise<Result> | number)[]): Promi
   const timers: NodeJS.Timeout[] = [];
   const promises = ends.map((end) =>
     typeof end === "number"
-      ? new Promise<undefined>((resolve) => timers.push(setTimeout(() => resolve(undefined), end)))
+      ? new Promise<undefined>((resolve) =>
+          timers.push(setTimeout(() => resolve(undefined), Math.min(end, longestTimerMs))),
+        )
       : end,
   );
   try {

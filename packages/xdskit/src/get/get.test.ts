@@ -100,6 +100,13 @@ describe("xdskit get", () => {
     assert.match(err, /not for you.*\[/);
   });
 
+  it("has patience that is longer than Node's timers know", () =>
+    withServer(async (server, address) => {
+      server.config.set([cluster("a")]);
+      const ended = await get("a", "--server", address, "--timeout", "1000h", "--output", "name");
+      assert.deepEqual(ended, { status: 0, out: "cluster/a\n", err: "" });
+    }));
+
   it("gives up after --timeout, and says what was not answered", async () => {
     const { status, out, err } = await get("a", "b", "--server", "127.0.0.1:1", "--timeout", "500ms");
     assert.deepEqual([status, out], [1, ""]);

@@ -1,4 +1,5 @@
 import { XdskitError } from "@xdskit/api";
+import { longestTimerMs } from "../duration.js";
 import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
@@ -86,7 +87,7 @@ async function endOf(
 ): Promise<End> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<End>((resolve) => {
-    timer = setTimeout(() => resolve("late"), timeoutMs);
+    timer = setTimeout(() => resolve("late"), Math.min(timeoutMs, longestTimerMs));
   });
   const stopped = (): End => "stopped";
   try {

@@ -1,5 +1,6 @@
 import { isGlobName, type ResourceType, type XdskitError } from "@xdskit/api";
 import { type ClientEvent, createClient, type Watch } from "@xdskit/client";
+import { longestTimerMs } from "../duration.js";
 import { createPaint } from "../output/colours.js";
 import type { Terminal } from "../output/terminal.js";
 import type { ClientSettings } from "./client-settings.js";
@@ -42,7 +43,7 @@ export function openSession(
     paint: createPaint(isTerminal, process.env),
   });
   // However slow the reader is, nothing piles up.
-  const client = createClient({ ...clientOptions, backoff: { mostMs }, limits: { watcherMs: longest } });
+  const client = createClient({ ...clientOptions, backoff: { mostMs }, limits: { watcherMs: longestTimerMs } });
   const eventsOf = createWatchEvents({ secrets });
   const show = (event: WatchEvent) => {
     output.show(event);
@@ -85,9 +86,6 @@ export function openSession(
 
 /** Between attempts to reach a server: somebody sits there and waits. */
 const mostMs = 10_000;
-
-/** Of a timer, in milliseconds. */
-const longest = 2 ** 31 - 1;
 
 /** Why nobody is asked for a name at all: of that there is no event. */
 const nobodysAnswer: ReadonlySet<string> = new Set(["XDSKIT_NAME_XDSTP", "XDSKIT_UPSTREAM_NONE"]);

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
+import { longestTimerMs } from "../duration.js";
 import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
@@ -45,14 +46,13 @@ export async function endOf(
 ): Promise<void> {
   const settled = new AbortController();
   // It keeps the process alive: with a server that is away, and standard input at its end, nothing else may.
-  const time = delay(timeoutMs ?? longest, undefined, { signal: settled.signal }).catch(() => {});
+  const time = delay(Math.min(timeoutMs ?? longestTimerMs, longestTimerMs), undefined, {
+    signal: settled.signal,
+  }).catch(() => {});
   const forever = timeoutMs === undefined ? [] : [time];
   await Promise.race([...ends.filter((end) => end !== undefined), ...forever]);
   settled.abort();
 }
-
-/** Of a timer. */
-const longest = 2 ** 31 - 1;
 
 /**
  * Ends the streams in good order, and lets what is on its way to standard output get there; for so many milliseconds after the command was asked to stop, or, if

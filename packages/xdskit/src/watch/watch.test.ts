@@ -83,3 +83,13 @@ it("shows aliases and TTLs, and that a TTL is over", () =>
     const { ttl } = await watching.seen(is("upsert", "a"));
     assert.equal(ttl, "600s");
   }));
+
+it("xdskit watch goes on for a time that is longer than Node's timers know", () =>
+  withServer({}, async (server, address) => {
+    server.config.set([cluster("a")]);
+    await using watching = watch("--server", address, "--type", "cds", "--timeout", "1000h");
+    await watching.seen(is("upsert", "a"));
+    server.config.update({ upsert: [cluster("b")] });
+    await watching.seen(is("upsert", "b"));
+    assert.equal(await watching.stop(), 0);
+  }));

@@ -267,6 +267,18 @@ test("after close nothing is left that keeps a process from ending", async (t) =
   assert.equal(watching(), before);
 });
 
+test("a time between two looks that is longer than Node's timers know is not over at once", async (t) => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => warnings.push(name);
+  process.on("warning", note);
+  t.after(() => process.off("warning", note));
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await startedSource(t, { directory: folder.path, settleMs: 2 ** 32, pollMs: 2 ** 32 });
+  await delay(0);
+  assert.deepEqual(warnings, []);
+});
+
 test("after close nothing is applied or reported", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { XdskitError } from "@xdskit/api";
 import { callListener } from "../../call-listener.js";
+import { longestTimerMs } from "../../clock.js";
 import type { Source, SourceSink } from "../../source.js";
 import { FolderContents } from "./folder-contents.js";
 import { defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
@@ -126,7 +127,7 @@ class FolderSource implements Source {
   }
 
   #planPoll(lastTookMs: number): void {
-    const waitMs = this.#options.pollMs ?? Math.max(pollMs, lastTookMs * pollShare);
+    const waitMs = time("pollMs", this.#options.pollMs ?? Math.max(pollMs, lastTookMs * pollShare));
     if (waitMs === 0 || this.#closing.signal.aborted) return;
     this.#pollTimer = setTimeout(() => {
       if (this.#work !== undefined || this.#settling.pending) this.#planPoll(lastTookMs);
@@ -147,7 +148,8 @@ class FolderSource implements Source {
   }
 }
 
+/** What a timer is given. */
 function time(option: string, value: number): number {
-  if (Number.isFinite(value) && value >= 0) return value;
+  if (Number.isFinite(value) && value >= 0) return Math.min(value, longestTimerMs);
   throw XdskitError.of("XDSKIT_FOLDER_OPTION", `${option} is to be milliseconds, not ${value}`);
 }

@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 import { createServer as createTlsServer, TLSSocket, type TlsOptions, Server as TlsServer } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
 import { formatAddress } from "../../address.js";
+import { longestTimerMs } from "../../clock.js";
 import type { Keepalive } from "../../keepalive.js";
 import { followHandshakes, type HandshakeFailed, handshakeMs } from "../../tls/handshakes.js";
 import type { Renewable } from "../../tls/server-tls.js";
@@ -257,15 +258,21 @@ function finish(socket: Socket): void {
 /** Pings a connection that is silent, and closes one that does not answer; returns what stops it. */
 function keepAlive(socket: Socket, connection: Http2Connection, { intervalMs, timeoutMs }: Keepalive): () => void {
   let late: NodeJS.Timeout | undefined;
-  const timer = setInterval(() => {
-    if (connection.pings > 0) return;
-    connection.ping();
-    if (connection.pings === 0) return;
-    clearTimeout(late);
-    late = setTimeout(() => {
-      if (connection.pings > 0) socket.destroy();
-    }, timeoutMs).unref();
-  }, intervalMs).unref();
+  const timer = setInterval(
+    () => {
+      if (connection.pings > 0) return;
+      connection.ping();
+      if (connection.pings === 0) return;
+      clearTimeout(late);
+      late = setTimeout(
+        () => {
+          if (connection.pings > 0) socket.destroy();
+        },
+        Math.min(timeoutMs, longestTimerMs),
+      ).unref();
+    },
+    Math.min(intervalMs, longestTimerMs),
+  ).unref();
   return () => {
     clearInterval(timer);
     clearTimeout(late);
