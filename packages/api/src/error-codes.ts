@@ -254,8 +254,8 @@ export const errorCodes = {
   XDSKIT_TO_FILES: {
     meaning: "What is served cannot be written to the folder of --to-files.",
     cause:
-      "The folder holds files of somebody else, its permissions forbid it, or the group to be written is not named or not there.",
-    mend: "Name an empty folder, or one that xdskit wrote before; name the group by --to-files-group.",
+      "The folder holds files of somebody else or is in one that is served, its permissions forbid it, or the group to be written is not named or not there.",
+    mend: "Name an empty folder outside of what is served, or one that xdskit wrote before; name the group by --to-files-group.",
   },
   XDSKIT_BOOTSTRAP: {
     meaning: "A bootstrap, gRPC's or Envoy's, does not say what a client needs, or says what it cannot do.",

@@ -20,6 +20,7 @@ import {
   serverTls,
   whereServed,
 } from "../settings/server-settings.js";
+import { mustNotBeServed } from "../to-files/not-served.js";
 import { startToFiles } from "../to-files/to-files.js";
 import { version } from "../version.js";
 import { createDanglingCheck } from "./dangling-check.js";
@@ -48,6 +49,10 @@ export function runServe(options: ServeOptions, terminal: Terminal): Promise<num
 async function start(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
   const loaded = await loadSettings(options.directory, options.settings);
   const { settings } = loaded;
+  if (options.toFiles !== undefined) {
+    const written = options.toFiles.directory;
+    await mustNotBeServed({ served: options.directory, folders: layersOf(settings), written });
+  }
   const registry = await registryWith([
     ...(settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
     ...options.descriptors,
