@@ -1,13 +1,14 @@
 import type { Resource, ResourceName } from "@xdskit/api";
+import { PerKey } from "./per-key.js";
 import { perPair } from "./per-pair.js";
 import { type ResourceSet, ResourceSets } from "./resource-set.js";
 
 type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
 
-const knownByWords = new WeakMap<ResourceSet, Map<string, ResourceSet>>();
-
 /** Branches of one set that are remembered by what they change: only clients that leave it in ever new ways make more. */
 const mostBranches = 1_000;
+
+const known = new PerKey<ResourceSet, ResourceSet>(mostBranches);
 
 /**
  * The branch of a set with these changes: the same object whenever they are the same. Sets are compared by identity, and so a stage that is worked out again with the same result
@@ -18,15 +19,7 @@ export function sharedBranch(set: ResourceSet, changes: Changes): ResourceSet {
 }
 
 const branchBy = perPair((changes: Changes, set: ResourceSet): ResourceSet => {
-  const branches = knownByWords.get(set) ?? new Map<string, ResourceSet>();
-  knownByWords.set(set, branches);
   const words = Array.from(changes, ([key, resource]) => JSON.stringify([key, resource?.version ?? null]));
   const key = words.sort().join();
-  let branch = branches.get(key);
-  if (branch === undefined) {
-    if (branches.size >= mostBranches) branches.clear();
-    branch = ResourceSets.branch(set, changes);
-    branches.set(key, branch);
-  }
-  return branch;
+  return known.get(set, key) ?? known.set(set, key, ResourceSets.branch(set, changes));
 });

@@ -1,5 +1,6 @@
 import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
 import { changeBetween } from "../change.js";
+import { PerKey } from "../per-key.js";
 import { perPair } from "../per-pair.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
@@ -36,31 +37,23 @@ export function newIn({ isWhole, instead }: Holding, { carried, set }: Sent): re
   return found;
 }
 
-const knownInstead = new WeakMap<readonly Resource[], Map<string, Holding["instead"]>>();
-
 /** Ways to reject one response that are remembered: only clients that blame ever other resources know more. */
 const mostWays = 100;
+
+const knownInstead = new PerKey<readonly Resource[], Holding["instead"]>(mostWays);
 
 /** By key, what a client uses instead of what it rejected: the same map for all clients that rejected the same. */
 export function usedInstead(rejection: Rejection, sent: Sent, isWhole: boolean): Holding["instead"] {
   const { before, after, carried, blamed = [], usesRest } = rejection;
-  let known = knownInstead.get(carried);
-  if (known === undefined) {
-    known = new Map();
-    knownInstead.set(carried, known);
-  }
   const key = `${before && ResourceSets.id(before)} ${ResourceSets.id(after)} ${usesRest ? blamed.join(" ") : "?"}`;
-  let instead = known.get(key);
-  if (instead === undefined) {
-    const faulty = new Set(blamed);
-    const keys = carried.filter(({ name }) => !usesRest || faulty.has(name)).map(({ key }) => key);
-    // Where it may not use what the response carried, it may not have carried out its removals either.
-    if (!usesRest) keys.push(...removedBy(sent, before, isWhole));
-    instead = new Map(keys.map((key) => [key, before && ResourceSets.get(before, key)]));
-    if (known.size >= mostWays) known.clear();
-    known.set(key, instead);
-  }
-  return instead;
+  const known = knownInstead.get(carried, key);
+  if (known !== undefined) return known;
+  const faulty = new Set(blamed);
+  const keys = carried.filter(({ name }) => !usesRest || faulty.has(name)).map(({ key }) => key);
+  // Where it may not use what the response carried, it may not have carried out its removals either.
+  if (!usesRest) keys.push(...removedBy(sent, before, isWhole));
+  const instead = new Map(keys.map((key) => [key, before && ResourceSets.get(before, key)]));
+  return knownInstead.set(carried, key, instead);
 }
 
 /** The keys of what a client used and a response removed: a full state does so by leaving it out. */

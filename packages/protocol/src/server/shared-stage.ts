@@ -1,5 +1,6 @@
 import type { ResourceName, TypeUrl } from "@xdskit/api";
 import { type InUse, type Stage, stageOf } from "../make-before-break.js";
+import { PerKey } from "../per-key.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { onTheirWay } from "./holding.js";
@@ -12,11 +13,11 @@ import type { Subscriber } from "./subscriber.js";
  * written into a key; this file makes the key of what is known of a client's streams, and `stageOf`'s view of them (`InUse`) where no stage has that key yet.
  */
 
-/** By the snapshot that is wanted, and by key. */
-const known = new WeakMap<Snapshot, Map<string, Stage>>();
-
 /** Stages on the way to one snapshot that are remembered: only clients that answer in ever new orders make more. */
 const mostStages = 2_000;
+
+/** By the snapshot that is wanted, and by key. */
+const known = new PerKey<Snapshot, Stage>(mostStages);
 
 /** Characters of the longest key that is remembered: longer ones are of clients with many streams, and hardly another client has the same. */
 const longestKey = 4_000;
@@ -47,16 +48,10 @@ export function sharedStage(
   const parts = new Set<string>();
   for (const subscriber of all) parts.add(keyOf(subscriber, mine.includes(subscriber), patient));
   for (const part of parts) key += part;
-  let stages = known.get(wanted);
-  if (stages === undefined) {
-    stages = new Map();
-    known.set(wanted, stages);
-  }
-  let stage = stages.get(key);
+  let stage = known.get(wanted, key);
   if (stage === undefined) {
-    if (stages.size >= mostStages) stages.clear();
     stage = stageOf(usesOf(all, mine, patience), wanted, earlier);
-    if (key.length <= longestKey) stages.set(key, stage);
+    if (key.length <= longestKey) known.set(wanted, key, stage);
   }
   return stage;
 }

@@ -1,5 +1,6 @@
 import type { Resource, TypeUrl } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
+import { PerKey } from "../per-key.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Subscription } from "../subscription.js";
 import type { Content } from "./content.js";
@@ -18,7 +19,7 @@ interface Referred {
   last: { readonly subscribed: NameSet; readonly names: NameSet } | undefined;
 }
 
-const known = new WeakMap<Content | ResourceSet, Map<TypeUrl, Referred>>();
+const known = new PerKey<Content | ResourceSet, Referred>();
 
 /**
  * The names `<route configuration>/` of the route configurations in a response whose virtual hosts come by VHDS. A listener warms until a response says something below that
@@ -91,20 +92,12 @@ export class WarmingNames {
 const fewNames = 1000;
 
 function referredTo(from: Content | ResourceSet, resources: Iterable<Resource>, type: TypeUrl): Referred {
-  let byType = known.get(from);
-  if (byType === undefined) {
-    byType = new Map();
-    known.set(from, byType);
+  const referred = known.get(from, type);
+  if (referred !== undefined) return referred;
+  const names = new Set<string>();
+  for (const { references } of resources) {
+    for (const reference of references) if (reference.type === type) names.add(reference.name);
   }
-  let referred = byType.get(type);
-  if (referred === undefined) {
-    const names = new Set<string>();
-    for (const { references } of resources) {
-      for (const reference of references) if (reference.type === type) names.add(reference.name);
-    }
-    const openings = [...names].filter((name) => name.endsWith("/*")).map((name) => name.slice(0, -1));
-    referred = { names: NameSet.of(names), openings: NameSet.of(openings), last: undefined };
-    byType.set(type, referred);
-  }
-  return referred;
+  const openings = [...names].filter((name) => name.endsWith("/*")).map((name) => name.slice(0, -1));
+  return known.set(from, type, { names: NameSet.of(names), openings: NameSet.of(openings), last: undefined });
 }

@@ -6,6 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createConnecting } from "@xdskit/client/connecting";
 import { createServer } from "@xdskit/server";
+import { usualFleet } from "../testing/bench-options.js";
 import { eventually, within } from "../testing/command.js";
 import type { BenchOptions } from "./bench-options.js";
 import { Carrier } from "./carrier.js";
@@ -13,27 +14,7 @@ import { createFleet, type Fleet } from "./fleet.js";
 import { readInterests } from "./interests.js";
 import { Tally } from "./tally.js";
 
-const options: BenchOptions = {
-  servers: [],
-  nodes: 8,
-  variant: "delta",
-  ads: false,
-  types: [],
-  nodeId: "{n}",
-  nodeCluster: "bench",
-  locality: "",
-  metadata: {},
-  groups: 1,
-  perConnection: 4,
-  ramp: undefined,
-  timeoutMs: 30_000,
-  durationMs: 0,
-  churn: 0,
-  stall: 0,
-  stallMs: 0,
-  reject: 0,
-  json: true,
-};
+const options: BenchOptions = { ...usualFleet, nodes: 8, ads: false, nodeId: "{n}", perConnection: 4 };
 
 it("waits once after a connection is gone, however many streams were on it, and says that it is gone", async (context) => {
   const server = createServer();

@@ -23,6 +23,7 @@ import {
 } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 import { createServer, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { parseAddress } from "@xdskit/server/address";
+import { usualFleet } from "../testing/bench-options.js";
 import { eventually, within } from "../testing/command.js";
 import type { BenchOptions } from "./bench-options.js";
 import { createFleet, type Fleet } from "./fleet.js";
@@ -59,28 +60,6 @@ const everything = [
 ];
 const resourcesEach = 8;
 
-const usual: BenchOptions = {
-  servers: [],
-  nodes: 12,
-  variant: "delta",
-  ads: true,
-  types: [],
-  nodeId: "bench-g{g}-{n}",
-  nodeCluster: "bench",
-  locality: "",
-  metadata: {},
-  groups: 1,
-  perConnection: 1,
-  ramp: undefined,
-  timeoutMs: 30_000,
-  durationMs: 0,
-  churn: 0,
-  stall: 0,
-  stallMs: 0,
-  reject: 0,
-  json: true,
-};
-
 interface Played {
   readonly server: XdsServer;
   readonly fleet: Fleet;
@@ -99,7 +78,7 @@ async function play(
     const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
     const address = parseAddress(grpc);
     assert.ok(address);
-    const all = { ...usual, servers: [address], ...options };
+    const all = { ...usualFleet, servers: [address], ...options };
     fleet = createFleet(all, readInterests(all));
     fleet.start();
     const { tally } = fleet;
@@ -216,7 +195,7 @@ it("is of several groups, each with what is for it, and says by template who it 
       const address = parseAddress((await server.listen({ grpc: "127.0.0.1:0" })).grpc);
       assert.ok(address);
       const options: BenchOptions = {
-        ...usual,
+        ...usualFleet,
         servers: [address],
         nodes: 9,
         groups: 3,
@@ -248,7 +227,7 @@ it("chooses who rejects and who stalls from all groups, and not the same", () =>
     [12, 3, 0.25],
     [7, 1, 0.3],
   ] as const) {
-    const options: BenchOptions = { ...usual, servers, nodes, groups, reject: share, stall: share };
+    const options: BenchOptions = { ...usualFleet, servers, nodes, groups, reject: share, stall: share };
     const fleet = createFleet(options, readInterests(options));
     for (const role of ["rejects", "stalls"] as const) {
       const numbers = fleet.nodes.flatMap((node) => (node.role[role] ? [node.role.number] : []));

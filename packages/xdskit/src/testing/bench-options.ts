@@ -1,0 +1,24 @@
+import type { BenchOptions } from "../bench/bench-options.js";
+
+/** What a fleet is where nobody asks for something else: twelve nodes that connect at once, acknowledge everything and stay. The servers are for the test to add. */
+export const usualFleet: BenchOptions = {
+  servers: [],
+  nodes: 12,
+  variant: "delta",
+  ads: true,
+  types: [],
+  nodeId: "bench-g{g}-{n}",
+  nodeCluster: "bench",
+  locality: "",
+  metadata: {},
+  groups: 1,
+  perConnection: 1,
+  ramp: undefined,
+  timeoutMs: 30_000,
+  durationMs: 0,
+  churn: 0,
+  stall: 0,
+  stallMs: 0,
+  reject: 0,
+  json: true,
+};
