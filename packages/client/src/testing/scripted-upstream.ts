@@ -93,6 +93,7 @@ export function scriptedUpstreams(): { readonly create: CreateUpstream; of(serve
             return {
               type,
               version: undefined,
+              isWhole: true,
               resources: held,
               wildcard: asked.includes("*"),
               names: asked.filter((name) => name !== "*"),

@@ -364,6 +364,7 @@ export class ClientType {
       wildcard: wanted.isWildcard,
       names: [...wanted.keys()].filter((key) => key !== wildcard).map((key) => wanted.spelled(key)),
       version: this.#version === "" ? undefined : this.#version,
+      isWhole: this.#isWhole && this.#answers.size === 0,
       resources: held.resources,
       updatedAt: (name) => held.find(canonicalName(name))?.at,
       rejection: (name) => this.#rejections.get(name === undefined ? undefined : canonicalName(name)),

@@ -166,6 +166,11 @@ export interface ClientTypeStatus {
   readonly names: readonly ResourceName[];
   /** The set's, of the last response that was taken. */
   readonly version: Version | undefined;
+  /**
+   * What is held is what the server gave at that version, and all of it that is wanted. Not so where a TTL ended something, where a part of what was rejected was taken, or where
+   * what is newer is not acknowledged: a server that is asked with this version would not send what is missing.
+   */
+  readonly isWhole: boolean;
   readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
   /** `rejected`: what came last of it was not taken; what was held before is in `resources` still. */
   readonly states: (name: ResourceName) => "requested" | "held" | "absent" | "rejected";

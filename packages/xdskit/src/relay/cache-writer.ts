@@ -47,7 +47,8 @@ export function createCacheWriter({ cache, held, client, origin, failed }: Cache
 
   function versionOf(type: ResourceType): string {
     const active = client.status().find((server) => server.active);
-    return active?.types.find((each) => each.type === type)?.version ?? "";
+    const status = active?.types.find((each) => each.type === type);
+    return status?.isWhole ? (status.version ?? "") : "";
   }
 
   function schedule(milliseconds: number): void {

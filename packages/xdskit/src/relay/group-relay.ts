@@ -73,28 +73,36 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
   report(read?.findings ?? []);
   for (const { type, resources } of read?.types ?? []) held.begin(type, resources);
 
+  const acknowledgement = createAcknowledgements({
+    server,
+    layer: layerName,
+    policy: options.nack,
+    waitMs: options.ackWaitMs,
+    rejected({ type }, reason) {
+      standing.rejected(type, reason);
+      options.rejected(type, reason);
+    },
+  });
   const client = createClient({
     ...options.client,
     held: read?.types ?? [],
-    acknowledge: createAcknowledgements({
-      server,
-      layer: layerName,
-      policy: options.nack,
-      waitMs: options.ackWaitMs,
-      rejected({ type }, reason) {
-        standing.rejected(type, reason);
-        options.rejected(type, reason);
-      },
-    }),
+    async acknowledge(update) {
+      try {
+        await acknowledgement(update);
+      } finally {
+        // Only now it is known of what version it is.
+        if (update.upserted.length + update.removed.length > 0) touch(update.type);
+      }
+    },
   });
   const standing = createUpstreamStanding(client, (read?.types.length ?? 0) > 0);
   const { origin: fingerprint, cacheFailed: failed } = options;
   const writer = cache && createCacheWriter({ cache, held, client, origin: fingerprint, failed });
-  const letGo = (type: ResourceType) => {
+  const touch = (type: ResourceType) => {
     held.touch(type);
     writer?.wake();
   };
-  const origin = createOriginWatches(client, () => standing.isConnected, letGo);
+  const origin = createOriginWatches(client, () => standing.isConnected, touch);
   const first = createFirstAnswers();
   let closed = false;
 
@@ -197,9 +205,10 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     },
     async close() {
       closed = true;
+      // While the client still knows of what version it is.
+      await writer?.close();
       origin.close();
       followed.close();
-      await writer?.close();
       await client.close();
     },
   };

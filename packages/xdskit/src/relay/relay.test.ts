@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdir, rename, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -7,8 +7,25 @@ import { resourceTypes } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { GrpcServerSettings } from "@xdskit/client";
 import { createMemoryTransport } from "@xdskit/server";
-import { becomes, cluster, endpoints, perishable, resourcesOf, see, seeOne, withStage } from "../testing/relayed.js";
+import {
+  becomes,
+  cluster,
+  endpoints,
+  perishable,
+  quick,
+  resourcesOf,
+  see,
+  seeOne,
+  withStage,
+} from "../testing/relayed.js";
+import type { GroupRelay } from "./group-relay.js";
 import type { RelayedGroup } from "./relay.js";
+import { upstreamStatus } from "./upstream-status.js";
+
+interface CacheText {
+  readonly versionInfo: string;
+  readonly resources: readonly { readonly resource: { readonly connectTimeout: string } }[];
+}
 
 const clusterType = resourceTypes.find("cluster")!;
 const endpointType = resourceTypes.find("endpoint")!;
@@ -179,6 +196,62 @@ test("clients are served on while the origin is away, and a relay that starts th
     second.server.config.set(resourcesOf(cluster("c"), endpoints("a", 9)));
     await becomes(clusters.names, "c");
     await becomes(again, 9);
+  }));
+
+for (const variant of ["sotw", "delta"] as const) {
+  test(`an origin that has nothing, or nothing but what was kept, is there all the same: ${variant}`, () =>
+    withStage(async ({ origin, relay, directory }) => {
+      const { server, address } = await origin();
+      server.config.set([]);
+      const upstream: GrpcServerSettings = { kind: "grpc", address, variant };
+      const stateOf = (group: GroupRelay | undefined) => group && upstreamStatus(group, undefined, []).state;
+      const empty = await relay(upstream);
+      await becomes(() => stateOf(empty.relay.groups[0]), "connected");
+      server.config.set(resourcesOf(cluster("a")));
+      const cache = join(directory, "cache");
+      const groups = groupNamed("relay");
+      const before = await relay(upstream, { cache, groups });
+      await becomes(() => stateOf(before.relay.groups[0]), "connected");
+      await before.relay.close({ timeoutMs: 100 });
+      const after = await relay(upstream, { cache, groups });
+      await becomes(() => stateOf(after.relay.groups[0]), "connected");
+      await server.close({ timeoutMs: 100 });
+      await becomes(() => stateOf(after.relay.groups[0]) === "connected", false);
+    }));
+}
+
+test("what was taken of a response that was rejected is not kept as what the version before had", () =>
+  withStage(async ({ origin, relay, directory }) => {
+    const { server, address } = await origin();
+    const upstream: GrpcServerSettings = { kind: "grpc", address, variant: "sotw" };
+    const cache = join(directory, "cache");
+    const checks = {
+      cluster: (_: unknown, { name }: { name: string }) => (name === "bad" ? "no such filter" : undefined),
+    };
+    const kept = async () => {
+      const text = await readFile(join(cache, "all", "cluster.json"), "utf8");
+      const { versionInfo, resources } = JSON.parse(text) as CacheText;
+      return [versionInfo, ...resources.map(({ resource }) => resource.connectTimeout)];
+    };
+    server.config.set(resourcesOf(cluster("a", "1s")));
+    const first = await relay(upstream, { cache, client: { ...quick, checks } });
+    const ofClusters = () => first.relay.groups[0]?.client.status()[0]?.types.find(({ type }) => type === clusterType);
+    await becomes(() => ofClusters()?.isWhole, true);
+    await first.relay.close({ timeoutMs: 100 });
+    const [version, ...contents] = await kept();
+    assert.match(version ?? "", /./);
+    assert.deepEqual(contents, ["1s"]);
+
+    const second = await relay(upstream, { cache, client: { ...quick, checks } });
+    let rejected = 0;
+    second.relay.groups[0]?.client.on(({ kind }) => {
+      if (kind === "rejected") rejected += 1;
+    });
+    server.config.set(resourcesOf(cluster("a", "2s"), cluster("bad")));
+    await becomes(() => rejected, 1);
+    await second.relay.close({ timeoutMs: 100 });
+    // An origin that goes back to that version sends nothing to whom it thinks to have it.
+    assert.deepEqual(await kept(), ["", "2s"]);
   }));
 
 test("what every client rejects is rejected at the origin, with their reasons; one that takes it is enough by default", () =>

@@ -11,7 +11,7 @@ export interface UpstreamError {
 /** How it stands between a relay and the origin of one group. */
 export interface UpstreamStanding {
   readonly isConnected: boolean;
-  /** Something came from the origin since the start. */
+  /** The origin answered something since the start, be it that there is nothing new. */
   readonly isAnswered: boolean;
   /** What is served was read from the cache. */
   readonly isCached: boolean;
@@ -26,6 +26,7 @@ export interface UpstreamStanding {
 export function createUpstreamStanding(client: XdsClient, isCached: boolean): UpstreamStanding {
   let lastError: UpstreamError | undefined;
   let lastUpdate: Date | undefined;
+  let isAnswered = false;
   const failed = (message: string) => {
     lastError = { at: new Date(), message: printable(message) };
   };
@@ -40,6 +41,9 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean): Up
       case "rejected":
         failed(`${event.server}: rejected ${event.type.name}: ${event.message}`);
         break;
+      case "responded":
+        isAnswered = true;
+        break;
       case "updated":
         lastUpdate = new Date();
         break;
@@ -50,7 +54,7 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean): Up
       return client.status().some(({ connected }) => connected);
     },
     get isAnswered() {
-      return lastUpdate !== undefined;
+      return isAnswered;
     },
     isCached,
     get lastError() {

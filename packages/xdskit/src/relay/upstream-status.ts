@@ -9,7 +9,8 @@ export interface UpstreamStatus extends AnySourceStatus {
   /** Of its nodes. */
   readonly group: string;
   /**
-   * `pending`: nothing is known yet. `cached`: what is served was read from the cache, and the origin has said nothing yet. `connected`: the origin is there.
+   * `pending`: nothing is known yet. `cached`: what is served was read from the cache, and the origin has said nothing yet. `connected`: the origin is there; one that
+   * says nothing to what is claimed from the cache agrees with it.
    * `away`: it is not, and what it said last is served.
    */
   readonly state: "pending" | "cached" | "connected" | "away";
@@ -37,7 +38,7 @@ export function upstreamStatus(
     name: `upstream of ${group}`,
     group,
     findings,
-    state: isConnected && isAnswered ? "connected" : known,
+    state: isConnected && (isAnswered || isCached) ? "connected" : known,
     servers: client.status().map(({ server, connected, active }) => ({ server, connected, active })),
     resources: Object.fromEntries(countsOfSnapshot(snapshot)),
     lastError: lastError === undefined ? null : { at: lastError.at.toISOString(), message: lastError.message },

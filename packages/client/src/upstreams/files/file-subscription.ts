@@ -129,6 +129,7 @@ export class FileSubscription {
       wildcard: this.#wildcard,
       names: [...this.#asked.values()],
       version: this.#content?.version,
+      isWhole: this.#expired.size === 0,
       resources: new Map(this.#held),
       states: (name) => {
         const key = canonicalName(name);
