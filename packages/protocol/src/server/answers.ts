@@ -3,7 +3,7 @@ import type { ErrorDetail } from "../messages/requests.js";
 import { blameOf } from "./blame.js";
 import { none, type Rejection, type Sent } from "./client-use.js";
 import type { StreamEffect } from "./contract.js";
-import { acknowledge, reject, settleSilently, usedBySaying } from "./holding.js";
+import { acknowledge, presumeAgain, reject, settleSilently, takeBack } from "./holding.js";
 import { noteAnswer } from "./lifetimes.js";
 import { newIn } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
@@ -13,6 +13,19 @@ import type { Subscriber } from "./subscriber.js";
  * (SotW); `each`: this one only (delta).
  */
 export function answered(
+  subscriber: Subscriber,
+  sent: Sent,
+  error: ErrorDetail | undefined,
+  now: number,
+  superseded: "superseded" | "each",
+): StreamEffect {
+  const presumed = takeBack(subscriber);
+  const effect = taken(subscriber, sent, error, now, superseded);
+  if (presumed !== undefined) presumeAgain(subscriber, presumed);
+  return effect;
+}
+
+function taken(
   subscriber: Subscriber,
   sent: Sent,
   error: ErrorDetail | undefined,
@@ -32,7 +45,8 @@ export function answered(
     return { kind: "acknowledged", type, nonce, version };
   }
   const { code } = error;
-  const carried = newIn(subscriber, sent);
+  const about = superseded === "superseded" ? responseAgainst(subscriber, sent, outstanding) : sent;
+  const carried = newIn(subscriber, about);
   const blame = blameOf(error.message, carried);
   // A heartbeat of a full state would send what was rejected again (rule 17): so none of its TTLs is kept alive.
   const isOneByOne = superseded === "each" || !type.fullState;
@@ -47,12 +61,20 @@ export function answered(
     at: now,
     blamed: blame?.names,
     usesRest: blame?.usesRest ?? false,
-    before: usedBySaying(subscriber),
-    after: sent.set,
+    before: subscriber.acked,
+    after: about.set,
     carried,
   };
-  if (!sent.isHeartbeat) reject(subscriber, sent, rejection);
+  if (!about.isHeartbeat) reject(subscriber, about, rejection);
   // A rejected heartbeat says nothing about contents, which the client has.
   else settleSilently(subscriber);
   return { kind: "rejected", type, nonce, version, code, message, rejection };
+}
+
+/** SotW: a heartbeat has the bodies once more, and a client that answers only the last response says by rejecting that what it has against those before. */
+function responseAgainst({ ackedLast }: Subscriber, sent: Sent, outstanding: readonly Sent[]): Sent {
+  if (!sent.isHeartbeat) return sent;
+  const isOpen = ({ count, isHeartbeat }: Sent) =>
+    !isHeartbeat && count < sent.count && count > (ackedLast?.order ?? 0);
+  return outstanding.findLast(isOpen) ?? sent;
 }

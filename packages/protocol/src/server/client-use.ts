@@ -51,17 +51,20 @@ export interface Rejection {
   readonly carried: readonly Resource[];
 }
 
+/** What a client itself said of what it uses. */
+export type Said = Pick<Holding, "acked" | "rejection" | "instead" | "perhaps" | "faulty">;
+
 /**
  * A client did not answer in time, and what waited for that goes on as if it had acknowledged all responses up to one. They stay unanswered: what the client says of them later counts, and
- * nobody is told that it has what it never acknowledged.
+ * nobody is told that it has what it never acknowledged, or that it no longer rejects what it rejected.
  */
 export interface Presumption {
   /** The `count` of the last response that is taken as acknowledged. */
   readonly upTo: number;
   /** The set that this one brings the client to. */
   readonly set: ResourceSet;
-  /** `acked` as the client itself said it. */
-  readonly before: ResourceSet | undefined;
+  /** What the `Holding` would be without it. */
+  readonly said: Said;
 }
 
 /** What is known of what a client makes of the responses of one type. */
@@ -73,7 +76,7 @@ export interface Holding {
    * acknowledged anything.
    */
   acked: ResourceSet | undefined;
-  /** What is only taken to be so in `acked`, since the client did not answer in time; undefined where the client said all of it. */
+  /** What is only taken to be so in what follows from answers, since the client did not answer in time; undefined where the client said all of it. */
   presumed: Presumption | undefined;
   /** The response that was acknowledged last, and when; milliseconds of the machine's time. */
   ackedLast: { readonly version: Version; readonly order: number; readonly at: number } | undefined;

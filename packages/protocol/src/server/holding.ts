@@ -2,7 +2,16 @@ import type { Resource, ResourceName } from "@xdskit/api";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { sharedBranch } from "../shared-branch.js";
 import { covers } from "../subscription.js";
-import { type Holding, noKeys, noneTaken, nothing, type Rejection, type Sent } from "./client-use.js";
+import {
+  type Holding,
+  noKeys,
+  noneTaken,
+  nothing,
+  type Presumption,
+  type Rejection,
+  type Said,
+  type Sent,
+} from "./client-use.js";
 import { faultyIn, keysIn, perhapsTaken, toSayAgain, usedInstead } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
 
@@ -30,9 +39,9 @@ function after(outstanding: readonly Sent[], last: number): readonly Sent[] {
   return outstanding.every(({ count }) => count > last) ? outstanding : outstanding.filter(({ count }) => count > last);
 }
 
-/** The set that the client itself said that it uses. */
-export function usedBySaying({ acked, presumed }: Holding): ResourceSet | undefined {
-  return presumed === undefined ? acked : presumed.before;
+/** What the client itself said. */
+export function saidBy(holding: Holding): Said {
+  return holding.presumed?.said ?? holding;
 }
 
 /** Notes that the client acknowledged a response. `before`: older ones that this answers, too (SotW). */
@@ -44,15 +53,11 @@ export function acknowledge(subscriber: Subscriber, sent: Sent, before: readonly
   const keys = isRejecting ? new Set([sent, ...before].flatMap((one) => [...keysIn(one)])) : noKeys;
   const { instead } = subscriber;
   const accepted = subscriber.isWhole ? "everything" : keys;
-  const { presumed } = subscriber;
-  // An answer that is late: what waited for it has gone on, and does not go back.
-  const isOvertaken = presumed !== undefined && sent.count < presumed.upTo;
-  const { set } = isOvertaken ? presumed : sent;
-  use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : set, accepted);
-  subscriber.presumed = isOvertaken ? { ...presumed, before: layered(sent.set, subscriber.instead) } : undefined;
+  use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : sent.set, accepted);
   // What has left `instead`, since it changed or is asked for no longer, may have been the fault: then the rest of what was rejected may be accepted now.
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
-  const again = sent.isHeartbeat ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
+  const isNothingNew = sent.isHeartbeat && gone.length === 0;
+  const again = isNothingNew ? [] : toSayAgain(subscriber, new Set([...keys, ...gone]), onTheirWay(subscriber));
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
@@ -70,8 +75,6 @@ export function reject(subscriber: Subscriber, sent: Sent, rejection: Rejection)
   subscriber.faulty = faultyIn(rejection, subscriber);
   subscriber.rejection = rejection;
   subscriber.perhaps = perhaps;
-  // What it takes of those that it has still not answered is open again.
-  subscriber.presumed = undefined;
   subscriber.instead = subscriber.instead.size === 0 || subscriber.isWhole ? used : instead;
   // The same set for all clients that rejected the same.
   subscriber.acked = before === undefined && !usesRest ? undefined : sharedBranch(sent.set, subscriber.instead);
@@ -88,11 +91,11 @@ function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): 
 
 /** The client was brought to another set without a response, since nothing in it concerned it: it uses that set then, once nothing else is on its way. */
 export function settleSilently(subscriber: Subscriber): void {
-  if (subscriber.acked === subscriber.held || onTheirWay(subscriber).length > 0) return;
+  const { acked, held, instead, rejection } = subscriber;
+  if (acked === held || onTheirWay(subscriber).length > 0) return;
+  if (acked !== undefined || rejection === undefined) use(subscriber, held, noKeys);
   // It rejected the first response that it ever got, and has nothing.
-  if (subscriber.acked === undefined && subscriber.rejection !== undefined) return;
-  const { instead } = subscriber;
-  use(subscriber, subscriber.held, noKeys);
+  else if (isSomeRejectedGone(subscriber, rejection)) forgive(subscriber, held, noKeys);
   if (subscriber.instead.size === instead.size) return;
   // What may have been the fault is gone: the rest of the rejected response is sent again.
   const gone = [...instead.keys()].filter((key) => !subscriber.instead.has(key));
@@ -100,20 +103,42 @@ export function settleSilently(subscriber: Subscriber): void {
   if (again.length > 0) subscriber.owed = subscriber.owed.with(again);
 }
 
-/** A client that does not answer in time is taken to have acknowledged `upTo` and all before it, until it says what it has. */
-export function presume(subscriber: Subscriber, { count, set }: Sent): void {
-  subscriber.presumed = { upTo: count, set, before: usedBySaying(subscriber) };
+/** Something that the client rejected and goes on asking for has gone: SotW says nothing of that where a response is not the full state. */
+function isSomeRejectedGone(
+  { held, instead, subscription: { names, wildcard } }: Subscriber,
+  { after }: Rejection,
+): boolean {
+  if (after === held) return false;
+  const isGone = (key: ResourceName) =>
+    ResourceSets.get(after, key) !== undefined && ResourceSets.get(held, key) === undefined;
+  return [...instead.keys()].some((key) => (wildcard || names.has(key)) && isGone(key));
+}
+
+/** A client that does not answer in time is taken to have acknowledged the response `upTo` and all before it, until it says what it has. */
+export function presume(subscriber: Subscriber, { upTo, set }: Omit<Presumption, "said">): void {
+  const { acked, rejection, instead, perhaps, faulty } = saidBy(subscriber);
+  subscriber.presumed = { upTo, set, said: { acked, rejection, instead, perhaps, faulty } };
   use(subscriber, onTheirWay(subscriber).length === 0 ? subscriber.held : set, noKeys);
+}
+
+/** The client says something: an answer is taken from what it said before. Returns what was presumed, for `presumeAgain`. */
+export function takeBack(subscriber: Subscriber): Presumption | undefined {
+  const { presumed } = subscriber;
+  if (presumed === undefined) return undefined;
+  Object.assign(subscriber, presumed.said);
+  subscriber.presumed = undefined;
+  return presumed;
+}
+
+/** Of what was presumed the client has still not answered all: what waited for that has gone on, and does not go back. */
+export function presumeAgain(subscriber: Subscriber, presumed: Presumption): void {
+  if (unanswered(subscriber).some(({ count }) => count <= presumed.upTo)) presume(subscriber, presumed);
 }
 
 /** The client uses `set`, but for what it rejected of it and did not accept (keys in `accepted`) since. */
 function use(subscriber: Subscriber, set: ResourceSet, accepted: ReadonlySet<ResourceName> | "everything"): void {
   if (subscriber.instead.size > 0 || subscriber.rejection !== undefined) forgive(subscriber, set, accepted);
-  subscriber.acked = layered(set, subscriber.instead);
-}
-
-function layered(set: ResourceSet, instead: Holding["instead"]): ResourceSet {
-  return instead.size === 0 ? set : sharedBranch(set, instead);
+  subscriber.acked = subscriber.instead.size === 0 ? set : sharedBranch(set, subscriber.instead);
 }
 
 /** Takes out of `instead` what the client accepted since, asks for no longer, or is to have with another content than the rejected one. */

@@ -363,7 +363,7 @@ export class Ordering {
       const late = onTheirWay(subscriber).findLast(({ at }) => at + this.times.acknowledgement <= now);
       if (late === undefined) continue;
       const before = usedBy(subscriber);
-      presume(subscriber, late);
+      presume(subscriber, { upTo: late.count, set: late.set });
       this.acknowledged(subscriber, before, now);
       const waits = stage.waits.filter((wait) => wait.for?.type === type);
       ended.push({ type, version: late.version, waits });

@@ -4,7 +4,7 @@ import type { Snapshot } from "../snapshot.js";
 import type { Subscription } from "../subscription.js";
 import type { Wait } from "../wait.js";
 import type { Rejection } from "./client-use.js";
-import { mostOutstanding, unanswered, usedBySaying } from "./holding.js";
+import { mostOutstanding, saidBy, unanswered } from "./holding.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
@@ -30,8 +30,8 @@ export interface TypeStatus {
 }
 
 export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined, waits: readonly Wait[]): TypeStatus {
-  const { type, api, subscription, lastSent, held, ackedLast, rejection } = subscriber;
-  const acked = usedBySaying(subscriber);
+  const { type, api, subscription, lastSent, held, ackedLast } = subscriber;
+  const { acked, rejection } = saidBy(subscriber);
   const outstanding = unanswered(subscriber);
   return {
     type,
@@ -48,8 +48,8 @@ export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined
 }
 
 /** The version of what a client uses. Where it uses a set that no response had, since it rejected a part of one, it is the version that it acknowledged last. */
-function versionOf({ instead, ackedLast }: Subscriber, acked: ResourceSet): Version {
-  return instead.size === 0 ? acked.version : (ackedLast?.version ?? "");
+function versionOf(subscriber: Subscriber, acked: ResourceSet): Version {
+  return saidBy(subscriber).instead.size === 0 ? acked.version : (subscriber.ackedLast?.version ?? "");
 }
 
 /** The client uses exactly what it is to have, of all that it asks for. */

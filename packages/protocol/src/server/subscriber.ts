@@ -128,17 +128,18 @@ export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefi
   // A client that no change concerns keeps its last response for ever.
   if (lastSent !== undefined && lastSent.set !== newest) ResourceSets.shorten(lastSent.set);
   if (outstanding.length > 0) for (const { set } of outstanding) if (set !== newest) ResourceSets.shorten(set);
+  if (rejection !== undefined) shortenBoth(rejection.after, rejection.before, newest);
   if (presumed !== undefined) {
-    for (const set of [presumed.set, presumed.before]) {
-      if (set !== undefined && set !== newest) ResourceSets.shorten(set);
-    }
-  }
-  if (rejection !== undefined) {
-    for (const set of [rejection.after, rejection.before]) {
-      if (set !== undefined && set !== newest) ResourceSets.shorten(set);
-    }
+    const { set, said } = presumed;
+    shortenBoth(set, said.acked, newest);
+    if (said.rejection !== undefined) shortenBoth(said.rejection.after, said.rejection.before, newest);
   }
   if (draining.length > 0) for (const { set } of draining) if (set !== newest) ResourceSets.shorten(set);
+}
+
+function shortenBoth(one: ResourceSet, other: ResourceSet | undefined, newest: ResourceSet | undefined): void {
+  if (one !== newest) ResourceSets.shorten(one);
+  if (other !== undefined && other !== newest) ResourceSets.shorten(other);
 }
 
 /** Nothing is to be sent as long as the snapshot has this very set. */

@@ -132,6 +132,39 @@ describe("the ledger", () => {
     });
   });
 
+  it("goes on saying what a client rejected until it says something else, though what waited for that went on", () => {
+    const clock = manualClock();
+    return withMemoryServer({ clock }, async ({ server, client }) => {
+      server.config.set([cluster("a"), routeConfiguration("r", "a")]);
+      const stream = delta(client.open(ads("delta")));
+      const routeUrl = urlOf("route");
+      const acknowledge = ({ typeUrl, nonce }: { typeUrl: string; nonce: string }, error = {}) =>
+        stream.send({ typeUrl, responseNonce: nonce, ...error });
+      stream.send({ node: { id: "n1" }, typeUrl });
+      acknowledge(await stream.next());
+      stream.send({ typeUrl: routeUrl, resourceNamesSubscribe: ["r"] });
+      acknowledge(await stream.next());
+      await settles(server, "synced");
+      const report = () => server.node("n1")?.streams[0]?.types.find(({ type }) => type === "cluster");
+      const version = report()?.acknowledged?.version;
+
+      server.config.update({ upsert: [cluster("a", "bad")] });
+      acknowledge(await stream.next(), { errorDetail: { code: 3, message: "no, thanks" } });
+      await settles(server, "rejected");
+      server.config.update({ upsert: [cluster("a", "good"), cluster("b"), routeConfiguration("r", "b")] });
+      const clusters = await stream.next();
+      clock.advance(15_001);
+      acknowledge(await stream.next());
+      await waitFor("the routes", () => server.node("n1")?.streams[0]?.types.at(-1)?.state === "synced");
+      assert.deepEqual(
+        [stateOf(server), report()?.rejected?.message, report()?.acknowledged?.version, report()?.behind],
+        ["rejected", "no, thanks", version, 2],
+      );
+      acknowledge(clusters);
+      await settles(server, "synced");
+    });
+  });
+
   it("calls a client stale that says nothing for 15 s, though it is sent more", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
