@@ -26,6 +26,7 @@ export function createConfigIterator(
             const [first, ...others] = problems.flatMap(({ error }) => error.findings);
             ambient = first === undefined ? undefined : new XdskitError([first, ...others]);
             if (ambient !== undefined) told.onAmbient?.(ambient);
+            else told.onRecovered?.();
           },
         },
         () => iterator.end(),

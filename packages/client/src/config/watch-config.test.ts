@@ -18,8 +18,9 @@ import {
   tcpChain,
 } from "../testing/config-messages.js";
 import { createScriptedClient, noSuch, type ScriptedClient } from "../testing/scripted-client.js";
+import { createConfigIterator } from "./config-iterator.js";
 import { createWatchConfig } from "./watch-config.js";
-import type { ConfigOptions, XdsConfig } from "./xds-config.js";
+import type { ConfigOptions, ConfigWatcher, XdsConfig } from "./xds-config.js";
 
 describe("watching a configuration", () => {
   it("tells nothing before each leaf is known, then all at once", async () => {
@@ -279,6 +280,24 @@ describe("watching a configuration", () => {
     }
     assert.deepEqual(seen, ["inline; a: static 2", noSuch("listener", "app").message]);
     assert.deepEqual(client.watched, []);
+  });
+
+  it("is an iterator that says nothing of what was wrong and is over", async () => {
+    let watcher: ConfigWatcher | undefined;
+    const iterator = createConfigIterator((given) => {
+      watcher = given;
+      return { cancel() {}, subscribe: () => ({ cancel() {} }) };
+    });
+    watcher?.onAmbient?.([{ type: "cluster", name: "a", error: noSuch("cluster", "a") }]);
+    watcher?.onAmbient?.([]);
+    let item: string | undefined;
+    const next = iterator.next().then(({ value }) => {
+      item = value?.kind;
+    });
+    await turns();
+    assert.equal(item, undefined);
+    iterator.cancel();
+    await next;
   });
 
   it("takes no collection for a listener, and asks for no cluster that is one", async () => {

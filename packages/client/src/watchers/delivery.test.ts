@@ -11,6 +11,40 @@ import type { Collection, WatchIterator } from "../xds-client.js";
 const cluster = resourceTypes.find("cluster")!;
 
 describe("watchers", () => {
+  it("that are slow hear nothing of a server that was away and is back by then", () =>
+    withClient(async ({ client, one }) => {
+      const log: string[] = [];
+      let release = () => {};
+      client.watch(ClusterSchema, "a", {
+        onChanged({ message }) {
+          log.push(message.altStatName);
+          return new Promise<void>((resolve) => {
+            release = resolve;
+          });
+        },
+        onAmbient: ({ code }) => void log.push(code),
+      });
+      const watch = client.watch(ClusterSchema, "a");
+      const first = watch.next();
+      one.answer(cluster, { upserted: [receivedCluster("a", "1")] });
+      await first;
+      one.fail();
+      one.answer(cluster, {});
+      release();
+      await settle();
+      const next = watch.next();
+      one.answer(cluster, { upserted: [receivedCluster("a", "2")] });
+      await settle();
+      const { value } = await next;
+      assert.deepEqual([log, value?.kind], [["1", "2"], "changed"]);
+      // Of one that is away it is told.
+      release();
+      await settle();
+      one.fail();
+      const away = await watch.next();
+      assert.deepEqual([log, away.value?.kind], [["1", "2", "XDSKIT_UPSTREAM_AWAY"], "ambient"]);
+    }));
+
   it("that are slow hold up reading, and are called one after the other", () =>
     withClient(async ({ client, one }) => {
       const seen: string[] = [];

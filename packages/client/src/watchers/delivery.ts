@@ -91,6 +91,7 @@ export function createDelivery<Value>(
     },
     recovered() {
       if (cancelled) return;
+      pending.recovered();
       try {
         watcher.onRecovered?.();
       } catch (error) {

@@ -9,6 +9,8 @@ export interface Pending<Value> {
   changed(value: Value): void;
   error(error: XdskitError): void;
   ambient(error: XdskitError): void;
+  /** What was wrong beside it is over. */
+  recovered(): void;
   /** What is to be told next; undefined: nothing. */
   take(): WatchItem<Value> | undefined;
   clear(): void;
@@ -30,6 +32,9 @@ export function createPending<Value>(merge: Merge<Value>): Pending<Value> {
     },
     ambient(error) {
       beside = { kind: "ambient", error };
+    },
+    recovered() {
+      beside = undefined;
     },
     take() {
       const next = main ?? beside;

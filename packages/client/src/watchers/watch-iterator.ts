@@ -36,6 +36,7 @@ export function createWatchIterator<Value>(
       pending.ambient(error);
       serve();
     },
+    onRecovered: () => pending.recovered(),
   });
   const cancel = () => {
     watch.cancel();
