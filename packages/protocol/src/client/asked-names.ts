@@ -15,6 +15,8 @@ export class AskedNames {
   #plus = new Set<ResourceName>();
   #minus = new Set<ResourceName>();
   #again = new Set<ResourceName>();
+  /** Of those to be told, which are to be taken back with the request behind that. */
+  #once = new Set<ResourceName>();
 
   /** What the last request said. */
   get told(): ReadonlySet<ResourceName> {
@@ -49,14 +51,17 @@ export class AskedNames {
     this.#plus = new Set(wanted);
     this.#minus = new Set();
     this.#again = new Set();
+    this.#once = new Set();
   }
 
   add(key: ResourceName): void {
+    this.#once.delete(key);
     if (!this.#told.has(key)) this.#plus.add(key);
     else if (this.#minus.delete(key)) this.#again.add(key);
   }
 
   delete(key: ResourceName): void {
+    this.#once.delete(key);
     this.#again.delete(key);
     if (this.#told.has(key)) this.#minus.add(key);
     else this.#plus.delete(key);
@@ -69,6 +74,13 @@ export class AskedNames {
     this.#again.add(key);
   }
 
+  /** Asks by its name for what comes because all is asked for, so that it is sent (rule 97), and takes the name back with the request behind that. */
+  once(key: ResourceName): void {
+    if (this.#told.has(key) || this.#plus.has(key)) return;
+    this.#plus.add(key);
+    this.#once.add(key);
+  }
+
   /** What the next request says; then the server counts as told. `only`: nothing is added but this. */
   take(only?: ResourceName): AskedChange {
     const minus = this.#again.size === 0 ? this.#minus : new Set([...this.#minus, ...this.#again]);
@@ -78,8 +90,9 @@ export class AskedNames {
     for (const key of plus) this.#told.add(key);
     const left = only === undefined ? [] : [...all].filter((key) => key !== only);
     this.#plus = new Set([...left, ...this.#again]);
-    this.#minus = new Set();
+    this.#minus = this.#once;
     this.#again = new Set();
+    this.#once = new Set();
     return { plus, minus };
   }
 }

@@ -1,11 +1,4 @@
-import {
-  canonicalName,
-  isGlobName,
-  type ResourceName,
-  type ResourceType,
-  redactErrorText,
-  type Version,
-} from "@xdskit/api";
+import { canonicalName, type ResourceName, type ResourceType, redactErrorText, type Version } from "@xdskit/api";
 import type { SentResponse } from "../messages/read-response.js";
 import { statusCode } from "../server/contract.js";
 import { Answers } from "./answers.js";
@@ -18,7 +11,9 @@ import type {
   OutgoingRequest,
   TimeEvent,
 } from "./contract.js";
+import { DroppedNames } from "./dropped-names.js";
 import { HeldResources } from "./held-resources.js";
+import { LapsedNames } from "./lapsed-names.js";
 import type { Limits } from "./limits.js";
 import type { ReceivedResource } from "./received.js";
 import { badResource, reasonsOf, rejectionText } from "./rejection.js";
@@ -55,11 +50,8 @@ export class ClientType {
   #nonce = "";
   /** What the server of this stream knows to be asked for, whatever crosses its responses: the names of the first request, and what it sent. What is held is not in it. */
   #known = new Set<ResourceName>();
-  /** SotW: names that were dropped and are wanted again, and how often they may be asked for anew. */
-  readonly #unsure = new Map<ResourceName, number>();
-  readonly #dropped = new Set<ResourceName>();
-  /** Names of which the time ended on this stream. */
-  readonly #lapsed = new Set<ResourceName>();
+  readonly #dropped = new DroppedNames();
+  readonly #lapsed = new LapsedNames();
 
   /** All was wanted and is no more, and the server cannot be told so (rule 50). */
   #isAllGivenUp = false;
@@ -99,7 +91,7 @@ export class ClientType {
       if (!this.#context.isOpen()) continue;
       this.#asking.names.add(key);
       this.wanted.wait(key, now + this.#context.absentAfterMs);
-      if (this.#dropped.delete(key)) this.#unsure.set(key, isCollectionName(key) ? repeatsOfAll : mostRepeats);
+      this.#dropped.want(key);
       isUnheard ||= this.#isAllGivenUp && !isHeld;
     }
     if (!isUnheard) return [];
@@ -117,9 +109,8 @@ export class ClientType {
       this.#rejections.delete(key);
       if (this.#context.isOpen()) {
         this.#asking.names.delete(key);
-        if (this.#context.options.variant === "sotw" && this.#asking.isAsked) this.#dropped.add(key);
-        if (this.#dropped.size > mostDropped) this.#dropped.delete(first(this.#dropped));
-        this.#unsure.delete(key);
+        if (this.#context.options.variant === "sotw" && this.#asking.isAsked) this.#dropped.drop(key);
+        this.#dropped.settle(key);
       }
       this.#forget(key);
     }
@@ -183,7 +174,6 @@ export class ClientType {
     this.#answers.clear();
     this.#nonce = "";
     this.#known = new Set();
-    this.#unsure.clear();
     this.#dropped.clear();
     this.#lapsed.clear();
     this.#isAllGivenUp = false;
@@ -197,7 +187,7 @@ export class ClientType {
       draft.remove(key, resource.name, "ttl");
       // Who says to have this version would not get it back.
       this.#isWhole = false;
-      if (this.#context.isOpen() && this.wanted.has(key)) this.#lapsed.add(key);
+      if (this.#context.isOpen()) this.#lapsed.add(key);
       for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
     }
     for (const key of this.wanted.takeDue(now)) {
@@ -273,7 +263,7 @@ export class ClientType {
     if (bad.length === 0 && !isPart) this.#isWhole = true;
     else if (!draft.isEmpty) this.#isWhole = false;
     this.#repeatUnsure();
-    this.#repeatLapsed(named);
+    this.#askForLapsed(named);
     return { bad, good: named.resources.length - refused.length };
   }
 
@@ -291,7 +281,7 @@ export class ClientType {
 
   /** The server knows that it is asked for, unless it came because of what was asked before. */
   #cameBadly(key: ResourceName): void {
-    if (!this.#unsure.delete(key) && this.wanted.has(key)) this.#known.add(key);
+    if (!this.#dropped.settle(key) && this.wanted.has(key)) this.#known.add(key);
   }
 
   /**
@@ -299,21 +289,22 @@ export class ClientType {
    * once more with the answer, a few times at most.
    */
   #repeatUnsure(): void {
-    for (const [key, left] of this.#unsure) {
-      const isThere = this.#held.find(key) !== undefined || (key === wildcard && this.type.fullState);
-      if (isThere || left === 0) this.#unsure.delete(key);
-      else {
-        this.#unsure.set(key, left - 1);
-        this.#asking.names.repeat(key);
-      }
-    }
+    const isThere = (key: ResourceName) =>
+      this.#held.find(key) !== undefined || (key === wildcard && this.type.fullState);
+    for (const key of this.#dropped.takeRepeats(isThere)) this.#asking.names.repeat(key);
   }
 
-  /** The server keeps alive what is not there any more, since it says so too late: it thinks the client to have it, and would not send it otherwise. */
-  #repeatLapsed({ resources }: NamedResponse): void {
-    for (const named of this.#lapsed.size === 0 ? [] : resources) {
-      if (this.#lapsed.delete(named.key) && isHeartbeat(named) && !this.#asking.isDeaf)
-        this.#asking.names.repeat(named.key);
+  /** What the server keeps alive although its time was over here. */
+  #askForLapsed({ resources }: NamedResponse): void {
+    const { variant, api } = this.#context.options;
+    const { names, isDeaf } = this.#asking;
+    for (const named of resources) {
+      const { key } = named;
+      if (!isHeartbeat(named)) this.#lapsed.delete(key);
+      else if (this.wanted.covers(key, []) && !isDeaf && this.#lapsed.revives(key)) {
+        if (this.wanted.has(key)) names.repeat(key);
+        else if (variant === "delta" && api === "v3") names.once(key);
+      }
     }
   }
 
@@ -379,21 +370,6 @@ export class ClientType {
 
 /** More answers than this wait for a server that does not read. */
 const mostAnswers = 1_000;
-/** How often a name is asked for anew because the server may not have seen that it was dropped. */
-const mostRepeats = 3;
-/** Whether a collection came nobody can see. */
-const repeatsOfAll = 1;
-/** Names that were dropped on a stream; of those before it is taken that the server has seen it. */
-const mostDropped = 10_000;
-
-function first<Item>(items: Iterable<Item>): Item {
-  for (const item of items) return item;
-  throw new Error("there is none");
-}
-
-function isCollectionName(key: ResourceName): boolean {
-  return key === wildcard || isGlobName(key);
-}
 
 /** All of a response is bad. */
 function updated(draft: UpdateDraft): readonly ClientStreamEffect[] {
