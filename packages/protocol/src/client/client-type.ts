@@ -257,7 +257,7 @@ export class ClientType {
     noteRejections(taking, bad);
     for (const { name } of bad) if (name !== undefined) this.#cameBadly(canonicalName(name));
     takeRemovals(taking);
-    takeErrors(taking);
+    takeErrors(taking, bad);
     this.wanted.is(wildcard, "held");
     if (bad.length === 0) this.#rejections.mended();
     if (bad.length === 0 && !isPart) this.#isWhole = true;

@@ -186,12 +186,16 @@ export function takeRemovals(taking: TakenResponse): void {
   }
 }
 
-/** What a server says about single resources that it does not send (xRFC TP3). */
-export function takeErrors(taking: TakenResponse): void {
-  const { sent, wanted, draft } = taking;
+/** What a server says about single resources that it does not send (xRFC TP3). `bad`: what of those that it sent is not taken. */
+export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void {
+  const { sent, named, wanted, draft } = taking;
+  if (sent.errors.length === 0) return;
+  const given = new Set(named.resources.flatMap(({ key, sent: { body } }) => (body === undefined ? [] : [key])));
+  for (const { name } of bad) if (name !== undefined) given.delete(canonicalName(name));
   for (const error of sent.errors) {
     const key = canonicalName(error.name);
-    if (!wanted.covers(key, [])) continue;
+    // What it says not to have and gives all the same is there.
+    if (!wanted.covers(key, []) || given.has(key)) continue;
     // A collection that may not be seen is no empty one.
     const isDenied = error.code === statusCode.permissionDenied && key !== wildcard && !isGlobName(key);
     if (error.code === statusCode.notFound || isDenied) {
