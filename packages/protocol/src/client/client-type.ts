@@ -47,6 +47,8 @@ export class ClientType {
   #version: Version = "";
   /** What is held is what the server gave at that version: a reconnecting client may say that it has it (rule 37). */
   #isWhole = true;
+  /** The stream on which something was lost of that, or kept as it was before. */
+  #lostOn: number | undefined;
   #nonce = "";
   /** What the server of this stream knows to be asked for, whatever crosses its responses: the names of the first request, and what it sent. What is held is not in it. */
   #known = new Set<ResourceName>();
@@ -132,6 +134,7 @@ export class ClientType {
     this.#held.clear();
     this.#version = version;
     this.#isWhole = true;
+    this.#lostOn = undefined;
     for (const resource of resources) {
       const key = canonicalName(resource.name);
       this.#held.set(key, resource, resource.version, 0, now);
@@ -156,7 +159,7 @@ export class ClientType {
 
   closed(): void {
     // Whether these are used nobody will say: the server is to send them again.
-    if (this.#answers.size > 0 && !this.#settle()) this.#isWhole = false;
+    if (this.#answers.size > 0 && !this.#settle()) this.#lose();
     this.#asking.opened([]);
     this.#reset();
     this.wanted.stopWaiting();
@@ -186,7 +189,7 @@ export class ClientType {
     for (const { key, resource } of this.#held.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
       // Who says to have this version would not get it back.
-      this.#isWhole = false;
+      this.#lose();
       if (this.#context.isOpen()) this.#lapsed.add(key);
       for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
     }
@@ -260,8 +263,10 @@ export class ClientType {
     takeErrors(taking, bad);
     this.wanted.is(wildcard, "held");
     if (bad.length === 0) this.#rejections.mended();
-    if (bad.length === 0 && !isPart) this.#isWhole = true;
-    else if (!draft.isEmpty) this.#isWhole = false;
+    // What is no full state says nothing of what was lost: that comes on another stream, which is asked without a version.
+    const isAll = type.fullState || this.#lostOn !== stream();
+    if (bad.length === 0 && !isPart && isAll) this.#isWhole = true;
+    else if (!draft.isEmpty) this.#lose();
     this.#repeatUnsure();
     this.#askForLapsed(named);
     return { bad, good: named.resources.length - refused.length };
@@ -313,7 +318,12 @@ export class ClientType {
     const told = error === undefined ? undefined : redactErrorText(error).slice(0, errorCharacters);
     const isDecided = this.#answers.decide(response, told);
     // It stays, at a version that the server takes for rejected.
-    if (isDecided && told !== undefined) this.#isWhole = false;
+    if (isDecided && told !== undefined) this.#lose();
+  }
+
+  #lose(): void {
+    this.#isWhole = false;
+    this.#lostOn = this.#context.stream();
   }
 
   /** The next request of this type; `node` is sent with it, or undefined. */
