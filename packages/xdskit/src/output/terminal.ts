@@ -1,3 +1,5 @@
+import { exitStatus } from "../exit-status.js";
+
 /** Where a command writes. Standard output holds what programs read; everything for people goes to standard error. */
 export interface Terminal {
   out(text: string): void;
@@ -10,18 +12,24 @@ export interface Terminal {
   readonly closed?: Promise<void> | undefined;
 }
 
-/** The terminal of this process. A reader that went away (`xdskit … | head`) ends nothing: what it no longer reads is dropped. */
+/**
+ * The terminal of this process. A reader that went away (`xdskit … | head`) ends nothing: what it no longer reads is dropped. So is what standard error does not take: a server must not end
+ * since the disk with its log is full, or the terminal is gone in which it was started. A result that cannot be written is a failure.
+ */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
   let gone = false;
   const closed = new Promise<void>((resolve) => {
     stdout.on("error", (error: NodeJS.ErrnoException) => {
-      dropBrokenPipe(error);
+      if (error.code !== "EPIPE") {
+        stderr.write(`xdskit: standard output cannot be written: ${error.message}\n`);
+        process.exit(exitStatus.failed);
+      }
       gone = true;
       resolve();
     });
   });
-  stderr.on("error", dropBrokenPipe);
+  stderr.on("error", () => {});
   const drained = () =>
     new Promise<void>((resolve) => {
       stdout.once("drain", resolve);
@@ -38,8 +46,4 @@ export function processTerminal(): Terminal {
     flushed: () => (gone ? Promise.resolve() : flushed()),
     closed,
   };
-}
-
-function dropBrokenPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
 }

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { commandFile, eventually, start } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
+
+const command = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", commandFile];
+/** A file that takes nothing, as on a disk that is full. */
+const full = "/dev/full";
+const options = { skip: existsSync(full) ? false : `there is no ${full}` };
+
+test("a log that cannot be written ends no server", options, async () => {
+  await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+  const ports = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
+  await using server = start("sh", ["-c", `exec "$@" 2>${full}`, "sh", ...command, "serve", folder.path, ...ports]);
+  const [, admin] = await server.seen(/^admin listening on (\S+)$/m);
+  await server.seen(/^ready$/m);
+  // Each is a line in the log.
+  for (const [name, state] of [
+    ["]", "refused"],
+    [clusterYaml("b"), "applied"],
+  ] as const) {
+    await folder.write("b.yaml", name);
+    const sources = async () => (await fetch(`http://${admin}/api/v1/sources`)).text();
+    await eventually(sources, (answer) => answer.includes(`"state": "${state}"`));
+  }
+  server.kill("SIGTERM");
+  assert.equal((await server.ended()).status, 0);
+});
+
+test("a result that cannot be written is a failure, said in a line", options, async () => {
+  await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+  const [program = "", ...args] = [...command, "validate", folder.path];
+  const output = openSync(full, "w");
+  const child = spawn(program, args, { stdio: ["ignore", output, "pipe"] });
+  closeSync(output);
+  const [said, [status]] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+  assert.deepEqual(
+    [status, said],
+    [1, "xdskit: standard output cannot be written: ENOSPC: no space left on device, write\n"],
+  );
+});
