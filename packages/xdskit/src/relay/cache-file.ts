@@ -23,6 +23,8 @@ export function createCacheText(registry: Registry | undefined): (cached: Cached
   const texts = new WeakMap<ReceivedResource, string>();
 
   function textOf(received: ReceivedResource): string | undefined {
+    // For how long nobody was heard who keeps it alive is not known after a restart.
+    if (received.ttl !== undefined) return undefined;
     const known = texts.get(received);
     if (known !== undefined) return known;
     let bare: string;
@@ -32,9 +34,9 @@ export function createCacheText(registry: Registry | undefined): (cached: Cached
       // Such as an extension that only the clients know: it comes again after a restart.
       return undefined;
     }
-    const { name, version, aliases, ttl } = received;
+    const { name, version, aliases } = received;
     // For people to read.
-    const text = JSON.stringify(JSON.parse(wrapped({ name, version, aliases, ttl }, bare)), undefined, 1);
+    const text = JSON.stringify(JSON.parse(wrapped({ name, version, aliases }, bare)), undefined, 1);
     texts.set(received, text);
     return text;
   }

@@ -326,6 +326,27 @@ test("what has a TTL lives as long as the origin says so, and clients get heartb
     await becomes(clusters.names, "a");
   }));
 
+test("what has a TTL does not come back with a relay that starts while the origin is away", () =>
+  withStage(async ({ origin, relay, client, directory }) => {
+    const cache = join(directory, "cache");
+    const first = await origin({ ttl: "always" });
+    const all = resourcesOf(cluster("a"), perishable("b", "60s", cluster("b")));
+    first.server.config.set(all);
+    const upstream: GrpcServerSettings = { kind: "grpc", address: first.address };
+    const before = await relay(upstream, { cache });
+    const served = see(client(before.address), "cluster");
+    await becomes(served.names, "a,b");
+    await before.relay.close({ timeoutMs: 100 });
+    await first.server.close({ timeoutMs: 100 });
+    // However long it was stopped: of what was lost meanwhile nobody told it.
+    const after = await relay(upstream, { cache });
+    const again = see(client(after.address), "cluster");
+    await becomes(again.names, "a");
+    const second = await origin({ ttl: "always" }, first.address);
+    second.server.config.set(all);
+    await becomes(again.names, "a,b");
+  }));
+
 test("collections that resources name are asked for with them", () =>
   withStage(async ({ origin, relay, client }) => {
     const { server, address } = await origin();
