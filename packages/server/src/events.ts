@@ -181,6 +181,8 @@ export type ServerEvent =
   | { readonly kind: "certificates-renewed"; readonly notAfter: Date }
   /** What the files of certificates hold by now cannot be used: those that were good stay in use. Once for each problem. */
   | { readonly kind: "certificates-refused"; readonly findings: readonly Finding[] }
+  /** After that the files hold the certificates in use again. */
+  | { readonly kind: "certificates-mended" }
   /** Clients do not trust the server's certificate for the time that it is, or will not soon: within a day, or a fifth of the time that it is made for. Once for each state. */
   | ({ readonly kind: "certificate-untimely" } & Validity)
   /** A worker ended by itself, and with it its connections; after so many milliseconds another takes its place. Only with `workers`. */

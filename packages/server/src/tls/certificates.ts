@@ -23,6 +23,8 @@ export interface CertificatesListener {
   renewed(contents: TlsContents, notAfter: Date): void;
   /** What lies there now cannot be used, and what was good stays. Once for each problem. */
   refused(findings: readonly Finding[]): void;
+  /** The files hold those in use again. */
+  mended(): void;
   /** Clients will not trust the server's certificate for the time that it is, or soon. Once for each state of each certificate. */
   untimely(validity: Validity): void;
 }
@@ -48,6 +50,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
     if (before !== undefined && files !== before) listener.renewed(contentsOf(files), endOf(files));
     const { problem } = reader;
     if (problem !== undefined && problem.message !== told) listener.refused(problem.findings);
+    if (problem === undefined && told !== undefined && files === before) listener.mended();
     told = problem?.message;
     lookAtTime(files);
   }

@@ -135,6 +135,26 @@ describe("a server's certificates", () => {
     for (const line of [own, later].flatMap(({ key }) => contentLines(key))) assert.ok(!all.includes(line));
   });
 
+  it("are told to be right again once the files hold those in use", async () => {
+    await using folder = await testFolder(files);
+    const clock = manualClock();
+    await using serving = await serve({ clock, tls: paths(folder) });
+    const look = async () => {
+      const before = clock.waiting;
+      clock.advance(2_000);
+      await waitFor("the files to be looked at", () => clock.waiting === before);
+    };
+    for (const text of ["", own.certificate]) {
+      await folder.write("own.pem", text);
+      for (let round = 0; round < 2; round++) await look();
+    }
+    assert.deepEqual(
+      serving.events.map(({ kind }) => kind).filter((kind) => kind.startsWith("certificates-")),
+      ["certificates-refused", "certificates-mended"],
+    );
+    assert.equal(await serialAt(serving.grpc, nobody), own.serial);
+  });
+
   it("are told of once where clients do not trust them for the time that it is, or soon will not", async () => {
     const states = [
       ["expired", [-3, -1]],

@@ -121,6 +121,8 @@ export function createEventLog(log: Log, servesSince?: () => Date | undefined): 
         for (const finding of event.findings) logFinding(log, finding);
         return log.error({}, "certificates cannot be renewed: those that were good before stay in use");
       }
+      case "certificates-mended":
+        return log.info({}, "the files of certificates are right again: they hold those in use");
       case "certificate-untimely":
         return logValidity(log, event);
       case "worker-ended": {
