@@ -48,7 +48,7 @@ async function withFolder(run: (written: Written) => Promise<void>): Promise<voi
   const directory = await mkdtemp(join(tmpdir(), "xdskit-files-"));
   const server = createServer();
   const errors: string[] = [];
-  const log = createLog({ out: () => {}, err: (text) => errors.push(text) }, { level: "warn", format: "pretty" });
+  const log = createLog({ out: () => {}, err: (text) => errors.push(text) }, { level: "info", format: "pretty" });
   const started: ToFiles[] = [];
   const read: Written["read"] = async (file) =>
     JSON.parse(await readFile(join(directory, "out", file), "utf8")).resources as Record<string, unknown>[];
@@ -190,9 +190,17 @@ test("what could not be written is tried again", () =>
     server.config.set(resources(cluster("b"), cluster("a")));
     await files.settled();
     assert.match(errors.join(""), /cannot be written/);
+    // It is told once, however often it is tried.
+    server.config.set(resources(cluster("b"), cluster("c")));
+    await files.settled();
+    assert.equal(errors.length, 1);
     await rm(place, { recursive: true });
     await eventually(
       () => names("cluster.json"),
-      (found) => found.length === 2,
+      (found) => found.join() === "b,c,a" || found.join() === "b,c",
+    );
+    await eventually(
+      async () => errors.slice(1),
+      (more) => more.length === 1 && /files are written again/.test(more.join("")),
     );
   }));

@@ -63,6 +63,8 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   let running: Promise<void> | undefined;
   let again = false;
   let closed = false;
+  /** Why files cannot be written; undefined: they can. It is tried again every second, and told once. */
+  let wrong: string | undefined;
 
   function wake(): void {
     if (closed) return;
@@ -85,8 +87,13 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
         await writer.bring(snapshot);
         const { deadline } = writer;
         wait = deadline && Math.max(0, deadline - performance.now());
+        if (wrong !== undefined) log.info({ directory }, "files are written again");
+        wrong = undefined;
       } catch (error) {
-        log.error({ directory, reason: (error as Error).message }, "files cannot be written; they are tried again");
+        // The message may have the name of a draft in it, which is another each time.
+        const { message: reason, code = reason } = error as NodeJS.ErrnoException;
+        log[code === wrong ? "debug" : "error"]({ directory, reason }, "files cannot be written; they are tried again");
+        wrong = code;
         wait = retryMs;
       }
       if (wait !== undefined && !closed) timer = setTimeout(wake, wait);
