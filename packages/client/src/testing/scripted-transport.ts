@@ -4,6 +4,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import {
   DeltaDiscoveryRequestSchema,
   DeltaDiscoveryResponseSchema,
+  DiscoveryRequestSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import type { DiscoveryMethod } from "../upstreams/grpc/methods.js";
 import type { StreamHandler, StreamTransport } from "../upstreams/grpc/stream-transport.js";
@@ -13,7 +14,7 @@ export interface ScriptedStream extends StreamHandler {
   readonly method: DiscoveryMethod;
   /** When it was opened. */
   readonly at: number;
-  /** What the client sent: `+a -b`, `ack 1`, `nack 1: why`. */
+  /** What the client sent: `+a -b`, `ack 1`, `nack 1: why`; SotW: all names, and `ack 1`. */
   readonly log: string[];
   /** Responses that the client asked for and did not get yet. */
   readonly wanted: number;
@@ -85,7 +86,7 @@ export function scriptedTransport(now: () => number): ScriptedTransport {
       mostAtOnce = Math.max(mostAtOnce, streams.filter((stream) => !stream.isOver).length);
       return {
         send(bytes, sent) {
-          log.push(describeRequest(bytes));
+          log.push(method.variant === "delta" ? describeRequest(bytes) : describeSotwRequest(bytes));
           if (!isStalled) queueMicrotask(sent);
         },
         read() {
@@ -112,6 +113,12 @@ function deltaResponse(nonce: string, names: readonly string[]): Uint8Array {
   });
   const typeUrl = `type.googleapis.com/${ClusterSchema.typeName}`;
   return toBinary(DeltaDiscoveryResponseSchema, create(DeltaDiscoveryResponseSchema, { nonce, resources, typeUrl }));
+}
+
+function describeSotwRequest(bytes: Uint8Array): string {
+  const { resourceNames, responseNonce, errorDetail } = fromBinary(DiscoveryRequestSchema, bytes);
+  const answer = errorDetail === undefined ? "ack" : `nack ${errorDetail.message}`;
+  return [...resourceNames, ...(responseNonce === "" ? [] : [answer, responseNonce])].join(" ");
 }
 
 function describeRequest(bytes: Uint8Array): string {

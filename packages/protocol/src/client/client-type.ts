@@ -210,10 +210,13 @@ export class ClientType {
     const { options, limits } = this.#context;
     this.#nonce = sent.nonce;
     const draft = new UpdateDraft(this.type);
-    const { bad, good } = this.#take(sent, draft, now);
+    const { bad, good, keepsAlive } = this.#take(sent, draft, now);
     const told = options.answers === "when-told" && bad.length === 0;
     const head = { type: this.type, response, version: sent.version, nonce: sent.nonce };
-    const effects: ClientStreamEffect[] = [{ kind: "received", ...head, good, awaitsAnswer: told }, ...updated(draft)];
+    const effects: ClientStreamEffect[] = [
+      { kind: "received", ...head, good, keepsAlive, awaitsAnswer: told },
+      ...updated(draft),
+    ];
     const error = bad.length === 0 ? undefined : rejectionText(bad, limits.errorCharacters);
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
     this.#answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
@@ -228,7 +231,7 @@ export class ClientType {
     sent: SentResponse,
     draft: UpdateDraft,
     now: number,
-  ): { readonly bad: readonly BadPart[]; readonly good: number } {
+  ): { readonly bad: readonly BadPart[]; readonly good: number; readonly keepsAlive: boolean } {
     const { options, limits, stream } = this.#context;
     const { type, wanted } = this;
     if (sent.count > limits.resourcesPerResponse) {
@@ -269,13 +272,14 @@ export class ClientType {
     else if (!draft.isEmpty) this.#lose();
     this.#repeatUnsure();
     this.#askForLapsed(named);
-    return { bad, good: named.resources.length - refused.length };
+    const keepsAlive = named.resources.some(({ sent }) => sent.ttl !== undefined);
+    return { bad, good: named.resources.length - refused.length, keepsAlive };
   }
 
   /** Nothing of it is taken. */
   #whole(bad: BadResource, { version }: SentResponse, at: number) {
     this.#rejections.set(undefined, { version, message: reasonsOf(bad.findings), at });
-    return { bad: [{ ...bad, index: undefined, version: "" }], good: 0 };
+    return { bad: [{ ...bad, index: undefined, version: "" }], good: 0, keepsAlive: false };
   }
 
   #wrongType({ typeUrl }: SentResponse): string | undefined {

@@ -131,6 +131,8 @@ export type ClientStreamEffect =
       readonly nonce: Nonce;
       /** How many resources of it are good, also those that came again as they were. */
       readonly good: number;
+      /** Something in it has a time to live, which begins anew. */
+      readonly keepsAlive: boolean;
       /** It needs an `answer`: the machine was told to wait for one, and did not reject it by itself. */
       readonly awaitsAnswer: boolean;
     }

@@ -67,6 +67,8 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
   /** Updates that watchers are busy with, and whether a response is asked for already. */
   let held = 0;
   let reading = false;
+  /** When it was asked for. */
+  let readAt = 0;
   /** Ends the wait of the pace; undefined where the next response may be read. */
   let stopPace: (() => void) | undefined;
   let closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
@@ -141,7 +143,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
 
   function received(bytes: Uint8Array): void {
     const effects = machine.step({ kind: "response", bytes }, clock.now());
-    const wait = pace.after(effects);
+    const wait = pace.after(effects, clock.now() - readAt);
     if (wait > 0) {
       stopPace = clock.after(wait, () => {
         stopPace = undefined;
@@ -261,6 +263,7 @@ export function createDiscoveryStream(options: DiscoveryStreamOptions): Discover
     if (stream === undefined || reading || (phase !== "open" && phase !== "ending")) return;
     if ((held > 0 || stopPace !== undefined) && phase === "open") return;
     reading = true;
+    readAt = clock.now();
     stream.read();
   }
 
