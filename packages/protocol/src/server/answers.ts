@@ -4,6 +4,7 @@ import { blameOf } from "./blame.js";
 import { none, type Rejection, type Sent } from "./client-use.js";
 import type { StreamEffect } from "./contract.js";
 import { acknowledge, presumeAgain, reject, settleSilently, takeBack } from "./holding.js";
+import { noteHeard } from "./just-asked.js";
 import { noteAnswer } from "./lifetimes.js";
 import { newIn } from "./rejected.js";
 import type { Subscriber } from "./subscriber.js";
@@ -20,7 +21,9 @@ export function answered(
   superseded: "superseded" | "each",
 ): StreamEffect {
   const presumed = takeBack(subscriber);
+  const { outstanding } = subscriber;
   const effect = taken(subscriber, sent, error, now, superseded);
+  noteHeard(subscriber, outstanding);
   if (presumed !== undefined) presumeAgain(subscriber, presumed);
   return effect;
 }

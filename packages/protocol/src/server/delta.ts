@@ -15,6 +15,7 @@ import type { StreamEffect } from "./contract.js";
 import { type DeltaStep, type DeltaSubscription, nextDeltaSubscription } from "./delta-subscription.js";
 import { demandOfDelta } from "./demand.js";
 import { errorsIn, isPassing } from "./errors-in.js";
+import { noteAsked } from "./just-asked.js";
 import { beatAtOnce } from "./lifetimes.js";
 import { isSet, settledClaims } from "./settled-claims.js";
 import type { Subscriber } from "./subscriber.js";
@@ -65,6 +66,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const step = next(before, request, asker, surroundings);
     asker.subscription = step.subscription;
     asker.owed = asker.owed.without(step.dropped).with(step.owed);
+    noteAsked(asker, step.owed, before);
     if (before.wildcard && !step.subscription.wildcard) takeBackWildcard(asker);
     else if (before.wildcard) asker.owed = asker.owed.with(lostVariants(asker.held, before, step.subscription));
     if (step.everything) {

@@ -1,5 +1,6 @@
 import { type Holding, none, type Sent } from "./client-use.js";
 import type { OutgoingResponse, StreamEffect } from "./contract.js";
+import { noteHeard } from "./just-asked.js";
 import type { LegStep } from "./leg.js";
 import { outgoing } from "./outgoing.js";
 import type { Subscriber } from "./subscriber.js";
@@ -54,5 +55,6 @@ export function acknowledgeStep({ sendings }: LegStep, subscriber: Subscriber, n
     if (sending?.sent === sent) sending.acknowledged = known;
   }
   subscriber.ackedLast = known.last;
+  noteHeard(subscriber, [sent]);
   return known.effects;
 }

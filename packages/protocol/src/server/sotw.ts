@@ -12,6 +12,7 @@ import { type Content, find, lacking, type Need, subscribed } from "./content.js
 import type { StreamEffect } from "./contract.js";
 import { demandOfSotw } from "./demand.js";
 import { errorsIn } from "./errors-in.js";
+import { noteAsked } from "./just-asked.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
 import type { Subscriber } from "./subscriber.js";
 import { usualAnswerOf } from "./usual-answers.js";
@@ -62,6 +63,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       if (repeated && lastSent !== undefined) return [];
       const before = asker.subscription;
       subscribe(asker, request, surroundings);
+      noteAsked(asker, asker.subscription.names, before);
       // gRPC on the wire, 3: a second watch, or a growing list before the first answer; each supersedes the last.
       if (lastSent === undefined) startAnew(asker, request);
       else answerEverything(asker);
@@ -94,6 +96,7 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     if (repeated) return effects;
     const before = asker.subscription;
     subscribe(asker, request, surroundings);
+    noteAsked(asker, asker.subscription.names, before);
     if (sameSubscription(before, asker.subscription)) return effects;
     const { wildcard, parameters } = asker.subscription;
     if (wildcard && (!before.wildcard || parameters !== before.parameters)) answerEverything(asker);

@@ -1,10 +1,12 @@
 import type { ApiVersion, ResourceType, Version } from "@xdskit/api";
+import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Subscription } from "../subscription.js";
 import type { Wait } from "../wait.js";
 import type { Rejection } from "./client-use.js";
 import { mostOutstanding, saidBy, unanswered } from "./holding.js";
+import { hadOf, namesHeard } from "./just-asked.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
@@ -16,9 +18,17 @@ export interface TypeStatus {
   readonly wanted: ResourceSet | undefined;
   /** The last response, and the set that the client was brought to since; `at` in milliseconds of the machine's time. */
   readonly sent: { readonly version: Version; readonly at: number; readonly set: ResourceSet } | undefined;
-  /** The set that the client is known to use, and when it last acknowledged something; `at` is undefined where it had the set already when it connected. */
+  /**
+   * The set that the client is known to use, and when it last acknowledged something; `at` is undefined where it had the set already when it connected. `names`: those of its names of
+   * which that says something, and not the ones that it asked for since.
+   */
   readonly acknowledged:
-    | { readonly version: Version; readonly at: number | undefined; readonly set: ResourceSet }
+    | {
+        readonly version: Version;
+        readonly at: number | undefined;
+        readonly set: ResourceSet;
+        readonly names: NameSet;
+      }
     | undefined;
   /** The last rejection, until the client uses something else in the place of all that it was about. */
   readonly rejected: Rejection | undefined;
@@ -39,7 +49,12 @@ export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined
     subscription,
     wanted,
     sent: lastSent && { version: lastSent.version, at: lastSent.at, set: held },
-    acknowledged: acked && { version: versionOf(subscriber, acked), at: ackedLast?.at, set: acked },
+    acknowledged: acked && {
+      version: versionOf(subscriber, acked),
+      at: ackedLast?.at,
+      set: hadOf(subscriber, acked),
+      names: namesHeard(subscriber),
+    },
     rejected: rejection,
     outstanding: outstanding.length,
     onTheirWay: outstanding.length < mostOutstanding ? outstanding.map(({ set }) => set) : undefined,
@@ -59,7 +74,8 @@ export function areSettled(subscribers: readonly Subscriber[], newest: Snapshot)
 }
 
 function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
-  const { held, acked, owed, everything, mustAnswer, undecided } = subscriber;
-  if (held !== wanted || acked !== wanted) return false;
+  const { held, acked, owed, everything, mustAnswer, undecided, rejection } = subscriber;
+  // Also of what it had, and rejected as it came once more.
+  if (held !== wanted || acked !== wanted || rejection !== undefined) return false;
   return owed.size === 0 && !everything && !mustAnswer && undecided.size === 0 && unanswered(subscriber).length === 0;
 }

@@ -5,6 +5,7 @@ import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet, ResourceSets } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
 import { type Holding, noKeys, none, noneTaken, nothing, type Sent } from "./client-use.js";
+import { type JustAsked, noneAsked } from "./just-asked.js";
 import { noErrors } from "./resource-errors.js";
 
 /** What is remembered of a client that is told TTLs, for one type of which something has one. */
@@ -58,6 +59,8 @@ export interface Subscriber extends Holding {
   everything: boolean;
   /** Names that must be answered with the next response, also those that it holds. */
   owed: NameSet;
+  /** Names that it asked for after it had others, until it acknowledged what brings them (`just-asked.ts`). */
+  justAsked: JustAsked;
   /** The client waits for a response, even one without resources. */
   mustAnswer: boolean;
   lastSent: Sent | undefined;
@@ -103,6 +106,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     held: emptyResourceSet(type),
     everything: false,
     owed: NameSet.empty,
+    justAsked: noneAsked,
     mustAnswer: false,
     lastSent: undefined,
     tellsVariants: false,

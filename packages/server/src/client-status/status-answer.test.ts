@@ -46,13 +46,14 @@ it("is made in small steps, of what there was when it began", () => {
 
 function sourceOf(set: ResourceSet): StatusSource {
   const at = { version: set.version, at: 0, set };
+  const subscription = selectionOf([], type);
   const status: TypeStatus = {
     type,
     api: "v3",
-    subscription: selectionOf([], type),
+    subscription,
     wanted: set,
     sent: at,
-    acknowledged: at,
+    acknowledged: { ...at, names: subscription.names },
     rejected: undefined,
     outstanding: 0,
     onTheirWay: [],

@@ -262,6 +262,65 @@ describe("the ledger", () => {
       assert.equal(server.nodeConfig("n2"), undefined);
     }));
 
+  for (const variant of ["sotw", "delta"] as const) {
+    it(`does not say that a client has what it has only just asked for, ${variant}`, () =>
+      withMemoryServer({}, async ({ server, client }) => {
+        server.config.set([cluster("a"), cluster("b"), cluster("c")]);
+        const call = client.open(ads(variant));
+        const [full, changes] = [sotw(call), delta(call)];
+        const isFull = variant === "sotw";
+        const ask = (names: readonly string[], added: readonly string[], more: object) =>
+          isFull
+            ? full.send({ typeUrl, resourceNames: [...names], ...more })
+            : changes.send({ typeUrl, resourceNamesSubscribe: [...added], ...more });
+        const next = async () => ({ responseNonce: (await (isFull ? full.next() : changes.next())).nonce });
+        const told = () =>
+          server.nodeConfig("n1")?.resources.map(({ name, state, acknowledged }) => {
+            return [name, state, acknowledged !== undefined];
+          });
+        const behind = () => server.node("n1")?.streams[0]?.types[0]?.behind;
+        ask(["a"], ["a"], { node: { id: "n1" } });
+        ask(["a"], [], await next());
+        await settles(server, "synced");
+        ask(["a", "b"], ["b"], isFull ? { responseNonce: "1" } : {});
+        const second = await next();
+        assert.deepEqual(
+          [told(), behind()],
+          [
+            [
+              ["a", "synced", true],
+              ["b", "sent", false],
+            ],
+            1,
+          ],
+        );
+        ask(["a", "b"], [], { ...second, errorDetail: { code: 3, message: "no" } });
+        await settles(server, "rejected");
+        assert.deepEqual(server.nodeStates(), { synced: 0, pending: 0, rejected: 1, stale: 0 });
+        assert.deepEqual(
+          [told(), behind()],
+          [
+            [
+              ["a", "synced", true],
+              ["b", "rejected", false],
+            ],
+            1,
+          ],
+        );
+        ask(["a", "b", "c"], ["c"], second);
+        ask(["a", "b", "c"], [], await next());
+        await waitFor("the third", () => told()?.[2]?.[1] === "synced");
+        server.config.update({ upsert: [cluster("b", "good")] });
+        ask(["a", "b", "c"], [], await next());
+        await settles(server, "synced");
+        assert.deepEqual(told(), [
+          ["a", "synced", true],
+          ["b", "synced", true],
+          ["c", "synced", true],
+        ]);
+      }));
+  }
+
   it("looks at as many resources of a node as it is asked to, however many streams have its id", () =>
     withMemoryServer({}, async ({ server, client }) => {
       server.config.set(["a", "b", "c"].map((name) => cluster(name)));

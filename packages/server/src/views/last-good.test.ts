@@ -28,7 +28,7 @@ function goneStream(): { readonly place: Place; readonly held: readonly WeakRef<
     wanted: way,
     waits: [],
     sent: { ...about, set: way },
-    acknowledged: { ...about, set: setWith("good") },
+    acknowledged: { ...about, set: setWith("good"), names: NameSet.empty },
     rejected: { ...rejected, before: undefined, after, carried: [] },
     outstanding: 1,
     onTheirWay: [way],

@@ -83,7 +83,7 @@ export function createLastGood(): LastGood {
       }
       known.at = Math.max(known.at, at);
       known.wildcard ||= subscription.wildcard;
-      known.names.add(subscription.names);
+      known.names.add(acknowledged.names);
       known.proves ||= !rejects;
     };
     for (const place of places) {

@@ -32,7 +32,13 @@ export interface PackedStatus {
   readonly wanted: PackedSet | undefined;
   readonly sent: { readonly version: string; readonly at: number; readonly set: PackedSet } | undefined;
   readonly acknowledged:
-    | { readonly version: string; readonly at: number | undefined; readonly set: PackedSet }
+    | {
+        readonly version: string;
+        readonly at: number | undefined;
+        readonly set: PackedSet;
+        /** Undefined: all of its names. */
+        readonly names: readonly string[] | undefined;
+      }
     | undefined;
   readonly rejected: PackedRejection | undefined;
   readonly outstanding: number;
@@ -81,7 +87,12 @@ export function createStatusPacking(packing: Packing) {
           names: packNames(subscription.names),
           wanted: wanted && packSet(wanted, base),
           sent: sent && { ...sent, set: packSet(sent.set, base) },
-          acknowledged: acknowledged && { ...acknowledged, set: packSet(acknowledged.set, base) },
+          acknowledged: acknowledged && {
+            version: acknowledged.version,
+            at: acknowledged.at,
+            set: packSet(acknowledged.set, base),
+            names: acknowledged.names === subscription.names ? undefined : packNames(acknowledged.names),
+          },
           rejected: rejected && packRejection(rejected, base),
           onTheirWay: onTheirWay?.map((set) => packSet(set, base)),
         };
@@ -160,6 +171,7 @@ export function createStatusUnpacking(types: ResourceTypes) {
             version: acknowledged.version,
             at: at === undefined ? undefined : toOwn(at),
             set: unpackSet(acknowledged.set, base),
+            names: acknowledged.names === undefined ? names : NameSet.of(acknowledged.names),
           },
           rejected: rejected && unpackRejection(rejected, base, toOwn),
           onTheirWay: onTheirWay?.map((set) => unpackSet(set, base)),

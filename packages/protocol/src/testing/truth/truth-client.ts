@@ -23,7 +23,7 @@ export interface Taken {
 export class TruthClient {
   readonly type: string;
   /** What it asks for; undefined for everything. */
-  readonly names: ReadonlySet<string> | undefined;
+  names: ReadonlySet<string> | undefined;
   readonly #isWhole: boolean;
   readonly #blames: boolean;
   #uses: ReadonlyMap<string, string> = new Map();
@@ -31,6 +31,8 @@ export class TruthClient {
   told: ReadonlyMap<string, string> | undefined;
   /** What it said against responses, of what it was not heard to use or to drop since. */
   refused: ReadonlyMap<string, string> = new Map();
+  /** How many responses had been sent when it asked for a name anew: what those have of it is older. */
+  readonly #askedAt = new Map<string, number>();
   /** Read, and not answered: the oldest first. */
   readonly open: Taken[] = [];
 
@@ -45,9 +47,10 @@ export class TruthClient {
     return this.names === undefined || this.names.has(name);
   }
 
-  /** Reads a response, and takes what it can use. */
-  read({ nonce, version, resources, removed, isHeartbeat }: SeenResponse): void {
-    const carried = resources.filter(({ name, content }) => content !== undefined && this.asksFor(name));
+  /** Reads a response, and takes what it can use. `count`: which of all that were sent. */
+  read({ nonce, version, resources, removed, isHeartbeat }: SeenResponse, count: number): void {
+    const isAsked = (name: string) => this.asksFor(name) && count > (this.#askedAt.get(name) ?? 0);
+    const carried = resources.filter(({ name, content }) => content !== undefined && isAsked(name));
     const faulty = carried.filter(({ content = "" }) => content.startsWith(bad));
     const usesRest = this.#blames && (this.type === "cluster" || this.type === "listener");
     const uses = new Map(this.#uses);
@@ -57,7 +60,7 @@ export class TruthClient {
       const there = new Set(resources.map(({ name }) => name));
       if (this.#isWhole) for (const name of uses.keys()) if (!there.has(name)) uses.delete(name);
       for (const { name, content = "" } of carried) if (!content.startsWith(bad)) uses.set(name, content);
-      for (const name of removed) uses.delete(name);
+      for (const name of removed) if (isAsked(name)) uses.delete(name);
     }
     const against = usesRest ? faulty : carried;
     const refused = against.filter(({ name, content }) => content !== undefined && uses.get(name) !== content);
@@ -86,6 +89,19 @@ export class TruthClient {
     else {
       const still = [...this.refused].filter(([name, content]) => !about.has(name) && wanted.get(name) === content);
       this.refused = new Map(still);
+    }
+  }
+
+  /** It asks for these from now on, and drops the others. `sent`: how many responses were sent by now. */
+  ask(names: ReadonlySet<string>, sent: number): void {
+    for (const name of names) if (!this.asksFor(name)) this.#askedAt.set(name, sent);
+    this.names = names;
+    const only = (of: ReadonlyMap<string, string>) => new Map([...of].filter(([name]) => names.has(name)));
+    this.#uses = only(this.#uses);
+    this.told = this.told && only(this.told);
+    this.refused = only(this.refused);
+    for (const [index, taken] of this.open.entries()) {
+      this.open[index] = { ...taken, uses: only(taken.uses), refused: taken.refused && only(taken.refused) };
     }
   }
 }

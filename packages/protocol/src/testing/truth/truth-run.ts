@@ -15,7 +15,9 @@ const byName = new Set(["endpoint", "route"]);
 interface Line {
   readonly stream: Stream;
   readonly clients: readonly TruthClient[];
-  readonly inbox: { readonly type: string; readonly seen: SeenResponse }[];
+  readonly inbox: { readonly type: string; readonly seen: SeenResponse; readonly count: number }[];
+  /** By type. */
+  readonly lastNonces: Map<string, string>;
   /** By type, what was sent and not answered, and not overtaken by what was acknowledged; heartbeats, too. */
   readonly unanswered: Map<string, { readonly nonce: string; readonly isHeartbeat: boolean }[]>;
 }
@@ -37,6 +39,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
   const ordering = isOrdered ? new Ordering() : undefined;
   let now = 0;
   let count = 0;
+  let sent = 0;
   /** By version, what resources say. */
   const contents = new Map<string, string>();
   let world: SampleGroup = make(
@@ -76,7 +79,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
       const names = byName.has(type) ? new Set(pool) : undefined;
       return new TruthClient(type, names, variant === "sotw" && !byName.has(type), blames);
     });
-    const made: Line = { stream, clients, inbox: [], unanswered: new Map() };
+    const made: Line = { stream, clients, inbox: [], unanswered: new Map(), lastNonces: new Map() };
     for (const { type, names } of clients) {
       const list = [...(names ?? [])];
       const request = { typeUrl: urlOf(type, "v3"), node: { id: "truth" }, names: list, subscribe: list };
@@ -91,13 +94,14 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
   }
 
   function flow(): void {
-    for (const { stream, inbox, unanswered } of [...lines, ...lines]) {
+    for (const { stream, inbox, unanswered, lastNonces } of [...lines, ...lines]) {
       for (let response = stream.next(now); response !== undefined; response = stream.next(now)) {
         const seen = decodeResponse(variant, response);
         const type = response.type.name;
         say(`  < ${describe(type, seen)}`);
-        inbox.push({ type, seen });
+        inbox.push({ type, seen, count: ++sent });
         const { nonce, isHeartbeat } = seen;
+        lastNonces.set(type, nonce);
         unanswered.set(type, [...(unanswered.get(type) ?? []), { nonce, isHeartbeat }]);
       }
     }
@@ -125,7 +129,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     const next = one.inbox.shift();
     if (next === undefined) return;
     say(`reads ${describe(next.type, next.seen)}`);
-    clientOf(one, next.type).read(next.seen);
+    clientOf(one, next.type).read(next.seen, next.count);
   }
 
   function answer(one: Line, type: string): void {
@@ -161,6 +165,27 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     if (variant === "sotw" || refused === undefined) unanswered.splice(0, at + 1);
     else unanswered.splice(at, 1);
     if (!taken.isHeartbeat || refused === undefined) client.heard(taken, wanted(type));
+  }
+
+  /** Asks for other names. In SotW only where all was answered: else it is an answer, too, or goes unheard. */
+  function ask(one: Line, client: TruthClient): void {
+    const { type, names: before } = client;
+    const unread = one.inbox.filter((each) => each.type === type);
+    const isBusy = client.open.length > 0 || unread.length > 0;
+    if (before === undefined || (variant === "sotw" && isBusy)) return;
+    // By giving up what is at fault nobody says that the rest may come once more.
+    const isFaulty = unread.some(({ seen }) => seen.resources.some(({ content = "" }) => content.startsWith(bad)));
+    const rejects = isFaulty || client.refused.size > 0 || client.open.some(({ refused }) => refused !== undefined);
+    const names = new Set([...(rejects ? before : []), ...random.some(pool, 0.6)]);
+    // A list without a name is none in SotW.
+    if (names.size === 0) names.add(random.pick(pool));
+    say(`> ${type} ${[...names].join(" ")}`);
+    client.ask(names, sent);
+    const subscribe = [...names].filter((name) => !before.has(name));
+    const unsubscribe = [...before].filter((name) => !names.has(name));
+    const nonce = variant === "sotw" ? one.lastNonces.get(type) : undefined;
+    const request = { typeUrl: urlOf(type, "v3"), nonce, names: [...names], subscribe, unsubscribe };
+    one.stream.step({ kind: "request", bytes: encodeRequest(variant, request) }, now);
   }
 
   function pass(milliseconds: number): void {
@@ -239,7 +264,8 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     else if (action < 10) read(one);
     else if (action < 15) answer(one, random.pick(one.clients).type);
     else if (action < 16) rest();
-    else if (action < 17 && ttl !== undefined)
+    else if (action < 17) ask(one, random.pick(one.clients));
+    else if (action < 18 && ttl !== undefined)
       for (const { stream } of lines) stream.step({ kind: "heartbeat", interval: 2_000 }, now);
     else pass(random.pick([300, 3_000, 16_000]));
     flow();

@@ -1,0 +1,101 @@
+import { canonicalName, type Resource, type ResourceName } from "@xdskit/api";
+import { NameSet } from "../name-set.js";
+import { perPair } from "../per-pair.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import { covers, type Subscription } from "../subscription.js";
+import type { Sent } from "./client-use.js";
+import { find } from "./content.js";
+import type { Subscriber } from "./subscriber.js";
+
+/*
+ * A client has what it asks for by name only once it got it. The set that it acknowledged may hold the same already, since others ask for that: so names that it asks for anew are
+ * remembered until it acknowledged what brings them. What is worked out here is shared by clients that ask for the same.
+ */
+
+/** Names that a client asked for after it had others, and of which it acknowledged nothing yet. */
+export interface JustAsked {
+  readonly names: NameSet;
+  /** The same, with the `count` of the last response of the type that had been sent when it asked. */
+  readonly parts: readonly { readonly names: NameSet; readonly after: number }[];
+}
+
+export const noneAsked: JustAsked = { names: NameSet.empty, parts: [] };
+
+/** Notes which of these names a client did not ask for before. */
+export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>, before: Subscription): void {
+  const { acked, lastSent, subscription } = subscriber;
+  // It has nothing yet, and what it is sent first it is sent with these.
+  if (before.wildcard || (acked === undefined && lastSent === undefined)) return;
+  const dropped = [...subscriber.justAsked.names].filter((name) => !subscription.names.has(name));
+  if (dropped.length > 0) forget(subscriber, ({ names }) => names.without(dropped));
+  const added: ResourceName[] = [];
+  for (const name of names) if (!before.names.has(name) && subscription.names.has(name)) added.push(name);
+  if (added.length === 0) return;
+  const { justAsked } = subscriber;
+  const part = { names: NameSet.of(added), after: lastSent?.count ?? 0 };
+  subscriber.justAsked = { names: justAsked.names.with(part.names), parts: [...justAsked.parts, part] };
+}
+
+/** The client answered some of the responses that were outstanding `before`: what they carried it has, unless it rejected that. */
+export function noteHeard(subscriber: Subscriber, before: readonly Sent[]): void {
+  const { justAsked, outstanding, owed, instead } = subscriber;
+  if (justAsked === noneAsked) return;
+  for (const sent of before) {
+    if (outstanding.includes(sent)) continue;
+    const { carried, count } = sent;
+    const taken = instead.size === 0 ? carried : carried.filter(({ key }) => !instead.has(key));
+    forget(subscriber, ({ names, after }) => (count > after ? leftOf(names, taken) : names));
+  }
+  if (outstanding.length > 0) return;
+  // Of responses that were sent too long ago it is not known that they are answered.
+  const open = instead.size === 0 ? owed : owed.with(instead.keys());
+  forget(subscriber, ({ names }) => common(names, open));
+}
+
+function forget(subscriber: Subscriber, left: (part: JustAsked["parts"][number]) => NameSet): void {
+  const { parts } = subscriber.justAsked;
+  const still = parts.map((part) => ({ ...part, names: left(part) })).filter(({ names }) => names.size > 0);
+  if (still.length === parts.length && still.every(({ names }, index) => names === parts[index]?.names)) return;
+  const [first, ...others] = still;
+  subscriber.justAsked =
+    first === undefined
+      ? noneAsked
+      : { names: others.reduce((all, { names }) => all.with(names), first.names), parts: still };
+}
+
+/** Names that stand for nothing among these resources. Of collections and locators it is not told apart what they bring. */
+const leftOf = perPair((names: NameSet, carried: readonly Resource[]): NameSet => {
+  if (names.hasCollections || names.hasLocators) return NameSet.empty;
+  return names.without(carried.flatMap(({ key, aliases }) => [key, ...aliases.map(canonicalName)]));
+});
+
+function common(names: NameSet, open: NameSet): NameSet {
+  return open.size === 0 ? NameSet.empty : NameSet.of([...names].filter((name) => open.has(name)));
+}
+
+/** Those of a client's names that it does not only just ask for. */
+export function namesHeard({ justAsked, subscription }: Subscriber): NameSet {
+  return justAsked === noneAsked ? subscription.names : othersThan(subscription.names, justAsked.names).names;
+}
+
+/** What the client has of a set that it acknowledged: without what it has only just asked for. */
+export function hadOf({ justAsked, subscription }: Subscriber, set: ResourceSet): ResourceSet {
+  if (justAsked === noneAsked || subscription.wildcard) return set;
+  return withoutAsked(set, othersThan(subscription.names, justAsked.names));
+}
+
+interface Others extends Subscription {
+  readonly asked: NameSet;
+}
+
+const othersThan = perPair((names: NameSet, asked: NameSet): Others => {
+  return { wildcard: false, names: names.without(asked), asked };
+});
+
+const withoutAsked = perPair((set: ResourceSet, others: Others): ResourceSet => {
+  const lacking = new Map<ResourceName, Resource | undefined>();
+  for (const name of others.asked) {
+    for (const resource of find(set, name)) if (!covers(others, resource)) lacking.set(resource.key, undefined);
+  }
+  return lacking.size === 0 ? set : ResourceSets.branch(set, lacking);
+});
