@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { commandFile, start, within } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 import { listenForStop } from "./signals.js";
@@ -18,6 +19,22 @@ test("the first signal asks for an orderly end, the second ends the process at o
   assert.deepEqual(exit.mock.calls[0]?.arguments, [130]);
   signals.release();
   assert.equal(process.listenerCount("SIGTERM"), 0);
+});
+
+test("a signal that comes twice at once, as from GNU timeout, is one", async (context) => {
+  const exit = context.mock.method(process, "exit", (() => {}) as typeof process.exit);
+  const signals = listenForStop();
+  try {
+    process.emit("SIGTERM");
+    process.emit("SIGTERM");
+    assert.equal(await signals.stop, "SIGTERM");
+    assert.equal(exit.mock.callCount(), 0);
+    await sleep(110);
+    process.emit("SIGTERM");
+    assert.deepEqual(exit.mock.calls[0]?.arguments, [143]);
+  } finally {
+    signals.release();
+  }
 });
 
 test("a SIGTERM for npx, which only ends npm's shell, ends the server too", async () => {

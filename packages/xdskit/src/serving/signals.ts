@@ -10,23 +10,32 @@ const signals = ["SIGTERM", "SIGINT"] as const;
 /** What shells report for a program that a signal ended. */
 const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
 
+/** The same signal within so many milliseconds is no second one: GNU timeout sends it to the process, and then to the group that the process is in. */
+const twiceMs = 100;
+
 /** Listens for the signals that end the command. A second one ends the process at once. */
 export function listenForStop(): StopSignals {
-  let stopping = false;
+  let first: { readonly signal: NodeJS.Signals | undefined; readonly at: number } | undefined;
   let resolveStop: (signal: NodeJS.Signals) => void = () => {};
   const stop = new Promise<NodeJS.Signals>((resolve) => {
     resolveStop = resolve;
   });
-  const ask = (signal: NodeJS.Signals) => {
-    stopping = true;
-    resolveStop(signal);
+  const heard = (signal: (typeof signals)[number]) => {
+    const now = performance.now();
+    if (first === undefined) {
+      first = { signal, at: now };
+      resolveStop(signal);
+    } else if (signal !== first.signal || now - first.at > twiceMs) process.exit(statusOf[signal]);
   };
   const listeners = signals.map((signal) => {
-    const listener = () => (stopping ? process.exit(statusOf[signal]) : ask(signal));
+    const listener = () => heard(signal);
     process.on(signal, listener);
     return { signal, listener };
   });
-  const forgetParent = watchNpm(() => ask("SIGTERM"));
+  const forgetParent = watchNpm(() => {
+    first ??= { signal: undefined, at: 0 };
+    resolveStop("SIGTERM");
+  });
   return {
     stop,
     release: () => {
