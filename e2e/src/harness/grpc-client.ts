@@ -12,7 +12,7 @@ import { xdskitCommand } from "./xdskit.js";
 const execute = promisify(execFile);
 
 /** gRPC's own xDS clients. */
-export const grpcClients = ["grpc-js", "python", "go", "go-v2"] as const;
+export const grpcClients = ["grpc-js", "python", "go", "go-v2", "java"] as const;
 export type GrpcClientName = (typeof grpcClients)[number];
 
 const keptFailures = 100;
@@ -43,6 +43,8 @@ export function grpcClientCommand(name: GrpcClientName, t: TestContext): readonl
       return command(peer("go-grpc-client", t)) || undefined;
     case "go-v2":
       return command(peer("go-grpc-v2-client", t)) || undefined;
+    case "java":
+      return command(peer("java-grpc-client", t)) || undefined;
   }
 }
 

@@ -15,7 +15,9 @@ export type PeerName =
   | "go-grpc-server"
   | "go-grpc-csds"
   | "go-grpc-v2-client"
-  | "go-control-plane-server";
+  | "go-control-plane-server"
+  | "java-grpc-client"
+  | "java-grpc-csds";
 
 /**
  * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is missing the test is skipped with a message

@@ -199,7 +199,7 @@ export const envoyCases: readonly BlameCase[] = [
   },
 ];
 
-/** grpcio 1.85, grpc-go 1.85 and 1.33, grpc-js-xds 1.14; grpc-java as its own tests have it. */
+/** grpcio 1.85, grpc-go 1.85 and 1.33, grpc-js-xds 1.14, grpc-java 1.85; what that cannot read or place as its own tests have it. */
 export const grpcCases: readonly BlameCase[] = [
   {
     says: "C++: two clusters",
@@ -298,7 +298,7 @@ export const grpcCases: readonly BlameCase[] = [
   },
   {
     says: "Java: two clusters",
-    text: "CDS response Cluster 'one' validation error: Cluster one: unsupported lb policy\nCDS response Cluster 'one-b' validation error: it's bad",
+    text: "CDS response Cluster 'one' validation error: Cluster one: unsupported lb policy: MAGLEV\nCDS response Cluster 'one-b' validation error: it's bad",
     carried: ["one", "one-b", "two"],
     blames: ["one", "one-b"],
     usesRest: true,
