@@ -302,6 +302,20 @@ for (const variant of ["sotw", "delta"] as const) {
       });
     });
 
+    // In state of the world the response has what was rejected before once more, and a node that does not name what is at fault rejects all of it.
+    if (variant === "delta") {
+      it("a node has acknowledged it that goes on rejecting something else, from before", async () => {
+        await withFleet(variant, "off", async ({ server, use, reaches }) => {
+          server.config.update({ upsert: [cluster("other", `only not ${canary}`)] });
+          await waitFor("a rejection", () => server.node(canary)?.state === "rejected");
+          const rollout = { steps: [{ count: 1 }], soakMs: 0, timeoutMs: 1_000 };
+          server.config.update({ upsert: [cluster("a", "2")] }, { rollout });
+          await reaches("completed", 1);
+          await use("2", ids);
+        });
+      });
+    }
+
     it("is off by default, goes by a change's own settings, and past a group without nodes", async () => {
       await withFleet(variant, "off", async ({ server, use, reaches, clients, connect, rollout }) => {
         server.config.update({ upsert: [cluster("a", "2")] });

@@ -141,6 +141,8 @@ export function createRollout(context: RolloutContext): RolloutMachine {
         break;
       case "rejected":
         pending.delete(place);
+        // It may be something else that the node goes on rejecting, from before; then it answered all of this and rejected nothing of it.
+        if (!rejections.has(place.node.id) && !context.isKeptFrom(place)) acknowledged.add(place);
         break;
       case "pending":
         if (!acknowledged.has(place)) pending.add(place);
