@@ -304,6 +304,20 @@ export const grpcCases: readonly BlameCase[] = [
     usesRest: true,
   },
   {
+    says: "Java: names and reasons with the quotes that enclose names",
+    text: "CDS response Cluster 'it's' validation error: Cluster it's: unsupported lb policy: MAGLEV\nCDS response Cluster 'one' validation error: Cluster one: unsupported lb policy: MAGLEV",
+    carried: ["it", "it's", "one", "s"],
+    blames: ["it's", "one"],
+    usesRest: true,
+  },
+  {
+    says: "Java: a listener whose reason names other things",
+    text: "LDS response Listener 'greeter' validation error: HttpConnectionManager contains invalid HttpFilter: HttpFilter [lua](type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua) is required but unsupported for client",
+    carried: ["greeter", "HttpFilter", "lua", "other"],
+    blames: ["greeter"],
+    usesRest: true,
+  },
+  {
     says: "Java: one that it cannot read, and one by name",
     text: "LDS response Resource index 0 - can't decode Listener: com.google.protobuf.InvalidProtocolBufferException\nLDS response Listener 'B' validation error: no",
     carried: ["A", "B"],
