@@ -38,8 +38,8 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
 
 /** The client answered some of the responses that were outstanding `before`: what they carried it has, unless it rejected that. */
 export function noteHeard(subscriber: Subscriber, before: readonly Sent[]): void {
-  const { justAsked, outstanding, owed, instead } = subscriber;
-  if (justAsked === noneAsked) return;
+  if (subscriber.justAsked === noneAsked) return;
+  const { outstanding, owed, instead } = subscriber;
   for (const sent of before) {
     if (outstanding.includes(sent)) continue;
     const { carried, count } = sent;

@@ -1,6 +1,6 @@
 import { type Holding, none, type Sent } from "./client-use.js";
 import type { OutgoingResponse, StreamEffect } from "./contract.js";
-import { noteHeard } from "./just-asked.js";
+import { noneAsked, noteHeard } from "./just-asked.js";
 import type { LegStep } from "./leg.js";
 import { outgoing } from "./outgoing.js";
 import type { Subscriber } from "./subscriber.js";
@@ -55,6 +55,6 @@ export function acknowledgeStep({ sendings }: LegStep, subscriber: Subscriber, n
     if (sending?.sent === sent) sending.acknowledged = known;
   }
   subscriber.ackedLast = known.last;
-  noteHeard(subscriber, [sent]);
+  if (subscriber.justAsked !== noneAsked) noteHeard(subscriber, [sent]);
   return known.effects;
 }
