@@ -7,7 +7,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache="$here/../../.cache/peers"
 mkdir -p "$cache/bin"
-cache=$(cd "$cache" && pwd)
+# Not by way of a link to it, which may go.
+cache=$(cd "$cache" && pwd -P)
 
 # Runs a step unless it ran already with the same inputs.
 once() {
