@@ -1,28 +1,11 @@
 import { hash } from "node:crypto";
 import { type FileBytes, readWholeFileAtOnce } from "@xdskit/api/disk";
 
-/** How files are read by two threads. */
-export interface BatchPlan {
-  /** How many are read, and passed from thread to thread, together. */
-  readonly files: number;
-  /** How many batches the second thread may be ahead of what was taken. */
-  readonly ahead: number;
-}
-
-/** Of many small files, of which some MB may be read ahead. */
-export const smallFiles: BatchPlan = { files: 64, ahead: 128 };
+/** How many files are read, and passed from thread to thread, together. */
+export const batchFiles = 64;
 
 /** Files up to this size are read into the same memory. */
 const roomForFiles = 1 << 20;
-
-/** So many bytes may be read ahead of files that are not small. */
-const aheadBytes = 16 << 20;
-
-/** For files of so many bytes each, on the mean. */
-export function planFor(meanBytes: number): BatchPlan {
-  const files = Math.min(Math.max(1, Math.floor(roomForFiles / meanBytes)), smallFiles.files);
-  return { files, ahead: Math.min(Math.max(1, Math.floor(aheadBytes / (files * meanBytes))), smallFiles.ahead) };
-}
 
 /** What came of reading a file, with a hash of its bytes where there are any. */
 export type FileRead =
@@ -56,15 +39,15 @@ export class FileRoom {
     return readInto(this.#room, path, this.#maxBytes);
   }
 
-  /** @param paths of all files, of which the batch has its part: so many `files`, the last one fewer */
-  readBatch(paths: readonly string[], number: number, files: number): FileBatch {
+  /** @param paths of all files, of which the batch has its part */
+  readBatch(paths: readonly string[], number: number): FileBatch {
     const ends: number[] = [];
     const identities: string[] = [];
     const digests: string[] = [];
     const doubtful: number[] = [];
     const others: (readonly [number, FileRead])[] = [];
     let end = 0;
-    for (const [place, path] of paths.slice(number * files, (number + 1) * files).entries()) {
+    for (const [place, path] of pathsOf(paths, number).entries()) {
       const room = this.#room.subarray(end);
       const read = readInto(room, path, this.#maxBytes);
       const isHere = read.kind === "read" && read.bytes.buffer === room.buffer;
@@ -77,6 +60,11 @@ export class FileRoom {
     }
     return { number, bytes: this.#room.slice(0, end), ends, identities, digests, doubtful, others };
   }
+}
+
+/** How many batches so many files are. */
+export function batchesOf(files: number): number {
+  return Math.ceil(files / batchFiles);
 }
 
 /** The memory of a batch that may go over to another thread. */
@@ -102,6 +90,10 @@ export function* filesOf(batch: FileBatch): Generator<FileRead> {
     };
     start = end;
   }
+}
+
+function pathsOf(paths: readonly string[], number: number): readonly string[] {
+  return paths.slice(number * batchFiles, (number + 1) * batchFiles);
 }
 
 function readInto(room: Uint8Array, path: string, maxBytes: number): FileRead {

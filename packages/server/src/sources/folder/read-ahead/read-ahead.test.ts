@@ -1,15 +1,12 @@
 import assert from "node:assert/strict";
-import { availableParallelism } from "node:os";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { waitFor } from "../../../testing/wait-for.js";
 import { temporaryFolder } from "../testing/temporary-folder.js";
-import { type FileRead, FileRoom, planFor, smallFiles } from "./file-batch.js";
-import { Batches, readAhead } from "./read-ahead.js";
-import { readAtOnce } from "./read-at-once.js";
+import { batchFiles, type FileRead, FileRoom } from "./file-batch.js";
+import { ahead, Batches, readAhead } from "./read-ahead.js";
 
 const maxBytes = 3 << 20;
-const { files: batchFiles, ahead } = smallFiles;
 
 /** Paths of files of all kinds, each many times, so many batches of them. */
 async function manyPaths(t: Parameters<typeof temporaryFolder>[0], batches: number): Promise<readonly string[]> {
@@ -48,51 +45,16 @@ test("two threads read what one does, in its order", async (t) => {
   const paths = (await manyPaths(t, 100)).slice(0, -5);
   const reads: FileRead[] = [];
   // A pause now and then, so that the other thread has its part.
-  for await (const group of readAhead(paths, maxBytes, smallFiles)) {
+  for await (const group of readAhead(paths, maxBytes)) {
     for (const read of group) reads.push(kept(read));
     if (reads.length % 1_000 < batchFiles) await delay(1);
   }
   assert.deepEqual(settled(reads), settled(oneByOne(paths)));
 });
 
-for (const [what, count, bytes, threads] of [
-  ["files of a few MB in all", 30, 100_000, 0],
-  ["many MB in files that are not small", 30, 1_000_000, 1],
-  ["many MB in large files", 10, 2_500_000, 1],
-] as const) {
-  test(`at a start ${threads === 0 ? "one thread reads" : "two threads read"} ${what}, in their order`, async (t) => {
-    const { at, write } = await temporaryFolder(t);
-    const names = Array.from({ length: count }, (_, index) => `${index}.json`);
-    for (const [index, name] of names.entries()) await write(name, `${index} `.repeat(bytes / `${index} `.length));
-    let begun = 0;
-    const counted = () => {
-      begun += 1;
-    };
-    process.on("worker", counted);
-    t.after(() => process.off("worker", counted));
-    const files = names.map((path) => ({ path, realPath: at(path), identity: undefined }));
-    const reads: (readonly [string, FileRead])[] = [];
-    const { signal } = new AbortController();
-    await readAtOnce(files, maxBytes, signal, ({ path }, read) => reads.push([path, kept(read)]));
-    assert.deepEqual(
-      reads.map(([path]) => path),
-      names,
-    );
-    const paths = files.map(({ realPath }) => realPath);
-    assert.deepEqual(settled(reads.map(([, read]) => read)), settled(oneByOne(paths)));
-    assert.equal(begun, availableParallelism() > 1 ? threads : 0);
-  });
-}
-
-test("no more is read ahead than is good for memory, and of large files one at a time", () => {
-  assert.deepEqual(planFor(400), smallFiles);
-  assert.deepEqual(planFor(400_000), { files: 2, ahead: 20 });
-  assert.deepEqual(planFor(50 << 20), { files: 1, ahead: 1 });
-});
-
 test("the other thread reads what is not begun, to a distance", async (t) => {
   const paths = await manyPaths(t, ahead + 60);
-  const batches = new Batches(paths, maxBytes, smallFiles);
+  const batches = new Batches(paths, maxBytes);
   try {
     const [first] = await batches.take(0);
     assert.equal(first?.kind, "read");
@@ -117,7 +79,7 @@ for (const [what, program] of [
 ] as const) {
   test(`a thread that ${what} leaves nothing unread`, async (t) => {
     const paths = await manyPaths(t, 20);
-    const batches = new Batches(paths, maxBytes, smallFiles, program);
+    const batches = new Batches(paths, maxBytes, program);
     try {
       // Some are taken once it has ended, so that what it had in hand comes up.
       const reads = [...(await batches.take(0))].map(kept);
@@ -133,7 +95,7 @@ for (const [what, program] of [
 
 test("who leaves early leaves nothing behind", async (t) => {
   const paths = await manyPaths(t, 50);
-  for await (const group of readAhead(paths, maxBytes, smallFiles)) {
+  for await (const group of readAhead(paths, maxBytes)) {
     assert.ok(Array.from(group).length > 0);
     break;
   }

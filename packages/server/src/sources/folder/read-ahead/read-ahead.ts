@@ -1,13 +1,12 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { threadProgram } from "../../../thread-program.js";
-import { type BatchPlan, type FileBatch, type FileRead, FileRoom, filesOf } from "./file-batch.js";
+import { batchesOf, type FileBatch, type FileRead, FileRoom, filesOf } from "./file-batch.js";
 
 /** What the second thread gets. */
 export interface ReadAheadStart {
   /** Of all files, with a NUL between them, which no path has: one string is passed on sooner than many. */
   readonly paths: string;
   readonly maxBytes: number;
-  readonly plan: BatchPlan;
   /** The numbers at `unclaimedAt` and `takenAt`. */
   readonly shared: SharedArrayBuffer;
   readonly port: MessagePort;
@@ -18,21 +17,20 @@ export const unclaimedAt = 0;
 /** … and of the first that was not taken. */
 export const takenAt = 1;
 
+/** How many batches the second thread may be ahead of what was taken: some MB of small files. */
+export const ahead = 128;
+
 /** How many batches this thread reads before their turn while the second one is at the one whose turn it is. */
 const ownAhead = 8;
 
 const readProgram = threadProgram(import.meta.url, "read-ahead-main");
 
 /**
- * Reads files in batches, and has a second thread read some of them: opening, reading and closing a small file costs twice as much as understanding it, and of large ones reading and hashing is a tenth. They come
+ * Reads many files in batches, and has a second thread read some of them: opening, reading and closing a small file costs twice as much as understanding it. They come
  * in their order. Each is read by who comes to it first, so that nothing waits for the thread to start, and if it ends by itself nothing is lost.
  */
-export async function* readAhead(
-  paths: readonly string[],
-  maxBytes: number,
-  plan: BatchPlan,
-): AsyncGenerator<Iterable<FileRead>> {
-  const batches = new Batches(paths, maxBytes, plan);
+export async function* readAhead(paths: readonly string[], maxBytes: number): AsyncGenerator<Iterable<FileRead>> {
+  const batches = new Batches(paths, maxBytes);
   try {
     for (let number = 0; number < batches.count; number += 1) yield await batches.take(number);
   } finally {
@@ -44,7 +42,6 @@ export async function* readAhead(
 export class Batches {
   readonly count: number;
   readonly #paths: readonly string[];
-  readonly #files: number;
   readonly #room: FileRoom;
   readonly #counts: Int32Array<SharedArrayBuffer>;
   readonly #port: MessagePort;
@@ -55,12 +52,11 @@ export class Batches {
   readonly #waiting = new Map<number, FileBatch>();
   #isAlone = false;
 
-  constructor(paths: readonly string[], maxBytes: number, plan: BatchPlan, program: string | URL = readProgram) {
+  constructor(paths: readonly string[], maxBytes: number, program: string | URL = readProgram) {
     const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
     const { port1, port2 } = new MessageChannel();
-    const workerData: ReadAheadStart = { paths: paths.join("\0"), maxBytes, plan, shared, port: port2 };
-    this.count = Math.ceil(paths.length / plan.files);
-    this.#files = plan.files;
+    const workerData: ReadAheadStart = { paths: paths.join("\0"), maxBytes, shared, port: port2 };
+    this.count = batchesOf(paths.length);
     this.#paths = paths;
     this.#room = new FileRoom(maxBytes);
     this.#counts = new Int32Array(shared);
@@ -114,7 +110,7 @@ export class Batches {
     for (let own = 0; own < ownAhead && !this.#isAlone; own += 1) {
       const next = Atomics.add(this.#counts, unclaimedAt, 1);
       if (next >= this.count) break;
-      this.#keep(this.#read(next));
+      this.#keep(this.#room.readBatch(this.#paths, next));
       const found = this.#found(number);
       if (found !== undefined) return found;
     }
@@ -133,11 +129,7 @@ export class Batches {
       const found = this.#found(number);
       if (found !== undefined) return found;
     }
-    return this.#found(number) ?? this.#read(number);
-  }
-
-  #read(number: number): FileBatch {
-    return this.#room.readBatch(this.#paths, number, this.#files);
+    return this.#found(number) ?? this.#room.readBatch(this.#paths, number);
   }
 
   #keep(batch: FileBatch): void {
