@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resourceTypes } from "@xdskit/api";
-import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import { createStream, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
 import { assertCollected } from "../testing/collected.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
+import { usualStream } from "../testing/stream-options.js";
 import { watched } from "../testing/watched-snapshot.js";
 import { encodeRequest, type Request } from "../testing/wire.js";
 import type { OutgoingResponse, Variant } from "./contract.js";
@@ -14,14 +14,7 @@ type Type = keyof typeof asked;
 const types = Object.keys(asked) as readonly Type[];
 
 function createClient(variant: Variant) {
-  const stream = createStream({
-    variant,
-    api: "v3",
-    types: resourceTypes,
-    limits: defaultStreamLimits,
-    defaultNode: undefined,
-    only: undefined,
-  });
+  const stream = createStream(usualStream(variant));
   const ordering = new Ordering();
   const request = (type: Type, more: Partial<Request>) => {
     const isFirst = more.nonce === undefined;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { resourceTypes } from "@xdskit/api";
-import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import { createStream, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
+import { usualStream } from "../testing/stream-options.js";
 import { watched } from "../testing/watched-snapshot.js";
 import { encodeRequest, type Request } from "../testing/wire.js";
 import type { OutgoingResponse, Variant } from "./contract.js";
@@ -17,14 +17,7 @@ const types = Object.keys(asked) as readonly Type[];
 function createNode(variant: Variant) {
   const ordering = new Ordering();
   const streams = types.map((type) => {
-    const stream = createStream({
-      variant,
-      api: "v3",
-      types: resourceTypes,
-      limits: defaultStreamLimits,
-      defaultNode: undefined,
-      only: typeOf(type),
-    });
+    const stream = createStream(usualStream(variant, typeOf(type)));
     const request = (more: Partial<Request>) => {
       const own =
         variant === "sotw" ? { names: asked[type] } : more.nonce === undefined ? { subscribe: asked[type] } : {};

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resourceTypes } from "@xdskit/api";
-import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import { createStream, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
 import { assertCollected } from "../testing/collected.js";
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
+import { usualStream } from "../testing/stream-options.js";
 import { watched } from "../testing/watched-snapshot.js";
 import { encodeRequest, type Request } from "../testing/wire.js";
 import type { OutgoingResponse, Variant } from "./contract.js";
@@ -13,14 +13,7 @@ const asked = { cluster: [], endpoint: names } as const;
 
 /** `repeatsNode`: it says who it is with every request, as Envoy does. */
 function client(variant: Variant, repeatsNode = false) {
-  const stream = createStream({
-    variant,
-    api: "v3",
-    types: resourceTypes,
-    limits: defaultStreamLimits,
-    defaultNode: undefined,
-    only: undefined,
-  });
+  const stream = createStream(usualStream(variant));
   const ordering = new Ordering();
   const request = (type: "cluster" | "endpoint", more: Partial<Request>) => {
     const own =

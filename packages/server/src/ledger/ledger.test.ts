@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createResource } from "@xdskit/api";
 import type { XdsServer } from "../index.js";
 import { manualClock } from "../testing/manual-clock.js";
-import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
+import { ads, perType, type Running, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { type DeltaStream, delta, type SotwStream, sotw } from "../testing/xds-client.js";
@@ -28,6 +28,20 @@ async function answer(stream: SotwStream, rejection?: string): Promise<void> {
 
 async function answerDelta(stream: DeltaStream): Promise<void> {
   stream.send({ typeUrl, responseNonce: (await stream.next()).nonce });
+}
+
+/** Node `n1` has cluster `a` and a route to it. */
+async function withRoute(server: XdsServer, client: Running["client"]) {
+  server.config.set([cluster("a"), routeConfiguration("r", "a")]);
+  const stream = delta(client.open(ads("delta")));
+  const acknowledge = ({ typeUrl, nonce }: { typeUrl: string; nonce: string }, error = {}) =>
+    stream.send({ typeUrl, responseNonce: nonce, ...error });
+  stream.send({ node: { id: "n1" }, typeUrl });
+  acknowledge(await stream.next());
+  stream.send({ typeUrl: urlOf("route"), resourceNamesSubscribe: ["r"] });
+  acknowledge(await stream.next());
+  await settles(server, "synced");
+  return { stream, acknowledge };
 }
 
 describe("the ledger", () => {
@@ -105,22 +119,13 @@ describe("the ledger", () => {
   it("does not take a client to have what it did not answer, though what waited for that went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
-      server.config.set([cluster("a"), routeConfiguration("r", "a")]);
-      const stream = delta(client.open(ads("delta")));
-      const routeUrl = urlOf("route");
-      const acknowledge = ({ typeUrl, nonce }: { typeUrl: string; nonce: string }, error = {}) =>
-        stream.send({ typeUrl, responseNonce: nonce, ...error });
-      stream.send({ node: { id: "n1" }, typeUrl });
-      acknowledge(await stream.next());
-      stream.send({ typeUrl: routeUrl, resourceNamesSubscribe: ["r"] });
-      acknowledge(await stream.next());
-      await settles(server, "synced");
+      const { stream, acknowledge } = await withRoute(server, client);
 
       server.config.update({ upsert: [cluster("b"), routeConfiguration("r", "b")] });
       const clusters = await stream.next();
       clock.advance(15_001);
       const routes = await stream.next();
-      assert.deepEqual([clusters.typeUrl, routes.typeUrl], [typeUrl, routeUrl]);
+      assert.deepEqual([clusters.typeUrl, routes.typeUrl], [typeUrl, urlOf("route")]);
       acknowledge(routes);
       const acknowledged = () => server.node("n1")?.streams[0]?.types.find(({ type }) => type === "route")?.state;
       await waitFor("the routes", () => acknowledged() === "synced");
@@ -135,16 +140,7 @@ describe("the ledger", () => {
   it("goes on saying what a client rejected until it says something else, though what waited for that went on", () => {
     const clock = manualClock();
     return withMemoryServer({ clock }, async ({ server, client }) => {
-      server.config.set([cluster("a"), routeConfiguration("r", "a")]);
-      const stream = delta(client.open(ads("delta")));
-      const routeUrl = urlOf("route");
-      const acknowledge = ({ typeUrl, nonce }: { typeUrl: string; nonce: string }, error = {}) =>
-        stream.send({ typeUrl, responseNonce: nonce, ...error });
-      stream.send({ node: { id: "n1" }, typeUrl });
-      acknowledge(await stream.next());
-      stream.send({ typeUrl: routeUrl, resourceNamesSubscribe: ["r"] });
-      acknowledge(await stream.next());
-      await settles(server, "synced");
+      const { stream, acknowledge } = await withRoute(server, client);
       const report = () => server.node("n1")?.streams[0]?.types.find(({ type }) => type === "cluster");
       const version = report()?.acknowledged?.version;
 

@@ -1,8 +1,8 @@
-import { resourceTypes } from "@xdskit/api";
-import { createStream, defaultStreamLimits, Ordering, SnapshotLine, type Stream } from "../../index.js";
+import { createStream, Ordering, SnapshotLine, type Stream } from "../../index.js";
 import { createRandom, type Random } from "../random.js";
 import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
+import { usualStream } from "../stream-options.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
 import { isNamed, OrderClient, type OrderRequest, orderedTypes as types } from "./order-client.js";
 import { closedWorld, mended } from "./order-world.js";
@@ -52,12 +52,7 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
 
   function open(own: readonly string[]): Line {
     const stream = createStream({
-      variant,
-      api: "v3",
-      types: resourceTypes,
-      limits: defaultStreamLimits,
-      defaultNode: undefined,
-      only: ads ? undefined : typeOf(own[0] ?? ""),
+      ...usualStream(variant, ads ? undefined : typeOf(own[0] ?? "")),
       progressed: () => {
         line.isAwake = true;
       },

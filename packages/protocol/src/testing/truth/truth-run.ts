@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { resourceTypes } from "@xdskit/api";
-import { createStream, defaultStreamLimits, Ordering, SnapshotLine, type Stream } from "../../index.js";
+import { createStream, Ordering, SnapshotLine, type Stream } from "../../index.js";
 import { createRandom, type Random } from "../random.js";
 import { sampleResource, urlOf } from "../sample-resources.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "../sample-world.js";
+import { usualStream } from "../stream-options.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
 import { bad, type Taken, TruthClient } from "./truth-client.js";
 
@@ -67,14 +67,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
   }
 
   function open(own: readonly string[]): Line {
-    const stream = createStream({
-      variant,
-      api: "v3",
-      types: resourceTypes,
-      limits: defaultStreamLimits,
-      defaultNode: undefined,
-      only: ads ? undefined : typeOf(own[0] ?? ""),
-    });
+    const stream = createStream(usualStream(variant, ads ? undefined : typeOf(own[0] ?? "")));
     const clients = own.map((type) => {
       const names = byName.has(type) ? new Set(pool) : undefined;
       return new TruthClient(type, names, variant === "sotw" && !byName.has(type), blames);
