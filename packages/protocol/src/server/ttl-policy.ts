@@ -1,4 +1,5 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
+import { clientKindOf } from "../client-kind.js";
 import type { Node } from "../node.js";
 import type { StreamOptions, TtlPolicy, Variant } from "./contract.js";
 
@@ -7,21 +8,21 @@ const ttlFeature = /^(?:xds|envoy)\.config\.(?:supports-)?resource-ttl$/;
 const wrapperFeature = /^(?:xds|envoy)\.config\.(?:supports-)?resource-in-sotw$/;
 /** The protocol's document gates TTLs in SotW by this name alone; without `supports-` it is gRPC's and means the wrapper only. */
 const ttlInSotwFeature = /^(?:xds|envoy)\.config\.supports-resource-in-sotw$/;
-/** `gRPC Go`, `gRPC C-core …`, `gRPC Java`, `gRPC Node Pure JS`, `grpc-node`. */
-const grpcAgent = /^grpc/i;
 
 /** Whether a stream's client is told TTLs, and so needs heartbeats. `api` is the method's: the messages of v2 have no place for a TTL. */
 export function tellsTtl(
   { variant, api }: { readonly variant: Variant; readonly api: ApiVersion },
-  { clientFeatures, userAgentName }: Pick<Node, "clientFeatures" | "userAgentName">,
+  node: Pick<Node, "clientFeatures" | "userAgentName">,
   policy: TtlPolicy,
 ): boolean {
   if (api === "v2") return false;
+  const { clientFeatures } = node;
+  const isGrpc = clientKindOf(node) === "grpc";
   const says = (feature: RegExp) => clientFeatures.some((name) => feature.test(name));
   // gRPC on the wire, 1 and 2: it unwraps at best, and knows no TTL.
-  if (policy === "always" && !grpcAgent.test(userAgentName)) return true;
+  if (policy === "always" && !isGrpc) return true;
   if (variant === "delta") return says(ttlFeature);
-  return says(wrapperFeature) && (says(ttlFeature) || (says(ttlInSotwFeature) && !grpcAgent.test(userAgentName)));
+  return says(wrapperFeature) && (says(ttlFeature) || (says(ttlInSotwFeature) && !isGrpc));
 }
 
 /** The types of which Envoy outlives the end of a TTL on an aggregated SotW stream. */
@@ -34,7 +35,7 @@ const outlived: ReadonlySet<string> = new Set(["cds", "lds", "rtds", "ecds"]);
 export function isTtlFatal(
   type: ResourceType,
   { variant, only }: Pick<StreamOptions, "variant" | "only">,
-  { userAgentName }: Pick<Node, "userAgentName">,
+  node: Pick<Node, "userAgentName">,
 ): boolean {
-  return variant === "sotw" && only === undefined && userAgentName === "envoy" && !outlived.has(type.abbreviation);
+  return variant === "sotw" && only === undefined && clientKindOf(node) === "envoy" && !outlived.has(type.abbreviation);
 }
