@@ -221,7 +221,7 @@ export const errorCodes = {
   XDSKIT_CLIENTS_REFUSE: {
     meaning: "A resource keeps every rule of its proto file, and Envoy refuses it nevertheless.",
     cause:
-      "Parts of it do not fit together: one domain in two virtual hosts, a cluster of type EDS without the place to ask, a listener without address.",
+      "Parts of it do not fit together. An error: one domain twice in the virtual hosts of a route configuration, in whatever case. Warnings: a cluster of type EDS without the place to ask, a listener without address.",
     mend: "Change what the message names.",
   },
   XDSKIT_ON_DEMAND_FAILED: {

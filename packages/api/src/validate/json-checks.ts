@@ -19,6 +19,7 @@ const checks: { readonly [typeName: string]: KeyedCheck } = {
   "envoy.type.matcher.v3.RegexMatcher": regex,
   "xds.type.matcher.v3.RegexMatcher": regex,
   "envoy.config.route.v3.RouteConfiguration": { keys: undefined, check: checkDomains },
+  "envoy.config.route.v3.VirtualHost": { keys: ["domains"], check: checkHostDomains },
   "envoy.config.cluster.v3.Cluster": {
     keys: ["type", "eds_cluster_config", "edsClusterConfig"],
     check: checkCluster,
@@ -61,6 +62,11 @@ function checkDomains({ virtual_hosts, virtualHosts }: JsonFields): boolean {
     count += domains.length;
   }
   return seen.size === count;
+}
+
+function checkHostDomains({ domains }: JsonFields): boolean {
+  if (!Array.isArray(domains)) return domains === undefined;
+  return domains.length < 2 || checkDomains({ virtual_hosts: [{ domains }] });
 }
 
 function checkCluster({ type, eds_cluster_config, edsClusterConfig }: JsonFields): boolean {

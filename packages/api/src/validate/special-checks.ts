@@ -18,6 +18,7 @@ const checks: Readonly<Record<string, (message: never) => readonly SpecialProble
   "envoy.type.matcher.v3.RegexMatcher": checkRegex,
   "xds.type.matcher.v3.RegexMatcher": checkRegex,
   "envoy.config.route.v3.RouteConfiguration": checkDomains,
+  "envoy.config.route.v3.VirtualHost": checkHostDomains,
   "envoy.config.cluster.v3.Cluster": checkCluster,
   "envoy.config.listener.v3.Listener": checkListener,
 };
@@ -51,23 +52,46 @@ function checkRegex({ regex, engineType }: RegexMatcher): readonly SpecialProble
   return [{ code: "XDSKIT_REGEX_LARGE", severity: "warning", steps, message }];
 }
 
-/** The proto's comment says it: a domain must be unique across all virtual hosts. Envoy compares without case. */
-function checkDomains(routes: {
-  readonly virtualHosts: readonly { readonly name: string; readonly domains: readonly string[] }[];
-}): readonly SpecialProblem[] {
+interface VirtualHost {
+  readonly name: string;
+  readonly domains: readonly string[];
+}
+
+/** The proto's comment says it: a domain must be unique across all virtual hosts. `checkHostDomains` looks into each of them. */
+function checkDomains(routes: { readonly virtualHosts: readonly VirtualHost[] }): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [];
-  const owners = new Map<string, string>();
+  const owners = new Map<string, { readonly name: string; readonly host: number }>();
   for (const [host, { name, domains }] of routes.virtualHosts.entries()) {
     for (const [index, domain] of domains.entries()) {
-      const owner = owners.get(domain.toLowerCase());
-      if (owner !== undefined) {
-        const message = `the domain ${JSON.stringify(domain)} belongs to the virtual host ${JSON.stringify(owner)} already`;
-        problems.push(refusal(["virtual_hosts", host, "domains", index], message));
-      }
-      owners.set(domain.toLowerCase(), owner ?? name);
+      const owner = owners.get(asciiLowerCase(domain));
+      if (owner === undefined) owners.set(asciiLowerCase(domain), { name, host });
+      else if (owner.host !== host)
+        problems.push(duplicate(["virtual_hosts", host, "domains", index], domain, owner.name));
     }
   }
   return problems;
+}
+
+/** A virtual host may be a resource of its own, too. */
+function checkHostDomains({ name, domains }: VirtualHost): readonly SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  const seen = new Set<string>();
+  for (const [index, domain] of domains.entries()) {
+    if (seen.has(asciiLowerCase(domain))) problems.push(duplicate(["domains", index], domain, name));
+    seen.add(asciiLowerCase(domain));
+  }
+  return problems;
+}
+
+/** An error: Envoy refuses the whole route configuration, and keeps none of its virtual hosts. */
+function duplicate(steps: readonly FieldStep[], domain: string, owner: string): SpecialProblem {
+  const message = `the domain ${JSON.stringify(domain)} belongs to the virtual host ${JSON.stringify(owner)} already`;
+  return { code: "XDSKIT_CLIENTS_REFUSE", severity: "error", steps, message };
+}
+
+/** Envoy compares domains without the case of ASCII's letters, and of no others. */
+function asciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** DiscoveryType.EDS */
