@@ -291,7 +291,7 @@ export class Http2Connection implements StreamOwner {
     }
     if (block.isTooLarge) throw new StreamError(http2Error.enhanceYourCalm, "the headers are too large");
     const head = readRequestHead(block.fields);
-    const opened = new StreamState(this, id, this.#peer.window);
+    const opened = new StreamState(this, id);
     opened.awaited = head.contentLength;
     this.#isShared ||= this.#streams.size > 0;
     this.#streams.set(id, opened);
@@ -329,7 +329,7 @@ export class Http2Connection implements StreamOwner {
     this.#flood.count(floodCost.idle);
     const { window } = this.#peer;
     readSettings(payload, this.#peer);
-    if (this.#peer.window !== window) this.#sender.growEach(this.#streams.values(), this.#peer.window - window);
+    if (this.#peer.window > window) this.#sender.grownEach(this.#streams.values());
     this.#write(settingsAnswer);
   }
 

@@ -15,14 +15,23 @@ const silenceMs = 500;
 /** A frame of less is worth nothing where there was more to send. */
 const smallBytes = 1_024;
 
+/** So many streams that a frame of settings makes us visit cost as much as a frame that brings nothing. */
+const visitsPerCost = 100;
+
+const tooLarge = "a window is too large";
+
 /** Sends what streams have to send, as far as the windows of the peer and the socket let it: a frame of each stream in turn, so that none starves another. */
 export class Http2Sender {
   readonly #output: Output;
   readonly #peer: PeerSettings;
   readonly #flood: FloodGuard;
   readonly #owner: Pick<StreamOwner, "end">;
-  /** Those with data to send and room in their own window; most connections never have one that waits. */
+  /** Those with data to send and, when they were last looked at, room in their own window; most connections never have one that waits. */
   #ready: Set<StreamState> | undefined;
+  /** Those with data to send and no room in their own window. */
+  #blocked: Set<StreamState> | undefined;
+  /** No stream's window is further beyond the initial one. */
+  #highestOffset = 0;
   #window = defaultWindow;
   #isFlushing = false;
   readonly #now: () => number;
@@ -49,7 +58,7 @@ export class Http2Sender {
     const isAlone = !this.#isFlushing && (this.#ready === undefined || this.#ready.size === 0);
     if (isAlone && !stream.isFull && this.#output.hasRoom) {
       const length = prefix.length + body.length + tail.length;
-      if (length <= stream.sendWindow && length <= this.#window && length <= defaultFrameBytes) {
+      if (length <= this.#windowOf(stream) && length <= this.#window && length <= defaultFrameBytes) {
         this.#output.data(stream.id, length, prefix, body, tail);
         this.#sent(stream, length, true);
         return true;
@@ -78,32 +87,48 @@ export class Http2Sender {
     if (now - this.#silentSince > silenceMs) queue.isSparing = true;
   }
 
-  /** The peer takes so many bytes more on a stream, or less by new settings. Throws a StreamError. */
+  /** The peer takes so many bytes more on a stream. Throws a StreamError. */
   grow(stream: StreamState, bytes: number): void {
-    stream.sendWindow += bytes;
-    if (stream.sendWindow > largestWindow) throw new StreamError(http2Error.flowControlError, "a window is too large");
+    stream.sendOffset += bytes;
+    if (this.#windowOf(stream) > largestWindow) throw new StreamError(http2Error.flowControlError, tooLarge);
+    if (stream.sendOffset > this.#highestOffset) this.#highestOffset = stream.sendOffset;
     this.#readyIfSo(stream);
   }
 
-  /** The same for all streams, by settings: it is the connection's fault where that is too much (6.9.2). Throws a ConnectionError. */
-  growEach(streams: Iterable<StreamState>, bytes: number): void {
-    for (const stream of streams) {
-      if (stream.sendWindow + bytes > largestWindow) {
-        throw new ConnectionError(http2Error.flowControlError, "a window is too large");
+  /**
+   * The peer's settings made the windows of all its streams larger: it is the connection's fault where that is too much (6.9.2). Only those that wait for that are
+   * visited, and those that are open where one of them may have too much; who has us do so often is counted as a flood. Throws a ConnectionError.
+   */
+  grownEach(open: Iterable<StreamState>): void {
+    let visits = 0;
+    if (this.#highestOffset + this.#peer.window > largestWindow) {
+      // The stream that had it may be gone by now, or have used it.
+      this.#highestOffset = 0;
+      for (const { sendOffset } of open) {
+        visits += 1;
+        if (sendOffset > this.#highestOffset) this.#highestOffset = sendOffset;
       }
-      this.grow(stream, bytes);
+      if (this.#highestOffset + this.#peer.window > largestWindow) {
+        throw new ConnectionError(http2Error.flowControlError, tooLarge);
+      }
     }
+    if (this.#blocked !== undefined) {
+      visits += this.#blocked.size;
+      for (const stream of this.#blocked) this.#readyIfSo(stream);
+    }
+    if (visits >= visitsPerCost) this.#flood.count(Math.floor(visits / visitsPerCost));
   }
 
   /** The same for the connection. Throws a ConnectionError. */
   growAll(bytes: number): void {
     this.#window += bytes;
-    if (this.#window > largestWindow) throw new ConnectionError(http2Error.flowControlError, "a window is too large");
+    if (this.#window > largestWindow) throw new ConnectionError(http2Error.flowControlError, tooLarge);
   }
 
   drop(stream: StreamState): void {
     stream.queue.clear();
     this.#ready?.delete(stream);
+    this.#blocked?.delete(stream);
   }
 
   /** Sends what can be sent. Within a turn. */
@@ -117,7 +142,8 @@ export class Http2Sender {
       for (const stream of ready) {
         if (this.#window <= 0 || !this.#output.hasRoom) return;
         ready.delete(stream);
-        this.#sendFrame(stream);
+        // Settings may have taken away its own window while it waited for the connection's (6.9.2): a frame of less than nothing would be sent for ever.
+        if (this.#windowOf(stream) > 0) this.#sendFrame(stream);
         this.#readyIfSo(stream);
         this.#afterSending(stream);
       }
@@ -126,22 +152,32 @@ export class Http2Sender {
     }
   }
 
+  #windowOf(stream: StreamState): number {
+    return this.#peer.window + stream.sendOffset;
+  }
+
   #readyIfSo(stream: StreamState): void {
-    if (stream.queue.bytes > 0 && stream.sendWindow > 0) {
+    if (stream.queue.bytes === 0) {
+      this.#ready?.delete(stream);
+      this.#blocked?.delete(stream);
+    } else if (this.#windowOf(stream) > 0) {
+      this.#blocked?.delete(stream);
       this.#ready ??= new Set();
       this.#ready.add(stream);
+    } else {
+      this.#ready?.delete(stream);
+      this.#blocked ??= new Set();
+      this.#blocked.add(stream);
     }
-    // It waited for the connection's window while settings took away its own (6.9.2): a frame of less than nothing would be sent for ever.
-    else this.#ready?.delete(stream);
   }
 
   #canSend(stream: StreamState): boolean {
-    return stream.queue.bytes > 0 && stream.sendWindow > 0 && this.#window > 0 && this.#output.hasRoom;
+    return stream.queue.bytes > 0 && this.#windowOf(stream) > 0 && this.#window > 0 && this.#output.hasRoom;
   }
 
   #sendFrame(stream: StreamState): void {
     const { queue } = stream;
-    const length = Math.min(queue.bytes, stream.sendWindow, this.#window, this.#peer.frameBytes);
+    const length = Math.min(queue.bytes, this.#windowOf(stream), this.#window, this.#peer.frameBytes);
     this.#output.head(length, frameType.data, 0, stream.id);
     const { isSparing } = queue;
     queue.move(this.#output, length);
@@ -151,7 +187,7 @@ export class Http2Sender {
   }
 
   #sent(stream: StreamState, length: number, isAll: boolean): void {
-    stream.sendWindow -= length;
+    stream.sendOffset -= length;
     this.#window -= length;
     // Not where the peer's window made it small (CVE-2019-9511).
     if (length >= smallBytes || isAll) this.#flood.earn();

@@ -49,8 +49,8 @@ export class StreamState implements ServerStream {
   readonly id: number;
   readonly queue = new OutgoingQueue();
   handler: StreamHandler | undefined;
-  /** How many bytes of data may be sent to the peer. */
-  sendWindow: number;
+  /** How many bytes of data may be sent to the peer, beyond what it allows each stream at its start: settings that change that visit no stream. */
+  sendOffset = 0;
   /** How many were received of those that the peer may send, since the last WINDOW_UPDATE. */
   received = 0;
   /** Bytes of the body that have not come, where the request said how many there are. */
@@ -64,10 +64,9 @@ export class StreamState implements ServerStream {
   isFull = false;
   isClosed = false;
 
-  constructor(owner: StreamOwner, id: number, sendWindow: number) {
+  constructor(owner: StreamOwner, id: number) {
     this.#owner = owner;
     this.id = id;
-    this.sendWindow = sendWindow;
   }
 
   /** So much of the body came, in a frame of so many bytes. Throws a StreamError where that is more than there was room for, or than was announced. */
