@@ -102,6 +102,7 @@ export type {
   ServiceMethod,
   Transport,
 } from "./transport.js";
+export { isFromBrowser } from "./transports/from-browser.js";
 export { createGrpcTransport, type GrpcTransportOptions } from "./transports/http2/http2-transport.js";
 export { listenError } from "./transports/listening.js";
 export {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
-import type { XdsServer } from "@xdskit/server";
+import { isFromBrowser, type XdsServer } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { version } from "../version.js";
 import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
@@ -105,8 +105,7 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
   const query = new URLSearchParams(url.slice(path.length));
   if (path.startsWith(apiPrefix) && isLoopback(socket.localAddress) && !isLocalName(headers.host)) return foreignName;
   if (method === "POST" && path.startsWith(apiPrefix)) {
-    // A page in somebody's browser may post to this machine, too, and every browser says so.
-    if (headers.origin !== undefined) return { status: 403, body: "not from a browser\n" };
+    if (isFromBrowser(headers)) return { status: 403, body: "not from a browser\n" };
     const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
     if (done === false) return { status: 409, body: nothingToDo };
     if (done !== undefined) return json(done);

@@ -87,6 +87,27 @@ describe("a request that is none", () => {
       for (const [path, detail] of cases) assertProblem(await client.send(path, { node }), 404, detail);
     }));
 
+  it("is a 403 from a web page, whatever name led it here: each browser sends Origin with a POST", () =>
+    withRest({}, async ({ server, client, events }) => {
+      server.config.set([cluster("a", "a secret")]);
+      const rebound = { host: "rebound.example:18001", "content-type": "text/plain" };
+      for (const said of [
+        { origin: "http://rebound.example:18001" },
+        { origin: "null" },
+        { "sec-fetch-site": "same-origin" },
+      ]) {
+        for (const method of ["POST", "OPTIONS", "GET"]) {
+          const answer = await client.send(clusters, { node }, { method, headers: { ...rebound, ...said } });
+          assertProblem(answer, 403, /^the request comes from a web page/);
+          assert.equal(answer.headers["access-control-allow-origin"], undefined);
+        }
+      }
+      assert.equal(events.filter(({ kind }) => kind === "poll-refused").length, 9);
+      // An Envoy's host is the name of its cluster, and Node's fetch says how it fetches.
+      const headers = { host: "xds.example.com", "sec-fetch-mode": "cors" };
+      assert.equal((await client.send(clusters, { node }, { headers })).status, 200);
+    }));
+
   it("is a 405 with another method, and OPTIONS says which there are", () =>
     withRest({}, async ({ client }) => {
       for (const method of ["GET", "PUT", "DELETE"]) {

@@ -11,6 +11,7 @@ import type { PollConnection, PollHandler, PollRefusal, PollTransport } from "..
 import type { RestOptions } from "../../rest-options.js";
 import { followHandshakes, type HandshakeFailed, handshakeMs } from "../../tls/handshakes.js";
 import type { Renewable } from "../../tls/server-tls.js";
+import { isFromBrowser } from "../from-browser.js";
 import { listenAddress, listenError } from "../listening.js";
 import { peerOf, plainHost } from "../peer.js";
 import { BodyRoom } from "./body-room.js";
@@ -63,6 +64,7 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
     const refuse = (refusal: PollRefusal, headers?: Readonly<Record<string, string>>) => {
       writeProblem(response, handler.refuse(refusal, { peer: connection.peer, path }), headers);
     };
+    if (isFromBrowser(request.headers)) return refuse({ kind: "refused", status: 403, message: fromBrowser });
     const endpoint = paths.find(path);
     if (endpoint === undefined) return refuse({ kind: "refused", status: 404, message: paths.whyNot(path) });
     if (request.method === "OPTIONS") {
@@ -170,6 +172,8 @@ export function createRestTransport(restOptions: RestTransportOptions): PollTran
 }
 
 const methods = "OPTIONS, POST";
+const fromBrowser =
+  "the request comes from a web page (it has Origin or Sec-Fetch-Site), and pages get no configuration";
 const longestHeadersMs = 10_000;
 /** Of the largest that are allowed. */
 const bodiesAtOnce = 16;
