@@ -112,8 +112,23 @@ suite("texts that are made to hurt", () => {
           .join(", ")}]`,
     ).join("\n");
   fast("aliases that stand for billions of values", "a.yaml", () => bomb(12), /stand for more than 2000000 values/);
-  fast("nested flow lists", "a.yaml", () => "[".repeat(5_000), /nested|XDSKIT_SYNTAX/);
-  fast("nested mappings", "a.yaml", () => "{a: ".repeat(1_000) + "}".repeat(1_000), /nested/);
+  const tooDeep = /nested deeper than 256 levels/;
+  fast("nested flow lists", "a.yaml", () => "[".repeat(300_000), tooDeep);
+  fast("nested flow mappings", "a.yaml", () => "{a: ".repeat(50_000) + "}".repeat(50_000), tooDeep);
+  fast("dashes on one line", "a.yaml", () => "- ".repeat(50_000), tooDeep);
+  fast("complex keys on one line", "a.yaml", () => "? ".repeat(50_000), tooDeep);
+  fast(
+    "dashes in a list that is read in parts",
+    "a.yaml",
+    () => `${"- 1\n".repeat(20_000)}- ${"- ".repeat(50_000)}`,
+    tooDeep,
+  );
+  fast(
+    "mappings one in the other",
+    "a.yaml",
+    () => Array.from({ length: 1_000 }, (_, depth) => `${" ".repeat(depth)}a:\n`).join(""),
+    tooDeep,
+  );
   fast("nested JSON", "a.json", () => "[".repeat(200_000) + "]".repeat(200_000), /nested deeper than 256 levels/);
   fast(
     "nested messages",

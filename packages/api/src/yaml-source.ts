@@ -1,12 +1,15 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import {
+  Composer,
+  type CST,
   type Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
+  Lexer,
   type ParsedNode,
-  parseAllDocuments,
+  Parser,
   type Scalar,
   type YAMLParseError,
   type YAMLWarning,
@@ -32,18 +35,21 @@ const aliasLimit = 2_000_000;
 
 /** Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings; a key that comes twice in one mapping is a problem. */
 export function parseYaml(text: string): SourceText {
-  let parsed: readonly YamlDocument[];
+  const composer = new Composer<ParsedNode>({ uniqueKeys: false, stringKeys: true, logLevel: "silent" });
+  let parsed: YamlDocument[];
   try {
-    parsed = parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false, stringKeys: true, logLevel: "silent" });
+    parsed = Array.from(composer.compose(boundedTokens(text), false, text.length)) as YamlDocument[];
   } catch (error) {
-    // The composer recurses: only nesting can exhaust the stack.
-    if (error instanceof RangeError) return { documents: [], problems: [{ offset: 0, message: "nested too deep" }] };
-    throw error;
+    if (!(error instanceof TooDeep)) throw error;
+    return {
+      documents: [],
+      problems: [{ offset: error.offset, message: `nested deeper than ${nestingLimit} levels` }],
+    };
   }
   const documents: SourceDocument[] = [];
   const problems: SyntaxProblem[] = [];
   const budget = { aliased: 0 };
-  const streamErrors = "errors" in parsed ? (parsed as { errors: YamlDocument["errors"] }).errors : [];
+  const streamErrors = parsed.length === 0 ? composer.streamInfo().errors : [];
   for (const error of streamErrors) problems.push({ offset: error.pos[0], message: withoutContent(error) });
   for (const document of parsed) {
     problems.push(...inPlainWords([...document.errors, ...document.warnings], text));
@@ -59,6 +65,31 @@ export function parseYaml(text: string): SourceText {
   return { documents, problems };
 }
 
+class TooDeep extends Error {
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super();
+    this.offset = offset;
+  }
+}
+
+/** Beside what is nested, the parser's stack holds the document and the scalar or key that it reads. */
+const deepestStack = nestingLimit + 8;
+
+/**
+ * The parts of a text, as deep as we read them. The parser has no limit of its own, and the composer behind it recurses: a line of a hundred thousand dashes would take
+ * seconds, or end the process.
+ */
+function* boundedTokens(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > deepestStack) throw new TooDeep(parser.offset);
+  }
+  yield* parser.end();
+}
+
 /**
  * What the parser found, in words and at the place of the mistake where it is one of the commonest: wrong indentation, a colon too many
  * or too few. What only follows from a mistake that is already named is left out.
@@ -68,7 +99,6 @@ function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: st
   return found.flatMap((problem, index): SyntaxProblem[] => {
     const { code, message } = problem;
     const [offset] = problem.pos;
-    if (message.startsWith("Maximum call stack")) return [{ offset, message: "nested too deep" }];
     // The parser lost its way before, and complains about every token from there to the end.
     if (index > 0 && message.includes("token in YAML stream")) return [];
     if (message.startsWith("Nested mappings")) {
