@@ -21,7 +21,7 @@ export { createRedactedBody, type RedactedBody } from "./redact/redacted-resourc
 export { redactErrorText, redactJson } from "./redact/secret-text.js";
 export { createFromPaths, type PathOf } from "./references/from-paths.js";
 export { isCollection, refersTo } from "./references/refers-to.js";
-export { createRegistry, envoyRegistry, type Registry, type RegistryOptions } from "./registry.js";
+export { createRegistry, descriptorSetOf, envoyRegistry, type Registry, type RegistryOptions } from "./registry.js";
 export {
   createResource,
   type EncodedResource,

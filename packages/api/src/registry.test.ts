@@ -7,7 +7,7 @@ import {
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import { createRegistry, envoyRegistry } from "./registry.js";
+import { createRegistry, descriptorSetOf, envoyRegistry } from "./registry.js";
 
 /** A file with one message, which has one field of each of the given message types. */
 function file(name: string, message: string, fields: Readonly<Record<string, string>>, imports: readonly string[]) {
@@ -120,3 +120,13 @@ for (const [what, bytes, pattern] of [
     });
   });
 }
+
+test("what a registry has beside Envoy's messages makes the same registry again", () => {
+  const base = file("base.proto", "Base", { cluster: ".envoy.config.cluster.v3.Cluster" }, [clusterFile]);
+  const top = file("top.proto", "Top", { base: ".example.Base" }, ["base.proto"]);
+  const own = descriptorSetOf(createRegistry({ descriptorSets: [set(top, base)] }));
+  assert.ok(own && own.length < 1_000, "it holds Envoy's files");
+  const again = createRegistry({ descriptorSets: [own] });
+  assert.equal(again.getMessage("example.Top")?.fields[0]?.message?.typeName, "example.Base");
+  assert.equal(descriptorSetOf(envoyRegistry()), undefined);
+});

@@ -1,5 +1,13 @@
 import { readFileSync } from "node:fs";
-import { create, createFileRegistry, type FileRegistry, fromBinary, type Registry } from "@bufbuild/protobuf";
+import {
+  create,
+  createFileRegistry,
+  type DescFile,
+  type FileRegistry,
+  fromBinary,
+  type Registry,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { type FileDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "./errors.js";
 import { lazyFiles } from "./lazy-files.js";
@@ -67,6 +75,26 @@ export function withFiles(known: FileRegistry, files: readonly FileDescriptorPro
   };
   for (const { name } of files) add(name, "the set itself");
   return createFileRegistry(create(FileDescriptorSetSchema, { file: all }));
+}
+
+/**
+ * The files of a registry that Envoy's own lacks, as a serialized `google.protobuf.FileDescriptorSet`: what `createRegistry` needs to make the same registry in another
+ * thread or process. Undefined where there are none.
+ */
+export function descriptorSetOf(registry: Registry): Uint8Array | undefined {
+  const envoys = envoyRegistry();
+  if (registry === envoys) return undefined;
+  const file: FileDescriptorProto[] = [];
+  const seen = new Set<string>();
+  const add = ({ proto, dependencies }: DescFile): void => {
+    if (seen.has(proto.name)) return;
+    seen.add(proto.name);
+    if (envoys.getFile(proto.name) !== undefined) return;
+    for (const imported of dependencies) add(imported);
+    file.push(proto);
+  };
+  for (const type of registry) add(type.file);
+  return file.length === 0 ? undefined : toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file }));
 }
 
 /** Two versions of a message under one name would be mixed up. Usually it is Envoy's own file, compiled with another root folder. */

@@ -16,10 +16,11 @@ export async function bundle(folder) {
   const making = `${folder}.${process.pid}`;
   rmSync(making, { recursive: true, force: true });
   // What threads of their own run. (A file that an older state has not is not missed.)
-  const programs = ["workers/worker-main", "sources/folder/read-ahead/read-ahead-main"].map((path) => [
-    path.slice(path.lastIndexOf("/") + 1),
-    join(root, "packages/server/dist", `${path}.js`),
-  ]);
+  const programs = [
+    "workers/worker-main",
+    "sources/folder/read-ahead/read-ahead-main",
+    "sources/folder/reading-thread/reading-main",
+  ].map((path) => [path.slice(path.lastIndexOf("/") + 1), join(root, "packages/server/dist", `${path}.js`)]);
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: {

@@ -16,6 +16,7 @@ import { type Entry, type LayerChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
 import { type FileRead, withDigest } from "./read-ahead/file-batch.js";
 import { readAtOnce } from "./read-ahead/read-at-once.js";
+import { ReadingThread } from "./reading-thread/reading-thread.js";
 import type { Scan } from "./scan.js";
 
 /** What is known of one file. */
@@ -64,6 +65,13 @@ export interface FolderContentsOptions {
   readonly read: ReadResourcesOptions | undefined;
 }
 
+/** A file that was read and is yet to be understood, in a thread. */
+interface LongFile {
+  readonly file: ScannedFile;
+  readonly read: FileRead;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 /** How many files are held open at once: as many as are read by Node's thread pool, and as many that wait, so that it need not. */
 const parallel = 8;
 
@@ -74,6 +82,7 @@ export class FolderContents {
   readonly #bad = new Map<string, readonly Finding[]>();
   readonly #warned = new Map<string, readonly Finding[]>();
   readonly #layers: readonly { readonly path: string; readonly index: LayerIndex }[];
+  readonly #thread: ReadingThread;
 
   /** What `join` puts before a path; it costs more than all else that is done with a path. */
   readonly #prefix: string;
@@ -81,7 +90,13 @@ export class FolderContents {
   constructor(options: FolderContentsOptions) {
     this.#options = options;
     this.#prefix = join(options.shown, "a").slice(0, -1);
+    this.#thread = new ReadingThread(options.read);
     this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
+  }
+
+  /** Ends what is read in a thread. */
+  close(): void {
+    this.#thread.close();
   }
 
   get size(): number {
@@ -122,9 +137,10 @@ export class FolderContents {
     }
     // What is read at a start stays together; of what changes later, each body is to go by itself.
     const bodies = atOnce ? createBodyMemory() : undefined;
-    const take = (file: ScannedFile, read: FileRead): void => {
+    const long: LongFile[] = [];
+    const note = (file: ScannedFile, read: FileRead, parse: (bytes: Uint8Array) => ResourceFile): void => {
       const before = this.#files.get(file.path);
-      const next = this.#understand(file, before, patient, read, bodies);
+      const next = this.#understand(file, before, patient, read, parse);
       if (next === undefined) {
         moved = true;
         return;
@@ -135,6 +151,10 @@ export class FolderContents {
       }
       this.#put(file.path, next);
     };
+    const take = (file: ScannedFile, read: FileRead): void => {
+      if (this.#isForThread(file, read, atOnce)) long.push({ file, read, bytes: new Uint8Array(read.bytes) });
+      else note(file, read, (bytes) => this.#parse(file, bytes, bodies));
+    };
     const { fileBytes } = this.#options.limits;
     if (atOnce) {
       await readAtOnce(stale, fileBytes, signal, take);
@@ -142,6 +162,11 @@ export class FolderContents {
       await eachOf(stale, parallel, async (file) => {
         if (!signal.aborted) take(file, withDigest(await readWholeFile(file.realPath, fileBytes)));
       });
+    }
+    for (const { file, read, bytes } of long) {
+      if (signal.aborted) break;
+      const understood = await this.#parseElsewhere(file, bytes, signal);
+      if (understood !== undefined) note(file, read, () => understood);
     }
     return { read: stale.map(({ path }) => path), parsed, changed, moved };
   }
@@ -170,6 +195,12 @@ export class FolderContents {
     });
   }
 
+  /** Whether a file has changed and takes so long to understand that streams must not wait for it. */
+  #isForThread(file: ScannedFile, read: FileRead, atStart: boolean): read is FileRead & { readonly kind: "read" } {
+    if (read.kind !== "read" || this.#files.get(file.path)?.digest === read.digest) return false;
+    return this.#thread.takes(file.path, read.bytes.length, atStart);
+  }
+
   #isStale(file: ScannedFile): boolean {
     const known = this.#files.get(file.path);
     if (known === undefined || known.doubtful) return true;
@@ -184,7 +215,7 @@ export class FolderContents {
     before: KnownFile | undefined,
     patient: boolean,
     result: FileRead,
-    bodies: BodyMemory | undefined,
+    parse: (bytes: Uint8Array) => ResourceFile,
   ): KnownFile | undefined {
     switch (result.kind) {
       case "moved":
@@ -199,7 +230,7 @@ export class FolderContents {
           const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
           return { found: file, identity, digest, resources: [], findings, held: true, doubtful };
         }
-        const { resources, findings } = this.#parse(file, bytes, bodies);
+        const { resources, findings } = parse(bytes);
         const well = findings.every(({ severity }) => severity !== "error");
         const held = well ? resources.length > 0 : before?.held === true;
         return { found: file, identity, digest, resources: well ? resources : [], findings, held, doubtful };
@@ -221,10 +252,27 @@ export class FolderContents {
     try {
       return readResources({ path: this.#shown(file.path), bytes }, { ...this.#options.read, bodies });
     } catch (error) {
-      // Reading does not throw for bad content; if it does all the same, one file is no reason to fall over.
-      const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
-      return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "" };
+      return this.#notUnderstood(file, error);
     }
+  }
+
+  /** The same in a thread. Undefined if all reading was ended meanwhile. */
+  async #parseElsewhere(
+    file: ScannedFile,
+    bytes: Uint8Array<ArrayBuffer>,
+    signal: AbortSignal,
+  ): Promise<ResourceFile | undefined> {
+    try {
+      return await this.#thread.read(this.#shown(file.path), bytes);
+    } catch (error) {
+      return signal.aborted ? undefined : this.#notUnderstood(file, error);
+    }
+  }
+
+  /** Reading does not throw for bad content; if it does all the same, one file is no reason to end the server. */
+  #notUnderstood(file: ScannedFile, error: unknown): ResourceFile {
+    const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
+    return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "" };
   }
 
   #put(path: string, file: KnownFile | undefined): void {

@@ -18,7 +18,7 @@ export const wholeFolderLayer: LayerName = ".";
 
 /** What one folder may cost. Beyond a limit there is a finding, and the last good configuration stays. */
 export interface FolderLimits {
-  /** Bytes of one file; a larger one is not read at all. Default: 64 MiB. Mind that nothing else is served while one file is parsed, and that YAML of 16 MiB takes some seconds: split what is larger, or write it as JSON. */
+  /** Bytes of one file; a larger one is not read at all. Default: 64 MiB. A long file is read in a thread of its own; YAML of 16 MiB takes some seconds there. */
   readonly fileBytes: number;
   /** Files with resources, over all folders. Default: 100,000. */
   readonly files: number;

@@ -38,6 +38,7 @@ class FolderSource implements Source {
   readonly #reader: FolderReader;
   readonly #watcher: FolderWatcher;
   readonly #settling: Settling;
+  readonly #contents: FolderContents;
   readonly #closing = new AbortController();
   #publication: FolderPublication | undefined;
   /** What runs now: reading or a look at the metadata, never two at once. */
@@ -59,6 +60,7 @@ class FolderSource implements Source {
 
     this.name = `folder ${directory}`;
     this.#options = options;
+    this.#contents = contents;
     this.#watcher = new FolderWatcher(() => this.#changed());
     this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, signal }, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
@@ -87,6 +89,7 @@ class FolderSource implements Source {
     this.#closing.abort();
     this.#settling.stop();
     clearTimeout(this.#pollTimer);
+    this.#contents.close();
     await this.#work;
     this.#watcher.close();
   }

@@ -1,0 +1,35 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { createRegistry, type PositionedResource, type ResourceFile, readResources } from "@xdskit/api";
+import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./thread-messages.js";
+
+/** Resources of one message: what comes of them is taken over in some milliseconds. */
+const batch = 500;
+
+const { descriptorSet, validate } = workerData as ThreadStart;
+const registry = descriptorSet === undefined ? undefined : createRegistry({ descriptorSets: [descriptorSet] });
+const port = parentPort as NonNullable<typeof parentPort>;
+
+let file: ResourceFile | undefined;
+let sent = 0;
+
+port.on("message", (request: ThreadRequest) => {
+  if (request !== "next") {
+    file = readResources(request, { registry, validate });
+    sent = 0;
+  }
+  if (file === undefined) return;
+  const { resources, findings, version } = file;
+  const part = resources.slice(sent, sent + batch);
+  sent += part.length;
+  const isLast = sent >= resources.length;
+  const answer: ThreadAnswer = {
+    resources: part.map(onItsWay),
+    end: isLast ? { findings, version } : undefined,
+  };
+  if (isLast) file = undefined;
+  port.postMessage(answer);
+});
+
+function onItsWay({ resource, where }: PositionedResource): SentResource {
+  return { resource: { ...resource, type: resource.type.typeUrl }, where };
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
+import { createRegistry, readResources, resourceTypes } from "@xdskit/api";
+import { waitFor } from "../../../testing/wait-for.js";
+import { clusters, startedSource, temporaryFolder } from "../testing/temporary-folder.js";
+import { ReadingThread } from "./reading-thread.js";
+
+function yaml(count: number, seconds = 1): string {
+  return clusters(
+    Array.from({ length: count }, (_, index) => `cluster-${index}`),
+    seconds,
+  );
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(text));
+}
+
+/** Descriptors of `example.Thing`, which has a field `size`. */
+const ownSet = toBinary(
+  FileDescriptorSetSchema,
+  create(FileDescriptorSetSchema, {
+    file: [
+      create(FileDescriptorProtoSchema, {
+        name: "example/thing.proto",
+        package: "example",
+        syntax: "proto3",
+        messageType: [
+          {
+            name: "Thing",
+            field: [
+              {
+                name: "size",
+                number: 1,
+                label: FieldDescriptorProto_Label.OPTIONAL,
+                type: FieldDescriptorProto_Type.UINT32,
+              },
+            ],
+          },
+        ],
+      }),
+    ],
+  }),
+);
+
+describe("The thread that reads long files", () => {
+  const files: readonly (readonly [string, string])[] = [
+    ["of many resources", yaml(1_200)],
+    ["with errors", `${yaml(3)}${clusters(["bad"], -1)}- nothing\n`],
+    ["that is no YAML", `${yaml(3)}\n  x: [`],
+    ["that is empty", ""],
+  ];
+  it("reads each of them as the main thread does", async () => {
+    const thread = new ReadingThread();
+    try {
+      for (const [what, text] of files) {
+        const read = await thread.read("a.yaml", bytesOf(text));
+        assert.deepEqual(read, readResources({ path: "a.yaml", bytes: bytesOf(text) }), `a file ${what}`);
+        for (const { resource } of read.resources) assert.equal(resource.type, resourceTypes.find("cluster"));
+      }
+    } finally {
+      thread.close();
+    }
+  });
+
+  it("knows the messages of a program's own descriptor set", async () => {
+    const registry = createRegistry({ descriptorSets: [ownSet] });
+    const thread = new ReadingThread({ registry });
+    try {
+      const thing = '{ "@type": type.googleapis.com/example.Thing, size: 3 }';
+      const text = `${yaml(1)}  metadata: { typed_filter_metadata: { own: ${thing} } }\n`;
+      const expected = readResources({ path: "a.yaml", bytes: bytesOf(text) }, { registry });
+      assert.deepEqual(expected.findings, []);
+      assert.deepEqual(await thread.read("a.yaml", bytesOf(text)), expected);
+    } finally {
+      thread.close();
+    }
+  });
+
+  it("fails what is being read when it is closed, and takes nothing after that", async () => {
+    const thread = new ReadingThread();
+    const reading = thread.read("a.yaml", bytesOf(yaml(2_000)));
+    const next = thread.read("b.yaml", bytesOf(yaml(1)));
+    const failures = Promise.allSettled([reading, next]);
+    setTimeout(() => thread.close(), 1);
+    assert.deepEqual(
+      (await failures).map(({ status }) => status),
+      ["rejected", "rejected"],
+    );
+    assert.equal(thread.takes("a.yaml", 1 << 30), false);
+  });
+
+  it("leaves the main thread free while a long file is read", async (t) => {
+    const { path, write } = await temporaryFolder(t);
+    await write("a.yaml", yaml(5_000));
+    const { summaries } = await startedSource(t, { directory: path, settleMs: 1 });
+    let turns = 0;
+    const counting = setInterval(() => {
+      turns += 1;
+    }, 1);
+    t.after(() => clearInterval(counting));
+    await write("a.yaml", yaml(5_000, 2));
+    await waitFor("the change to be read", () => summaries.length > 1);
+    assert.ok(turns >= 20, `${turns} turns while 600 kB of YAML were read`);
+  });
+});

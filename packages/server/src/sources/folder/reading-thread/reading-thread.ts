@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import {
+  descriptorSetOf,
+  type PositionedResource,
+  type ReadResourcesOptions,
+  type Resource,
+  type ResourceFile,
+  resourceFileForm,
+  resourceTypes,
+} from "@xdskit/api";
+import { threadProgram } from "../../../thread-program.js";
+import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./thread-messages.js";
+
+/** From so many bytes on a file may take longer to read than streams may wait: some 50 ms. JSON is read ten times as fast as the others. */
+const longFile = { yaml: 128 * 1024, text: 128 * 1024, binary: 128 * 1024, json: 1024 * 1024 };
+
+/** How long the thread waits for another file before it ends, in milliseconds. */
+const idleMs = 30_000;
+
+const program = threadProgram(import.meta.url, "reading-main");
+
+/**
+ * Reads long files in a thread of its own, one after the other, so that streams are served meanwhile. The thread is started when it is needed, and
+ * ends when it has not been for a while.
+ */
+export class ReadingThread {
+  readonly #options: ReadResourcesOptions;
+  #worker: Worker | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: ReadResourcesOptions = {}) {
+    this.#options = options;
+  }
+
+  /**
+   * Whether a file is read here. Types of a program's own hold functions, which do not go over to a thread. At a start no stream waits, and JSON of any length is read
+   * sooner than its resources come over.
+   */
+  takes(path: string, bytes: number, atStart = false): boolean {
+    const { types, places } = this.#options;
+    if (this.#isClosed || places === true || (types !== undefined && types !== resourceTypes)) return false;
+    const form = resourceFileForm(path);
+    if (form === undefined || (atStart && form === "json")) return false;
+    return bytes >= longFile[form];
+  }
+
+  /**
+   * Reads a file as `readResources` does. Takes over the memory of `bytes`.
+   * @throws Error if the thread ends before it has read the file: it needed more memory than there is, or was closed
+   */
+  read(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<ResourceFile> {
+    clearTimeout(this.#idle);
+    this.#waiting += 1;
+    const read = this.#last.then(() => this.#readNext({ path, bytes }));
+    this.#last = read
+      .catch(() => {})
+      .finally(() => {
+        this.#waiting -= 1;
+        if (this.#waiting > 0) return;
+        this.#idle = setTimeout(() => this.#end(), idleMs).unref();
+      });
+    return read;
+  }
+
+  /** Ends the thread. What is being read fails. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#idle);
+    this.#end();
+  }
+
+  async #readNext(file: { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }): Promise<ResourceFile> {
+    if (this.#isClosed) throw new Error("the source was closed");
+    this.#worker ??= startThread(this.#options);
+    const worker = this.#worker;
+    const resources: PositionedResource[] = [];
+    let request: ThreadRequest = file;
+    let transferred: readonly ArrayBuffer[] = [file.bytes.buffer];
+    // A program that waits for nothing else must not end before its file was read.
+    worker.ref();
+    try {
+      for (;;) {
+        worker.postMessage(request, transferred);
+        const { resources: sent, end } = await answerOf(worker);
+        for (const each of sent) resources.push(arrived(each));
+        if (end !== undefined) return { resources, ...end };
+        await turn();
+        request = "next";
+        transferred = [];
+      }
+    } catch (error) {
+      // The next file gets a thread of its own.
+      if (this.#worker === worker) this.#end();
+      throw error;
+    } finally {
+      worker.unref();
+    }
+  }
+
+  #end(): void {
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
+
+function startThread({ registry, validate }: ReadResourcesOptions): Worker {
+  const isSource = typeof program === "string";
+  const workerData: ThreadStart = { descriptorSet: registry && descriptorSetOf(registry), validate };
+  // What users have their programs load first is not for this one.
+  const execArgv = isSource ? undefined : [];
+  return new Worker(program, { workerData, name: "xdskit-read-file", execArgv, eval: isSource });
+}
+
+async function answerOf(worker: Worker): Promise<ThreadAnswer> {
+  const over = new AbortController();
+  const { signal } = over;
+  try {
+    const ended = once(worker, "exit", { signal }).then(() => {
+      throw new Error("the thread that read it ended");
+    });
+    // A failure of the thread (`error`) rejects either of them.
+    const [answer] = (await Promise.race([once(worker, "message", { signal }), ended])) as [ThreadAnswer];
+    return answer;
+  } finally {
+    over.abort();
+  }
+}
+
+function arrived({ resource, where }: SentResource): PositionedResource {
+  const type = resourceTypes.byTypeUrl(resource.type)?.type;
+  if (type === undefined) throw new Error(`${resource.type} is no type of resources`);
+  return { resource: { ...resource, type } as Resource, where };
+}

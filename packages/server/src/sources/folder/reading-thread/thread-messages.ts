@@ -1,0 +1,23 @@
+import type { Finding, Resource, TypeUrl, Where } from "@xdskit/api";
+
+/** What the reading thread is started with. */
+export interface ThreadStart {
+  /** The messages that it knows besides Envoy's: a serialized `FileDescriptorSet`. Undefined for none. */
+  readonly descriptorSet: Uint8Array | undefined;
+  readonly validate: boolean | undefined;
+}
+
+/** What the main thread asks for: a file, then batch after batch of what it holds. */
+export type ThreadRequest = { readonly path: string; readonly bytes: Uint8Array } | "next";
+
+/** A resource on its way: a type travels as its URL. */
+export interface SentResource {
+  readonly resource: Omit<Resource, "type"> & { readonly type: TypeUrl };
+  readonly where: Where;
+}
+
+/** One batch of what a file holds. The last one has the rest. */
+export interface ThreadAnswer {
+  readonly resources: readonly SentResource[];
+  readonly end: { readonly findings: readonly Finding[]; readonly version: string } | undefined;
+}
