@@ -9,6 +9,7 @@ import type { LayerName } from "../source.js";
 import type { FetchStats, StreamStats, TypeStats } from "../stats.js";
 import type { TlsContents } from "../tls/server-tls.js";
 import type { RolloutSettings } from "../views/rollout-settings.js";
+import type { CallLimits } from "./call-turns.js";
 import type { PackedResource } from "./packed-resources.js";
 import type { PackedRejection, PackedStatus } from "./packed-status.js";
 
@@ -32,6 +33,8 @@ export interface WorkerSettings {
   readonly worker: number;
   /** Shared numbers; see `shared-numbers.ts`. */
   readonly numbers: SharedArrayBuffer;
+  /** Of unary calls. */
+  readonly calls: CallLimits;
   /** Services beside discovery, by name: the methods' names, and whether they are unary. */
   readonly services: readonly {
     readonly name: string;

@@ -13,6 +13,7 @@ export interface RemoteCalls {
 }
 
 interface Remote {
+  readonly call: Call;
   readonly handler: ConnectionHandler;
   /** False while its client takes no more. */
   room: boolean;
@@ -38,7 +39,8 @@ export function createRemoteCalls(
 
   return {
     opened({ call: id, path, peer }) {
-      const remote: { room: boolean; handler?: ConnectionHandler } = { room: true };
+      const remote = { room: true };
+      let isEnded = false;
       const call: Call = {
         peer,
         send(body, tail) {
@@ -48,11 +50,15 @@ export function createRemoteCalls(
           post({ kind: "send", call: id, bytes });
           return remote.room;
         },
-        end: (code, message) => post({ kind: "end-call", call: id, code, message }),
+        end(code, message) {
+          if (isEnded) return;
+          isEnded = true;
+          post({ kind: "end-call", call: id, code, message });
+        },
       };
       const handler = answered(path[0], path[1], call);
       if ("code" in handler) call.end(handler.code, handler.message);
-      else calls.set(id, Object.assign(remote, { handler }));
+      else calls.set(id, Object.assign(remote, { call, handler }));
     },
     part(message) {
       const remote = calls.get(message.call);
@@ -74,6 +80,8 @@ export function createRemoteCalls(
         case "closed":
           calls.delete(message.call);
           remote.handler.closed();
+          // A worker counts a call as under way until it hears of its end.
+          remote.call.end(statusCode.ok, "");
           break;
         default:
           message satisfies never;

@@ -13,6 +13,7 @@ import type { Renewable, TlsContents } from "../tls/server-tls.js";
 import type { Transport } from "../transport.js";
 import { listenError } from "../transports/listening.js";
 import type { XdsServer } from "../xds-server.js";
+import { callLimitsOf } from "./call-turns.js";
 import { frequentEvents } from "./frequent-events.js";
 import { bindSocket, type GivenSocket, type ListeningSocket } from "./listening-socket.js";
 import type { PackedChange, ToWorker, WorkerCounters, WorkerSettings } from "./messages.js";
@@ -40,7 +41,7 @@ export interface WorkersContext {
   openHere(): number;
   /** The streams of all workers, for the ledger. */
   readonly streams: Set<RemoteStream>;
-  readonly settings: Omit<WorkerSettings, "worker" | "numbers" | "services" | "tls">;
+  readonly settings: Omit<WorkerSettings, "worker" | "numbers" | "calls" | "services" | "tls">;
 }
 
 /** Discovery over gRPC in several threads: a transport whose streams are not here. */
@@ -147,6 +148,7 @@ export function createWorkerPool(context: WorkersContext): WorkerPool {
       ...context.settings,
       worker: place.number,
       numbers: numbers.buffer,
+      calls: callLimitsOf(context.count),
       services,
       tls,
     };

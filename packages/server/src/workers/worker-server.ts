@@ -7,6 +7,7 @@ import { createFairQueue } from "../fair-queue.js";
 import { createGroups } from "../groups.js";
 import { createNodeOrders } from "../node-orders.js";
 import { createPublication } from "../publication.js";
+import { createRateLimit } from "../rate-limit.js";
 import { createRejections } from "../rejections.js";
 import { serverRefusal } from "../server-refusal.js";
 import { Session } from "../session.js";
@@ -15,6 +16,7 @@ import type { Accept, Method } from "../transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createGrpcTransport } from "../transports/http2/http2-transport.js";
 import { createAcceptTurns } from "./accept-turns.js";
+import { createCallTurns } from "./call-turns.js";
 import { frequentEvents } from "./frequent-events.js";
 import { takeGiven } from "./listening-socket.js";
 import type { Answer, FromWorker, Post, Question, Standings, ToWorker, WorkerSettings } from "./messages.js";
@@ -57,7 +59,20 @@ export function createWorkerServer(
   const packing = createPacking();
   const statusPacking = createStatusPacking(packing);
   const paths = unaryPaths(types);
-  const calls = createWorkerCalls(settings, numbers.nextId, outbox.add);
+  const refusals = createRateLimit(1, 1);
+  const calls = createWorkerCalls({
+    services: settings.services,
+    turns: createCallTurns(settings.calls),
+    nextId: numbers.nextId,
+    tell: outbox.add,
+    refused([service], { peer }, refusal) {
+      counters.refuse(refusal.code);
+      // Counted are all, told is one a second: a flood is not to be one of messages.
+      if (!refusals.take(performance.now())) return;
+      const call = { id: numbers.nextId(), service, peer };
+      context.events.emit(() => ({ kind: "call-refused", call, node: undefined, ...refusal }));
+    },
+  });
   const layers = createReplicaLayers(types);
   const views = createWorkerViews(types, {
     opened(session, node, group) {
@@ -142,7 +157,7 @@ export function createWorkerServer(
     loop?.stir();
     const { method } = connection;
     const path = method.unary ? paths.get(keyOf(method)) : undefined;
-    if (path !== undefined) return calls.open(path, connection);
+    if (path !== undefined) return calls.openUnary(path, connection);
     const refused = serverRefusal(closing, numbers.open(), limits.streams);
     const id = numbers.nextId();
     if (refused !== undefined) {

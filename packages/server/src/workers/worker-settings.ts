@@ -34,7 +34,7 @@ export function workerSettings(
   options: ServerOptions,
   limits: ServerLimits,
   keepalive: Keepalive,
-): Omit<WorkerSettings, "worker" | "numbers" | "services" | "tls"> {
+): Omit<WorkerSettings, "worker" | "numbers" | "calls" | "services" | "tls"> {
   const { groups, ttl, onReject, rollout, ordering, authorities, resourceErrors, defaultNode } = options;
   const eventLoop = options.eventLoop !== false && { ...defaultEventLoopOptions, ...options.eventLoop };
   return {
