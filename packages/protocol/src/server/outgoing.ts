@@ -34,6 +34,12 @@ function nonceOf(count: number): CountedNonce {
   return made;
 }
 
+/** Whether a stream gave this nonce out before that of its response with the number `count`. */
+export function isEarlierNonce(nonce: Nonce, count: number): boolean {
+  const number = Number(nonce);
+  return Number.isInteger(number) && number > 0 && number < count && String(number) === nonce;
+}
+
 /** A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this one; `at` in milliseconds. */
 export function outgoing(
   { type, held, lastSent }: Subscriber,

@@ -13,6 +13,7 @@ import type { StreamEffect } from "./contract.js";
 import { demandOfSotw } from "./demand.js";
 import { errorsIn } from "./errors-in.js";
 import { noteAsked } from "./just-asked.js";
+import { isEarlierNonce } from "./outgoing.js";
 import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
 import type { Subscriber } from "./subscriber.js";
 import { usualAnswerOf } from "./usual-answers.js";
@@ -60,7 +61,11 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     // Rule 30: before the first response, whatever nonce a request carries is of another stream. It counts, since no acknowledgement will follow that repeats its names.
     if (request.nonce === "" || lastSent === undefined) {
       // Rule 104's like: nothing new. Rule 11: a burst of requests before the first answer is one.
-      if (repeated && lastSent !== undefined) return [];
+      // A client that rejected everything so far has no good nonce to ask with.
+      if (repeated && lastSent !== undefined) {
+        asksAgain(asker, surroundings);
+        return [];
+      }
       const before = asker.subscription;
       subscribe(asker, request, surroundings);
       noteAsked(asker, asker.subscription.names, before);
@@ -74,8 +79,14 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       asker.crossed = undefined;
       return [answered(asker, crossed, request.error, now, "superseded")];
     }
-    // Rules 27–29: an old nonce. New names are ignored as well: the client repeats them when it answers the response that it has not seen yet.
-    if (request.nonce !== lastSent?.nonce) {
+    if (request.nonce !== lastSent.nonce) {
+      // Interop 5: the client rejected the last response, and goes on with the nonce of the last good one.
+      // That answers nothing, but no other request will carry the names.
+      if (asker.settled && isEarlierNonce(request.nonce, lastSent.count)) {
+        if (!repeated) return changeNames(asker, request, surroundings);
+        return asksAgain(asker, surroundings) ? [] : [{ kind: "stale", type }];
+      }
+      // Rules 27–29: an old nonce. New names are ignored as well: the client repeats them when it answers the response that it has not seen yet.
       // A rejection of a known response is true whatever was sent since.
       const known = asker.outstanding.find(({ nonce }) => nonce === request.nonce);
       const effect = known && answered(asker, known, request.error, now, "superseded");
@@ -89,19 +100,8 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
       effects.push(answered(asker, lastSent, request.error, now, "superseded"));
       const isPlain = repeated && request.error === undefined;
       if (isPlain) asker.usual ??= usualAnswerOf(request, answerFields, lastSent, asker.subscription.names);
-    } else if (repeated && surroundings.sentBefore(asker)) {
-      // Rule 123: it looks like a repeated acknowledgement and is a question. It is answered once, since then this type is sent after the one that made the client ask.
-      asker.everything = true;
-    }
-    if (repeated) return effects;
-    const before = asker.subscription;
-    subscribe(asker, request, surroundings);
-    noteAsked(asker, asker.subscription.names, before);
-    if (sameSubscription(before, asker.subscription)) return effects;
-    const { wildcard, parameters } = asker.subscription;
-    if (wildcard && (!before.wildcard || parameters !== before.parameters)) answerEverything(asker);
-    else oweNewNames(asker, before);
-    return [...effects, subscribedEffect(asker)];
+    } else if (repeated) asksAgain(asker, surroundings);
+    return repeated ? effects : [...effects, ...changeNames(asker, request, surroundings)];
   },
 
   demand: (_request, before, after) => demandOfSotw(before, after),
@@ -199,6 +199,28 @@ function subscribe(asker: SotwSubscriber, request: SotwRequest, surroundings: Su
   asker.subscription = next(asker.subscription, request, asker.type, surroundings);
   asker.lastNames = identity;
   asker.usual = undefined;
+}
+
+/** Takes other names than those of before, in the middle of a stream. */
+function changeNames(asker: SotwSubscriber, request: SotwRequest, surroundings: Surroundings): readonly StreamEffect[] {
+  const before = asker.subscription;
+  subscribe(asker, request, surroundings);
+  noteAsked(asker, asker.subscription.names, before);
+  if (sameSubscription(before, asker.subscription)) return [];
+  const { wildcard, parameters } = asker.subscription;
+  if (wildcard && (!before.wildcard || parameters !== before.parameters)) answerEverything(asker);
+  else oweNewNames(asker, before);
+  return [subscribedEffect(asker)];
+}
+
+/**
+ * Rule 123: whether a request that looks like a repeated acknowledgement is a question. If so, it is answered once,
+ * since then this type is sent after the one that made the client ask.
+ */
+function asksAgain(asker: SotwSubscriber, surroundings: Surroundings): boolean {
+  if (!asker.settled || !surroundings.sentBefore(asker)) return false;
+  asker.everything = true;
+  return true;
 }
 
 /** The first request of a type, or one that takes its place: the client holds nothing, unless its version shows otherwise (`settleClaims`). */

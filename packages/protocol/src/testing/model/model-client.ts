@@ -28,6 +28,8 @@ export class ModelClient {
   readonly #accepted = new Map<string, Content>();
   #version = "";
   #nonce = "";
+  /** The nonce of the last response that it accepted, with which Envoy's unified mux asks (interop 5). */
+  #goodNonce = "";
   #subscribed = false;
   /** Never wanted anything but everything: only then a version says what it has (rule 33). */
   #alwaysAll = false;
@@ -77,6 +79,7 @@ export class ModelClient {
   /** The first request on a new stream: all that it wants, and perhaps what it has. */
   begin(pool: readonly string[]): SentRequest {
     this.#nonce = "";
+    this.#goodNonce = "";
     this.#unanswered = undefined;
     this.#mayHoldUnwanted = false;
     if (!this.#subscribed) {
@@ -131,7 +134,7 @@ export class ModelClient {
       ? "made-up"
       : this.#variant === "delta" && this.#random.chance(0.5)
         ? ""
-        : this.#nonce;
+        : this.#askingNonce();
     // Rule 50: in v2 there is no way out of the unspoken wildcard.
     if (this.#unspoken && this.#api === "v2") return this.#request({ nonce });
     if (quiet) this.#mayHoldUnwanted = false;
@@ -176,7 +179,11 @@ export class ModelClient {
 
   /** The very same request once more. */
   repeat(): SentRequest {
-    return this.#request({ nonce: this.#nonce });
+    return this.#request({ nonce: this.#askingNonce() });
+  }
+
+  #askingNonce(): string {
+    return this.#variant === "sotw" && this.#random.chance(0.3) ? this.#goodNonce : this.#nonce;
   }
 
   /** A heartbeat without a body for something that it does not hold: Envoy rejects it. */
@@ -210,6 +217,7 @@ export class ModelClient {
     lose(this.seen, seen.removed, this);
     if (!rejects) {
       this.#version = seen.version;
+      this.#goodNonce = seen.nonce;
       if (this.#variant === "sotw") this.#accepted.clear();
       this.#take(this.#accepted, seen.resources);
       lose(this.#accepted, seen.removed, this);

@@ -12,7 +12,7 @@ import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "../sampl
 import type { VersionLedger } from "../version-ledger.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
 import { aliasesOf } from "./model-aliases.js";
-import { type Contents, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
+import { type Contents, type ExpectedEffect, type ModelRequest, ModelSubscriber } from "./model-subscriber.js";
 
 /** In which order the types go out (rules 117–119). */
 const deliveryOrder = ["runtime", "secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];
@@ -155,7 +155,10 @@ export class ModelStream {
       this.#identified = true;
       this.#give();
     }
-    this.#checkEffects(effects, expected, request);
+    const isQuestion =
+      this.#variant === "sotw" && subscriber.isAnswered && expected !== "answer" && this.#sentSince(type);
+    const saysNothing = expected === "earlier" && subscriber.repeats(request) && !isQuestion;
+    this.#checkEffects(effects, saysNothing ? "stale" : expected, request);
     if (expected === "stale" || expected === "crossed") return;
     this.#after = undefined;
     const version = this.#group.snapshot.of(typeOf(type)).version;
@@ -165,8 +168,7 @@ export class ModelStream {
     // A reconnecting client that is told TTLs gets heartbeats at once for what it has.
     if (has.size > 0 && subscriber.fresh) subscriber.beat();
     const firstLoad = type === "endpoint" && subscriber.fresh;
-    const asksAgain = request.nonce !== "" && expected === undefined && this.#sentSince(type);
-    subscriber.request({ ...request, has }, this.#there(type), version, asksAgain);
+    subscriber.request({ ...request, has }, this.#there(type), version, isQuestion);
     if (firstLoad) for (const name of this.#warmed) subscriber.warm(name, this.#there(type), true);
   }
 
@@ -184,16 +186,12 @@ export class ModelStream {
     for (const { kind } of effects) if (kind !== "subscribed") throw new Error(`unexpected effect: ${kind}`);
   }
 
-  #checkEffects(
-    effects: readonly StreamEffect[],
-    expected: "stale" | "crossed" | "answer" | undefined,
-    request: SentRequest,
-  ): void {
+  #checkEffects(effects: readonly StreamEffect[], expected: ExpectedEffect, request: SentRequest): void {
     const got = effects.filter(({ kind }) => kind !== "subscribed" && kind !== "identified").map(({ kind }) => kind);
     // A rejection counts, whatever was sent since.
     if (expected === "stale" && request.rejects && got.join() === "rejected") return;
     const want = expected === "stale" ? "stale" : request.rejects ? "rejected" : "acknowledged";
-    const wanted = expected === undefined ? [] : [want];
+    const wanted = expected === undefined || expected === "earlier" ? [] : [want];
     if (got.join() !== wanted.join()) throw new Error(`effects: got [${got}], want [${wanted}]`);
   }
 

@@ -17,6 +17,13 @@ export interface ModelRequest {
   readonly has: ReadonlyMap<string, Content>;
 }
 
+/**
+ * What a request does beside naming resources. `stale`, and `crossed` (it answers a response that a heartbeat crossed):
+ * its names do not count. `answer`: it answers a response for the first time. `earlier`: it comes with an old nonce
+ * after the last response was answered, and so says names only.
+ */
+export type ExpectedEffect = "stale" | "crossed" | "answer" | "earlier" | undefined;
+
 /** The types with an unspoken wildcard, whose SotW responses hold all (rules 38, 60; Envoy on the wire, 5). */
 export const wholeTypes: ReadonlySet<string> = new Set(["cluster", "listener", "scoped-route"]);
 
@@ -88,13 +95,19 @@ export class ModelSubscriber {
     return new Map([...there].filter(([name, content]) => this.wants(name, content)));
   }
 
-  /** Which effect the request must have: it is stale, answers a response for the first time, or neither. */
-  effectOf(nonce: string, rejects: boolean): "stale" | "crossed" | "answer" | undefined {
+  /** The last response was answered. */
+  get isAnswered(): boolean {
+    return this.#answers.has(this.nonces.at(-1) ?? "");
+  }
+
+  /** Which effect the request must have. */
+  effectOf(nonce: string, rejects: boolean): ExpectedEffect {
     // Whatever was sent since.
     if (rejects) for (const name of this.#spoken.get(nonce) ?? []) this.#again.add(name);
     const crossed = !this.#delta && nonce !== "" && nonce === this.#crossed;
     const known = this.#delta ? this.nonces.includes(nonce) : nonce === this.nonces.at(-1) || crossed;
-    if (!this.#delta && this.nonces.length > 0 && nonce !== "" && !known) return "stale";
+    if (!this.#delta && this.nonces.length > 0 && nonce !== "" && !known)
+      return this.isAnswered && this.nonces.includes(nonce) ? "earlier" : "stale";
     if (!known || this.#answers.has(nonce)) return undefined;
     this.#answers.add(nonce);
     this.#crossed = undefined;
@@ -153,6 +166,13 @@ export class ModelSubscriber {
   #perishableIn(resources: SeenResponse["resources"]): ReadonlyMap<string, Content> {
     const found = resources.filter(({ ttl }) => ttl !== undefined);
     return new Map(found.map(({ name, content = "" }) => [name, content]));
+  }
+
+  /** The request names what is subscribed to. */
+  repeats({ names }: ModelRequest): boolean {
+    const explicit = new Set(names.filter((name) => name !== "*"));
+    const wildcard = names.includes("*") || (names.length === 0 && this.wildcard && this.#unspoken);
+    return this.wildcard === wildcard && sameNames(explicit, this.names);
   }
 
   /**

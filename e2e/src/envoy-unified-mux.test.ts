@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Files, ResourceText } from "./harness/config-folder.js";
+import { startHttpBackend } from "./harness/http-backend.js";
+import { metric } from "./harness/metrics.js";
+import { cluster, httpListener, loadAssignment, routeConfiguration, typeUrl } from "./harness/resources.js";
+import { setStage } from "./harness/stage.js";
+import { startTraffic } from "./harness/traffic.js";
+import { eventually } from "./harness/wait.js";
+
+/** Below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
+const soonMs = 12_000;
+const feature = "envoy.reloadable_features.unified_mux";
+
+/** Valid by the rules of the proto; Envoy wants addresses of EDS to be numbers. */
+const unusable = (clusterName: string): ResourceText => ({
+  "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+  cluster_name: clusterName,
+  endpoints: [
+    { lb_endpoints: [{ endpoint: { address: { socket_address: { address: "no.number", port_value: 1 } } } }] },
+  ],
+});
+
+/** What a change leaves, and nothing else. */
+interface World {
+  readonly cluster: string;
+  readonly service: string;
+  readonly routes: string;
+  readonly port: number;
+  readonly more?: { readonly clusters?: readonly ResourceText[]; readonly endpoints?: readonly ResourceText[] };
+}
+
+// The other of Envoy's two ways to speak the protocol. It answers each response by itself, and asks with the nonce of the last one that it accepted.
+for (const variant of ["ads-sotw", "ads-delta"] as const) {
+  test(`Envoy's unified mux, ${variant}`, { timeout: 180_000 }, async (t) => {
+    let ingress = 0;
+    const filesOf = (world: World, source: Record<string, unknown>): Files => ({
+      "clusters.yaml": [
+        cluster({ name: world.cluster, source, serviceName: world.service }),
+        ...(world.more?.clusters ?? []),
+      ],
+      "endpoints.yaml": [loadAssignment(world.service, [world.port]), ...(world.more?.endpoints ?? [])],
+      "listeners.yaml": [httpListener({ name: "ingress", port: ingress, routeName: world.routes, source })],
+      "routes.yaml": [routeConfiguration(world.routes, world.cluster)],
+    });
+    const start: World = { cluster: "a", service: "a", routes: "routes", port: 9 };
+    const stage = await setStage(t, {
+      variant,
+      service: "endpoint",
+      files: ({ source, port }) => {
+        ingress = port;
+        return filesOf(start, source);
+      },
+      bootstrap: () => ({ layered_runtime: { layers: [{ name: "static", static_layer: { [feature]: true } }] } }),
+    });
+    if (stage === undefined) return;
+    const { scene, folder, server, admin, source } = stage;
+    assert.equal((await admin.runtime()).get(feature), "true");
+    const red = (await startHttpBackend(scene, "red")).port;
+    const green = (await startHttpBackend(scene, "green")).port;
+    const put = (world: World) => folder.swap(filesOf(world, source));
+    const nacks = (type: string): Promise<number> => metric(server.admin, "xdskit_nacks_total", { type });
+    const portOf = async (name: string) => (await admin.endpoints()).get(name)?.join().split(":")[1];
+
+    await scene.step("names more load assignments after it rejected one", async () => {
+      await put({ ...start, more: { clusters: [cluster({ name: "b", source })], endpoints: [unusable("b")] } });
+      await eventually("the rejection", async () => (await nacks("endpoint")) === 1, { withinMs: soonMs });
+      const clusters = ["b", "c", "d"].map((name) => cluster({ name, source }));
+      const endpoints = [unusable("b"), loadAssignment("c", [10]), loadAssignment("d", [11])];
+      await put({ ...start, more: { clusters, endpoints } });
+      await eventually(
+        "the load assignments that were named after that",
+        async () => (await portOf("c")) === "10" && (await portOf("d")) === "11",
+        { withinMs: soonMs },
+      );
+      await put({ ...start, more: { clusters, endpoints: [loadAssignment("b", [12]), ...endpoints.slice(1)] } });
+      await eventually("the mended one", async () => (await portOf("b")) === "12", { withinMs: soonMs });
+    });
+
+    await scene.step("loses no request while everything moves, after a cluster was rejected", async () => {
+      let world: World = { ...start, port: red };
+      await put(world);
+      const traffic = startTraffic(scene, ingress);
+      const answersFrom = (name: string) =>
+        eventually(`answers from ${name}`, () => traffic.lastBackends(1)[0] === name, { withinMs: soonMs });
+      await answersFrom("red");
+      const failed = traffic.failures().length;
+      const bad = cluster({ name: "bad", source, lbPolicy: "CLUSTER_PROVIDED" });
+      await put({ ...world, more: { clusters: [bad] } });
+      await eventually("the rejection", async () => (await nacks("cluster")) === 1, { withinMs: soonMs });
+      for (let move = 1; move <= 6; move += 1) {
+        const name = `moved-${move}`;
+        world = { cluster: name, service: name, routes: name, port: move % 2 === 0 ? red : green };
+        await put(move < 3 ? { ...world, more: { clusters: [bad] } } : world);
+        await answersFrom(move % 2 === 0 ? "red" : "green");
+      }
+      await eventually(
+        "nothing but the last clusters",
+        async () => [...(await admin.activeClusters()).keys()].join() === "moved-6",
+        { withinMs: soonMs },
+      );
+      assert.equal(await admin.stat("cluster_manager.warming_clusters"), 0);
+      await traffic.stop();
+      assert.deepEqual(traffic.failures().slice(failed), []);
+    });
+  });
+}
