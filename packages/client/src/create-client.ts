@@ -168,6 +168,9 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     on: events.on,
     node,
     now: () => clock.now(),
+    get isConnected() {
+      return origins.isConnected;
+    },
     status: origins.status,
     close() {
       closing ??= Promise.resolve().then(async () => {

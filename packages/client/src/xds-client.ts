@@ -102,7 +102,9 @@ export interface XdsClient {
   readonly node: Node;
   /** The present moment, in the milliseconds that `status` counts in: those of the client's clock. */
   now(): number;
-  /** What is asked for and held, by server. Costs the types; the resources in it are the client's own maps. */
+  /** Any server is connected, as `status` says of each. Costs the servers, so that it may be asked at any time. */
+  readonly isConnected: boolean;
+  /** What is asked for and held, by server. Costs the names that are asked for; the resources in it are the client's own maps. */
   status(): readonly ServerStatus[];
   /** Ends all watches and streams. Resolves when all is closed. A second call waits for the first. */
   close(): Promise<void>;

@@ -49,6 +49,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #alarm: Alarm | undefined;
   #ttl: TtlPolicy | undefined;
   #resourceErrors: ResourceErrorPolicy | undefined;
+  /** Names that were decided not to exist, or not in time, of which the machine has not heard yet. */
+  #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
   /** The connection takes another response. */
   #room = true;
   #halfClosed = false;
@@ -151,10 +153,23 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   settled(type: ResourceType, name: ResourceName, outcome: Outcome): void {
     if (this.#over) return;
-    const names = [name];
-    const errors = outcome === "late" ? errorsOfLate(names) : [];
-    if (outcome !== "found") this.#guard(() => this.#stream.step({ kind: "absent", type, names, errors }));
+    if (outcome !== "found") {
+      this.#missing ??= new Map();
+      const missing = this.#missing.get(type) ?? { names: [], late: [] };
+      this.#missing.set(type, missing);
+      missing.names.push(name);
+      if (outcome === "late") missing.late.push(name);
+    }
     this.#wantsWork("answers");
+  }
+
+  /** Thousands of names are decided in one turn: the machine, which keeps sets of them, hears of all at once. */
+  #decide(): void {
+    if (this.#missing === undefined) return;
+    const decided = this.#missing;
+    this.#missing = undefined;
+    for (const [type, { names, late }] of decided)
+      this.#stream.step({ kind: "absent", type, names, errors: errorsOfLate(late) });
   }
 
   #wantsWork(lane: "answers" | "changes"): void {
@@ -168,6 +183,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   work(): void {
     if (this.#over) return;
     try {
+      this.#decide();
       this.#giveSnapshot();
       const now = this.#now;
       while (this.#room && !this.#over) {
@@ -212,6 +228,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   }
 
   #step(event: StreamEvent): readonly StreamEffect[] {
+    this.#decide();
     const effects = this.#stream.step(event, this.#now);
     this.#carryOut(effects);
     return effects;

@@ -18,6 +18,7 @@ export interface Origin {
   watchCollection(type: ResourceType, name: ResourceName, watcher: Watcher<Collection>): Watch;
   /** What was kept from an earlier run. Before the first watch. */
   hold(type: ResourceType, held: Pick<HeldResources, "resources" | "version">): void;
+  readonly isConnected: boolean;
   status(): readonly ServerStatus[];
   close(): Promise<void>;
 }
@@ -153,6 +154,9 @@ export function createOrigin(options: OriginOptions): Origin {
     hold(type, { resources, version }) {
       cacheOf(type).hold(resources);
       heldVersions.set(type, version);
+    },
+    get isConnected() {
+      return servers.isConnected;
     },
     status: () => servers.status(),
     close() {

@@ -20,6 +20,7 @@ export interface Origins {
   ): Watch;
   /** A watch that fails for a reason of its own. */
   nobody(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch;
+  readonly isConnected: boolean;
   status(): readonly ServerStatus[];
   close(): Promise<void>;
 }
@@ -89,6 +90,10 @@ export function createOrigins(
       return watchNothing(watcher, XdskitError.of("XDSKIT_UPSTREAM_NONE", `there are no servers for ${whose}`, where));
     },
     nobody: watchNothing,
+    get isConnected() {
+      for (const origin of all.values()) if (origin.isConnected) return true;
+      return false;
+    },
     status: () => Array.from(all.values(), (origin) => origin.status()).flat(),
     async close() {
       await Promise.all(Array.from(all.values(), (origin) => origin.close()));

@@ -41,6 +41,8 @@ export interface Servers {
   unsubscribe(type: ResourceType, names: readonly ResourceName[]): void;
   /** Something is asked for anew: it may need another server. Looks at it in a later turn, once for all that is asked for in this one. */
   reconsider(): void;
+  /** Any of them is. */
+  readonly isConnected: boolean;
   status(): readonly ServerStatus[];
   close(): Promise<void>;
 }
@@ -224,6 +226,9 @@ export function createServers(count: number, make: MakeUpstream, owner: ServersO
         considering = false;
         if (closing === undefined) consider();
       });
+    },
+    get isConnected() {
+      return members.some(({ connected }) => connected.size > 0);
     },
     status() {
       return members.map(({ place, upstream, connected }) => ({

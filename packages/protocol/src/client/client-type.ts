@@ -1,4 +1,11 @@
-import { canonicalName, type ResourceName, type ResourceType, redactErrorText, type Version } from "@xdskit/api";
+import {
+  canonicalName,
+  isGlobName,
+  type ResourceName,
+  type ResourceType,
+  redactErrorText,
+  type Version,
+} from "@xdskit/api";
 import type { SentResponse } from "../messages/read-response.js";
 import { statusCode } from "../server/contract.js";
 import { Answers } from "./answers.js";
@@ -121,7 +128,9 @@ export class ClientType {
   /** What was held because of this name alone goes without a word. */
   #forget(key: ResourceName): void {
     const found = this.#held.find(key);
-    // A collection or the wildcard: what else is wanted is looked for among all that is held.
+    const isCollection = key === wildcard || isGlobName(key);
+    if (found === undefined && !isCollection) return;
+    // What else is wanted is looked for among all that is held because of a collection.
     const lost = found === undefined ? [...this.#held] : [found];
     for (const { key: name, resource } of lost) {
       if (this.wanted.covers(name, resource.aliases)) continue;

@@ -51,7 +51,7 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean): Up
   });
   return {
     get isConnected() {
-      return client.status().some(({ connected }) => connected);
+      return client.isConnected;
     },
     get isAnswered() {
       return isAnswered;
