@@ -11,8 +11,8 @@ Examples:
   $ xdskit validate ./config               check them without serving
   $ xdskit plan ./config ./config.new      show in which stages a change reaches clients
   $ xdskit status                          show what each client has, and what it rejected
-  $ xdskit get --type cluster              print what a server gives
-  $ xdskit watch --type endpoint web       and every change of it
+  $ xdskit get cluster                     print what a server gives
+  $ xdskit watch endpoint web              and every change of it
   $ xdskit bench --ads --nodes 1000        play a thousand proxies, and measure how they are served
   $ xdskit bootstrap > envoy.yaml          print the bootstrap with which an Envoy finds this server
 

@@ -11,7 +11,10 @@ async function run(...args: readonly string[]): Promise<readonly [number, string
 }
 
 const wrong: readonly (readonly [string, RegExp])[] = [
-  ["", /required option '--type <type>' not specified/],
+  ["", /say what to ask for, as in: xdskit (get|watch) cluster/],
+  ["web", /there is no type "web".*without --type the first word is the type/],
+  ["routes/web", /"routes\/web" looks like a name: add --type/],
+  ["xdstp://a/envoy.config.cluster.v3.Cluster/web cluster", /looks like a name: add --type/],
   ["--type clutser", /there is no type "clutser"/],
   ["--type cds --variant rest", /Allowed choices are sotw, delta/],
   ["--type cds --output xml", /Allowed choices are yaml, json, jsonl, name, wide/],

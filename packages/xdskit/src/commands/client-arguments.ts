@@ -11,7 +11,7 @@ export interface ClientArguments extends TlsOptions {
   readonly variant?: "sotw" | "delta";
   readonly ads?: true;
   readonly api?: "v2" | "v3";
-  readonly type: string;
+  readonly type?: string;
   readonly also?: readonly string[];
   readonly rest?: readonly string[];
   readonly refreshDelay?: number;
@@ -30,8 +30,12 @@ export interface ClientArguments extends TlsOptions {
 /** Adds the options by which a management server is asked. */
 export function addClientOptions(command: Command): Command {
   command
-    .argument("[name...]", "what to ask for (default: *, all of the type)")
-    .requiredOption("--type <type>", "cluster, endpoint, listener, route … (also cds, …), or a type URL")
+    .usage("[options] [type] [name...]")
+    .argument("[name...]", "without --type the type first, then what to ask for (default: *, all of the type)")
+    .option(
+      "--type <type>",
+      "cluster, endpoint, listener, route … (also cds, …), or a type URL; all other words are names then",
+    )
     .option(
       "--server <host:port>",
       "a management server; more of them are fallbacks, in order (default: 127.0.0.1:18000)",
@@ -97,10 +101,12 @@ const conflicts: readonly (readonly [keyof ClientArguments, keyof ClientArgument
   ["bootstrap", "tokenFile"],
 ];
 
+const typeUrlStart = "type.googleapis.com/";
+
 /** Turns what was read into what is wanted; ends with a usage error for what cannot be. */
 export function watchOptions(
   command: Command,
-  names: readonly string[],
+  words: readonly string[],
   read: ClientArguments,
   kind: WatchOptions["command"],
 ): WatchOptions {
@@ -115,6 +121,11 @@ export function watchOptions(
   if (read.rest === undefined && read.refreshDelay !== undefined) error("--refresh-delay is for --rest");
   if (read.path === undefined && read.watchedDirectory !== undefined) error("--watched-directory is for --path");
   refuseHalfPair(read, command);
+  const [type, ...names] = read.type === undefined ? words : [read.type, ...words];
+  if (type === undefined) error(`say what to ask for, as in: xdskit ${kind} cluster`);
+  // A name may have a slash, too, and any text with one may be the URL of a type that is not known.
+  if (read.type === undefined && type?.includes("/") && !type.startsWith(typeUrlStart))
+    error(`without --type the first word is the type, and ${JSON.stringify(type)} looks like a name: add --type`);
   const { timeout, ...rest } = read;
-  return { ...rest, command: kind, names, timeoutMs: timeout };
+  return { ...rest, command: kind, type: type as string, names, timeoutMs: timeout };
 }

@@ -3,19 +3,20 @@ import type { Terminal } from "../output/terminal.js";
 import { addClientOptions, type ClientArguments, timeoutOption, watchOptions } from "./client-arguments.js";
 
 const details = `
-Prints until every NAME is answered, without names until the first response. What it prints as YAML can be served again.
+Prints until every NAME is answered, without names until the first response. What it prints as YAML can be served again; what
+holds secrets only with --show-secrets.
 Docs: docs/watch.md
 
 Exit status: 0 when all was found, 1 when a name does not exist, was rejected, or nobody answered, 2 when the usage is wrong.
 
 Examples:
-  $ xdskit get --type cluster                                  every cluster that 127.0.0.1:18000 has
-  $ xdskit get --type route main --server xds.example.org:443 --tls --token-file token
-  $ xdskit get --type cluster --node-id edge-1 --metadata stage=prod --output wide
+  $ xdskit get cluster                                         every cluster that 127.0.0.1:18000 has
+  $ xdskit get route main --server xds.example.org:443 --tls --token-file token
+  $ xdskit get cluster --node-id edge-1 --metadata stage=prod --output wide
                                                                what the server has for such a node
-  $ xdskit get --type listener --bootstrap envoy.yaml > listeners.yaml
+  $ xdskit get listener --bootstrap envoy.yaml > listeners.yaml
                                                                what an Envoy with this bootstrap gets
-  $ xdskit get --type cluster web --output jsonl | jq 'select(.event == "upsert").resource'
+  $ xdskit get cluster web --output jsonl | jq 'select(.event == "upsert").resource'
 `;
 
 /** `xdskit get`: what a management server gives, once. */

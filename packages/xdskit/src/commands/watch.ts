@@ -13,11 +13,11 @@ terminal a change is shown as a difference. With --stdin the lines "+NAME" and "
 Exit status: 0 after SIGTERM, SIGINT or --timeout, 2 when the usage is wrong.
 
 Examples:
-  $ xdskit watch --type cluster                                every cluster that 127.0.0.1:18000 has, and its changes
-  $ xdskit watch --type endpoint web api --variant sotw        two load assignments, by the state of the world
+  $ xdskit watch cluster                                       every cluster that 127.0.0.1:18000 has, and its changes
+  $ xdskit watch endpoint web api --variant sotw               two load assignments, by the state of the world
   $ xdskit watch --ads --type listener --also route=main --also cluster --node-id edge-1
                                                                what a node gets, on one aggregated stream
-  $ xdskit watch --type cluster --server a:18000 --server b:18000 --output jsonl | jq -c '[.event, .name]'
+  $ xdskit watch cluster --server a:18000 --server b:18000 --output jsonl | jq -c '[.event, .name]'
                                                                a fallback, and events for a program
   $ xdskit watch --rest http://127.0.0.1:18001 --refresh-delay 500ms --type route main
   $ xdskit watch --path /etc/envoy/cds.yaml --type cluster     a file, as Envoy follows it

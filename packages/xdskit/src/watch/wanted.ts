@@ -46,6 +46,6 @@ function typeNamed(text: string, types: ResourceTypes): ResourceType {
   if (type !== undefined) return type;
   throw XdskitError.of(
     "XDSKIT_TYPE_NAME_UNKNOWN",
-    `there is no type ${JSON.stringify(text)}: try cluster, endpoint, listener, route, or a type URL`,
+    `there is no type ${JSON.stringify(text)}: try cluster, endpoint, listener, route, or a type URL (without --type the first word is the type)`,
   );
 }
