@@ -207,6 +207,12 @@ export const errorCodes = {
     cause: "A required field is missing, or a value is out of its range.",
     mend: "Change the field so that it keeps the rule that is named behind the message.",
   },
+  XDSKIT_SECRET_LEFT_OUT: {
+    meaning: "A field holds `[redacted]` in the place of a secret.",
+    cause:
+      "The file was printed by `xdskit get` or another program that leaves secrets out. Clients would use the word itself as the key or the password.",
+    mend: "Write the secret there, or print the resource again by `xdskit get --show-secrets`.",
+  },
   XDSKIT_REGEX_INVALID: {
     meaning: "A regular expression is not one of RE2, the syntax that Envoy and gRPC read.",
     cause:

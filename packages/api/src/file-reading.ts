@@ -4,6 +4,7 @@ import type { BodyMemory } from "./compiled/body-slabs.js";
 import type { XdskitErrorCode } from "./error-codes.js";
 import { type Finding, type Where, XdskitError } from "./errors.js";
 import { type FieldStep, formatFieldPath } from "./field-path.js";
+import { leftOutSecrets } from "./redact/left-out-secrets.js";
 import { stepsToReference } from "./references/references.js";
 import type { Registry } from "./registry.js";
 import { createResource, type Resource } from "./resource.js";
@@ -29,6 +30,8 @@ export interface FileReading {
   readonly registry: Registry;
   readonly types: ResourceTypes;
   readonly validate: boolean;
+  /** Whether fields may hold `[redacted]` in the place of a secret, so that they are looked through. */
+  readonly mayLeaveOutSecrets: boolean;
   /** Whether resources say where they name others. */
   readonly places: boolean;
   /** Whether the strings that are read may be views of the file's text; those that `JSON.parse` makes are not. */
@@ -84,6 +87,11 @@ export function addResource(
     }
     if (problems.some(({ severity }) => severity === "error")) return;
   }
+  if (reading.mayLeaveOutSecrets) {
+    const fields = leftOutSecrets(schema, message, createUnpack(reading.registry));
+    for (const steps of fields) addFinding(reading, place, "XDSKIT_SECRET_LEFT_OUT", leftOut, steps);
+    if (fields.length > 0) return;
+  }
   try {
     const made = createResource(message, { registry: reading.registry, types: reading.types, ...wrapping });
     const own = made.type.nameOf(message);
@@ -111,6 +119,8 @@ export function addResource(
     }
   }
 }
+
+const leftOut = 'is "[redacted]", which stands in the place of a secret that was left out';
 
 /** The way to the field by which a message calls itself so; none where a wrapper gives it another name. */
 function stepsToName(schema: DescMessage, message: Message, name: string | undefined): readonly FieldStep[] {

@@ -72,7 +72,7 @@ class Explanation {
       const refusal = this.refusal(schema, json);
       if (refusal === "depth") this.add(path, "nested too deep");
       else if (refusal === "value" || isTrailed(schema, json))
-        this.add(path, `expected ${expected}, found ${kindOf(json)}`);
+        this.add(path, `expected ${expected}, found ${kindOf(json)}${suggestion(schema, json)}`);
     } else if (isObject(json)) {
       this.fields(schema, json, path, depth);
     } else {
@@ -211,6 +211,21 @@ const expectedForm: Readonly<Record<string, string>> = {
   "google.protobuf.ListValue": "a list",
   "google.protobuf.Value": "any JSON value",
 };
+
+/** Go's units of time, which other configurations have, in seconds. */
+const secondsIn: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** How protobuf's JSON says a duration that was written as others do: `500ms`, `1m30s`, or the bare seconds. */
+function suggestion({ typeName }: DescMessage, json: JsonValue): string {
+  if (typeName !== "google.protobuf.Duration" || (typeof json !== "string" && typeof json !== "number")) return "";
+  const text = /^\d{1,9}(?:\.\d{1,9})?$/.test(String(json)) ? `${json}s` : String(json);
+  if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:[num]?s|[mhd]))+$/.test(text) || text.length > 40) return "";
+  let seconds = 0;
+  for (const [, count, unit] of text.matchAll(/([\d.]+)([a-z]+)/g))
+    seconds += Number(count) * (secondsIn[unit ?? ""] ?? Number.NaN);
+  const shown = seconds.toFixed(9).replace(/\.?0+$/, "");
+  return `; write "${shown}s"`;
+}
 
 /** A duration with something behind it, of which the reader does not complain: `1s500ms` is no second and a half. */
 function isTrailed(schema: DescMessage, json: JsonValue): boolean {

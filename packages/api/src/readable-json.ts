@@ -16,6 +16,8 @@ export interface ReadableJsonOptions {
   readonly secrets?: boolean | undefined;
   /** `lbPolicy` (`json`, the default) or `lb_policy` (`proto`). */
   readonly fieldNames?: "json" | "proto" | undefined;
+  /** Called where something of the message is not shown since it is, or may be, a secret: the JSON is no configuration then. */
+  readonly leftOut?: (() => void) | undefined;
 }
 
 /**
@@ -31,7 +33,11 @@ export function readableJson(message: Message, options: ReadableJsonOptions = {}
     throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type });
   const writing = { registry: lenient(registry), useProtoFieldName: options.fieldNames === "proto" };
   const write = (shown: Message) => withType(type, toJson(schema, shown, writing));
-  const redacted = () => redactMessage(schema, message, createUnpack(registry));
+  const redacted = () => {
+    const shown = redactMessage(schema, message, createUnpack(registry));
+    if (shown !== message) options.leftOut?.();
+    return shown;
+  };
   try {
     return options.secrets ? write(message) : write(redacted());
   } catch (cause) {

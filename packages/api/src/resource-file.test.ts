@@ -221,6 +221,14 @@ suite("what is wrong is said with its place", () => {
       "a.yaml:10:3: cluster, connect_timeout: must be more than 0s (duration.gt: 0s) [XDSKIT_RULE_BROKEN]",
     ]);
   });
+  test("how a duration is written that is written as others do", () => {
+    const found = (value: string) => read("a.yaml", `"@type": ${cluster}\nname: a\nconnect_timeout: ${value}\n`).join();
+    const suggested = (value: string) => /; write "(.*)" \[XDSKIT_FIELD_INVALID\]$/.exec(found(value))?.[1];
+    const written = { "500ms": "0.5s", "1m30s": "90s", "1s500ms": "1.5s", "2h": "7200s", "250us": "0.00025s", 5: "5s" };
+    for (const [value, expected] of Object.entries(written)) assert.equal(suggested(value), expected);
+    for (const value of ["soon", "5 s", "1.2.3ms", "-1ms", "[5]"]) assert.equal(suggested(value), undefined, value);
+    assert.match(found("soon"), /expected a duration in seconds such as "0.25s", found a string \[/);
+  });
   test("wrong kinds of values, none of them shown", () => {
     const fields = {
       name: "5",
@@ -239,7 +247,7 @@ suite("what is wrong is said with its place", () => {
       found.map((line) => line.replace(/: cluster, /, " ").replace(/ \[XDSKIT_FIELD_INVALID\]/, "")),
       [
         "a.yaml:2:1 name: expected a string (numbers and booleans in quotes), found a number",
-        'a.yaml:3:1 connect_timeout: expected a duration in seconds such as "0.25s", found a number',
+        'a.yaml:3:1 connect_timeout: expected a duration in seconds such as "0.25s", found a number; write "5s"',
         'a.yaml:4:1 type: expected one of STATIC, STRICT_DNS, LOGICAL_DNS, EDS, ORIGINAL_DST (did you mean "STRICT_DNS"?), found a string',
         "a.yaml:5:1 lb_policy: expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG, found a list",
         "a.yaml:6:1 per_connection_buffer_limit_bytes: expected a whole number from 0 to 4294967295, found a number",

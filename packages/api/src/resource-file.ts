@@ -8,10 +8,11 @@ import { parseJson } from "./json-source.js";
 import { readJsonText } from "./json-text-resources.js";
 import { isLong, NoList } from "./list-parts.js";
 import { readBinary } from "./message-items.js";
+import { mayLeaveOutSecrets } from "./redact/left-out-secrets.js";
 import { envoyRegistry, type Registry } from "./registry.js";
 import type { ResourceTypes } from "./resource-types/resource-type.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
-import { readSource } from "./source-items.js";
+import { isCompiled, readSource } from "./source-items.js";
 import { readTextFormat } from "./text-format/text-file.js";
 import { partsOfYamlList } from "./yaml-parts.js";
 import { parseYaml } from "./yaml-source.js";
@@ -31,7 +32,7 @@ export interface ReadResourcesOptions {
   readonly registry?: Registry | undefined;
   /** By default all that Envoy knows. */
   readonly types?: ResourceTypes | undefined;
-  /** Whether resources are checked by the rules in their protos; by default they are. */
+  /** Whether resources are checked by the rules in their protos, and for `[redacted]` in the place of a secret; by default they are. */
   readonly validate?: boolean | undefined;
   /** Whether resources are to say where they name others; by default not, for they hold the whole file in memory then. */
   readonly places?: boolean | undefined;
@@ -77,6 +78,7 @@ export function readResources(
     registry: options.registry ?? envoyRegistry(),
     types: options.types ?? resourceTypes,
     validate: options.validate ?? true,
+    mayLeaveOutSecrets: (options.validate ?? true) && mayLeaveOutSecrets(file.bytes),
     places: options.places ?? false,
     views: form !== "json",
     bodies: options.bodies,
@@ -101,9 +103,9 @@ export function readResources(
   return { resources, findings, version };
 }
 
-/** Whether JSON was read without a text of it. Who wants to know where resources are named gets them by way of messages. */
+/** Whether JSON was read without a text of it. */
 function isReadAsBytes(reading: FileReading, bytes: Uint8Array): boolean {
-  return !reading.places && isAscii(bytes) && attempt(reading, () => readJsonText(reading, bytes));
+  return isCompiled(reading) && isAscii(bytes) && attempt(reading, () => readJsonText(reading, bytes));
 }
 
 function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {

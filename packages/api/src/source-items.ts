@@ -16,12 +16,17 @@ import { responseName, versionOf, type Wrapping, wrapperName, wrappingOf } from 
 const bootstrapHint =
   ": this is an Envoy's bootstrap, each listener and cluster of which is served as a resource of its own";
 
+/** Whether resources are made without their messages. Where each field is to be looked at, or has a place that is asked for, they are not. */
+export function isCompiled({ places, mayLeaveOutSecrets }: FileReading): boolean {
+  return !places && !mayLeaveOutSecrets;
+}
+
 /** Reads what a YAML or JSON file holds: resources, lists of them, and discovery responses, one a document. */
 export function readSource(
   reading: FileReading,
   file: FileText,
   source: { readonly documents: Iterable<SourceDocument>; readonly problems: readonly SyntaxProblem[] },
-  compiled = reading.places ? undefined : new CompiledResources(reading),
+  compiled = isCompiled(reading) ? new CompiledResources(reading) : undefined,
 ): void {
   for (const { offset, message } of source.problems) {
     addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);

@@ -62,6 +62,44 @@ describe("xdskit get", () => {
     }
   }
 
+  it("takes the first word for the type where --type does not say it, and all words for names where it does", () =>
+    withServer(async (server, address) => {
+      server.config.set([cluster("a"), cluster("cluster")]);
+      const words = async (...args: readonly string[]) => {
+        const running = inProcess(["get", ...args, "--server", address, "--output", "name"]);
+        return [await running.status, running.out().trim().split("\n").sort().join(" ")];
+      };
+      assert.deepEqual(await words("cluster", "a"), [0, "cluster/a"]);
+      assert.deepEqual(await words("cds"), [0, "cluster/a cluster/cluster"]);
+      assert.deepEqual(await words("type.googleapis.com/envoy.config.cluster.v3.Cluster", "a"), [0, "cluster/a"]);
+      assert.deepEqual(await words("cluster", "cluster"), [0, "cluster/cluster"]);
+      assert.deepEqual(await words("cluster", "--type", "cds", "a"), [0, "cluster/a cluster/cluster"]);
+    }));
+
+  it("says that what it printed without secrets cannot be served", () =>
+    withServer(async (server, address) => {
+      const path = "some.json";
+      const typeUrl = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
+      const secret = { "@type": typeUrl, name: "own", generic_secret: { secret: { inline_string: "S3CR3T" } } };
+      const { resources } = readResources({ path, bytes: Buffer.from(JSON.stringify(secret)) });
+      server.config.set([cluster("a"), ...resources.map(({ resource }) => resource)]);
+      const got = async (...args: readonly string[]) => {
+        const running = inProcess(["get", ...args, "--server", address]);
+        await running.status;
+        return { out: running.out(), err: running.err() };
+      };
+      const left = await got("secret", "own");
+      assert.match(
+        left.err,
+        /^xdskit get: the secrets of 1 resource are left out, .* cannot be served .*--show-secrets/,
+      );
+      const { findings } = readResources({ path: "some.yaml", bytes: Buffer.from(left.out) });
+      assert.equal(findings[0]?.code, "XDSKIT_SECRET_LEFT_OUT");
+      const shown = await got("secret", "own", "--show-secrets");
+      assert.deepEqual([shown.err, shown.out.includes("S3CR3T")], ["", true]);
+      assert.equal((await got("cluster", "a")).err, "");
+    }));
+
   it("waits for every type that is asked for", () =>
     withServer(async (server, address) => {
       server.config.set([cluster("a")]);

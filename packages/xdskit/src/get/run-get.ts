@@ -43,6 +43,7 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
     for (const { type, names } of settings.wanted) for (const name of names) opened.subscribe(type, name);
     const end = await endOf(answers, refused, signals.stop, terminal.closed, options.timeoutMs ?? usualTimeoutMs);
     if (end === "stopped") patience = stopMs;
+    if (opened.leftOut() > 0) terminal.err(`xdskit get: ${leftOutMessage(opened.leftOut())}\n`);
     if (end === "late") reportFailure(terminal, "get", lateMessage(answers, options.timeoutMs ?? usualTimeoutMs));
     return end === "found" || end === "stopped" ? exitStatus.ok : exitStatus.failed;
   } catch (error) {
@@ -101,6 +102,11 @@ async function endOf(
   } finally {
     clearTimeout(timer);
   }
+}
+
+function leftOutMessage(count: number): string {
+  const what = count === 1 ? "the secrets of 1 resource are" : `the secrets of ${count} resources are`;
+  return `${what} left out, so this output cannot be served again; add --show-secrets to print them`;
 }
 
 /** Names that are listed where nobody answered. */

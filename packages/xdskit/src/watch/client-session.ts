@@ -15,6 +15,8 @@ export interface ClientSession {
   subscribe(type: ResourceType, name: string): boolean;
   /** False where it was not asked for. */
   unsubscribe(type: ResourceType, name: string): boolean;
+  /** How many times a resource was shown without its secrets. */
+  leftOut(): number;
   close(): Promise<void>;
 }
 
@@ -35,10 +37,11 @@ export function openSession(
 ): ClientSession {
   const { showSecrets: secrets = false, command } = options;
   const isTerminal = process.stdout.isTTY === true;
+  const view = createResourceView(registry, secrets);
   const output = createWatchOutput(terminal, {
     format: options.output,
     command,
-    view: createResourceView(registry, secrets),
+    view,
     differences: isTerminal && command === "watch",
     paint: createPaint(isTerminal, process.env),
   });
@@ -80,6 +83,7 @@ export function openSession(
       watch?.cancel();
       return watch !== undefined;
     },
+    leftOut: () => view.leftOut,
     close: () => client.close(),
   };
 }

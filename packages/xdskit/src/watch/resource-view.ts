@@ -14,21 +14,33 @@ export interface ResourceView {
   json(resource: ReceivedResource): ShownResource;
   /** A document as `xdskit serve` reads it: wrapped where it has a TTL, aliases, or a name that its message does not carry. */
   yaml(resource: ReceivedResource): string;
+  /** How many times something was shown without its secrets. */
+  readonly leftOut: number;
 }
 
 const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
 /** `registry`: with the messages of one's own. */
 export function createResourceView(registry: Registry, secrets: boolean): ResourceView {
+  let leftOut = 0;
+  const noteLeftOut = () => {
+    leftOut += 1;
+  };
   const shown = (resource: ReceivedResource, fieldNames: ReadableJsonOptions["fieldNames"]): ShownResource => {
     try {
-      return { json: readableJson(resource.message, { registry, secrets, fieldNames }), problem: undefined };
+      return {
+        json: readableJson(resource.message, { registry, secrets, fieldNames, leftOut: noteLeftOut }),
+        problem: undefined,
+      };
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       return { json: { "@type": resource.type.typeUrl }, problem: error.message };
     }
   };
   return {
+    get leftOut() {
+      return leftOut;
+    },
     json: (resource) => shown(resource, "json"),
     yaml: (resource) => {
       const { json, problem } = shown(resource, "proto");

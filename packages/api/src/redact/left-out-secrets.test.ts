@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { fromJson, type Message } from "@bufbuild/protobuf";
+import { stringify } from "yaml";
+import { describe as textOf } from "../errors.js";
+import { readableJson } from "../readable-json.js";
+import { envoyRegistry } from "../registry.js";
+import { readResources } from "../resource-file.js";
+
+const tls = "envoy.extensions.transport_sockets.tls.v3";
+const secret = `type.googleapis.com/${tls}.Secret`;
+const key = "-----BEGIN PRIVATE KEY-----\nS3CR3T\n-----END PRIVATE KEY-----\n";
+
+function read(path: string, text: string, validate?: boolean): readonly string[] {
+  const { resources, findings } = readResources({ path, bytes: Buffer.from(text) }, { validate });
+  return [...resources.map(({ resource }) => resource.name), ...findings.map(textOf)];
+}
+
+function messageOf(typeName: string, json: object): Message {
+  const registry = envoyRegistry();
+  return fromJson(registry.getMessage(typeName) ?? assert.fail(typeName), json as never, { registry });
+}
+
+describe("a resource that was written without its secrets", () => {
+  const message = messageOf(`${tls}.Secret`, {
+    name: "one",
+    tlsCertificate: { privateKey: { inlineString: key }, password: { inlineBytes: "UzNDUjNU" } },
+  });
+
+  it("is refused in each form of file, with the line of each field", () => {
+    const json = readableJson(message, { fieldNames: "proto" });
+    const refused = (line: number, field: string) =>
+      new RegExp(
+        `:${line}:\\d+: .*"one", tls_certificate.${field}: is "\\[redacted\\]".*\\[XDSKIT_SECRET_LEFT_OUT\\]$`,
+      );
+    for (const [path, text, lines] of [
+      ["a.yaml", stringify(json), [5, 7]],
+      ["a.json", JSON.stringify(json, undefined, 1), [6, 9]],
+    ] as const) {
+      const [first, second, ...more] = read(path, text);
+      assert.match(first ?? "", refused(lines[0], "private_key.inline_string"));
+      assert.match(second ?? "", refused(lines[1], "password.inline_bytes"));
+      assert.deepEqual(more, []);
+    }
+    const quoted = `resources { [${secret}] { name: "one" generic_secret { secret { inline_string: "[redacted]" } } } }`;
+    assert.match(read("a.textproto", quoted).join(), /generic_secret\.secret\.inline_string.*XDSKIT_SECRET_LEFT_OUT/);
+    assert.deepEqual(read("a.yaml", stringify(json), false), ["one"]);
+  });
+
+  it("says that something was left out of it, and nothing where nothing was", () => {
+    const counted = (message: Message, secrets: boolean) => {
+      let count = 0;
+      readableJson(message, { secrets, leftOut: () => count++ });
+      return count;
+    };
+    assert.equal(counted(message, false), 1);
+    assert.equal(counted(message, true), 0);
+    assert.equal(counted(messageOf("envoy.config.cluster.v3.Cluster", { name: "web" }), false), 0);
+  });
+
+  it("is refused for the password in a URL, and for what stands in a struct or in JSON", () => {
+    const cluster = (metadata: object) =>
+      read(
+        "a.json",
+        JSON.stringify({ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name: "web", metadata }),
+      );
+    const struct = (value: unknown) => cluster({ filter_metadata: { mine: { value } } }).join();
+    assert.match(struct("https://me:[redacted]@a.com"), /metadata\.filter_metadata\["mine"\]\["value"\]/);
+    assert.match(struct({ deep: ["[redacted]"] }), /\["mine"\]\["value"\]\["deep"\]\[0\]/);
+    assert.match(struct('{"token":"[redacted]"}'), /XDSKIT_SECRET_LEFT_OUT/);
+    assert.equal(struct("a text that says [redacted] is what it shows"), "web");
+  });
+});
