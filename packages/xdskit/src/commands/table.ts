@@ -45,13 +45,13 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "get",
-    usage: "[options] [name...]",
+    usage: "[options] [type] [name...]",
     summary: "print what a management server gives",
     load: async () => (await import("./get.js")).getCommand,
   },
   {
     name: "watch",
-    usage: "[options] [name...]",
+    usage: "[options] [type] [name...]",
     summary: "show what a management server gives, and every change of it",
     load: async () => (await import("./watch.js")).watchCommand,
   },
