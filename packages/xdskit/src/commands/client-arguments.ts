@@ -30,8 +30,8 @@ export interface ClientArguments extends TlsOptions {
 /** Adds the options by which a management server is asked. */
 export function addClientOptions(command: Command): Command {
   command
-    .usage("[options] [type] [name...]")
-    .argument("[name...]", "without --type the type first, then what to ask for (default: *, all of the type)")
+    .argument("[type]", "what to ask for, where --type does not say it; see there")
+    .argument("[name...]", "the names (default: *, all of the type)")
     .option(
       "--type <type>",
       "cluster, endpoint, listener, route … (also cds, …), or a type URL; all other words are names then",
@@ -106,7 +106,7 @@ const typeUrlStart = "type.googleapis.com/";
 /** Turns what was read into what is wanted; ends with a usage error for what cannot be. */
 export function watchOptions(
   command: Command,
-  words: readonly string[],
+  [first, more]: readonly [string | undefined, readonly string[]],
   read: ClientArguments,
   kind: WatchOptions["command"],
 ): WatchOptions {
@@ -121,6 +121,7 @@ export function watchOptions(
   if (read.rest === undefined && read.refreshDelay !== undefined) error("--refresh-delay is for --rest");
   if (read.path === undefined && read.watchedDirectory !== undefined) error("--watched-directory is for --path");
   refuseHalfPair(read, command);
+  const words = first === undefined ? more : [first, ...more];
   const [type, ...names] = read.type === undefined ? words : [read.type, ...words];
   if (type === undefined) error(`say what to ask for, as in: xdskit ${kind} cluster`);
   // A name may have a slash, too, and any text with one may be the URL of a type that is not known.

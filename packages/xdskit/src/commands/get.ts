@@ -25,8 +25,8 @@ export function getCommand(terminal: Terminal, exit: (status: number) => void): 
     .description("Asks any management server as an Envoy would, and prints what it gives.")
     .addOption(timeoutOption("give up after this time (default: 30s)"))
     .addHelpText("after", details)
-    .action(async (names: readonly string[], options: ClientArguments, command: Command) => {
-      const asked = watchOptions(command, names, options, "get");
+    .action(async (type: string | undefined, names: readonly string[], options: ClientArguments, command: Command) => {
+      const asked = watchOptions(command, [type, names], options, "get");
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runGet } = await import("../get/run-get.js");
       exit(await runGet(asked, terminal));

@@ -32,10 +32,12 @@ export function watchCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--stdin", "follow standard input: +NAME asks for a name of the type, -NAME no more")
     .addOption(timeoutOption("stop after this time (default: never)"))
     .addHelpText("after", details)
-    .action(async (names: readonly string[], { stdin, ...options }: Options, command: Command) => {
-      const asked = watchOptions(command, names, options, "watch");
-      // Loaded only now: other commands start faster without gRPC and the messages.
-      const { runWatch } = await import("../watch/run-watch.js");
-      exit(await runWatch({ ...asked, stdin }, terminal));
-    });
+    .action(
+      async (type: string | undefined, names: readonly string[], { stdin, ...options }: Options, command: Command) => {
+        const asked = watchOptions(command, [type, names], options, "watch");
+        // Loaded only now: other commands start faster without gRPC and the messages.
+        const { runWatch } = await import("../watch/run-watch.js");
+        exit(await runWatch({ ...asked, stdin }, terminal));
+      },
+    );
 }
