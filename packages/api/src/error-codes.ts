@@ -254,8 +254,9 @@ export const errorCodes = {
   },
   XDSKIT_CACHE: {
     meaning: "The cache of a relay on disk cannot be used, or a part of it cannot be read.",
-    cause: "Its permissions forbid it, the path is no folder, or a file was written by something else.",
-    mend: "Name a folder of the relay's own. What cannot be read is left out and comes again from the origin.",
+    cause:
+      "Its permissions forbid it, the path is no folder, or a file is damaged, was written by something else, or by a newer xdskit.",
+    mend: "Name a folder of the relay's own. A file that cannot be used is set aside under the name in the message; the origin sends again what was in it.",
   },
   XDSKIT_TO_FILES: {
     meaning: "What is served cannot be written to the folder of --to-files.",

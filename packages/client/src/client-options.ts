@@ -87,6 +87,8 @@ export interface HeldResources {
   readonly resources: readonly ReceivedResource[];
   /** The set's version (SotW); empty if it is not known. */
   readonly version: Version;
+  /** Whether that is all that there was. Of a part, whoever watches a collection hears nothing before a server has said what is in it. Default true. */
+  readonly isWhole?: boolean | undefined;
 }
 
 /** What a client is made with; where something is left out, the default. With a wrong one `createClient` throws an XdskitError that names it. */

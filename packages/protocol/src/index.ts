@@ -15,7 +15,13 @@ export type {
   OutgoingRequest,
   ResourceUpdate,
 } from "./client/contract.js";
-export { type ReceivedOptions, type ReceivedResource, receivedResource } from "./client/received.js";
+export {
+  keptResource,
+  type ReceivedOptions,
+  type ReceivedParts,
+  type ReceivedResource,
+  receivedResource,
+} from "./client/received.js";
 export { createStandardCheck } from "./client/standard-check.js";
 export type {
   Crowd,
@@ -75,6 +81,7 @@ export { SnapshotLine } from "./server/snapshot-line.js";
 export type { TypeStatus } from "./server/status.js";
 export { createStream } from "./server/stream.js";
 export { tellsTtl } from "./server/ttl-policy.js";
+export { asksForUnknown, type UnknownTypes } from "./server/unknown-types.js";
 export { branchSnapshot, emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
 export { covers, type Subscription } from "./subscription.js";
 export type { Wait } from "./wait.js";

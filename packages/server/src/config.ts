@@ -7,6 +7,7 @@ import {
   type ResourceName,
   type ResourceType,
   type ResourceTypes,
+  type TypeUrl,
   validateMessage,
   XdskitError,
 } from "@xdskit/api";
@@ -52,6 +53,11 @@ export interface ConfigLayer {
   /** `update` with `remove` only. */
   remove(...resources: readonly ResourceSelector[]): ConfigArrival;
   /**
+   * Says of which types it is not known yet what the layer has, though other types are: clients that ask for all of one, or for a collection, get no answer of that type and keep what
+   * they have, until a later call leaves the type out. Throws for an unknown type, and where streams live in other threads (`workers`).
+   */
+  awaits(types: Iterable<string>): void;
+  /**
    * Lets go of the layer: what it holds is removed from all groups, and nothing is kept of it, not even its name, while an emptied layer goes
    * on to cost memory. To set it again makes a new layer of this name. Does nothing if there is none.
    */
@@ -83,6 +89,7 @@ export function createConfig(
   options: ConfigOptions,
   apply: ApplyLayer,
   drop: (layer: LayerName) => ConfigArrival,
+  awaits: (layer: LayerName, types: ReadonlySet<TypeUrl>) => void,
 ): Config {
   const { types } = options;
   function layer(name: LayerName): ConfigLayer {
@@ -103,6 +110,7 @@ export function createConfig(
         apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) }), how),
       update,
       remove: (...resources) => update({ remove: resources }),
+      awaits: (awaited) => awaits(name, new Set(Array.from(awaited, (type) => typeOf({ type }, types).typeUrl))),
       drop: () => drop(name),
     };
   }
@@ -148,7 +156,7 @@ function asResource(message: Message, { types, registry, validate }: ConfigOptio
   return resource;
 }
 
-function typeOf({ type, name }: ResourceSelector, types: ResourceTypes): ResourceType {
+function typeOf({ type, name }: Partial<ResourceSelector>, types: ResourceTypes): ResourceType {
   const found = types.find(String(type));
   if (found !== undefined) return found;
   throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources", { type, resource: name });

@@ -272,7 +272,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   }
 
   const server: XdsServer = {
-    config: createConfig(config, configuring.apply, configuring.drop),
+    config: createConfig(config, configuring.apply, configuring.drop, (layer, awaited) => {
+      if (pool !== undefined)
+        throw XdskitError.of("XDSKIT_SERVER_OPTION", "awaits cannot be called where there are workers");
+      publication.awaits(layer, awaited);
+    }),
     types,
     async addSource(source) {
       refuseIfClosed();

@@ -103,8 +103,13 @@ export function answerFetch(
     }
     // All that is not there by now does not exist.
     stream.step({ kind: "absent", type: only, names, errors: errorsOfLate(late) });
-    stream.step({ kind: "snapshot", snapshot, resourceErrors });
+    const unknown = membership?.unknown;
+    stream.step({ kind: "snapshot", snapshot, resourceErrors, unknown });
     const response = stream.next();
+    if (response === undefined && unknown?.has(only.typeUrl)) {
+      end(statusCode.unavailable, "it is not known yet what there is of this type");
+      return;
+    }
     if (response === undefined) {
       connection.send(emptyResponse(only, method.api, snapshot), new Uint8Array());
     } else {

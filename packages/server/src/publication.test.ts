@@ -86,6 +86,26 @@ describe("publication", () => {
       assert.equal(events.filter(({ kind }) => kind === "stream-opened").length, 5_001);
     }));
 
+  it("answers nobody who asks for all of a type of which it is not known yet what there is", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([cluster("a")]);
+      server.config.awaits(["cluster"]);
+      const all = client.open(ads("delta"));
+      delta(all).send({ node, typeUrl });
+      const named = delta(client.open(ads("delta")));
+      named.send({ node, typeUrl, resourceNamesSubscribe: ["a"] });
+      assert.deepEqual(
+        (await named.next()).resources.map(({ name }) => name),
+        ["a"],
+      );
+      server.config.set([cluster("b")]);
+      assert.deepEqual((await named.next()).removedResources, ["a"]);
+      assert.equal(all.responses.length, 0);
+      assert.throws(() => server.config.awaits(["clutser"]), { message: /no such type/ });
+      server.config.awaits([]);
+      await waitFor("the first answer", () => all.responses.length === 1);
+    }));
+
   it("takes groups from a function, and forgets those whose nodes are gone", () =>
     withMemoryServer(
       { groups: ({ id }) => (id === "none" ? undefined : { name: `g-${id}`, layers: ["base", id] }) },

@@ -1,4 +1,4 @@
-import type { ResourceType } from "@xdskit/api";
+import type { ResourceType, TypeUrl } from "@xdskit/api";
 import {
   type Node,
   type Rejection,
@@ -7,6 +7,7 @@ import {
   type SnapshotLine,
   statusCode,
   type TtlPolicy,
+  type UnknownTypes,
 } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Group, Groups } from "./groups.js";
@@ -34,6 +35,8 @@ export interface Membership {
   snapshot(): Snapshot | undefined;
   /** The line of the newest snapshots of the group's layers, along which streams that rest go. */
   readonly line: SnapshotLine;
+  /** Types of which it is not known yet what there is. */
+  readonly unknown: UnknownTypes;
   /** It is still to be decided what the node is to have. */
   readonly isAwaited: boolean;
   /** The newest snapshot of the group's layers: what the node is to have in the end. */
@@ -70,6 +73,8 @@ export interface Publication {
   admit(node: Node, way?: Way): Admission | Refusal;
   /** Takes over what became different in the layers and tells the streams that it concerns; `rollout` goes before the groups' own settings. */
   publish(changes: readonly LayerChange[], rollout?: RolloutSettings | "off" | undefined): void;
+  /** Of these types it is not known yet what the layer has, until a later call leaves them out. */
+  awaits(layer: LayerName, types: ReadonlySet<TypeUrl>): void;
   /**
    * Has nodes told nothing until the hold ends, unless they were told something already. Without it a client that reconnects to a server that starts, while one of two sources is not
    * there yet, would take what is missing for removed. Returns what ends the hold.
@@ -104,6 +109,7 @@ export function createPublication(
   const members = new Map<string, Member>();
   const openOfNode = { stream: new Map<string, number>(), poll: new Map<string, number>() };
   const mostOfNode = { stream: limits.streamsPerNode, poll: limits.pollsPerNode };
+  const awaited = new Map<LayerName, ReadonlySet<TypeUrl>>();
   let holds = 0;
   let opened = false;
 
@@ -144,6 +150,9 @@ export function createPublication(
         return newest && seat.snapshot(newest);
       },
       line: shared.line,
+      get unknown() {
+        return unknownIn(group);
+      },
       get isAwaited() {
         return seat.isAwaited === true;
       },
@@ -167,6 +176,12 @@ export function createPublication(
         stacks.release(shared);
       },
     };
+  }
+  /** The very same set until it changes, where one layer says so: streams are told of each other one. */
+  function unknownIn({ layers: names }: Group): UnknownTypes {
+    if (awaited.size === 0) return undefined;
+    const [first, ...more] = [...awaited].filter(([layer]) => names?.includes(layer) ?? true).map(([, types]) => types);
+    return more.length === 0 ? first : new Set([...(first ?? []), ...more.flatMap((types) => [...types])]);
   }
   /** True, from then on, once nodes may be told what there is: no hold lasts, and some layer is there. */
   function open(): boolean {
@@ -220,6 +235,13 @@ export function createPublication(
       }
       if (!wasOpen && open()) tellAll();
       onDemand?.layersChanged(changes);
+    },
+    awaits(layer, types) {
+      if (types.size === 0) awaited.delete(layer);
+      else awaited.set(layer, types);
+      for (const { names, subscribers } of stacks) {
+        if (names?.includes(layer) ?? true) for (const each of subscribers) each.changed();
+      }
     },
     hold() {
       holds += 1;

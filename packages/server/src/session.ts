@@ -13,6 +13,7 @@ import {
   type TtlPolicy,
   type TypeStatus,
   tellsTtl,
+  type UnknownTypes,
 } from "@xdskit/protocol";
 import { type Alarm, createAlarm } from "./alarm.js";
 import { type Counters, countResponse } from "./counters.js";
@@ -51,6 +52,8 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #resourceErrors: ResourceErrorPolicy | undefined;
   /** Names that were decided not to exist, or not in time, of which the machine has not heard yet. */
   #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
+  /** What the machine was told last. */
+  #unknown: UnknownTypes;
   /** The connection takes another response. */
   #room = true;
   #halfClosed = false;
@@ -211,7 +214,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   #giveSnapshot(): void {
     const snapshot = this.#membership?.snapshot();
-    if (snapshot === undefined || this.#stream.isAbreast(snapshot)) return;
+    const unknown = this.#membership?.unknown;
+    if (snapshot === undefined || (unknown === this.#unknown && this.#stream.isAbreast(snapshot))) return;
+    this.#unknown = unknown;
     this.#step({
       kind: "snapshot",
       snapshot,
@@ -219,6 +224,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       resourceErrors: this.#resourceErrors,
       ordering: this.#order?.ordering,
       line: this.#membership?.line,
+      unknown,
     });
   }
 

@@ -17,7 +17,7 @@ export interface Origin {
   watch(type: ResourceType, name: ResourceName, watcher: Watcher<ReceivedResource>): Watch;
   watchCollection(type: ResourceType, name: ResourceName, watcher: Watcher<Collection>): Watch;
   /** What was kept from an earlier run. Before the first watch. */
-  hold(type: ResourceType, held: Pick<HeldResources, "resources" | "version">): void;
+  hold(type: ResourceType, held: Pick<HeldResources, "resources" | "version" | "isWhole">): void;
   readonly isConnected: boolean;
   status(): readonly ServerStatus[];
   close(): Promise<void>;
@@ -151,8 +151,8 @@ export function createOrigin(options: OriginOptions): Origin {
       const found = cache.collection(name);
       return watch(cache, found, watcher, mergeCollections, () => cache.drop(found.entry));
     },
-    hold(type, { resources, version }) {
-      cacheOf(type).hold(resources);
+    hold(type, { resources, version, isWhole = true }) {
+      cacheOf(type).hold(resources, isWhole);
       heldVersions.set(type, version);
     },
     get isConnected() {

@@ -67,7 +67,7 @@ export function createOrigins(
   const forAuthority = (authority: string | undefined) =>
     authority !== undefined && byAuthority.has(authority) ? byAuthority.get(authority) : usual;
 
-  for (const { type, resources, version } of options.held ?? []) {
+  for (const { type, resources, version, isWhole } of options.held ?? []) {
     const shares = new Map<Origin, ReceivedResource[]>();
     if (usual !== undefined && resources.length === 0) shares.set(usual, []);
     for (const resource of resources) {
@@ -78,7 +78,7 @@ export function createOrigins(
       shares.set(origin, share);
     }
     const found = context.types.find(type.typeUrl) ?? type;
-    for (const [origin, share] of shares) origin.hold(found, { resources: share, version });
+    for (const [origin, share] of shares) origin.hold(found, { resources: share, version, isWhole });
   }
 
   return {

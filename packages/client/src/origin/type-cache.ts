@@ -33,7 +33,7 @@ export interface TypeCache {
   /** Nobody watches this any more: what is there for its sake alone is dropped. */
   drop(entry: Entry<ReceivedResource> | Entry<Collection>): void;
   /** Takes in what a program kept. No watcher is told: there is none yet. */
-  hold(resources: readonly ReceivedResource[]): void;
+  hold(resources: readonly ReceivedResource[], isWhole: boolean): void;
   /** Takes in an update whole, and then tells the watchers; returns those that were told. */
   apply(update: ResourceUpdate): readonly AnyDelivery[];
   /** The server answers: what it returns is called once the answer is taken in, and says of collections that nothing came for that they are empty. */
@@ -180,8 +180,8 @@ export function createTypeCache(type: ResourceType): TypeCache {
       }
       if (resources.size === 0) held = false;
     },
-    hold(kept) {
-      held = true;
+    hold(kept, isWhole) {
+      held = isWhole;
       for (const resource of kept) put(resource);
       revision += 1;
     },

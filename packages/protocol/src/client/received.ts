@@ -49,6 +49,11 @@ export function receivedResource(
   return new Received(parts, options, undefined, resource);
 }
 
+/** A resource that was received in an earlier run, of its bytes: for caches on disk. Its message is read when first asked for, and that throws where they are none. */
+export function keptResource(parts: ReceivedParts, options: ReceivedOptions = {}): ReceivedResource {
+  return new Received(parts, options);
+}
+
 /** What a resource is made of, but for its message. */
 export type ReceivedParts = Omit<ReceivedResource, "message" | "resource">;
 

@@ -7,6 +7,7 @@ import type { Ordering, WaitEnded } from "./ordering.js";
 import type { ResourceErrorPolicy } from "./resource-errors.js";
 import type { SnapshotLine } from "./snapshot-line.js";
 import type { TypeStatus } from "./status.js";
+import type { UnknownTypes } from "./unknown-types.js";
 
 /** State of the world, or incremental. */
 export type Variant = "sotw" | "delta";
@@ -87,6 +88,11 @@ export type StreamEvent =
       readonly ordering?: Ordering | undefined;
       /** The line of snapshots of which this is the newest: a stream that rests goes along with it. Undefined: it must be given each snapshot. */
       readonly line?: SnapshotLine | undefined;
+      /**
+       * Types of which it is not known yet what there is: a client that asks for all of one, or for a collection, gets no answer of that type, since an empty one would take from
+       * it what it has. Names are answered as ever.
+       */
+      readonly unknown?: UnknownTypes;
     }
   /**
    * Time went by: what needs a heartbeat every so many milliseconds, or more often, is to have one, if the client holds it. Nothing happens on a

@@ -26,6 +26,7 @@ import { areSettled, statusOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
 import { inOrder, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
 import { Told } from "./told.js";
+import { asksForUnknown, someAsk, type UnknownTypes } from "./unknown-types.js";
 import { usuallyAnswered } from "./usual-answers.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 
@@ -51,6 +52,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** The time that the machine was told last, in milliseconds. */
   #now = 0;
   #ordering: Ordering | undefined;
+  #unknown: UnknownTypes;
   readonly #foreign: ForeignAuthorities;
   #closed = false;
   readonly #mover = new Mover();
@@ -98,6 +100,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
           this.#stray();
         }
         this.#follow(event.ordering);
+        if (event.unknown !== this.#unknown) this.#stray();
+        this.#unknown = event.unknown;
         this.#line = event.line;
         if (event.line !== undefined && this.#mover.newest === event.snapshot) {
           if (this.#mover.isResting) this.#ordering?.standOnLine(event.snapshot, event.line);
@@ -169,6 +173,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       this.#mover.noteStage(stage);
       let moved: Asker[] | undefined;
       for (const asker of this.#ordered) {
+        if (asksForUnknown(asker, this.#unknown)) continue;
         const target = ordering?.targetOf(asker, stage, snapshot, this.#now) ?? snapshot.of(asker.type);
         const heldBack = stage.heldBack.get(asker.type.typeUrl);
         const { acked } = asker;
@@ -212,7 +217,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   #settle(): void {
     const [node, newest, ordering] = [this.#node, this.newest, this.#ordering];
     if (node === undefined || newest === undefined || this.#begun !== undefined) return;
-    if (this.#told.errors || !this.#warming.isIdle) return;
+    if (this.#told.errors || !this.#warming.isIdle || someAsk(this.#ordered, this.#unknown)) return;
     if (ordering?.mayRest(this) === false) {
       if (!ordering.isShared) this.#mover.pause(newest, this.#ordered);
       return;
@@ -283,7 +288,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   get isSettled(): boolean {
     if (this.#mover.isResting) return true;
     const { newest } = this;
-    if (newest === undefined || this.#mover.awaitsAnswers) return false;
+    if (newest === undefined || this.#mover.awaitsAnswers || someAsk(this.#ordered, this.#unknown)) return false;
     return areSettled(this.#ordered, newest);
   }
 

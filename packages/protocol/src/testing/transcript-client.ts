@@ -10,6 +10,7 @@ import {
   type StreamLimits,
   statusCode,
   type TtlPolicy,
+  type UnknownTypes,
 } from "../index.js";
 import { wordOf } from "./sample-resources.js";
 import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "./sample-world.js";
@@ -24,6 +25,8 @@ export interface Shared {
   readonly show: ReadonlySet<Detail>;
   /** The types that are supplied on demand. */
   readonly demand: readonly string[];
+  /** What streams are told of with the next snapshot. */
+  readonly unknown: UnknownTypes;
   readonly ledger: VersionLedger;
   readonly groups: ReadonlyMap<string, SampleGroup>;
   /** Milliseconds. */
@@ -111,6 +114,7 @@ export class TranscriptClient {
       snapshot: watchedSnapshot(group, (looked) => (this.#from = looked)),
       ttl: this.#ttl,
       ordering: this.#order,
+      unknown: this.#case.unknown,
     });
   }
 

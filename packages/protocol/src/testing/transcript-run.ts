@@ -1,6 +1,7 @@
 import { Ordering } from "../server/ordering.js";
+import type { UnknownTypes } from "../server/unknown-types.js";
 import { millisecondsOf, sampleResource } from "./sample-resources.js";
-import { type Edit, edit, type SampleGroup } from "./sample-world.js";
+import { type Edit, edit, type SampleGroup, typeOf } from "./sample-world.js";
 import type { Case, Mode, Step } from "./transcript.js";
 import { TranscriptClient } from "./transcript-client.js";
 import { readRequest, splitContent } from "./transcript-request.js";
@@ -35,6 +36,7 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
   const order = one.ordered ? new Ordering() : undefined;
   const shared = {
     mode,
+    unknown: undefined as UnknownTypes,
     show: one.show,
     demand,
     ledger,
@@ -115,6 +117,13 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
         break;
       case "absent":
         for (const client of clients.values()) client.absent(words[0] ?? "", words.slice(1));
+        break;
+      case "unknown":
+        shared.unknown = words.length === 0 ? undefined : new Set(words.map((type) => typeOf(type).typeUrl));
+        for (const client of clients.values()) {
+          const group = groups.get(client.group);
+          if (group !== undefined) client.snapshot(group);
+        }
         break;
       case "open":
         open(words[0] ?? "main", words.slice(1), undefined);

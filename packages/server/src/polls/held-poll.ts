@@ -1,5 +1,6 @@
 import { describe, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import {
+  asksForUnknown,
   isSetVersion,
   type JsonRequest,
   mayDiffer,
@@ -129,6 +130,7 @@ export class HeldPoll implements Subscriber {
   }
 
   #look(): void {
+    if (asksForUnknown(this.#poller, this.#membership?.unknown)) return;
     const set = this.#membership?.snapshot()?.of(this.#poller.type);
     if (set === undefined || set === this.#seen) return;
     if (this.#seen !== undefined && !mayDiffer(this.#poller.subscription, this.#seen, set)) {

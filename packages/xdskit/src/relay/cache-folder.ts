@@ -1,23 +1,35 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Finding, type Registry, type ResourceTypes, XdskitError } from "@xdskit/api";
+import {
+  type Finding,
+  type Registry,
+  type ResourceType,
+  type ResourceTypes,
+  readResources,
+  XdskitError,
+} from "@xdskit/api";
+import { keptResource, type ReceivedResource, receivedResource } from "@xdskit/protocol";
 import { type FileMode, replaceFile } from "../files/replace-file.js";
-import { type CachedType, createCacheText, readCacheFile } from "./cache-file.js";
+import { type CachedType, type ReadCache, readCacheFile, writeCacheFile } from "./cache-file.js";
 
 /** There are private keys in it. */
 const mode: FileMode = { file: 0o600, folder: 0o700, durable: true };
 
-/** Whose versions those in the files are. Begins with a dot: a folder of resources may be made of the cache. */
-const originFile = ".origin.json";
+/** More than anybody reads of one file. */
+const mostFindings = 20;
+
+/** What was read of one type. */
+export interface FoundType extends CachedType {
+  /** It is all that there was. */
+  readonly isWhole: boolean;
+}
 
 /** The cache of one group. */
 export interface CacheFolder {
-  /** All that is there and can be read; the rest comes from the origin. */
-  read(): Promise<{ readonly types: readonly CachedType[]; readonly findings: readonly Finding[] }>;
+  /** All that is there and can be believed. What is wrong with a file is told, and the file set aside: nothing writes over it. */
+  read(): Promise<{ readonly types: readonly FoundType[]; readonly findings: readonly Finding[] }>;
   /** Replaces the file of a type. Rejects with the system's error. */
   write(cached: CachedType): Promise<void>;
-  /** Notes who gave what is written from now on. */
-  writeOrigin(server: string): Promise<void>;
 }
 
 export interface CacheFolderOptions {
@@ -44,44 +56,96 @@ export async function openCacheFolder({
     const what = `the cache cannot be used: ${code ?? message}`;
     throw XdskitError.of("XDSKIT_CACHE", what, { file: directory }, { cause });
   }
-  const textOf = createCacheText(registry);
-  let knownOrigin: string | undefined;
+  /** Files that could not be set aside yet, by type: nothing is written there before. */
+  const inTheWay = new Map<ResourceType, string>();
+  /** Files of the old format, which go once there is one of the new. */
+  const old = new Map<ResourceType, string>();
 
-  async function readOrigin(): Promise<string | undefined> {
-    if (!found.includes(originFile)) return undefined;
+  async function setAside(file: string): Promise<string> {
+    const stamp = new Date().toISOString().replace(/[-:.]/g, "");
+    const taken = new Set(await readdir(directory));
+    const named = (number: number) => `${file}.set-aside-${stamp}${number === 0 ? "" : `-${number}`}`;
+    let number = 0;
+    while (taken.has(named(number))) number += 1;
+    await rename(join(directory, file), join(directory, named(number)));
+    return named(number);
+  }
+
+  /** Tells what is wrong with a file, and sets it aside. */
+  async function refuse(type: ResourceType, file: string, wrong: readonly Finding[]): Promise<readonly Finding[]> {
+    const path = join(directory, file);
+    let became: string;
     try {
-      return (JSON.parse(await readFile(join(directory, originFile), "utf8")) as { origin?: string }).origin;
-    } catch {
-      return undefined;
+      became = `it was set aside as ${await setAside(file)}`;
+    } catch (error) {
+      inTheWay.set(type, file);
+      became = `it cannot be set aside (${(error as NodeJS.ErrnoException).code}), so this type is not kept`;
     }
+    const message = `${became}; clients that ask for all of ${type.name} get no answer before the origin says what there is`;
+    return [
+      ...wrong.slice(0, mostFindings).map((finding) => ({ ...finding, severity: "error" as const, file: path })),
+      { code: "XDSKIT_CACHE", severity: "error", message, file: path, type: type.name },
+    ];
+  }
+
+  async function readOne(type: ResourceType, file: string): Promise<ReadCache> {
+    try {
+      const bytes = await readFile(join(directory, file));
+      return file.endsWith(".json") ? readJson(file, bytes, type) : readCacheFile(bytes, type, registry);
+    } catch (error) {
+      const { code = (error as Error).message } = error as NodeJS.ErrnoException;
+      const findings: readonly Finding[] =
+        error instanceof XdskitError ? error.findings : [{ code: "XDSKIT_CACHE", severity: "error", message: code }];
+      return { type, resources: [], version: "", origin: "", findings };
+    }
+  }
+
+  /** Before there was a checksum, files were JSON. Whose versions they have is not asked: everything comes anew. */
+  function readJson(path: string, bytes: Uint8Array, type: ResourceType): ReadCache {
+    const { resources, findings } = readResources({ path, bytes }, { registry });
+    const ofType = resources.filter(({ resource }) => resource.type === type);
+    const kept = ofType.map(({ resource }) => receivedResource(resource, "", { registry }));
+    return { type, resources: kept, version: "", origin: "", findings };
   }
 
   return {
     async read() {
-      knownOrigin = await readOrigin();
-      const read: CachedType[] = [];
+      const read: FoundType[] = [];
       const findings: Finding[] = [];
       for (const type of types) {
-        const name = `${type.name}.json`;
-        if (!found.includes(name)) continue;
-        const file = join(directory, name);
-        try {
-          const bytes = await readFile(file);
-          const found = readCacheFile({ path: file, bytes }, type, knownOrigin === origin, registry);
-          read.push(found);
-          for (const finding of found.findings) findings.push({ ...finding, severity: "warning" });
-        } catch (error) {
-          const { code = "it cannot be read" } = error as NodeJS.ErrnoException;
-          findings.push({ code: "XDSKIT_CACHE", severity: "warning", message: `left out: ${code}`, file });
+        const json = `${type.name}.json`;
+        const file = [`${type.name}.pb`, json].find((each) => found.includes(each));
+        if (found.includes(json)) old.set(type, json);
+        if (file === undefined) continue;
+        const one = await readOne(type, file);
+        const isWhole = one.findings.length === 0;
+        if (!isWhole) {
+          findings.push(...(await refuse(type, file, one.findings)));
+          if (file === json) old.delete(type);
         }
+        // Of a part everything is to come anew: who claims all that it has hears nothing of what it lacks.
+        const isKnown = isWhole && one.origin === origin;
+        const resources = isKnown ? one.resources : one.resources.map((each) => withoutVersion(each, registry));
+        read.push({ type, resources, version: isKnown ? one.version : "", origin: one.origin, isWhole });
       }
       return { types: read, findings };
     },
-    write: (cached) => replaceFile(join(directory, `${cached.type.name}.json`), textOf(cached), mode),
-    async writeOrigin(server) {
-      if (server === knownOrigin) return;
-      await replaceFile(join(directory, originFile), `${JSON.stringify({ origin: server })}\n`, mode);
-      knownOrigin = server;
+    async write(cached) {
+      const { type } = cached;
+      const blocking = inTheWay.get(type);
+      if (blocking !== undefined) await setAside(blocking);
+      inTheWay.delete(type);
+      await replaceFile(join(directory, `${type.name}.pb`), writeCacheFile(cached), mode);
+      const before = old.get(type);
+      if (before !== undefined) await rm(join(directory, before), { force: true });
+      old.delete(type);
     },
   };
+}
+
+function withoutVersion(
+  { type, name, aliases, ttl, typeUrl, value }: ReceivedResource,
+  registry: Registry | undefined,
+) {
+  return keptResource({ type, name, version: "", aliases, ttl, typeUrl, value }, { registry });
 }

@@ -17,6 +17,8 @@ export interface CacheWriterOptions {
   readonly client: Pick<XdsClient, "status">;
   /** What tells the origin from others. */
   readonly origin: string;
+  /** It is not known yet what there is of a type. */
+  isAwaited(type: ResourceType): boolean;
   failed(error: unknown): void;
 }
 
@@ -24,7 +26,7 @@ export interface CacheWriterOptions {
 const settleMs = 500;
 const retryMs = 5_000;
 
-export function createCacheWriter({ cache, held, client, origin, failed }: CacheWriterOptions): CacheWriter {
+export function createCacheWriter({ cache, held, client, origin, isAwaited, failed }: CacheWriterOptions): CacheWriter {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   /** Another server than the first answered: whose versions they are is not known any more. */
@@ -32,12 +34,13 @@ export function createCacheWriter({ cache, held, client, origin, failed }: Cache
   let closed = false;
 
   async function write(): Promise<void> {
-    const types = held.changed();
-    if (types.length === 0) return;
+    // Of a collection that is not known yet, what others ask for by name would be taken for all.
+    const types = held.changed().filter((type) => !isAwaited(type));
     try {
-      // Before the files: versions of an unknown origin are taken for none.
-      await cache.writeOrigin(isMixed ? "" : origin);
-      for (const type of types) await cache.write({ type, resources: held.of(type), version: versionOf(type) });
+      for (const type of types) {
+        const from = isMixed ? "" : origin;
+        await cache.write({ type, resources: held.of(type), version: versionOf(type), origin: from });
+      }
     } catch (error) {
       failed(error);
       for (const type of types) held.touch(type);

@@ -3,6 +3,7 @@ import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { LayerName, Supply, SupplyRequest, XdsServer } from "@xdskit/server";
 import { createAcknowledgements } from "./acknowledgements.js";
+import { createAwaitedTypes } from "./awaited-types.js";
 import type { CacheFolder } from "./cache-folder.js";
 import { createCacheWriter } from "./cache-writer.js";
 import { createFirstAnswers } from "./first-answers.js";
@@ -50,6 +51,9 @@ export interface GroupRelay {
   readonly group: string;
   /** Resolves once the first answers are served: the origin's, or the cache's. */
   start(): Promise<void>;
+  /** Resolves once it is known what there is of every type that is asked for as a whole. Where the cache was damaged that may be long after the start. */
+  readonly known: Promise<void>;
+  readonly isKnown: boolean;
   readonly supply: Supply;
   readonly client: XdsClient;
   readonly standing: UpstreamStanding;
@@ -69,9 +73,18 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
   const held = createHeldOfGroup({ isWanted: (type, name) => origin.isWanted(type, name) }, graceMs, () =>
     performance.now(),
   );
-  const read = await cache?.read();
-  report(read?.findings ?? []);
-  for (const { type, resources } of read?.types ?? []) held.begin(type, resources);
+  const { types: found, findings } = (await cache?.read()) ?? { types: [], findings: [] };
+  report(findings);
+  for (const { type, resources } of found) held.begin(type, resources);
+  const whole = new Set(found.filter(({ isWhole }) => isWhole).map(({ type }) => type));
+  const damaged = new Set(found.filter(({ isWhole }) => !isWhole).map(({ type }) => type));
+  // Endpoints alone are nothing that a client could begin with.
+  const isCached = collections.length === 0 ? whole.size > 0 : collections.some(({ type }) => whole.has(type));
+  const ownLayer = server.config.layer(layerName);
+  const awaited = createAwaitedTypes(
+    (type) => damaged.has(type),
+    (types) => ownLayer.awaits(Array.from(types, ({ typeUrl }) => typeUrl)),
+  );
 
   const acknowledgement = createAcknowledgements({
     server,
@@ -85,7 +98,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
   });
   const client = createClient({
     ...options.client,
-    held: read?.types ?? [],
+    held: found,
     async acknowledge(update) {
       try {
         await acknowledgement(update);
@@ -95,9 +108,10 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       }
     },
   });
-  const standing = createUpstreamStanding(client, (read?.types.length ?? 0) > 0);
+  const standing = createUpstreamStanding(client, isCached);
   const { origin: fingerprint, cacheFailed: failed } = options;
-  const writer = cache && createCacheWriter({ cache, held, client, origin: fingerprint, failed });
+  const writer =
+    cache && createCacheWriter({ cache, held, client, origin: fingerprint, isAwaited: awaited.has, failed });
   const touch = (type: ResourceType) => {
     held.touch(type);
     writer?.wake();
@@ -105,6 +119,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
   const origin = createOriginWatches(client, () => standing.isConnected, touch);
   const first = createFirstAnswers();
   let closed = false;
+  let silence: NodeJS.Timeout | undefined;
 
   const followed = createFollowed(
     (reference) => {
@@ -121,17 +136,20 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     },
   );
   const layer = createGroupLayer({
-    layer: server.config.layer(layerName),
+    layer: ownLayer,
     changed: (type, key, resource) => followed.set(type, key, resource),
     report,
   });
 
   /** All of a type, or of a folder, goes into the layer; returns what ends it. */
   function relayAll(type: ResourceType, name: ResourceName): () => void {
-    const answered = first.expect();
+    if (damaged.has(type)) awaited.add(type, name);
+    // What is known from the cache is served at once, whatever is missing beside it.
+    const answered = isCached && awaited.has(type) ? () => {} : first.expect();
     const end = origin.collection(type, name, {
       changed(collection) {
         layer.collection(type, collection);
+        awaited.delete(type, name);
         answered();
       },
       ended: (removed) => layer.collection(type, { resources: new Map(), upserted: [], removed }),
@@ -139,6 +157,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     return () => {
       answered();
       end();
+      awaited.delete(type, name);
     };
   }
 
@@ -192,19 +211,28 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     client,
     standing,
     supply,
+    known: awaited.known,
+    get isKnown() {
+      return awaited.isEmpty;
+    },
     async start() {
+      for (const { type, name } of collections) if (!whole.has(type)) awaited.add(type, name);
       // What is asked for by name waits until something is known.
-      server.config.layer(layerName).update({});
+      ownLayer.update({});
       client.on((event) => {
         if (event.kind === "updated") held.take(event.update);
         if (event.kind === "connected") origin.connected();
+        if (event.kind === "responded") silence ??= setTimeout(awaited.fallSilent, silenceMs).unref();
         writer?.event(event);
       });
       for (const { type, name } of collections) relayAll(type, name);
       await first.settled(silenceMs);
+      // Without a cache it was the origin that answered.
+      if (!isCached) awaited.fallSilent();
     },
     async close() {
       closed = true;
+      clearTimeout(silence);
       // While the client still knows of what version it is.
       await writer?.close();
       origin.close();

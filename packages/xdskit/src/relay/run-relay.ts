@@ -95,9 +95,18 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
 
   await relay.start();
   if (toFiles !== undefined) {
-    const files = await startToFiles({ ...toFiles, group: written, server, groups: names, registry, log });
-    running.closers.push(files.close);
-    await files.settled();
+    const begin = async () => {
+      const files = await startToFiles({ ...toFiles, group: written, server, groups: names, registry, log });
+      running.closers.push(files.close);
+      await files.settled();
+    };
+    const group = relay.groups.find(({ group }) => group === groupOfFiles(toFiles.group, names));
+    // Files that would lack what is not known yet take it from their readers.
+    if (group?.isKnown !== false) await begin();
+    else
+      void group.known
+        .then(begin)
+        .catch((error: Error) => log.error({ reason: error.message }, "files cannot be written"));
   }
   const open = await openListeners(running, server, admin, options, terminal);
   if (open === undefined) return;
