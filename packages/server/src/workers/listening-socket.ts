@@ -48,9 +48,11 @@ const duplicateMs = 10_000;
 
 /**
  * Node has no way to duplicate a descriptor but one: a handle that is sent through the channel of a child process comes as a duplicate. This one sends back
- * what it gets, so many times, and is ended.
+ * what it gets, so many times, and is ended. It says when it is ready, and is given nothing before: as long as it has a duplicate, or one is on the way to it, the port
+ * stays open, also where this process was killed meanwhile. Connections would go there to wait for nobody, and whoever starts next could not listen.
  */
-const echo = "process.on('message',(n,h)=>{for(let i=0;i<n;i++)process.send(i,h,{keepOpen:true})})";
+const echo =
+  "process.on('message',(n,h)=>{for(let i=0;i<n;i++)process.send(i,h,{keepOpen:true})});process.send('ready')";
 
 /** Binds, and does not listen yet: the first thread that does opens the port. Throws an XdskitError as other transports do. */
 export async function bindSocket(text: string): Promise<ListeningSocket> {
@@ -138,16 +140,19 @@ function echoed(handle: Handle, count: number): Promise<readonly Handle[]> {
     child.once("exit", (code) => {
       if (made.length < count) fail(new Error(`a process that was to help ended with ${code}`));
     });
-    child.on("message", (_index, echoed) => {
-      const handle = echoed as unknown as Handle;
-      handle.unref();
-      made.push(handle);
+    child.on("message", (message, echoed) => {
+      if (message === "ready") {
+        child.send(count, handle as unknown as net.Server, { keepOpen: true });
+        return;
+      }
+      const duplicate = echoed as unknown as Handle;
+      duplicate.unref();
+      made.push(duplicate);
       if (made.length < count) return;
       clearTimeout(late);
       child.removeAllListeners("exit");
       child.kill();
       resolve(made);
     });
-    child.send(count, handle as unknown as net.Server, { keepOpen: true });
   });
 }
