@@ -10,3 +10,6 @@ export interface Node {
   readonly userAgentVersion: string;
   readonly clientFeatures: readonly string[];
 }
+
+/** Bytes that each text of a node may have but for its metadata: they go to logs, pages and metrics. Real ids stay below half of it. */
+export const longestNodeText = 512;

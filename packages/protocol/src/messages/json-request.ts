@@ -1,6 +1,7 @@
 import { canonicalName, type Nonce, type ResourceName, type TypeUrl, type Version } from "@xdskit/api";
 import { locatorOf } from "../locator.js";
-import type { Node } from "../node.js";
+import { longestNodeText, type Node } from "../node.js";
+import { checkShort } from "./node-message.js";
 import { type ErrorDetail, shortened } from "./requests.js";
 import { MalformedMessage } from "./wire-reader.js";
 
@@ -51,17 +52,19 @@ type JsonFields = { readonly [key: string]: unknown };
 function readNode(node: JsonFields): Node {
   const locality = objectAt(field(node, "locality"), "node.locality") ?? {};
   return {
-    id: text(node, "id", "node."),
-    cluster: text(node, "cluster", "node."),
+    id: shortText(node, "id", "node."),
+    cluster: shortText(node, "cluster", "node."),
     locality: {
-      region: text(locality, "region", "node.locality."),
-      zone: text(locality, "zone", "node.locality."),
-      subZone: text(locality, "subZone", "node.locality."),
+      region: shortText(locality, "region", "node.locality."),
+      zone: shortText(locality, "zone", "node.locality."),
+      subZone: shortText(locality, "subZone", "node.locality."),
     },
     metadata: objectAt(field(node, "metadata"), "node.metadata") ?? {},
-    userAgentName: text(node, "userAgentName", "node."),
-    userAgentVersion: text(node, "userAgentVersion", "node.") || buildVersion(node),
-    clientFeatures: texts(node, "clientFeatures", "node."),
+    userAgentName: shortText(node, "userAgentName", "node."),
+    userAgentVersion: shortText(node, "userAgentVersion", "node.") || buildVersion(node),
+    clientFeatures: texts(node, "clientFeatures", "node.").map((feature, index) =>
+      short(feature, `node.client_features[${index}]`),
+    ),
   };
 }
 
@@ -127,6 +130,19 @@ function listAt(value: unknown, path: string): readonly unknown[] {
 function text(object: JsonFields, jsonName: string, prefix = ""): string {
   return textAt(field(object, jsonName) ?? "", `${prefix}${snakeCase(jsonName)}`);
 }
+
+/** As over gRPC: text of a node that goes to logs and pages. */
+function shortText(object: JsonFields, jsonName: string, prefix: string): string {
+  return short(text(object, jsonName, prefix), `${prefix}${snakeCase(jsonName)}`);
+}
+
+function short(value: string, path: string): string {
+  // A character is three bytes at most, half of a pair two.
+  if (3 * value.length > longestNodeText) checkShort(utf8.encode(value).length, path);
+  return value;
+}
+
+const utf8 = new TextEncoder();
 
 function textAt(value: unknown, path: string): string {
   if (typeof value !== "string") throw new MalformedMessage(expected(path, "a string", value));

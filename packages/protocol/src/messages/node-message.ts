@@ -1,6 +1,6 @@
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
-import type { Node } from "../node.js";
+import { longestNodeText, type Node } from "../node.js";
 import { delimited, MalformedMessage, type Span, WireReader, wireType } from "./wire-reader.js";
 
 /** Reads `envoy.config.core.v3.Node` (v2's has the same numbers), of which only what servers decide by is kept. */
@@ -17,28 +17,28 @@ export function readNode(bytes: Uint8Array, span: Span): Node {
     const tag = reader.tag();
     switch (tag) {
       case delimited(1):
-        id = reader.string();
+        id = shortText(reader, "node.id");
         break;
       case delimited(2):
-        cluster = reader.string();
+        cluster = shortText(reader, "node.cluster");
         break;
       case delimited(3):
         metadata = readMetadata(bytes, reader.span());
         break;
       case delimited(4):
-        locality = readLocality(bytes, reader.span());
+        locality = readLocality(bytes, reader.span(), "node.locality");
         break;
       case delimited(6):
-        userAgentName = reader.string();
+        userAgentName = shortText(reader, "node.user_agent_name");
         break;
       case delimited(7):
-        userAgentVersion = reader.string();
+        userAgentVersion = shortText(reader, "node.user_agent_version");
         break;
       case delimited(8):
         userAgentVersion = readBuildVersion(bytes, reader.span());
         break;
       case delimited(10):
-        clientFeatures.push(reader.string());
+        clientFeatures.push(shortText(reader, "node.client_features"));
         break;
       default:
         reader.skip(tag);
@@ -63,18 +63,31 @@ export function nodeLength(bytes: Uint8Array, span: Span): number {
   return length;
 }
 
-/** Reads `envoy.config.core.v3.Locality`. Throws `MalformedMessage`. */
-export function readLocality(bytes: Uint8Array, span: Span): Node["locality"] {
+/** Reads `envoy.config.core.v3.Locality`, which is at `path`. Throws `MalformedMessage`. */
+export function readLocality(bytes: Uint8Array, span: Span, path: string): Node["locality"] {
   const reader = new WireReader(bytes, span);
   const locality = { region: "", zone: "", subZone: "" };
   while (!reader.atEnd) {
     const tag = reader.tag();
-    if (tag === delimited(1)) locality.region = reader.string();
-    else if (tag === delimited(2)) locality.zone = reader.string();
-    else if (tag === delimited(3)) locality.subZone = reader.string();
+    if (tag === delimited(1)) locality.region = shortText(reader, `${path}.region`);
+    else if (tag === delimited(2)) locality.zone = shortText(reader, `${path}.zone`);
+    else if (tag === delimited(3)) locality.subZone = shortText(reader, `${path}.sub_zone`);
     else reader.skip(tag);
   }
   return locality;
+}
+
+/** Text that goes to logs and pages. */
+function shortText(reader: WireReader, path: string): string {
+  const span = reader.span();
+  checkShort(span.end - span.start, path);
+  return reader.text(span);
+}
+
+/** Throws a `MalformedMessage` where a text of a node has too many bytes. */
+export function checkShort(bytes: number, path: string): void {
+  if (bytes <= longestNodeText) return;
+  throw new MalformedMessage(`${path} has ${bytes} bytes, and at most ${longestNodeText} are allowed`);
 }
 
 function readMetadata(bytes: Uint8Array, { start, end }: Span): Node["metadata"] {

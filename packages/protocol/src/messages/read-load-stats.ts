@@ -115,7 +115,7 @@ class Reading {
       const tag = reader.tag();
       switch (tag) {
         case delimited(1):
-          locality = readLocality(this.#bytes, reader.span());
+          locality = readLocality(this.#bytes, reader.span(), "locality");
           break;
         case varintTag(6):
           load.priority = reader.varint();

@@ -241,6 +241,10 @@ describe("load reporting", () => {
           await ends((stream) => stream.send({ node: { id: "x".repeat(600) } })),
           /^8 the node takes more than 500/,
         );
+        assert.match(
+          await ends((stream) => stream.send({ node: modern, clusterStats: [load("a", "x".repeat(600), {})] })),
+          /^3 malformed load report: locality\.\w+ has 600 bytes, and at most 512 are allowed/,
+        );
         const clusterStats = ["1", "2", "3", "4"].map((clusterName) => ({ clusterName }));
         assert.match(await ends((stream) => stream.send({ node: modern, clusterStats })), /^8 .*more than 3 clusters/);
         const localities = [load("a", "1", {}), load("a", "2", {}), load("a", "3", {})];

@@ -46,3 +46,13 @@ test("silent says nothing", () => {
     "",
   );
 });
+
+for (const format of ["pretty", "json"] as const) {
+  test(`${format}: a text that somebody sent has 4,096 characters in a line at most, wherever it is`, () => {
+    const long = "x".repeat(100_000);
+    const text = logged(format, "info", (log) => log.info({ name: long, waits: [{ names: [long, "y"] }] }, "hello"));
+    assert.equal(text.match(/x{4096}… \(100000 characters\)/g)?.length, 2);
+    assert.ok(text.length < 9_000, `${text.length}`);
+    if (format === "json") assert.equal(JSON.parse(text).waits[0].names[1], "y");
+  });
+}

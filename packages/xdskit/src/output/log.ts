@@ -24,9 +24,25 @@ export function createLog(terminal: Terminal, options: { readonly level: LogLeve
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+/** Characters of one text in a line: as many as are kept of what a client says. */
+const longestText = 4_096;
+/** From here on a line is looked through for longer ones. */
+const longLine = longestText;
+
+/** Peers bring about what is logged, and names may be as long as a request. */
+function shortened(_key: string, value: unknown): unknown {
+  if (typeof value !== "string" || value.length <= longestText) return value;
+  return `${value.slice(0, longestText)}… (${value.length} characters)`;
+}
+
+function jsonOf(value: unknown): string | undefined {
+  const json = JSON.stringify(value);
+  return json === undefined || json.length < longLine ? json : JSON.stringify(value, shortened);
+}
+
 /** `{"level":"warn","time":"2026-05-01T10:15:02.123Z","node":"edge-1","msg":"rejected"}` */
 function jsonLine(level: string, time: string, fields: Fields, msg: string): string {
-  return `${JSON.stringify({ level, time, ...fields, msg })}\n`;
+  return `${jsonOf({ level, time, ...fields, msg })}\n`;
 }
 
 /** `10:15:02.123 warn  rejected  node="edge-1" type=cluster` */
@@ -42,7 +58,7 @@ function prettyLine(level: string, time: string, fields: Fields, message: string
 
 /** Undefined for what JSON has no word for. */
 function prettyValue(value: unknown): string | undefined {
-  if (typeof value === "string" && /^[\w./:@-]+$/.test(value)) return value;
-  const json = JSON.stringify(value);
+  if (typeof value === "string" && value.length < longLine && /^[\w./:@-]+$/.test(value)) return value;
+  const json = jsonOf(value);
   return json === undefined ? undefined : printable(json);
 }

@@ -1,4 +1,5 @@
 import { exitStatus } from "../exit-status.js";
+import { boundedOutput } from "./bounded-output.js";
 
 /** Where a command writes. Standard output holds what programs read; everything for people goes to standard error. */
 export interface Terminal {
@@ -14,7 +15,7 @@ export interface Terminal {
 
 /**
  * The terminal of this process. A reader that went away (`xdskit … | head`) ends nothing: what it no longer reads is dropped. So is what standard error does not take: a server must not end
- * since the disk with its log is full, or the terminal is gone in which it was started. A result that cannot be written is a failure.
+ * since the disk with its log is full, or the terminal is gone in which it was started, nor keep all that nobody reads. A result that cannot be written is a failure.
  */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
@@ -41,7 +42,10 @@ export function processTerminal(): Terminal {
     });
   return {
     out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    err: boundedOutput(
+      stderr,
+      (dropped) => `xdskit: ${dropped} lines were left out, since nobody read standard error\n`,
+    ),
     drained: () => (gone || !stdout.writableNeedDrain ? Promise.resolve() : drained()),
     flushed: () => (gone ? Promise.resolve() : flushed()),
     closed,

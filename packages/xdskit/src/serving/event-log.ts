@@ -1,4 +1,5 @@
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
+import { limitLines } from "../output/line-limit.js";
 import type { Log } from "../output/log.js";
 import type { LogLevel } from "../output/log-options.js";
 import { createBlockLog } from "./block-log.js";
@@ -18,9 +19,10 @@ export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolea
 
 /**
  * Logs what happens between the server and its clients. What a source reads is logged by whoever owns the source.
- * Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`; so is a block before `servesSince`.
+ * Peers cannot fill a disk by it: lines of one kind are limited, and so is what they say. Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`; so is a block before `servesSince`.
  */
-export function createEventLog(log: Log, servesSince?: () => Date | undefined): (event: ServerEvent) => void {
+export function createEventLog(all: Log, servesSince?: () => Date | undefined): (event: ServerEvent) => void {
+  const log = limitLines(all);
   const logBlock = createBlockLog(log, servesSince === undefined ? {} : { servesSince });
   const refused = new Set<string>();
   function logRefusal(
@@ -94,7 +96,11 @@ export function createEventLog(log: Log, servesSince?: () => Date | undefined): 
       }
       case "wait-ended": {
         const { stream, type, version, waits } = event;
-        const what = waits.map(({ kind, type, names }) => ({ kind, type: type.name, names: names.slice(0, 10) }));
+        const what = waits.map(({ kind, type, names }) => ({
+          kind,
+          type: type.name,
+          names: names.slice(0, 10).map(shortName),
+        }));
         const fields = { node: stream.node.id, stream: stream.id, type: type.name, version, waits: what };
         return log.warn(fields, "client does not answer; what waited for it goes on");
       }
@@ -118,7 +124,7 @@ export function createEventLog(log: Log, servesSince?: () => Date | undefined): 
       case "certificates-renewed":
         return log.info({ until: event.notAfter.toISOString() }, "certificates renewed: new connections get these");
       case "certificates-refused": {
-        for (const finding of event.findings) logFinding(log, finding);
+        for (const finding of event.findings) logFinding(all, finding);
         return log.error({}, "certificates cannot be renewed: those that were good before stay in use");
       }
       case "certificates-mended":
@@ -145,6 +151,11 @@ export function createEventLog(log: Log, servesSince?: () => Date | undefined): 
         event satisfies never;
     }
   };
+}
+
+/** Some of many names: their beginnings will do. */
+function shortName(name: string): string {
+  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
 }
 
 function loadFields({ id, peer, api, node }: LoadStreamInfo) {
