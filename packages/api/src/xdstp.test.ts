@@ -6,6 +6,7 @@ import {
   canonicalName,
   formatName,
   globOf,
+  isGlob,
   isGlobName,
   nameProblem,
   parseName,
@@ -146,6 +147,26 @@ test("no name is too odd: nothing throws, and canonical is canonical", () => {
       nameProblem(name, url);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+/** Names that look well: those that are made canonical without being taken apart. */
+const usual = fc
+  .record({
+    type: fc.constantFrom(listener, "T", "T/", "", "1T", "T//"),
+    path: fc.array(fc.constantFrom("a", "b", "*", "", "a:b"), { maxLength: 3 }),
+    parameters: fc.array(fc.constantFrom("x=1", "y=2", "a=", "x=2", "=1", "y", "b=c=d", "k=a/b?c"), { maxLength: 4 }),
+  })
+  .map(({ type, path, parameters }) => `xdstp://a/${type}/${path.join("/")}?${parameters.join("&")}`);
+
+test("the short way to the canonical form and to globs says what taking a name apart says", () => {
+  fc.assert(
+    fc.property(fc.oneof(usual, odd), (name) => {
+      const parsed = parseName(name);
+      assert.equal(canonicalName(name), parsed.kind === "xdstp" ? formatName(parsed) : name);
+      assert.equal(isGlobName(name), parsed.kind === "xdstp" && isGlob(parsed));
+    }),
+    { numRuns: 5_000 },
   );
 });
 

@@ -37,6 +37,14 @@ const scheme = "xdstp:";
 /** Written like this, nothing about a name needs to be decoded, encoded or put in order. */
 const surelyCanonical = /^xdstp:\/\/[\w\-.~!$'()*+,;=:@/]*$/;
 
+/** With parameters of which nothing needs to be decoded or encoded; only their order is left to look at. */
+const plainParameters =
+  /^xdstp:\/\/[\w\-.~!$'()*+,;=:@/]*\?[\w\-.~!$'()*+,;:@/?]+=[\w\-.~!$'()*+,;:@/?]*(?:&[\w\-.~!$'()*+,;:@/?]+=[\w\-.~!$'()*+,;:@/?]*)*$/;
+/** What is right up to its parameters. */
+const wellFormedHead = /^xdstp:\/\/[^/?#%]*\/[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\/+[^/?#%]/;
+/** A glob collection that is well-formed and has nothing to decode. */
+const plainGlob = /^xdstp:\/\/[^/?#%]*\/[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\/(?:[^?#%]*\/)?\*$/;
+
 /** Whether a name begins as one of federation. Of most names the first character says that they do not, and that is asked of each of many. */
 export function isFederated(name: ResourceName): boolean {
   return name.charCodeAt(0) === 0x78 && name.startsWith(scheme);
@@ -74,11 +82,39 @@ export function formatName({ authority, type, path, parameters, directives }: Xd
  */
 export function canonicalName(name: ResourceName): ResourceName {
   if (!isFederated(name) || surelyCanonical.test(name)) return name;
+  if (plainParameters.test(name)) {
+    // Canonical names are looked up far more often than others come in.
+    if (hasKeysInOrder(name)) return name;
+    if (wellFormedHead.test(name)) return withKeysInOrder(name);
+  }
   // What stands behind is no part of the name: constraints, in a key, or a client's parameters. No text that comes over the wire has two in a row.
   const end = name.indexOf("\ud800\ud800");
   if (end >= 0) return `${canonicalName(name.slice(0, end))}${name.slice(end)}`;
   const parsed = parseName(name);
   return parsed.kind === "xdstp" ? formatName(parsed) : name;
+}
+
+/** Whether the keys of plain parameters stand in their order, each once. */
+function hasKeysInOrder(name: string): boolean {
+  let before = "";
+  for (let from = name.indexOf("?") + 1; from > 0; from = name.indexOf("&", from) + 1) {
+    const key = name.slice(from, name.indexOf("=", from));
+    if (key <= before) return false;
+    before = key;
+  }
+  return true;
+}
+
+/** The name with its plain parameters in order; as it is where a key comes twice, since that is no name of federation. */
+function withKeysInOrder(name: string): string {
+  const query = name.indexOf("?") + 1;
+  const parts = name
+    .slice(query)
+    .split("&")
+    .map((part): readonly [key: string, part: string] => [part.slice(0, part.indexOf("=")), part])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  if (parts.some(([key], index) => key === parts[index - 1]?.[0])) return name;
+  return name.slice(0, query) + parts.map(([, part]) => part).join("&");
 }
 
 /** Whether two names mean the same resource. */
@@ -127,7 +163,8 @@ export function globOf(name: ResourceName): ResourceName | undefined {
 
 /** Whether a name is a glob collection. */
 export function isGlobName(name: ResourceName): boolean {
-  if (!name.startsWith(scheme) || !name.includes("/*")) return false;
+  if (!isFederated(name) || !name.includes("/*")) return false;
+  if (plainGlob.test(name)) return true;
   const parsed = parseName(name);
   return parsed.kind === "xdstp" && isGlob(parsed);
 }
