@@ -1,7 +1,7 @@
 import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
 import { emptyFingerprint, type Fingerprint, FingerprintSum, MemberHash } from "../fingerprint.js";
 import { KnownRuns } from "./known-runs.js";
-import { delimited, type Span, WireReader } from "./wire-reader.js";
+import { delimited, type Span, TooManyFields, WireReader } from "./wire-reader.js";
 
 const hash = new MemberHash();
 const known = new KnownRuns<ClaimedVersions>();
@@ -12,7 +12,6 @@ const known = new KnownRuns<ClaimedVersions>();
  * Immutable; clients that say the same in the same bytes share one.
  */
 export interface ClaimedVersions {
-  /** Of all, also those that were only counted: then the request is one to refuse. */
   readonly size: number;
   /** Comparable with `ResourceSets.fingerprint`. */
   readonly fingerprint: Fingerprint;
@@ -66,14 +65,14 @@ export class ClaimsReader {
   /** Where those before stand, if something else stands between. */
   #runs: number[] | undefined;
 
-  /** `most`: further ones are only counted. An entry that stands apart may take two bytes of a request, and many times that here. */
+  /** `most`: one more throws `TooManyFields`. An entry that stands apart may take two bytes of a request, and many times that here. */
   constructor(most: number) {
     this.#most = most;
   }
 
   /**
    * Takes the map entry that the reader stands at, and perhaps others that follow; `from` is where its tag begins. Throws `MalformedMessage`,
-   * also for what is not UTF-8.
+   * also for what is not UTF-8, and `TooManyFields`.
    */
   add(reader: WireReader, from: number): void {
     if (this.#count === 0) {
@@ -89,11 +88,8 @@ export class ClaimsReader {
       }
     }
     if (this.#known !== undefined) this.#readKnown(reader.bytes);
-    if (this.#count >= this.#most) {
-      reader.pass();
-      this.#count += 1;
-      return;
-    }
+    if (this.#count >= this.#most)
+      throw new TooManyFields(`a request claims to have more than ${this.#most} resources`);
     if (from !== this.#to) {
       this.#runs ??= [];
       this.#runs.push(this.#from, this.#to);
@@ -115,7 +111,7 @@ export class ClaimsReader {
     }
     const own = new Uint8Array(bytes.subarray(this.#from, this.#to));
     const claims = new Claims(this.#count, value, own, [0, own.length]);
-    if (this.#count <= this.#most) known.keep({ bytes: own, value: claims });
+    known.keep({ bytes: own, value: claims });
     return claims;
   }
 

@@ -8,6 +8,7 @@ import { NameSet } from "../name-set.js";
 import { equalBytes } from "./equal-bytes.js";
 import { KnownRuns } from "./known-runs.js";
 import { readDeltaRequest, readSotwRequest } from "./requests.js";
+import { TooManyFields } from "./wire-reader.js";
 
 const long = "x".repeat(40);
 const name = fc.constantFrom(..."abcdefgh").map((letter) => `${letter}${long}`);
@@ -66,12 +67,13 @@ test("limits hold for what is known, too", () => {
   const fleet = Array.from({ length: 50 }, (_, index) => `listener-${index}`);
   const bytes = joined(subscribing(fleet), claiming(fleet, "v"));
   readDeltaRequest(bytes);
-  const { subscribe, claimed } = readDeltaRequest(bytes, { names: 10, claims: 20 });
-  assert.deepEqual([subscribe.length, subscribe.toSet().size], [50, 10]);
-  assert.deepEqual([claimed.size, claimed.toMap().size], [50, 20]);
+  assert.throws(() => readDeltaRequest(bytes, { names: 10, claims: 50 }), TooManyFields);
+  assert.throws(() => readDeltaRequest(bytes, { names: 50, claims: 20 }), TooManyFields);
+  const { subscribe, claimed } = readDeltaRequest(bytes, { names: 50, claims: 50 });
+  assert.deepEqual([subscribe.toSet().size, claimed.toMap().size], [50, 50]);
   const sotw = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { resourceNames: fleet }));
   assert.equal(readSotwRequest(sotw).names.toSet().size, 50);
-  assert.equal(readSotwRequest(sotw, { names: 49, claims: 0 }).names.toSet().size, 49);
+  assert.throws(() => readSotwRequest(sotw, { names: 49, claims: 0 }), TooManyFields);
 });
 
 test("what is remembered is bounded, and the runs that are met stay", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
 import { createResource, resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
@@ -14,7 +14,7 @@ import {
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import fc from "fast-check";
 import { fingerprintOf } from "../fingerprint.js";
-import { nodeOf, readDeltaRequest, readSotwRequest } from "./requests.js";
+import { type MostKept, nodeOf, readDeltaRequest, readSotwRequest } from "./requests.js";
 import { writeDeltaBody, writeNonce, writeSotwBody } from "./responses.js";
 import { MalformedMessage } from "./wire-reader.js";
 
@@ -316,17 +316,19 @@ function joined(body: Uint8Array, tail: Uint8Array): Uint8Array {
   return Uint8Array.from([...body, ...tail]);
 }
 
-test("beyond a limit names and claims are counted and not kept", () => {
+test("beyond a limit of names or claims nothing is read any more", () => {
   const names = ["a", "b", "c"];
   const initialResourceVersions = { a: "1", b: "2", c: "3" };
-  const request = create(DeltaDiscoveryRequestSchema, {
-    resourceNamesSubscribe: names,
-    resourceNamesUnsubscribe: names,
-    initialResourceVersions,
-  });
-  const bytes = toBinary(DeltaDiscoveryRequestSchema, request);
-  const { subscribe, unsubscribe, claimed } = readDeltaRequest(bytes, { names: 2, claims: 1 });
-  assert.deepEqual([subscribe.length, unsubscribe.length, claimed.size], [3, 3, 3]);
-  assert.deepEqual([subscribe.toSet().size, unsubscribe.toSet().size, claimed.toMap().size], [2, 2, 1]);
-  assert.equal(readDeltaRequest(bytes, { names: 3, claims: 3 }).claimed.toMap().size, 3);
+  // What follows is no message, which is never found.
+  const read = (request: MessageInitShape<typeof DeltaDiscoveryRequestSchema>, most: MostKept) => {
+    const bytes = toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, request));
+    return readDeltaRequest(new Uint8Array([...bytes, 0xff]), most);
+  };
+  const tooMany = (message: string) => ({ name: "TooManyFields", message });
+  const twoNames = tooMany("a request has more than 2 resource names");
+  assert.throws(() => read({ resourceNamesSubscribe: names }, { names: 2, claims: 3 }), twoNames);
+  assert.throws(() => read({ resourceNamesUnsubscribe: names }, { names: 2, claims: 3 }), twoNames);
+  const oneClaim = tooMany("a request claims to have more than 1 resources");
+  assert.throws(() => read({ initialResourceVersions }, { names: 3, claims: 1 }), oneClaim);
+  assert.throws(() => read({ initialResourceVersions }, { names: 3, claims: 3 }), MalformedMessage);
 });

@@ -4,7 +4,7 @@ import type { Parameters } from "../locator.js";
 import { NameSet } from "../name-set.js";
 import { KnownRuns } from "./known-runs.js";
 import { type Locator, readLocator } from "./locators.js";
-import { type Span, WireReader } from "./wire-reader.js";
+import { type Span, TooManyFields, WireReader } from "./wire-reader.js";
 
 const hash = new MemberHash();
 
@@ -48,12 +48,12 @@ export class RequestNames {
   #from = 0;
   #to = 0;
 
-  /** `most`: further names are only counted. A name may take two bytes of a request, and many times that here. */
+  /** `most`: one more name throws `TooManyFields`. A name may take two bytes of a request, and many times that here. */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Takes the string field that the reader stands at, and perhaps others that follow; `from` is where its tag begins. Throws `MalformedMessage`. */
+  /** Takes the string field that the reader stands at, and perhaps others that follow; `from` is where its tag begins. Throws `MalformedMessage`, and `TooManyFields`. */
   add(reader: WireReader, from: number): void {
     if (this.#count === 0) {
       this.#reader = reader;
@@ -79,13 +79,17 @@ export class RequestNames {
   #addOne(reader: WireReader): number {
     const span = reader.span();
     this.#reader = reader;
-    this.#count += 1;
-    if (this.#count > this.#most) return apart;
+    this.#countOne();
     this.#spans.push(span);
     const member = hash.bytes(reader.bytes, span.start, span.end).finish();
     this.#hashes.push(member.low);
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
     return span.end;
+  }
+
+  #countOne(): void {
+    this.#count += 1;
+    if (this.#count > this.#most) throw new TooManyFields(`a request has more than ${this.#most} resource names`);
   }
 
   /** More follows on what is known. */
@@ -110,12 +114,11 @@ export class RequestNames {
     known.learn(reader.bytes, this.#from, this.#to, this.#known);
   }
 
-  /** Takes the `ResourceLocator` field that the reader stands at. Throws `MalformedMessage`. */
+  /** Takes the `ResourceLocator` field that the reader stands at. Throws `MalformedMessage`, and `TooManyFields`. */
   addLocator(reader: WireReader): void {
     this.#spellOut();
     const span = reader.span();
-    this.#count += 1;
-    if (this.#count > this.#most) return;
+    this.#countOne();
     this.#locators.push(readLocator(reader.bytes, span));
     const member = hash.string("locator").bytes(reader.bytes, span.start, span.end).finish();
     this.#fingerprint = addFingerprints(this.#fingerprint, member);
@@ -131,7 +134,6 @@ export class RequestNames {
     return this.#locators.findLast(({ name }) => name === "*")?.parameters;
   }
 
-  /** Of all, also those that were only counted: then the request is one to refuse. */
   get length(): number {
     return this.#count;
   }

@@ -37,7 +37,7 @@ export interface DeltaRequest extends Request {
   readonly claimed: ClaimedVersions;
 }
 
-/** How many names and claims of a request are kept; further ones are only counted. */
+/** How many names and claims a request may have. */
 export interface MostKept {
   readonly names: number;
   readonly claims: number;
@@ -45,7 +45,7 @@ export interface MostKept {
 
 const all: MostKept = { names: Number.POSITIVE_INFINITY, claims: Number.POSITIVE_INFINITY };
 
-/** Reads a `DiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`. */
+/** Reads a `DiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`, and `TooManyFields`. */
 export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRequest {
   const reader = new WireReader(bytes);
   const names = new RequestNames(most.names);
@@ -87,7 +87,7 @@ export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRe
   return { bytes, node, version, names, typeUrl, nonce, error };
 }
 
-/** Reads a `DeltaDiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`. */
+/** Reads a `DeltaDiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`, and `TooManyFields`. */
 export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): DeltaRequest {
   const reader = new WireReader(bytes);
   const subscribe = new RequestNames(most.names);

@@ -3,6 +3,11 @@ export class MalformedMessage extends Error {
   override readonly name = "MalformedMessage";
 }
 
+/** A message repeats a field more often than it may (rule 162): it is read no further, since two bytes of gzip may stand for thousands of fields. */
+export class TooManyFields extends Error {
+  override readonly name = "TooManyFields";
+}
+
 /** A part of a message that lies where it lies: not copied, not decoded. */
 export interface Span {
   readonly start: number;

@@ -35,7 +35,6 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
   read: readDeltaRequest,
   countNames: ({ subscribe, unsubscribe }) => subscribe.length + unsubscribe.length,
   hasLocators: ({ subscribe, unsubscribe }) => subscribe.hasLocators || unsubscribe.hasLocators,
-  countClaims: ({ claimed }) => claimed.size,
 
   begin(subscriber, request, surroundings) {
     const step = next(undefined, request, subscriber, surroundings);

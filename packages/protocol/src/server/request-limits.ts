@@ -8,15 +8,9 @@ export function beyondNode(bytes: number, { nodeBytes }: StreamLimits): string |
   return `the node takes ${bytes} bytes without its extensions, and at most ${nodeBytes} are allowed`;
 }
 
-/** Why a request goes beyond what one may hold (rule 162); undefined where it does not. */
-export function beyondRequest(names: number, claims: number, limits: StreamLimits): string | undefined {
-  if (names > limits.namesPerRequest) {
-    return `a request has ${names} resource names, and at most ${limits.namesPerRequest} are allowed`;
-  }
-  if (claims > limits.namesPerStream) {
-    return `a request claims to have ${claims} resources, and at most ${limits.namesPerStream} are allowed`;
-  }
-  return undefined;
+/** Why a request goes beyond what one may name in all its fields together (rule 162); undefined where it does not. */
+export function beyondRequest(names: number, { namesPerRequest }: StreamLimits): string | undefined {
+  return names > namesPerRequest ? `a request has more than ${namesPerRequest} resource names` : undefined;
 }
 
 /** Why a stream may not ask for one more type than it does; undefined where it may. */

@@ -38,7 +38,6 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
   read: readSotwRequest,
   countNames: ({ names }) => names.length,
   hasLocators: ({ names }) => names.hasLocators,
-  countClaims: () => 0,
 
   begin(subscriber, request, surroundings) {
     // Rule 30: whatever nonce the first request carries, it is of another stream.

@@ -1,7 +1,7 @@
 import type { TypeUrl } from "@xdskit/api";
 import { wholeStage } from "../make-before-break.js";
 import { nodeLengthOf, nodeOf, type Request } from "../messages/requests.js";
-import { MalformedMessage } from "../messages/wire-reader.js";
+import { MalformedMessage, TooManyFields } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
@@ -332,6 +332,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       if (told.length !== 1 || only?.kind !== "acknowledged" || drains) this.#ordering?.strayed();
       return told;
     } catch (error) {
+      if (error instanceof TooManyFields) return this.#close(statusCode.resourceExhausted, error.message);
       // Rule 157.
       if (!(error instanceof MalformedMessage)) throw error;
       return this.#close(statusCode.invalidArgument, `malformed discovery request: ${error.message}`);
@@ -341,7 +342,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   /** What a request says of one type: an answer, a subscription, or both. */
   #subscribe(request: Asked): readonly StreamEffect[] {
     const { limits } = this.#options;
-    const beyond = beyondRequest(this.#rules.countNames(request), this.#rules.countClaims(request), limits);
+    const beyond = beyondRequest(this.#rules.countNames(request), limits);
     if (beyond !== undefined) return this.#close(statusCode.resourceExhausted, beyond);
     const requested = requestedType(request.typeUrl, this.#options);
     if (requested.kind === "refused") return this.#close(statusCode.invalidArgument, requested.message);

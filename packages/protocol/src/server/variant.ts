@@ -27,14 +27,12 @@ export interface Surroundings {
  */
 export interface VariantRules<Asked extends Request, Asker extends Subscriber> extends BodyWriter {
   readonly variant: Variant;
-  /** Throws `MalformedMessage`. */
+  /** Throws `MalformedMessage`, and `TooManyFields`. */
   read(bytes: Uint8Array, most: MostKept): Asked;
   /** How many names the request has, repeated ones too. */
   countNames(request: Asked): number;
   /** The request names resources by locators. */
   hasLocators(request: Asked): boolean;
-  /** How many resources the client says to have. */
-  countClaims(request: Asked): number;
   /** The first request of a type on a stream. */
   begin(subscriber: Subscriber, request: Asked, surroundings: Surroundings): Asker;
   /** A later one; `now` in milliseconds. */

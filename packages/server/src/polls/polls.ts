@@ -48,7 +48,7 @@ export function createPolls(context: PollContext): Polls {
     if (read.kind === "malformed") return bad(`malformed discovery request: ${read.message}`);
     const { request } = read;
     if (request.names.length > limits.namesPerRequest) {
-      const message = `a request has ${request.names.length} resource names, and at most ${limits.namesPerRequest} are allowed`;
+      const message = `a request has more than ${limits.namesPerRequest} resource names`;
       return { kind: "refused", status: 413, message };
     }
     const node = nodeOf(request);
