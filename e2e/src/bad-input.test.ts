@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { chmod, mkdir, open, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { test } from "node:test";
 import { createConfigFolder } from "./harness/config-folder.js";
 import { metric } from "./harness/metrics.js";
@@ -11,10 +12,23 @@ import { cluster, configSource, loadAssignment } from "./harness/resources.js";
 import { createScene } from "./harness/scene.js";
 import { eventually, quiet, within } from "./harness/wait.js";
 import { clusterType, deltaRequest, endpointType, message, removedNames, request, response } from "./harness/wire.js";
-import { serve, startServe } from "./harness/xdskit.js";
+import { serve, startServe, xdskitCommand } from "./harness/xdskit.js";
 
 const source = configSource("ads-sotw");
 const status = { ok: 0, invalidArgument: 3, resourceExhausted: 8, unimplemented: 12, internal: 13 } as const;
+
+const nobody = 65_534;
+
+/** Why a user cannot read the command under test, such as a checkout below `/root`; undefined: it can. */
+function unreadableFor(uid: number): string | undefined {
+  const { command, args } = xdskitCommand();
+  const files = JSON.stringify(args.filter(isAbsolute));
+  const script = `for (const file of ${files}) require("fs").accessSync(file, require("fs").constants.R_OK)`;
+  const { error, status, stderr } = spawnSync(process.execPath, ["-e", script], { uid, cwd: "/", encoding: "utf8" });
+  if (error !== undefined) return error.message;
+  if (status === 0) return undefined;
+  return /^Error: .*/m.exec(stderr)?.[0] ?? `${command} ended with status ${status}`;
+}
 
 /** The clusters `a` with that timeout in seconds. */
 const clusters = (seconds: number) => [cluster({ name: "a", source, connectTimeout: `${seconds}s` })];
@@ -310,7 +324,9 @@ test("an unreadable file", { timeout: 180_000 }, async (t) => {
   const folder = await createConfigFolder(scene.directory, { "clusters.yaml": clusters(1) });
   // The superuser reads everything, so the server runs as nobody then.
   const isRoot = process.getuid?.() === 0;
-  const server = await serve(scene, folder.path, isRoot ? { uid: 65_534 } : {});
+  const unreadable = isRoot ? unreadableFor(nobody) : undefined;
+  if (unreadable !== undefined) return t.skip(`the user nobody cannot run the command: ${unreadable}`);
+  const server = await serve(scene, folder.path, isRoot ? { uid: nobody } : {});
   const observer = observe(scene, server.grpc, "observer");
   await observer.sees("a=1");
   const secret = join(folder.path, "secret.yaml");
@@ -337,6 +353,22 @@ test("nothing to serve", { timeout: 240_000 }, async (t) => {
     const server = startServe(scene, folder.path);
     assert.deepEqual(await within("its end", 60_000, server.ended), { code: 2, signal: null });
     assert.match(server.stderr.join("\n"), /broken\.yaml/);
+  });
+
+  await scene.step("a folder with an error in one file is served once that is fixed, and then whole", async () => {
+    const folder = await createConfigFolder(scene.directory, { "clusters.yaml": clusters(5) });
+    await folder.putText("broken.yaml", "{");
+    const server = startServe(scene, folder.path);
+    const [, admin = ""] = await server.line(/^admin listening on (\S+)$/);
+    const ready = async () => (await fetch(`http://${admin}/readyz`)).status;
+    assert.equal(await ready(), 503);
+    assert.doesNotMatch(server.stdout.join("\n"), /grpc|rest|ready/);
+    await folder.remove("broken.yaml");
+    const [, grpc = ""] = await server.line(/^grpc listening on (\S+)$/);
+    await server.line(/^ready$/);
+    assert.equal(await ready(), 200);
+    await observe(scene, grpc, "observer").sees("a=5");
+    await server.stop("SIGTERM", 6_000);
   });
 
   await scene.step("--allow-empty starts without files and takes them when they come", async () => {

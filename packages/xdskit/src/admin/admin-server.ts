@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, isIP } from "node:net";
 import { isFromBrowser, type XdsServer } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
+import { findingText } from "../output/failure.js";
 import { version } from "../version.js";
 import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
 import { carryOut, type RolloutsInput, rolloutsPage } from "./rollout-pages.js";
@@ -41,7 +42,7 @@ const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
   ["/", () => ({ status: 200, body: `xdskit ${version}: ${[...pages.keys()].slice(1).join(" ")}\n` })],
   // Alive is who answers at all.
   ["/livez", () => ({ status: 200, body: "ok\n" })],
-  ["/readyz", (state) => readyAnswer(state.readiness())],
+  ["/readyz", readyAnswer],
   [
     "/metrics",
     async (state) => {
@@ -179,6 +180,12 @@ function json(value: object): Answer {
   return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
-function readyAnswer(readiness: Readiness): Answer {
-  return readiness === "ready" ? { status: 200, body: "ready\n" } : { status: 503, body: `${readiness}\n` };
+/** Of a start that waits for errors to be fixed, whoever asks learns which. */
+function readyAnswer(state: AdminState): Answer {
+  const readiness = state.readiness();
+  if (readiness === "ready") return { status: 200, body: "ready\n" };
+  const errors = state.sources().flatMap(({ findings }) => findings.filter(({ severity }) => severity === "error"));
+  if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
+  const lines = errors.map((finding) => `  ${findingText(finding)}\n`);
+  return { status: 503, body: `starting: nothing is served until these errors are fixed\n${lines.join("")}` };
 }

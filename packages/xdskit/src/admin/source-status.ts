@@ -16,8 +16,8 @@ export interface AnySourceStatus {
 /** What `/api/v1/sources` tells about a folder. */
 export interface SourceStatus extends AnySourceStatus {
   /**
-   * `pending`: nothing was read yet. `partial`: the files without errors are served, which happens only at the start.
-   * `refused`: the last good configuration is served. `findings` say why.
+   * `pending`: nothing was read yet. `partial`: the files without errors are served, which happens only at the start, with `--allow-partial`.
+   * `refused`: the last good configuration is served, or nothing where `lastApplied` is null. `findings` say why.
    */
   readonly state: "pending" | "applied" | "partial" | "refused";
   readonly directory: string;

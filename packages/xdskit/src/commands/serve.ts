@@ -20,6 +20,7 @@ interface Options {
   readonly settings?: string;
   readonly settle?: number;
   readonly allowEmpty?: boolean;
+  readonly allowPartial?: boolean;
   readonly descriptors?: readonly string[];
   readonly workers?: number | "auto";
   readonly toFiles?: string;
@@ -33,6 +34,7 @@ const details = `
 Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the first
 configuration is served. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0; a second
 one does not wait. Exit status: 2 when there is nothing to serve or the usage is wrong, 1 when an address is taken.
+While some files have errors at the start, the ports for clients stay closed, and /readyz says what must be fixed.
 
 Examples:
   $ xdskit serve                                        serve ./config
@@ -59,6 +61,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
     .option("--settle <duration>", "changes within this time are one change (default: 100ms)", readDuration)
     .option("--allow-empty", "start even if there is nothing to serve yet")
+    .option("--allow-partial", "at the start, serve the files without errors and leave out the others")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
     .option("--workers <count>", "threads that serve gRPC, or auto: one a processor (default: 1)", readWorkers)
     .addOption(toFilesOption())
@@ -70,9 +73,9 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .action(async (directory: string, options: Options, command: Command) => {
       // Loaded only now: other commands start faster without gRPC and the messages.
       const { runServe } = await import("../serve/run-serve.js");
-      const { allowEmpty = false, descriptors = [] } = options;
+      const { allowEmpty = false, allowPartial = false, descriptors = [] } = options;
       const rest = options.rest === "off" ? undefined : options.rest;
       const toFiles = toFilesSettings(options, command);
-      exit(await runServe({ ...options, rest, directory, allowEmpty, descriptors, toFiles }, terminal));
+      exit(await runServe({ ...options, rest, directory, allowEmpty, allowPartial, descriptors, toFiles }, terminal));
     });
 }

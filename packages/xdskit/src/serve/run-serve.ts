@@ -6,7 +6,7 @@ import { counted, countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { createEventLog, loggedAt } from "../serving/event-log.js";
-import { openAdmin, openListeners } from "../serving/listeners.js";
+import { announceAdmin, openAdmin, openListeners } from "../serving/listeners.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
 import { createSourceLog, logFinding } from "../serving/source-log.js";
@@ -32,6 +32,7 @@ export interface ServeOptions extends ServingOptions {
   /** Milliseconds; undefined: what the settings say. */
   readonly settle?: number;
   readonly allowEmpty: boolean;
+  readonly allowPartial: boolean;
   /** Undefined: what the settings say. */
   readonly workers?: number | "auto";
 }
@@ -39,8 +40,8 @@ export interface ServeOptions extends ServingOptions {
 /**
  * Serves until a signal comes; resolves to the exit status.
  *
- * The gRPC port opens only after the first configuration was read: a client never meets a server that cannot tell it anything, and
- * when there is nothing to serve nobody was let in. The admin port is open from the start, `/readyz` says 503 until then.
+ * The ports for clients open only once the first configuration is applied: a client never meets a server that cannot tell it anything, or only a part of it. The admin port
+ * is open from the start, and `/readyz` answers 503 until then, with the errors that must be fixed first.
  */
 export function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
   return runServing("serve", options, terminal, (running, log) => start(options, running, log, terminal));
@@ -77,13 +78,14 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     layers: layersOf(settings),
     ignore: ignoredFiles(loaded),
     allowEmpty: options.allowEmpty,
+    allowPartial: options.allowPartial,
     settleMs: options.settle ?? folder.settleMs,
     read: { registry },
     onRead: (summary) => {
       last = summary;
       status = sourceAfter(status, summary, new Date());
-      // Before that, what is wrong is told once: with the start, or with the failure.
-      if (running.readiness === "ready" || summary.applied) logReading(summary);
+      logReading(summary);
+      if (!summary.serving) announceAdmin(running, terminal);
       checkNames();
     },
   });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdir, rename, symlink } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
@@ -20,6 +21,14 @@ async function ready(running: Running): Promise<{ grpc: string; rest: string; ad
   assert.ok(grpc && rest && admin, running.out());
   assert.deepEqual(lines.slice(3), ["ready", ""]);
   return { grpc, rest, admin };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  await new Promise((closed) => server.close(closed));
+  return port;
 }
 
 function free(options: readonly string[]): readonly string[] {
@@ -185,9 +194,43 @@ describe("xdskit serve", () => {
     );
   });
 
-  test("one bad file at the start: the others are served, and the bad one is named", async () => {
+  test("a folder with an error is not served in part at the start: the ports for clients open once it is fixed", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "bad.yaml": "name: [" });
+    const [grpc, rest] = [await freePort(), await freePort()];
+    const ports = ["--grpc", `127.0.0.1:${grpc}`, "--rest", `127.0.0.1:${rest}`, "--admin", "127.0.0.1:0"];
+    await using running = xdskit("serve", folder.path, ...ports);
+    const [, admin] = await running.seen(/^admin listening on (.+)$/m);
+    assert.equal((await fetch(`http://${admin}/livez`)).status, 200);
+    const notReady = await fetch(`http://${admin}/readyz`);
+    assert.equal(notReady.status, 503);
+    assert.match(await notReady.text(), /^starting: .*\n {2}\S+bad\.yaml:\d+.*\[XDSKIT_SYNTAX\]\n$/);
+    const { state, findings, lastApplied } = await source(String(admin));
+    assert.deepEqual([state, findings[0]?.file, lastApplied], ["refused", join(folder.path, "bad.yaml"), null]);
+    await running.seen(/bad\.yaml:\d+[\s\S]*nothing is served until these errors are fixed/, "err");
+    for (const port of [grpc, rest]) await assert.rejects(once(connect(port, "127.0.0.1"), "connect"), /ECONNREFUSED/);
+
+    await folder.write("bad.yaml", clusterYaml("b"));
+    await running.seen(/^ready$/m);
+    const listening = [`admin listening on ${admin}`, `grpc listening on 127.0.0.1:${grpc}`];
+    assert.deepEqual(running.out().split("\n"), [...listening, `rest listening on 127.0.0.1:${rest}`, "ready", ""]);
+    const ready = await fetch(`http://${admin}/readyz`);
+    assert.deepEqual([ready.status, await ready.text()], [200, "ready\n"]);
+    assert.equal(await metric(String(admin), 'xdskit_resources{group="all",type="cluster"}'), 2);
+  });
+
+  test("a server that waits for errors to be fixed ends with 0 on SIGTERM", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "bad.yaml": "name: [" });
     await using running = xdskit("serve", folder.path, ...anyPorts);
+    await running.seen(/^admin listening/m);
+    running.kill("SIGTERM");
+    const { status, out } = await running.ended();
+    assert.equal(status, 0);
+    assert.doesNotMatch(out, /ready|grpc|rest/);
+  });
+
+  test("with --allow-partial the files without errors are served at the start, and the others are named", async () => {
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "bad.yaml": "name: [" });
+    await using running = xdskit("serve", folder.path, "--allow-partial", ...anyPorts);
     const { admin } = await ready(running);
     const { state, findings } = await source(admin);
     assert.equal(state, "partial");

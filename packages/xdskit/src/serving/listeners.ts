@@ -20,6 +20,17 @@ export function openAdmin(address: Address, state: AdminState): Promise<AdminSer
   });
 }
 
+/** Prints where the admin pages are, once: before the other listeners where these have to wait, since the pages say for what. */
+export function announceAdmin(running: Running, terminal: Terminal): void {
+  if (running.admin === undefined || running.adminAnnounced) return;
+  running.adminAnnounced = true;
+  announce(terminal, "admin", running.admin.address);
+}
+
+function announce(terminal: Terminal, name: string, address: Address): void {
+  terminal.out(`${name} listening on ${formatAddress(address)}\n`);
+}
+
 /**
  * Opens the ports for clients and prints a line for each listener. Not before there is something to tell clients: what they find must be the whole. Undefined where
  * the command is being stopped meanwhile.
@@ -34,11 +45,10 @@ export async function openListeners(
   const grpc = await listen(server, "grpc", options.grpc);
   const rest = options.rest && (await listen(server, "rest", options.rest));
   if (running.readiness === "stopping") return undefined;
-  const listeners = { grpc, rest, admin: admin.address };
-  for (const [name, address] of Object.entries(listeners)) {
-    if (address !== undefined) terminal.out(`${name} listening on ${formatAddress(address)}\n`);
-  }
-  return listeners;
+  announce(terminal, "grpc", grpc);
+  if (rest !== undefined) announce(terminal, "rest", rest);
+  announceAdmin(running, terminal);
+  return { grpc, rest, admin: admin.address };
 }
 
 async function listen(server: XdsServer, transport: "grpc" | "rest", address: Address): Promise<Address> {

@@ -16,6 +16,8 @@ export interface Running {
   servesSince: Date | undefined;
   server: XdsServer | undefined;
   admin: AdminServer | undefined;
+  /** Whether standard output has the line of the admin listener. */
+  adminAnnounced: boolean;
   /** What else is to be closed, once the server's streams have ended. */
   readonly closers: (() => Promise<void>)[];
 }
@@ -39,6 +41,7 @@ export async function runServing(
     servesSince: undefined,
     server: undefined,
     admin: undefined,
+    adminAnnounced: false,
     closers: [],
   };
   try {

@@ -13,6 +13,7 @@ const applied: FolderSummary = {
     parsed: 1,
     readFiles: ["a.yaml"],
     applied: true,
+    serving: true,
     upserted: 1,
     removed: 0,
   },
@@ -45,6 +46,13 @@ test("a refused change is told once, until it is mended or is wrong in another w
     "info configuration applied: 1 resource added or changed, 0 removed",
     "error a.yaml:2: no [XDSKIT_SYNTAX]",
     "error change refused: the last good configuration stays",
+  ]);
+});
+
+test("errors at the start, before anything is served, say what to do", () => {
+  assert.deepEqual(logged({ ...refused, serving: false }), [
+    "error a.yaml:2: no [XDSKIT_SYNTAX]",
+    "error nothing is served until these errors are fixed: the ports for clients stay closed (--allow-partial serves the files without errors)",
   ]);
 });
 

@@ -11,7 +11,7 @@ import type { Log } from "../output/log.js";
 export function createSourceLog(log: Log): (summary: FolderSummary) => void {
   let told = "[]";
   let wrong = false;
-  return ({ findings, applied, upserted, removed, files, read, durationMs }) => {
+  return ({ findings, applied, serving, upserted, removed, files, read, durationMs }) => {
     const text = JSON.stringify(findings);
     const news = text !== told;
     told = text;
@@ -21,13 +21,17 @@ export function createSourceLog(log: Log): (summary: FolderSummary) => void {
     const before = wrong;
     wrong = findings.some(({ severity }) => severity === "error");
     const fields = { upserted, removed, files, read, ms: Math.round(durationMs) };
-    if (!applied) log[news ? "error" : "debug"](fields, "change refused: the last good configuration stays");
+    if (!applied) log[news ? "error" : "debug"](fields, serving ? kept : nothingServed);
     else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are right again");
     else if (upserted + removed === 0) log.debug(fields, "nothing changed");
     else
       log.info(fields, `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`);
   };
 }
+
+const kept = "change refused: the last good configuration stays";
+const nothingServed =
+  "nothing is served until these errors are fixed: the ports for clients stay closed (--allow-partial serves the files without errors)";
 
 /** One line, at the level of its severity. */
 export function logFinding(log: Log, finding: Finding): void {

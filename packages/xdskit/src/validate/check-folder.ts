@@ -39,6 +39,8 @@ export async function checkFolder({ directory, settings, registry, ignore }: Che
     read: { registry },
     // The source refuses to start without a valid file; here that is one finding among others.
     allowEmpty: true,
+    // It waits for files with errors to be fixed; here they are what is asked for.
+    allowPartial: true,
     onRead: (read) => {
       summary = read;
     },

@@ -70,13 +70,79 @@ test("the same name in two layers is no error", async (t) => {
   assert.deepEqual(sink.errors, []);
 });
 
-test("at the start, files without errors are served without the others, until all are well", async (t) => {
+test("a start waits until no file has an error, also where all get one meanwhile or the folder goes away", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("good.yaml", clusters(["good"]));
+  await folder.write("bad.yaml", "]");
+  const { source, sink, summaries } = folderSource(t, { directory: folder.path, allowEmpty: true });
+  let started = false;
+  const start = source.start(sink).then(() => {
+    started = true;
+  });
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.deepEqual([summaries.at(-1)?.applied, summaries.at(-1)?.serving], [false, false]);
+  await folder.write("good.yaml", "]");
+  await sink.until("two errors", () => sink.errors.length === 2);
+  await folder.remove("good.yaml");
+  await folder.remove("bad.yaml");
+  await folder.write("other.yaml", "]");
+  await sink.until("another error", () => /other\.yaml/.test(sink.errors.join()));
+  assert.deepEqual([sink.applied, started], [[], false]);
+  await folder.write("other.yaml", clusters(["other"]));
+  await start;
+  assert.deepEqual([sink.held(), sink.errors], [["cluster other"], []]);
+  assert.equal(summaries.at(-1)?.serving, true);
+});
+
+test("what the sink refuses while a start waits is an error like others", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("good.yaml", clusters(["good"]));
+  await folder.write("bad.yaml", "]");
+  const { source, sink } = folderSource(t, { directory: folder.path });
+  const start = source.start(sink);
+  await sink.until("reported", () => sink.errors.length === 1);
+  const { apply } = sink;
+  sink.apply = () => {
+    throw XdskitError.of("XDSKIT_CHANGE_REFUSED", "not now");
+  };
+  await folder.remove("bad.yaml");
+  await sink.until("refused", () => /not now/.test(sink.errors.join()));
+  sink.apply = apply;
+  await folder.write("more.yaml", clusters(["more"]));
+  await start;
+  assert.deepEqual([sink.held(), sink.errors], [["cluster good", "cluster more"], []]);
+});
+
+test("a source that waits for errors to be fixed can be closed", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("good.yaml", clusters(["good"]));
+  await folder.write("bad.yaml", "]");
+  const { source, sink } = folderSource(t, { directory: folder.path });
+  const start = assert.rejects(source.start(sink), /closed while it started/);
+  await sink.until("reported", () => sink.errors.length === 1);
+  await source.close();
+  await start;
+  assert.deepEqual(sink.applied, []);
+});
+
+test("after an empty start, files are not served in part either", async (t) => {
+  const folder = await temporaryFolder(t);
+  const { sink } = await startedSource(t, { directory: folder.path, allowEmpty: true });
+  await folder.write("good.yaml", clusters(["good"]));
+  await folder.write("bad.yaml", "]");
+  await sink.until("reported", () => sink.errors.length === 1);
+  assert.deepEqual(sink.held(), []);
+  await folder.remove("bad.yaml");
+  await sink.until("applied", () => sink.held().length === 1);
+});
+
+test("with allowPartial, files without errors are served at the start without the others, until all are valid", async (t) => {
   const folder = await temporaryFolder(t);
   await folder.write("good.yaml", clusters(["good"]));
   await folder.write("bad.yaml", "]");
   await folder.write("twice1.yaml", clusters(["twice", "other"]));
   await folder.write("twice2.yaml", clusters(["twice"]));
-  const { sink } = await startedSource(t, { directory: folder.path });
+  const { sink } = await startedSource(t, { directory: folder.path, allowPartial: true });
   assert.deepEqual(sink.held(), ["cluster good"]);
   assert.equal(sink.errors.length, 2);
   await folder.write("good.yaml", clusters(["good"], 2));
@@ -96,7 +162,7 @@ test("pipes, sockets and folders that are named like files are errors, and nothi
   const server = createServer().listen(folder.at("socket.json"));
   t.after(() => server.close());
   await new Promise((listening) => server.once("listening", listening));
-  const { sink } = await startedSource(t, { directory: folder.path });
+  const { sink } = await startedSource(t, { directory: folder.path, allowPartial: true });
   assert.equal(sink.errors.length, 3);
   assert.match(
     sink.errors.join("\n"),
@@ -174,7 +240,13 @@ test("a file that is written to all the time is an error of that file alone", as
   }
   syncBuiltinESMExports();
   try {
-    const { sink } = await startedSource(t, { directory: folder.path, settleMs: 10, maxSettleMs: 50, pollMs: 50 });
+    const { sink } = await startedSource(t, {
+      directory: folder.path,
+      settleMs: 10,
+      maxSettleMs: 50,
+      pollMs: 50,
+      allowPartial: true,
+    });
     assert.match(sink.errors.join(), /busy\.yaml: cannot be read: it is written to all the time/);
     assert.deepEqual(sink.held(), ["cluster a"]);
     busy = false;
@@ -190,7 +262,7 @@ test("a file whose name is not UTF-8 is an error", { skip: process.platform !== 
   const folder = await temporaryFolder(t);
   await folder.write("a.yaml", clusters(["a"]));
   fs.writeFileSync(Buffer.concat([Buffer.from(folder.at("b")), Buffer.from([0xff]), Buffer.from(".yaml")]), "[]");
-  const { sink } = await startedSource(t, { directory: folder.path });
+  const { sink } = await startedSource(t, { directory: folder.path, allowPartial: true });
   assert.match(sink.errors.join(), /cannot be read: its name is not UTF-8/);
   assert.deepEqual(sink.held(), ["cluster a"]);
 });
@@ -199,9 +271,9 @@ test("too many files, and folders too deep, are errors", async (t) => {
   const folder = await temporaryFolder(t);
   for (let index = 0; index < 5; index += 1) await folder.write(`${index}.yaml`, clusters([`c${index}`]));
   await folder.write("a/b/c/d.yaml", clusters(["d"]));
-  const many = await startedSource(t, { directory: folder.path, limits: { files: 3 } });
+  const many = await startedSource(t, { directory: folder.path, limits: { files: 3 }, allowPartial: true });
   assert.match(many.sink.errors.join(), /more than 3 files.*XDSKIT_FOLDER_LIMIT/);
-  const deep = await startedSource(t, { directory: folder.path, limits: { depth: 2 } });
+  const deep = await startedSource(t, { directory: folder.path, limits: { depth: 2 }, allowPartial: true });
   assert.match(deep.sink.errors.join(), /a\/b\/c: more than 2 folders deep.*XDSKIT_FOLDER_LIMIT/);
 });
 
@@ -209,7 +281,7 @@ test("a report is bounded", async (t) => {
   const folder = await temporaryFolder(t);
   for (let index = 0; index < 30; index += 1) await folder.write(`${index}.yaml`, "]");
   await folder.write("good.yaml", clusters(["a"]));
-  const { sink } = await startedSource(t, { directory: folder.path, limits: { findings: 10 } });
+  const { sink } = await startedSource(t, { directory: folder.path, limits: { findings: 10 }, allowPartial: true });
   assert.equal(sink.errors.length, 10);
   assert.match(sink.errors[9] ?? "", /and \d+ more/);
 });

@@ -49,6 +49,11 @@ export interface FolderSourceOptions {
   readonly ignore?: readonly string[] | undefined;
   /** Start although nothing can be served yet, and allow that all files go away later. Default: false. */
   readonly allowEmpty?: boolean | undefined;
+  /**
+   * Where nothing is served yet, serve the files without errors and leave the others out. Clients then lose what those held before a restart. False: `start`
+   * waits until every file is valid. Default: false.
+   */
+  readonly allowPartial?: boolean | undefined;
   /** Milliseconds of quiet after the last change before files are read. Default: 100. */
   readonly settleMs?: number | undefined;
   /** Milliseconds after which files are read although changes still come. Default: ten times `settleMs`, at least 1,000. */

@@ -12,6 +12,7 @@ export interface FolderPublicationOptions {
   readonly directory: string;
   readonly layers: readonly LayerFolder[];
   readonly allowEmpty: boolean;
+  readonly allowPartial: boolean;
   readonly maxFindings: number;
 }
 
@@ -24,6 +25,8 @@ export class FolderPublication {
   readonly #seen = new Set<string>();
   /** Whether anything was applied, be it that there is nothing. */
   #started = false;
+  /** Whether nothing is applied until all errors are fixed. */
+  #waiting = false;
   /** Whether a configuration with files was applied: the last good one. */
   #serving = false;
   #refused = false;
@@ -33,6 +36,11 @@ export class FolderPublication {
     this.#options = options;
     this.#contents = contents;
     this.#sink = sink;
+  }
+
+  /** Whether anything was applied: until then the errors of the files keep the source from starting. */
+  get started(): boolean {
+    return this.#started;
   }
 
   /**
@@ -61,6 +69,7 @@ export class FolderPublication {
       parsed: round.parsed,
       readFiles: [...round.read].sort().slice(0, 100),
       applied: outcome.applied,
+      serving: this.#started,
       upserted: outcome.upserted,
       removed: outcome.removed,
       resources: new Map(this.#contents.indexes.map(({ layer, counts }) => [layer, new Map(counts)])),
@@ -74,9 +83,10 @@ export class FolderPublication {
   #leftOut(round: Round, judgement: Judgement, findings: readonly Finding[]): ReadonlySet<string> | undefined {
     if (!hasErrors(findings)) return none;
     if (this.#serving) return undefined;
-    // Nothing is served yet: files without errors are better than none, and there is no last good configuration to mix them with.
-    if (isUsable(round, judgement)) return judgement.bad;
-    if (this.#started) return undefined;
+    if (this.#options.allowPartial && isUsable(round, judgement)) return judgement.bad;
+    // Clients may still have what these files held before a restart: without them it would be removed everywhere.
+    this.#waiting ||= round.scan.root !== undefined && judgement.valid > 0;
+    if (this.#started || this.#waiting) return undefined;
     if (!this.#options.allowEmpty) throw errorOf(findings);
     return this.#contents.paths;
   }
@@ -87,7 +97,7 @@ export class FolderPublication {
     try {
       if (updates.length > 0) this.#sink.apply(updates);
     } catch (error) {
-      if (!this.#started) throw error;
+      if (!this.#started && !this.#waiting) throw error;
       return { ...kept, refusal: findingsOf(error) };
     }
     for (const [index, change] of changes) index.commit(change);

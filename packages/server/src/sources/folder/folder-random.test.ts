@@ -93,7 +93,7 @@ async function comesTo(
   directory: string,
   done: readonly Operation[],
 ): Promise<void> {
-  const { source, sink } = await startedSource(t, { directory, allowEmpty: true });
+  const { source, sink } = await startedSource(t, { directory, allowEmpty: true, allowPartial: true });
   await source.close();
   const expected = JSON.stringify(stateOf(sink));
   for (const end = Date.now() + patienceMs; Date.now() < end; await delay(5)) {

@@ -18,9 +18,9 @@ const pollShare = 20;
 /**
  * A source that serves the resource files of a folder and follows its changes.
  *
- * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. Only where nothing
- *   is served yet are the files without errors served without the others: a server that does not come up again after a restart is
- *   worse than one that lacks a file. The errors are reported, and no change is applied until they are mended.
+ * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. Where nothing is
+ *   served yet, `start` does not resolve until they are fixed: clients would drop what the files with errors held before a restart.
+ *   With `allowPartial` the files without errors are served meanwhile, and no change is applied until all are valid.
  * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.
  * - Swapping a symbolic link, the directory itself or one in it, is one change; so is what happens within the settling time.
  * - A folder that vanishes leaves the last good configuration; so does one that loses its last file, unless `allowEmpty`.
@@ -44,9 +44,11 @@ class FolderSource implements Source {
   /** What runs now: reading or a look at the metadata, never two at once. */
   #work: Promise<void> | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
+  /** Lets `start` look again whether it is over. */
+  #wake: () => void = () => {};
 
   constructor(options: FolderSourceOptions) {
-    const { directory, allowEmpty = false } = options;
+    const { directory, allowEmpty = false, allowPartial = false } = options;
     const settleMs = time("settleMs", options.settleMs ?? 100);
     const maxSettleMs = time("maxSettleMs", options.maxSettleMs ?? Math.max(1000, settleMs * 10));
     time("pollMs", options.pollMs ?? pollMs);
@@ -64,13 +66,14 @@ class FolderSource implements Source {
     this.#watcher = new FolderWatcher(() => this.#changed());
     this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, signal }, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
-    const publication = { directory, layers, allowEmpty, maxFindings: limits.findings };
+    const publication = { directory, layers, allowEmpty, allowPartial, maxFindings: limits.findings };
     this.#publish = (sink) => new FolderPublication(publication, contents, sink);
   }
 
   async start(sink: SourceSink): Promise<void> {
     if (this.#publication !== undefined) throw new Error(`${this.name} was started before`);
-    this.#publication = this.#publish(sink);
+    const publication = this.#publish(sink);
+    this.#publication = publication;
     let problem: { readonly error: unknown } | undefined;
     await this.#run(() =>
       this.#update(performance.now()).catch((error: unknown) => {
@@ -81,12 +84,18 @@ class FolderSource implements Source {
       await this.close();
       throw problem.error;
     }
-    if (this.#closing.signal.aborted) throw new Error(`${this.name} was closed while it started`);
     this.#planPoll(0);
+    while (!publication.started && !this.#closing.signal.aborted) {
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    }
+    if (this.#closing.signal.aborted) throw new Error(`${this.name} was closed while it started`);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#wake();
     this.#settling.stop();
     clearTimeout(this.#pollTimer);
     this.#contents.close();
@@ -127,6 +136,7 @@ class FolderSource implements Source {
     const { onRead } = this.#options;
     if (summary !== undefined && onRead !== undefined) callListener("onRead", () => onRead(summary));
     if (!round.whole) this.#settling.touch();
+    this.#wake();
   }
 
   #planPoll(lastTookMs: number): void {

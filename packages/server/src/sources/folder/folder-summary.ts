@@ -15,6 +15,8 @@ export interface FolderSummary {
   readonly readFiles: readonly string[];
   /** Whether the configuration follows what was read. False: the last good one stays, see `findings`. */
   readonly applied: boolean;
+  /** Whether any configuration is served, this one or one before. False: the errors at the start must be fixed first. */
+  readonly serving: boolean;
   /** Resources that the change gave and took, over all layers. */
   readonly upserted: number;
   readonly removed: number;
