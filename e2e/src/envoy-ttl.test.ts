@@ -62,7 +62,6 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
       "routes.yaml": [perishable("routes", ttlSeconds, routeConfiguration("routes", "a"))],
       "runtime.yaml": [perishable("runtime", ttlSeconds, runtime)],
     });
-    await folder.putText("xdskit.yaml", "ttl: always\n");
     let server = await serve(scene, folder.path);
     const { grpc } = server;
     const { admin } = await startEnvoy(scene, { path, server: grpc, variant, bootstrap: layered(source) });

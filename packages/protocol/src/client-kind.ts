@@ -11,3 +11,17 @@ export function clientKindOf({ userAgentName }: Pick<Node, "userAgentName">): Cl
   if (userAgentName === "envoy") return "envoy";
   return grpcAgent.test(userAgentName) ? "grpc" : "other";
 }
+
+/**
+ * Whether a client is an Envoy of this version or a later one, by the user agent of its node. It gives its version as
+ * `user_agent_build_version`. An Envoy that gives none, or one that cannot be read, is of no known version.
+ */
+export function isEnvoyFrom(
+  node: Pick<Node, "userAgentName" | "userAgentVersion">,
+  [major, minor]: readonly [major: number, minor: number],
+): boolean {
+  if (clientKindOf(node) !== "envoy") return false;
+  const [, ownMajor, ownMinor] = /^v?(\d+)\.(\d+)/.exec(node.userAgentVersion) ?? [];
+  if (ownMajor === undefined) return false;
+  return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor);
+}

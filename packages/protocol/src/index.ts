@@ -70,7 +70,7 @@ export type {
   TtlPolicy,
   Variant,
 } from "./server/contract.js";
-export { statusCode } from "./server/contract.js";
+export { statusCode, ttlPolicies } from "./server/contract.js";
 export { foreignAuthority } from "./server/foreign-authorities.js";
 export { defaultStreamLimits } from "./server/limits.js";
 export { Ordering, type WaitEnded } from "./server/ordering.js";

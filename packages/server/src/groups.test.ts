@@ -66,7 +66,7 @@ describe("createGroups", () => {
 
   it("is one group of all nodes and layers where there are no settings", () => {
     const groups = createGroups(undefined);
-    assert.deepEqual(groups.of(node), { name: "all", layers: undefined, ttl: "advertised", key: "all" });
+    assert.deepEqual(groups.of(node), { name: "all", layers: undefined, ttl: "auto", key: "all" });
     assert.deepEqual(groups.configured, [groups.of(testNode())]);
   });
 

@@ -1,5 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { Node, ResourceErrorPolicy, TtlPolicy } from "@xdskit/protocol";
+import { type Node, type ResourceErrorPolicy, type TtlPolicy, ttlPolicies } from "@xdskit/protocol";
 import { checkLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 import { faultsOf, matcherOf, type NodeMatch } from "./node-match.js";
 import type { LayerName } from "./source.js";
@@ -71,7 +71,7 @@ export const everyNode = "all";
 /** Checks the settings and makes them ready. Throws an XdskitError that lists everything wrong with them. */
 export function createGroups(
   settings: readonly GroupSettings[] | GroupOf | undefined,
-  ttlByDefault: TtlPolicy = "advertised",
+  ttlByDefault: TtlPolicy = "auto",
   views: ViewSettings = {},
 ): Groups {
   if (settings === undefined) {
@@ -125,7 +125,7 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
     findings.push({ code: "XDSKIT_GROUP_INVALID", severity: "error", field, message });
   const seen = new Set<string>();
   settings.forEach((group, index) => {
-    const { name, match, layers, ttl = "advertised", resourceErrors: errors = "advertised" } = group;
+    const { name, match, layers, ttl = "auto", resourceErrors: errors = "advertised" } = group;
     const field = `groups[${index}]`;
     const { onReject = "newest", rollout } = group;
     if (onReject !== "newest" && onReject !== "lastGood") add(`${field}.onReject`, "it must be newest or lastGood");
@@ -134,7 +134,7 @@ function findingsOf(settings: readonly GroupSettings[]): Finding[] {
     if (seen.has(name)) add(`${field}.name`, `there are two groups named ${JSON.stringify(name)}`);
     seen.add(name);
     for (const fault of faultsOf(match)) add(`${field}.match`, fault);
-    if (ttl !== "advertised" && ttl !== "always") add(`${field}.ttl`, "it must be advertised or always");
+    if (!ttlPolicies.includes(ttl)) add(`${field}.ttl`, "it must be auto, advertised or always");
     if (errors !== "advertised" && errors !== "always")
       add(`${field}.resourceErrors`, "it must be advertised or always");
     if (layers.length === 0) add(`${field}.layers`, `group ${JSON.stringify(name)} has no layers to serve`);

@@ -8,7 +8,7 @@ const types = ["cluster"];
 
 test("an option that cannot be meant is an error that names it, before anything listens", () => {
   const wrong: [unknown, RegExp][] = [
-    [{ ttl: "sometimes" }, /^ttl is to be "advertised" or "always", not "sometimes" \[XDSKIT_SERVER_OPTION\]$/],
+    [{ ttl: "sometimes" }, /^ttl is to be "auto", "advertised" or "always", not "sometimes" \[XDSKIT_SERVER_OPTION\]$/],
     [{ resourceErrors: true }, /^resourceErrors is to be .*, not true \[XDSKIT_SERVER_OPTION\]$/],
     [{ rest: { holdMs: -1 } }, /^rest\.holdMs is to be .*, not -1 \[XDSKIT_SERVER_OPTION\]$/],
     [{ rest: { requestTimeoutMs: 0 } }, /^rest\.requestTimeoutMs is to be/],

@@ -1,4 +1,5 @@
 import { XdskitError } from "@xdskit/api";
+import { ttlPolicies } from "@xdskit/protocol";
 import { limitsOf, type OnDemandLimits, type OnDemandOptions } from "./on-demand/options.js";
 import type { RestOptions } from "./rest-options.js";
 import { rolloutFaults } from "./views/rollout-settings.js";
@@ -20,8 +21,9 @@ export function checkOptions({
   rollout,
   tls,
 }: ServerOptions): void {
-  checkPolicy("ttl", ttl);
-  checkPolicy("resourceErrors", resourceErrors);
+  if (ttl !== undefined && !ttlPolicies.includes(ttl)) throw wrong("ttl", '"auto", "advertised" or "always"', ttl);
+  if (resourceErrors !== undefined && resourceErrors !== "advertised" && resourceErrors !== "always")
+    throw wrong("resourceErrors", '"advertised" or "always"', resourceErrors);
   if (onReject !== undefined && onReject !== "newest" && onReject !== "lastGood")
     throw wrong("onReject", '"newest" or "lastGood"', onReject);
   checkRollout(rollout);
@@ -47,11 +49,6 @@ export function checkOptions({
 export function checkRollout(rollout: ServerOptions["rollout"]): void {
   for (const { field, message } of rolloutFaults(rollout))
     throw XdskitError.of("XDSKIT_SERVER_OPTION", `rollout.${field}: ${message}`);
-}
-
-function checkPolicy(option: string, value: string | undefined): void {
-  if (value === undefined || value === "advertised" || value === "always") return;
-  throw wrong(option, '"advertised" or "always"', value);
 }
 
 function checkRest({ holdMs, requestTimeoutMs }: Partial<RestOptions>): void {

@@ -33,8 +33,8 @@ export interface ServerOptions {
    */
   readonly groups?: readonly GroupSettings[] | GroupOf | undefined;
   /**
-   * Which clients are told how long resources live, of groups that do not say so themselves; see `TtlPolicy`. Default `advertised`. Envoy
-   * advertises nothing, so that it takes `always`.
+   * Which clients are told how long resources live, of groups that do not say so themselves; see `TtlPolicy`. Default `auto`: those
+   * that say that they understand it, and Envoys from 1.17 on.
    */
   readonly ttl?: TtlPolicy | undefined;
   /**

@@ -28,10 +28,13 @@ export const statusCode = {
 export type StatusCode = (typeof statusCode)[keyof typeof statusCode];
 
 /**
- * Which clients are told of TTLs: those that say that they understand them (`advertised`), or also those that say nothing, as Envoy does
- * (`always`). gRPC's clients never are because of `always`.
+ * Which clients are told of TTLs: those that say that they understand them, and Envoys of which that is known by their
+ * version (`auto`); only those that say so (`advertised`); or also those that say nothing, but for gRPC's (`always`).
  */
-export type TtlPolicy = "advertised" | "always";
+export type TtlPolicy = (typeof ttlPolicies)[number];
+
+/** All of them; the first is the default. */
+export const ttlPolicies = ["auto", "advertised", "always"] as const;
 
 /** What one stream may cost. A request that goes beyond a limit ends that stream with RESOURCE_EXHAUSTED (rule 162), no other. */
 export interface StreamLimits {

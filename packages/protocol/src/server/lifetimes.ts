@@ -16,9 +16,14 @@ export function perishableOf(resources: readonly Resource[]): NameSet {
   return found.length === 0 ? NameSet.empty : NameSet.of(found.map(identityOf));
 }
 
+/** Whether something of what the client was brought to has a TTL. */
+export function isPerishable({ held }: Subscriber): boolean {
+  return ResourceSets.perishable(held) !== undefined;
+}
+
 /** Notes that resources are to have a heartbeat that need one at least every `interval` milliseconds. */
 export function beat(subscriber: Subscriber, interval: number): void {
-  if (ResourceSets.perishable(subscriber.held) === undefined) return;
+  if (!isPerishable(subscriber)) return;
   const lifetimes = lifetimesOf(subscriber);
   // Twice the interval is still well below the TTL.
   if (lifetimes.refreshed) lifetimes.refreshed = false;

@@ -12,7 +12,7 @@ import { delta } from "./delta.js";
 import { decide, demandedOf, noteNewest } from "./demand.js";
 import { ForeignAuthorities } from "./foreign-authorities.js";
 import { type Leg, shift } from "./leg.js";
-import { beat } from "./lifetimes.js";
+import { beat, isPerishable } from "./lifetimes.js";
 import { Mover } from "./mover.js";
 import type { OrderedStream, Ordering } from "./ordering.js";
 import { shortenSnapshot } from "./past-snapshots.js";
@@ -88,8 +88,12 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       case "request":
         return this.#usual(event.bytes) ?? this.#receive(event.bytes);
       case "heartbeat":
-        this.#stray();
-        for (const asker of this.#ordered) if (this.#told.ttl(asker.type)) beat(asker, event.interval);
+        for (const asker of this.#ordered) {
+          // Most streams hold nothing with a TTL, and rest on.
+          if (!isPerishable(asker) || !this.#told.ttl(asker.type)) continue;
+          this.#stray();
+          beat(asker, event.interval);
+        }
         return [];
       case "time":
         this.#stray();

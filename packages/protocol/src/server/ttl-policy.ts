@@ -1,5 +1,5 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
-import { clientKindOf } from "../client-kind.js";
+import { clientKindOf, isEnvoyFrom } from "../client-kind.js";
 import type { Node } from "../node.js";
 import type { StreamOptions, TtlPolicy, Variant } from "./contract.js";
 
@@ -9,10 +9,13 @@ const wrapperFeature = /^(?:xds|envoy)\.config\.(?:supports-)?resource-in-sotw$/
 /** The protocol's document gates TTLs in SotW by this name alone; without `supports-` it is gRPC's and means the wrapper only. */
 const ttlInSotwFeature = /^(?:xds|envoy)\.config\.supports-resource-in-sotw$/;
 
+/** The first Envoy that knows TTLs, and the wrapper that they need in SotW. None says so in its node. */
+const envoyWithTtl = [1, 17] as const;
+
 /** Whether a stream's client is told TTLs, and so needs heartbeats. `api` is the method's: the messages of v2 have no place for a TTL. */
 export function tellsTtl(
   { variant, api }: { readonly variant: Variant; readonly api: ApiVersion },
-  node: Pick<Node, "clientFeatures" | "userAgentName">,
+  node: Pick<Node, "clientFeatures" | "userAgentName" | "userAgentVersion">,
   policy: TtlPolicy,
 ): boolean {
   if (api === "v2") return false;
@@ -21,6 +24,7 @@ export function tellsTtl(
   const says = (feature: RegExp) => clientFeatures.some((name) => feature.test(name));
   // gRPC on the wire, 1 and 2: it unwraps at best, and knows no TTL.
   if (policy === "always" && !isGrpc) return true;
+  if (policy === "auto" && isEnvoyFrom(node, envoyWithTtl)) return true;
   if (variant === "delta") return says(ttlFeature);
   return says(wrapperFeature) && (says(ttlFeature) || (says(ttlInSotwFeature) && !isGrpc));
 }

@@ -8,6 +8,7 @@ import {
   type Snapshot,
   SnapshotLine,
   type StreamEvent,
+  ttlPolicies,
   updateSnapshot,
   type Variant,
 } from "../index.js";
@@ -73,7 +74,7 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
     ...usual,
     ...start.pick([{ api: others.api }, { features: others.features }, { suffix: others.suffix }]),
   };
-  const ttl = start.pick([undefined, "always", "advertised"] as const);
+  const ttl = start.pick([undefined, ...ttlPolicies]);
   const hasTtls = start.chance(0.3);
   let random: Random = start;
   let now = 0;

@@ -10,6 +10,7 @@ import {
   type StreamLimits,
   statusCode,
   type TtlPolicy,
+  ttlPolicies,
   type UnknownTypes,
 } from "../index.js";
 import { wordOf } from "./sample-resources.js";
@@ -81,7 +82,7 @@ export class TranscriptClient {
     if (!mode.ads && this.only === undefined) throw new Error("a per-type stream needs a type: open NAME only=TYPE");
     this.#case = shared;
     this.#order = shared.orderOf();
-    this.#ttl = settings.get("ttl") === "always" ? "always" : "advertised";
+    this.#ttl = ttlPolicies.find((policy) => policy === settings.get("ttl")) ?? "advertised";
     const limits: { -readonly [K in keyof StreamLimits]: StreamLimits[K] } = { ...defaultStreamLimits };
     for (const key of ["namesPerRequest", "namesPerStream", "typesPerStream"] as const) {
       if (settings.has(key)) limits[key] = Number(settings.get(key));

@@ -80,8 +80,10 @@ export function readRequest(text: string, context: RequestContext): ReadRequest 
     else if (key === "v") version = reference(value, "version");
     else if (key === "n") nonce = reference(value, "nonce");
     else if (key === "node") node = { ...node, id: value };
-    else if (key === "agent") node = { id: "test", ...node, userAgentName: value.replaceAll("_", " ") };
-    else if (key === "features") node = { id: "test", ...node, clientFeatures: value.split(",") };
+    else if (key === "agent") {
+      const [userAgentName = "", userAgentVersion = ""] = value.replaceAll("_", " ").split("/");
+      node = { id: "test", ...node, userAgentName, userAgentVersion };
+    } else if (key === "features") node = { id: "test", ...node, clientFeatures: value.split(",") };
     else if (context.variant === "sotw") names.push(token);
     else if (token.startsWith("+")) subscribe.push(token.slice(1));
     else if (token.startsWith("-")) unsubscribe.push(token.slice(1));

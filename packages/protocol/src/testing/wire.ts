@@ -18,6 +18,7 @@ import { describeConstraints, readParameters, splitBraces } from "./variant-word
 export interface RequestNode {
   readonly id: string;
   readonly userAgentName?: string;
+  readonly userAgentVersion?: string;
   readonly clientFeatures?: readonly string[];
 }
 
@@ -41,9 +42,7 @@ export function encodeRequest(variant: Variant, request: Request): Uint8Array {
   const common = {
     typeUrl: request.typeUrl,
     responseNonce: request.nonce ?? "",
-    ...(request.node === undefined
-      ? {}
-      : { node: { ...request.node, clientFeatures: [...(request.node.clientFeatures ?? [])] } }),
+    ...(request.node === undefined ? {} : { node: nodeOf(request.node) }),
     ...(request.error === undefined ? {} : { errorDetail: request.error }),
   };
   if (variant === "sotw") {
@@ -62,6 +61,17 @@ export function encodeRequest(variant: Variant, request: Request): Uint8Array {
     initialResourceVersions: { ...request.initialVersions },
   };
   return toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, init));
+}
+
+/** The version as Envoy gives it, in numbers. */
+function nodeOf({ userAgentVersion = "", ...node }: RequestNode) {
+  const [majorNumber = 0, minorNumber = 0, patch = 0] = userAgentVersion.split(".").map(Number);
+  const build = { case: "userAgentBuildVersion", value: { version: { majorNumber, minorNumber, patch } } } as const;
+  return {
+    ...node,
+    clientFeatures: [...(node.clientFeatures ?? [])],
+    ...(userAgentVersion === "" ? {} : { userAgentVersionType: build }),
+  };
 }
 
 /** Names, and those that are locators: with dynamic parameters in braces, or with empty ones. */

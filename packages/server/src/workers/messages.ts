@@ -1,5 +1,5 @@
 import type { TypeUrl } from "@xdskit/api";
-import type { Node, ResourceErrorPolicy, StatusCode } from "@xdskit/protocol";
+import type { Node, ResourceErrorPolicy, StatusCode, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions, EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { GroupSettings, OnReject } from "../groups.js";
 import type { Keepalive } from "../keepalive.js";
@@ -16,7 +16,7 @@ import type { PackedRejection, PackedStatus } from "./packed-status.js";
 /** What a worker is started with: the part of a server's options that concerns its streams. */
 export interface WorkerSettings {
   readonly groups: readonly GroupSettings[] | undefined;
-  readonly ttl: "advertised" | "always" | undefined;
+  readonly ttl: TtlPolicy | undefined;
   readonly onReject: OnReject | undefined;
   readonly rollout: RolloutSettings | "off" | undefined;
   readonly limits: ServerLimits;

@@ -165,14 +165,14 @@ test("what is to be reported of load is all clusters or some, now and then", () 
   ]);
 });
 
-test("who is told TTLs is one of two words", () => {
+test("who is told TTLs is one of three words", () => {
   const { ttl, groups } = readSettings(
     "xdskit.yaml",
-    "ttl: always\ngroups: [{ name: a, match: {}, folders: [a], ttl: advertised }]\n",
+    "ttl: always\ngroups: [{ name: a, match: {}, folders: [a], ttl: auto }, { name: b, match: {}, folders: [b], ttl: advertised }]\n",
   );
-  assert.deepEqual([ttl, groups?.[0]?.ttl], ["always", "advertised"]);
+  assert.deepEqual([ttl, ...(groups ?? []).map((group) => group.ttl)], ["always", "auto", "advertised"]);
   assert.deepEqual(findingsOf("ttl: never\n"), [
-    "xdskit.yaml:1:6: ttl: expected advertised or always [XDSKIT_SETTINGS_INVALID]",
+    "xdskit.yaml:1:6: ttl: expected auto, advertised or always [XDSKIT_SETTINGS_INVALID]",
   ]);
 });
 

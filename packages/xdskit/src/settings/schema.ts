@@ -39,8 +39,8 @@ const loadReports = z.strictObject({
   clusters: z.union([z.literal("all"), clusterNames], { error: aClusterList }).optional(),
   endpoints: z.boolean({ error: "expected true or false" }).optional(),
 });
-const ttlPolicies = ["advertised", "always"] as const;
-const ttlPolicy = z.enum(ttlPolicies, { error: `expected ${ttlPolicies.join(" or ")}` });
+const ttlPolicy = z.enum(["auto", "advertised", "always"], { error: "expected auto, advertised or always" });
+const errorPolicy = z.enum(["advertised", "always"], { error: "expected advertised or always" });
 
 const anOrder = 'expected "off", or how long to wait, such as { acknowledgement: 15s, linger: 2s, named: 5s }';
 const orderingTimes = z.strictObject({
@@ -79,7 +79,7 @@ const group = z.strictObject({
   folders: z.array(folder).min(1, { error: "a group needs a folder" }).superRefine(distinct),
   load_reports: loadReports.optional(),
   ttl: ttlPolicy.optional(),
-  resource_errors: ttlPolicy.optional(),
+  resource_errors: errorPolicy.optional(),
   on_reject: onReject.optional(),
   rollout: rollout.optional(),
 });
@@ -147,7 +147,7 @@ export const settingsSchema = z.strictObject({
     .optional(),
   ttl: ttlPolicy.optional(),
   authorities: z.array(z.string().min(1)).min(1, { error: "leave it out to serve any authority" }).optional(),
-  resource_errors: ttlPolicy.optional(),
+  resource_errors: errorPolicy.optional(),
   on_reject: onReject.optional(),
   rollout: rollout.optional(),
   limits: limits.optional(),
