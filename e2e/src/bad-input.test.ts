@@ -356,7 +356,9 @@ test("nothing to serve", { timeout: 240_000 }, async (t) => {
   });
 
   await scene.step("a folder with an error in one file is served once that is fixed, and then whole", async () => {
-    const folder = await createConfigFolder(scene.directory, { "clusters.yaml": clusters(5) });
+    const parent = join(scene.directory, "mixed");
+    await mkdir(parent);
+    const folder = await createConfigFolder(parent, { "clusters.yaml": clusters(5) });
     await folder.putText("broken.yaml", "{");
     const server = startServe(scene, folder.path);
     const [, admin = ""] = await server.line(/^admin listening on (\S+)$/);
