@@ -36,6 +36,7 @@ interface Options extends ToFilesArguments, TlsOptions {
   readonly cache?: string;
   readonly nack?: "all" | "any";
   readonly ackWait?: number;
+  readonly holdRemovals?: number;
   readonly grpc: Address;
   readonly rest: Address | "off";
   readonly restHold?: number;
@@ -106,6 +107,11 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       new Option("--nack <policy>", "reject when all clients reject, or any (default: all)").choices(["all", "any"]),
     )
     .option("--ack-wait <duration>", "how long clients may take to answer (default: 3s)", readDurationWithUnit)
+    .option(
+      "--hold-removals <duration>",
+      "how long what is removed stays while something names it (default: 15s)",
+      readDurationWithUnit,
+    )
     .addOption(
       addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
     )

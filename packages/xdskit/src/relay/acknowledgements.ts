@@ -1,4 +1,4 @@
-import type { Resource } from "@xdskit/api";
+import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { ResourceUpdate } from "@xdskit/protocol";
 import type { ConfigArrivalOutcome, LayerName, XdsServer } from "@xdskit/server";
 import { type NackPolicy, verdictOf } from "./verdict.js";
@@ -8,6 +8,8 @@ export interface AcknowledgementOptions {
   /** The group's. */
   readonly layer: LayerName;
   readonly policy: NackPolicy;
+  /** The removal is held back, and clients have nothing to answer yet. */
+  isWaiting(type: ResourceType, name: ResourceName): boolean;
   /** How long clients may take, in milliseconds. 0: nobody is waited for. */
   readonly waitMs: number;
   /** Told of every rejection that goes to the origin. */
@@ -29,7 +31,8 @@ export function createAcknowledgements(options: AcknowledgementOptions): (update
     // What it brought is in the server's layers by then: watchers are called in this turn.
     await new Promise((resolve) => setImmediate(resolve));
     const upserted = resourcesOf(update);
-    const removed = update.removed.map(({ name }) => ({ type: update.type, name }));
+    const going = update.removed.filter(({ name }) => !options.isWaiting(update.type, name));
+    const removed = going.map(({ name }) => ({ type: update.type, name }));
     return await server.contentArrival({ layer, upserted, removed }).done({ timeout: waitMs });
   }
 

@@ -9,24 +9,26 @@ import {
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { ConfigLayer } from "@xdskit/server";
+import type { HeldRemovals } from "./held-removals.js";
 
 /** What a group's layer is made of: collections of the origin, and single resources that are asked for before a client does. */
 export interface GroupLayer {
   /** One response's change of a collection: one atomic change of the layer. */
   collection(type: ResourceType, collection: Collection): void;
-  /** A single resource; undefined: there is none. */
+  /** A single resource; undefined: there is none. What waits to be removed and names it keeps it. */
   single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined): void;
 }
 
 export interface GroupLayerOptions {
   readonly layer: ConfigLayer;
+  readonly removals: HeldRemovals;
   /** Hears of everything that came or went, after it is served. */
   changed(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
   /** What could not be served. */
   report(findings: readonly Finding[]): void;
 }
 
-export function createGroupLayer({ layer, changed, report }: GroupLayerOptions): GroupLayer {
+export function createGroupLayer({ layer, removals, changed, report }: GroupLayerOptions): GroupLayer {
   function put(type: ResourceType, upserted: readonly ReceivedResource[], removed: readonly ResourceName[]): void {
     const upsert: Resource[] = [];
     for (const received of upserted) {
@@ -45,8 +47,22 @@ export function createGroupLayer({ layer, changed, report }: GroupLayerOptions):
     for (const resource of upsert) changed(type, resource.key, resource);
   }
   return {
-    collection: (type, { upserted, removed }) => put(type, upserted, removed),
-    single: (type, name, received) => (received === undefined ? put(type, [], [name]) : put(type, [received], [])),
+    collection(type, { upserted, removed }) {
+      for (const { name } of upserted) removals.keep(type, name);
+      // What nothing names goes in the same change as what comes.
+      const free = removals.free(type, removed);
+      put(type, upserted, free);
+      const going = new Set(free);
+      const named = removed.filter((name) => !going.has(name));
+      removals.remove(type, named, "anything", (names) => put(type, [], names));
+    },
+    single(type, name, received) {
+      if (received !== undefined) {
+        removals.keep(type, name);
+        put(type, [received], []);
+        removals.look();
+      } else removals.remove(type, [name], "waiting", (names) => put(type, [], names));
+    },
   };
 }
 

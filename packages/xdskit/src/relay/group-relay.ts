@@ -9,6 +9,7 @@ import { createCacheWriter } from "./cache-writer.js";
 import { createFirstAnswers } from "./first-answers.js";
 import { createFollowed } from "./followed.js";
 import { createGroupLayer, servedAs } from "./group-layer.js";
+import { createHeldRemovals } from "./held-removals.js";
 import { createHeldOfGroup } from "./held-resources.js";
 import { createOriginWatches } from "./origin-watches.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
@@ -36,6 +37,8 @@ export interface GroupRelayOptions {
   readonly prefetch: boolean;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
+  /** How long a removal waits at most while something that is served names what goes. */
+  readonly holdRemovalsMs: number;
   readonly cache: CacheFolder | undefined;
   /** What tells the origin from others, in the cache. */
   readonly origin: string;
@@ -91,6 +94,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     layer: layerName,
     policy: options.nack,
     waitMs: options.ackWaitMs,
+    isWaiting: (type, name) => removals.isWaiting(type, name),
     rejected({ type }, reason) {
       standing.rejected(type, reason);
       options.rejected(type, reason);
@@ -135,8 +139,18 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       return isCollectionReference(reference) ? relayAll(type, reference.name) : relayOne(type, reference.name);
     },
   );
+  const removals = createHeldRemovals({
+    snapshot: () => server.snapshotOf(group),
+    mostMs: options.holdRemovalsMs,
+    report,
+  });
+  // What is asked for by name is served by the end of the turn.
+  const stopListening = server.on(({ kind }) => {
+    if (kind === "on-demand") removals.lookLater();
+  });
   const layer = createGroupLayer({
     layer: ownLayer,
+    removals,
     changed: (type, key, resource) => followed.set(type, key, resource),
     report,
   });
@@ -195,9 +209,17 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       const end = origin.name(type, name, {
         found(received) {
           const resource = servedAs(received, report);
-          if (resource !== undefined) say(resource);
+          if (resource === undefined) return;
+          removals.keep(type, name);
+          say(resource);
         },
-        absent: () => say(undefined),
+        absent() {
+          const go = () => {
+            if (!signal.aborted) say(undefined);
+          };
+          if (isFirst) go();
+          else removals.remove(type, [name], "waiting", go);
+        },
       });
       signal.addEventListener("abort", () => {
         end();
@@ -233,6 +255,8 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     async close() {
       closed = true;
       clearTimeout(silence);
+      stopListening();
+      removals.close();
       // While the client still knows of what version it is.
       await writer?.close();
       origin.close();

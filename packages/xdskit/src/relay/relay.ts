@@ -33,6 +33,8 @@ export interface RelayOptions {
   readonly cache?: string | undefined;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
+  /** How long what the origin removes stays at most while something that is served still names it. 0: nothing stays. Default 15,000. */
+  readonly holdRemovalsMs?: number | undefined;
   /** How long what a client asked for by name is kept after the last one left. Default 60,000. */
   readonly lingerMs?: number | undefined;
   /** What could not be served or read of the cache, and what became of it. */
@@ -51,6 +53,9 @@ export interface Relay {
   /** Closes the server too. */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
 }
+
+/** As long as a change waits for a client's answer. */
+const usualHoldMs = 15_000;
 
 /** Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used. */
 export async function createRelay(options: RelayOptions): Promise<Relay> {
@@ -86,6 +91,8 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
         prefetch,
         nack,
         ackWaitMs,
+        // Without an order of its own the relay says what the origin says, as it says it.
+        holdRemovalsMs: options.server.ordering === false ? 0 : (options.holdRemovalsMs ?? usualHoldMs),
         origin,
         canAsk: canAskFor,
         client: { ...options.client, servers, node, registry, types: server.types },

@@ -196,6 +196,7 @@ const upstream = z.strictObject({
   cache: z.string().min(1).optional(),
   nack: z.enum(["all", "any"], { error: "expected all or any" }).optional(),
   ack_wait: duration.optional(),
+  hold_removals: duration.optional(),
 });
 
 const relayedGroup = group.omit({ folders: true }).extend({

@@ -34,6 +34,15 @@ export const endpoints = (clusterName: string, port?: number) => ({
       }),
 });
 
+/** A route configuration that sends everything to one cluster. */
+export const route = (name: string, clusterName: string) => ({
+  "@type": url("config.route.v3.RouteConfiguration"),
+  name,
+  virtualHosts: [
+    { name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: clusterName } }] },
+  ],
+});
+
 export const perishable = (name: string, ttl: string, resource: object) => ({
   "@type": url("service.discovery.v3.Resource"),
   name,
