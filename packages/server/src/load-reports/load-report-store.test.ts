@@ -120,6 +120,22 @@ describe("the store of load reports", () => {
     assert.deepEqual(now(), []);
   });
 
+  it("counts the parts of one report as one message", () => {
+    const store = createLoadReportStore(plenty);
+    store.began("n");
+    store.record(reporter("n"), [load("a", { x: 1 })], 5);
+    store.record(reporter("n"), [load("b", { x: 1 })], 6, true);
+    assert.deepEqual(
+      Array.from(store.current(), ({ cluster }) => cluster),
+      ["a", "b"],
+    );
+    store.record(reporter("n"), [load("b", { x: 2 })], 6);
+    assert.deepEqual(
+      Array.from(store.current(), ({ cluster }) => cluster),
+      ["b"],
+    );
+  });
+
   it("forgets a node some time after its last stream, unless it comes back", () => {
     const store = createLoadReportStore(plenty);
     for (const id of ["n", "m"]) {

@@ -20,7 +20,8 @@ export interface LoadReportStore {
   /** A stream of the node began; `ended` must be called once when it is over. */
   began(node: string): void;
   ended(node: string, now: number): void;
-  record(reporter: Reporter, clusters: readonly ClusterLoad[], now: number): void;
+  /** `continues`: it is the next part of the report that was recorded last. */
+  record(reporter: Reporter, clusters: readonly ClusterLoad[], now: number, continues?: boolean): void;
   /** Forgets the nodes whose last stream ended that long ago. */
   sweep(endedBefore: number): void;
   reports(filter?: LoadReportFilter): readonly LoadReport[];
@@ -165,13 +166,13 @@ export function createLoadReportStore({ reportNodes, reportBytes }: StoreLimits)
       entry.endedAt = now;
       leaving.add(id);
     },
-    record(reporter, clusters, now) {
+    record(reporter, clusters, now, continues = false) {
       const { id } = reporter.node;
       const known = entries.has(id);
       if (!known && clusters.every(isIdle)) return;
       const entry = entryOf(id);
       // Two reports within a millisecond are two nevertheless.
-      const at = Math.max(now, entry.lastReport + 1);
+      const at = continues && entry.lastReport > 0 ? entry.lastReport : Math.max(now, entry.lastReport + 1);
       entry.lastReport = at;
       for (const load of clusters) merge(entry, reporter, load, at);
       makeRoom();

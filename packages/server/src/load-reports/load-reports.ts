@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
-import type { StatusCode } from "@xdskit/protocol";
+import type { ClusterLoad, StatusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo } from "../events.js";
 import { createFairQueue } from "../fair-queue.js";
 import type { ServiceMethod } from "../transport.js";
@@ -7,6 +7,7 @@ import type { LoadReport, LoadReportFilter } from "./load-report.js";
 import { createLoadReportStore } from "./load-report-store.js";
 import { LoadSession, type LoadSessionContext } from "./load-session.js";
 import { createLoadCounters, type LoadTotals } from "./load-totals.js";
+import { ReportQueue } from "./report-queue.js";
 
 /** How long the reports of a node are kept after its last stream ended: a client that comes back soon is not missed. */
 const keptMs = 60_000;
@@ -34,6 +35,8 @@ export function createLoadReports(
   const store = createLoadReportStore(options.limits);
   const counters = createLoadCounters();
   const streams = { v2: { open: 0, reports: 0 }, v3: { open: 0, reports: 0 } };
+  const queue = new ReportQueue<ClusterLoad>();
+  const open = new Set<LoadStreamInfo>();
   let timer: NodeJS.Timeout | undefined;
 
   /** One timer for all: the first that left sets it, and it goes on while somebody waits to be forgotten. */
@@ -49,19 +52,30 @@ export function createLoadReports(
   const context: LoadSessionContext = {
     ...options,
     queue: createFairQueue((session) => session.work()),
-    began({ api, node }: LoadStreamInfo) {
+    began(stream) {
+      const { api, node } = stream;
       streams[api].open += 1;
+      open.add(stream);
       store.began(node.id);
     },
-    ended({ api, node }) {
+    ended(stream) {
+      const { api, node } = stream;
       streams[api].open -= 1;
+      open.delete(stream);
       store.ended(node.id, Date.now());
       sweepLater();
     },
-    reported({ api, node, group }, clusters, known) {
+    reported(stream, clusters, known) {
+      const { api, node, group } = stream;
       streams[api].reports += 1;
-      store.record({ node, group }, clusters, Date.now());
-      counters.add(clusters, known);
+      let continues = false;
+      return queue.add(clusters, (part) => {
+        // Nobody would ever forget a report of a node that left before.
+        if (!open.has(stream)) return;
+        store.record({ node, group }, part, Date.now(), continues);
+        counters.add(part, known);
+        continues = true;
+      });
     },
   };
 
@@ -77,6 +91,9 @@ export function createLoadReports(
       localities: counters.localities(store.current()),
       drops: counters.drops,
     }),
-    close: () => clearTimeout(timer),
+    close() {
+      clearTimeout(timer);
+      queue.close();
+    },
   };
 }

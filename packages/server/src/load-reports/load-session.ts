@@ -27,7 +27,8 @@ export interface LoadSessionContext {
   refused(code: StatusCode): void;
   began(stream: LoadStreamInfo): void;
   ended(stream: LoadStreamInfo): void;
-  reported(stream: LoadStreamInfo, clusters: readonly ClusterLoad[], known: (cluster: string) => boolean): void;
+  /** False: too many reports wait to be taken over. */
+  reported(stream: LoadStreamInfo, clusters: readonly ClusterLoad[], known: (cluster: string) => boolean): boolean;
 }
 
 /** One client's stream of load reports: joins the machine, the call and the group of the node. */
@@ -149,7 +150,10 @@ export class LoadSession implements ServiceHandler, Subscriber {
     const served = type === undefined ? undefined : this.#membership?.snapshot()?.of(type);
     const listed = new Set(this.#settings.clusters === "all" ? [] : this.#settings.clusters);
     const known = (name: string) => served?.get(name) !== undefined || listed.has(name);
-    this.#context.reported(stream, clusters, known);
+    if (!this.#context.reported(stream, clusters, known)) {
+      this.#refuse(statusCode.resourceExhausted, "more load reports come in than the server can take");
+      return;
+    }
     events.emit(() => ({ kind: "load-report", stream, clusters }));
   }
 

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { mostWaiting, ReportQueue } from "./report-queue.js";
+
+/** A clock on which each part takes two milliseconds, and turns that come when the test says so. */
+function handDriven() {
+  const turns: (() => void)[] = [];
+  let now = 0;
+  return {
+    clock: {
+      now: () => {
+        now += 2;
+        return now;
+      },
+      later: (callback: () => void) => void turns.push(callback),
+    },
+    turn: () => turns.shift()?.(),
+    get waiting() {
+      return turns.length;
+    },
+  };
+}
+
+const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index);
+
+describe("The queue of load reports", () => {
+  it("takes over a short report at once", () => {
+    const { clock } = handDriven();
+    const taken: number[] = [];
+    new ReportQueue<number>(clock).add([1, 2], (part) => taken.push(...part));
+    assert.deepEqual(taken, [1, 2]);
+  });
+
+  it("takes over a long report in several turns, and what comes after it in order", () => {
+    const hand = handDriven();
+    const queue = new ReportQueue<number>(hand.clock);
+    const taken: number[] = [];
+    const take = (part: readonly number[]) => void taken.push(...part);
+    assert.ok(queue.add(numbers(2_000), take));
+    assert.ok(queue.add(numbers(3, 2_000), take));
+    assert.deepEqual(taken, []);
+    let turns = 0;
+    for (; hand.waiting > 0 && turns < 100; turns += 1) {
+      const before = taken.length;
+      hand.turn();
+      assert.ok(taken.length - before <= 1_000, `${taken.length - before} in one turn`);
+    }
+    assert.ok(turns > 2);
+    assert.deepEqual(taken, numbers(2_003));
+  });
+
+  it("takes nothing more while too much waits, and forgets what waits when it is closed", () => {
+    const hand = handDriven();
+    const queue = new ReportQueue<number>(hand.clock);
+    let taken = 0;
+    const take = (part: readonly number[]) => {
+      taken += part.length;
+    };
+    assert.equal(queue.add(numbers(mostWaiting), take), true);
+    assert.equal(queue.add([1], take), false);
+    hand.turn();
+    assert.equal(queue.add([1], take), true);
+    const before = taken;
+    queue.close();
+    while (hand.waiting > 0) hand.turn();
+    assert.equal(taken, before);
+  });
+});
