@@ -91,8 +91,11 @@ export function createConfiguring(context: ConfiguringContext): Configuring {
   /** What `tell` tells the streams, workers are told with what became different. */
   function publishing(changes: readonly LayerChange[], tell: () => void, rollout?: ChangeOptions["rollout"]): void {
     pool?.changed(changes, rollout);
-    tell();
-    pool?.update();
+    try {
+      tell();
+    } finally {
+      pool?.update();
+    }
   }
 
   function forgetFailure(name: string): void {

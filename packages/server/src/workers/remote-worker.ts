@@ -133,8 +133,12 @@ export function createRemoteWorker(
   if (state.changes.length > 0) post({ kind: "layers", changes: state.changes });
   if (state.isOpen) post({ kind: "open" });
 
+  /** A question takes along what was to be posted: while something is published, that is a change without what says which streams are to have it. */
+  const canAsk = () => !host.isPublishing() && !thread.isBehind();
+
   function askStatus(first: RemoteStream): void {
-    if (thread.isBehind()) {
+    if (!canAsk()) {
+      if (unanswered.size === 0 && host.isPublishing()) setImmediate(lookAgain);
       unanswered.add(first);
       return;
     }
@@ -165,7 +169,7 @@ export function createRemoteWorker(
 
   /** Of all streams at once: what it said last holds until it answers, or until something is published. */
   function askStandings(): void {
-    if (thread.isBehind()) return;
+    if (!canAsk()) return;
     host.settle();
     const answer = thread.ask({ kind: "standings" });
     if (answer?.kind !== "standings") return;
@@ -321,10 +325,12 @@ export function createRemoteWorker(
       }
     },
     prompt() {
+      if (host.isPublishing()) return;
       host.settle();
       thread.prompt();
     },
     counters(until) {
+      if (host.isPublishing()) return counted?.counters;
       const answer = thread.ask({ kind: "counters" }, until);
       if (!isHearing) thread.hear();
       if (answer?.kind === "counters") counted = answer;
