@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import fs, { truncateSync } from "node:fs";
 import { chmod, chown } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
@@ -353,4 +354,21 @@ test("a source that is closed while it starts does not start", async (t) => {
   await source.close();
   await start;
   assert.deepEqual(sink.applied, []);
+});
+
+test("a fault in what hears of the folder's errors does not end the watching", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const { sink } = await startedSource(t, { directory: folder.path, pollMs: 0 });
+  const warned = once(process, "warning");
+  const { report } = sink;
+  sink.report = () => {
+    sink.report = report;
+    throw new Error("no room");
+  };
+  await folder.write("b.yaml", clusters(["b"]));
+  const [warning] = await warned;
+  assert.match(String(warning), /no room/);
+  await folder.write("c.yaml", clusters(["c"]));
+  await sink.until("what came after the fault", () => sink.held().includes("cluster c"));
 });

@@ -115,10 +115,13 @@ class FolderSource implements Source {
     });
     const done = run.catch(() => {});
     this.#work = done;
+    // Also after a fault: whoever waits for the end of the work would wait for ever.
+    await done;
+    if (this.#work === done) {
+      this.#work = undefined;
+      if (this.#watcher.pending) this.#changed();
+    }
     await run;
-    if (this.#work !== done) return;
-    this.#work = undefined;
-    if (this.#watcher.pending) this.#changed();
   }
 
   /** Nobody waits for it: a fault, which there should be none of, must not end the process, nor the watching. */
