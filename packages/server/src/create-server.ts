@@ -121,6 +121,11 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     return serverRefusal(closing !== undefined, numbers.open(), limits.streams);
   }
 
+  function refusedCall(call: CallInfo, { code, message }: Refusal): void {
+    counters.refuse(code);
+    events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
+  }
+
   /** What is open in this thread. */
   const openHere = () => sessions.size + calls + services.open;
   const callInfo = (service: string, peer: string): CallInfo => ({ id: numbers.nextId(), service, peer });
@@ -141,10 +146,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     clients: { streams, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
     isServing: () => publication.isOpen,
     admit: refusal,
-    refused(call, { code, message }) {
-      counters.refuse(code);
-      events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
-    },
+    refused: refusedCall,
     fault(stream, error) {
       counters.refuse(statusCode.internal);
       events.emit(() => ({ kind: "fault", stream, error }));
@@ -205,6 +207,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     services,
     polls,
     callInfo,
+    refused: (peer, code, message) => refusedCall(callInfo("gRPC", peer), { code, message }),
     refuseIfClosed,
     rest: restOptions,
     tls: options.tls,

@@ -11,6 +11,20 @@ export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits
   /** Open streams and unary calls under way in total, each until its client has read all or is gone. Default 100,000. */
   readonly streams: number;
   /**
+   * Open streams on one HTTP/2 connection; honest clients are told of it, and open another. Default 20,000: without ADS an Envoy has a stream for each load
+   * assignment and each route configuration.
+   */
+  readonly streamsPerConnection: number;
+  /** Open streams from one address. Default 50,000: a proxy may stand in front of many clients. With workers, in each of them. */
+  readonly streamsPerAddress: number;
+  /**
+   * Bytes of memory that are held of gRPC requests of which the rest has not come. Default 256 MiB in all, 128 MiB from one address, 32 MiB on one connection, where
+   * two of the largest requests always have room.
+   */
+  readonly partialRequestBytes: number;
+  readonly partialRequestBytesPerAddress: number;
+  readonly partialRequestBytesPerConnection: number;
+  /**
    * Open streams of one node id. Default 20,000: without ADS an Envoy has a stream for each load assignment and route configuration,
    * and a gRPC client has one for each target.
    */
@@ -34,6 +48,11 @@ export const defaultServerLimits: ServerLimits = {
   ...defaultStreamLimits,
   requestBytes: 16 * 1024 * 1024,
   streams: 100_000,
+  streamsPerConnection: 20_000,
+  streamsPerAddress: 50_000,
+  partialRequestBytes: 256 * 1024 * 1024,
+  partialRequestBytesPerAddress: 128 * 1024 * 1024,
+  partialRequestBytesPerConnection: 32 * 1024 * 1024,
   streamsPerNode: 20_000,
   polls: 50_000,
   pollsPerNode: 10_000,

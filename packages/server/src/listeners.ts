@@ -1,4 +1,5 @@
 import type { ResourceTypes } from "@xdskit/api";
+import type { StatusCode } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { CallInfo, Events } from "./events.js";
 import type { Keepalive } from "./keepalive.js";
@@ -38,12 +39,14 @@ export interface ListenersContext {
   readonly services: Services;
   readonly polls: Polls;
   readonly callInfo: (service: string, peer: string) => CallInfo;
+  /** Counts, and tells of, a call that did not come to the server for what its client did. */
+  readonly refused: (peer: string, code: StatusCode, message: string) => void;
   /** Throws when the server is closed. */
   readonly refuseIfClosed: () => void;
 }
 
 export function createListeners(context: ListenersContext): Listeners {
-  const { types, clock, events, limits, keepalive, pool, refuseIfClosed } = context;
+  const { types, clock, events, limits, keepalive, pool, refused, refuseIfClosed } = context;
   const transports = new Set<Transport | PollTransport>();
   let grpc: (Transport & Renewable) | undefined;
   let rest: (PollTransport & Renewable) | undefined;
@@ -87,7 +90,8 @@ export function createListeners(context: ListenersContext): Listeners {
       const tls = certificates?.current;
       if (tls !== undefined) pool?.renew(tls);
       const { requestBytes } = limits;
-      grpc ??= pool ?? createGrpcTransport({ types, keepalive, requestBytes, fault, tls, handshakeFailed });
+      grpc ??=
+        pool ?? createGrpcTransport({ types, keepalive, requestBytes, limits, fault, refused, tls, handshakeFailed });
       listening.grpc = await listenOn(grpc, addresses.grpc);
     }
     if (addresses.rest !== undefined) {

@@ -143,7 +143,13 @@ export function createWorkerServer(
     types,
     keepalive,
     requestBytes: limits.requestBytes,
+    limits,
     tls: settings.tls,
+    refused(peer, code, message) {
+      counters.refuse(code);
+      const call = { id: numbers.nextId(), service: "gRPC", peer };
+      context.events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
+    },
     handshakeFailed(peer, reason) {
       context.events.emit(() => ({ kind: "handshake-failed", peer, reason }));
     },

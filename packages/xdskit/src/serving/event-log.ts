@@ -26,10 +26,12 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
   const logBlock = createBlockLog(log, servesSince === undefined ? {} : { servesSince });
   const refused = new Set<string>();
   function logRefusal(
-    of: object,
+    of: object & { readonly peer: string },
     { node, code, message }: Extract<ServerEvent, { kind: "stream-refused" | "call-refused" }>,
   ) {
-    const key = JSON.stringify([node?.id, code, message]);
+    const { peer } = of;
+    // Once for each reason, whatever numbers are in it.
+    const key = JSON.stringify([addressOf(peer), node?.id, code, message.replaceAll(/\d+/g, "0")]);
     const fields = { ...of, node: node?.id, code, reason: message };
     if (refused.has(key)) return log.debug(fields, "stream refused again");
     if (refused.size >= rememberedRefusals) refused.clear();
@@ -115,7 +117,7 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
       }
       case "handshake-failed": {
         const { peer, reason } = event;
-        const key = JSON.stringify([peer.replace(/:\d+$/, ""), reason]);
+        const key = JSON.stringify([addressOf(peer), reason]);
         if (refused.has(key)) return log.debug({ peer, reason }, "connection refused");
         if (refused.size >= rememberedRefusals) refused.clear();
         refused.add(key);
@@ -151,6 +153,10 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
         event satisfies never;
     }
   };
+}
+
+function addressOf(peer: string): string {
+  return peer.replace(/:\d+$/, "");
 }
 
 /** Some of many names: their beginnings will do. */

@@ -87,6 +87,11 @@ const group = z.strictObject({
 const limits = z.strictObject({
   request_bytes: count.optional(),
   streams: count.optional(),
+  streams_per_connection: count.optional(),
+  streams_per_address: count.optional(),
+  partial_request_bytes: count.optional(),
+  partial_request_bytes_per_address: count.optional(),
+  partial_request_bytes_per_connection: count.optional(),
   streams_per_node: count.optional(),
   polls: count.optional(),
   polls_per_node: count.optional(),

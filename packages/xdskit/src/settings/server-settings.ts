@@ -127,6 +127,11 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
   return defined({
     requestBytes: limits.request_bytes,
     streams: limits.streams,
+    streamsPerConnection: limits.streams_per_connection,
+    streamsPerAddress: limits.streams_per_address,
+    partialRequestBytes: limits.partial_request_bytes,
+    partialRequestBytesPerAddress: limits.partial_request_bytes_per_address,
+    partialRequestBytesPerConnection: limits.partial_request_bytes_per_connection,
     streamsPerNode: limits.streams_per_node,
     polls: limits.polls,
     pollsPerNode: limits.polls_per_node,

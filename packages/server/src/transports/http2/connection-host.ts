@@ -18,4 +18,6 @@ export interface ConnectionHost extends OutputHost {
   now(): number;
   /** Takes over a new stream; nothing is called on it before this returns. */
   accept(head: RequestHead, stream: ServerStream): StreamHandler;
+  /** A stream was refused, since there are as many as the limits allow. */
+  full?(): void;
 }

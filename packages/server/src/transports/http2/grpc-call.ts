@@ -1,12 +1,14 @@
 import { type ResponseBody, type StatusCode, statusCode } from "@xdskit/protocol";
 import { longestTimerMs } from "../../clock.js";
 import { type Call, type ConnectionHandler, lastWordMs, type Refusal } from "../../transport.js";
+import type { ConnectionUse } from "./client-use.js";
 import { acceptEncoding, plainStatus, responseHead, statusBlock } from "./grpc-status.js";
 import { readGrpcTimeout } from "./grpc-timeout.js";
 import { http2Error } from "./http2-errors.js";
 import type { ServerStream, StreamHandler } from "./http2-stream.js";
 import type { MessageEncoding } from "./inflate-message.js";
 import { MessageReader, type MessageSink } from "./message-reader.js";
+import type { Patience, Waited } from "./patience.js";
 import type { RequestHead } from "./request-head.js";
 
 /** How long a client may take to read the response of a unary call, in milliseconds. Until then it is kept, and counts: nobody may keep it for ever. */
@@ -18,17 +20,24 @@ export interface GrpcMethod {
   readonly accept: (call: Call) => ConnectionHandler | Refusal;
 }
 
-/** What all calls of a transport share. */
+/** What all calls of a connection share. */
 export interface GrpcContext {
   /** By path: `/service/Method`. */
   readonly methods: ReadonlyMap<string, GrpcMethod>;
   readonly requestBytes: number;
-  /** See `MessageReader`. */
-  readonly hold: (bytes: number) => boolean;
+  readonly peer: string;
+  readonly use: ConnectionUse;
+  /** For requests that do not come, and their rests. */
+  readonly patience: Patience;
+  /** Hears of a call that was ended for what its client did, before anybody else heard of that. */
+  readonly refused: (code: StatusCode, message: string) => void;
 }
 
+/** Who sends so many bytes of a request each second is waited for longer. */
+const leastRate = 64 * 1024;
+
 /** Serves one gRPC call, streaming or unary, on an HTTP/2 stream. */
-export function serveGrpc(context: GrpcContext, head: RequestHead, stream: ServerStream, peer: string): StreamHandler {
+export function serveGrpc(context: GrpcContext, head: RequestHead, stream: ServerStream): StreamHandler {
   const { headers } = head;
   if (head.method !== "POST") return refuseBy(stream, plainStatus(405));
   if (!/^application\/grpc($|[;+])/.test(headers.get("content-type") ?? "")) return refuseBy(stream, plainStatus(415));
@@ -43,17 +52,21 @@ export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Serve
   const timeout = readGrpcTimeout(headers.get("grpc-timeout"));
   if (timeout === undefined) return refuse(statusCode.internal, "grpc-timeout is malformed");
 
-  const call = new GrpcCall(context, method, stream, peer, encoding === "identity" ? undefined : encoding);
+  const call = new GrpcCall(context, method, stream, encoding === "identity" ? undefined : encoding);
   call.open(timeout);
   return call;
 }
 
 /** One call: what the server has of it, what its stream tells, and what is made of the stream's bytes. */
-class GrpcCall implements Call, StreamHandler, MessageSink {
+class GrpcCall implements Call, StreamHandler, MessageSink, Waited {
+  readonly #context: GrpcContext;
   readonly #method: GrpcMethod;
   readonly #stream: ServerStream;
-  readonly peer: string;
   readonly #reader: MessageReader;
+  since = 0;
+  due = 0;
+  /** Its first request came whole; of a unary call, and its end. */
+  #wasAsked = false;
   #handler: ConnectionHandler | undefined;
   #isEnded = false;
   #isClosed = false;
@@ -64,17 +77,15 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
   #cutOff: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(
-    context: GrpcContext,
-    method: GrpcMethod,
-    stream: ServerStream,
-    peer: string,
-    encoding: MessageEncoding | undefined,
-  ) {
+  constructor(context: GrpcContext, method: GrpcMethod, stream: ServerStream, encoding: MessageEncoding | undefined) {
+    this.#context = context;
     this.#method = method;
     this.#stream = stream;
-    this.peer = peer;
-    this.#reader = new MessageReader(this, context.requestBytes, encoding, context.hold);
+    this.#reader = new MessageReader(this, context.requestBytes, encoding, context.use.hold);
+  }
+
+  get peer(): string {
+    return this.#context.peer;
   }
 
   /** Begins, with so many milliseconds left. */
@@ -83,6 +94,12 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
       const late = () => this.end(deadlineExceeded, "the client's deadline is over");
       this.#deadline = setTimeout(late, Math.min(timeout, longestTimerMs)).unref();
     }
+    const refused = this.#context.use.openStream();
+    if (refused !== undefined) {
+      this.failed(statusCode.resourceExhausted, refused);
+      return;
+    }
+    this.#context.patience.begin(this);
     if (!this.#method.unary) this.#accept();
   }
 
@@ -97,6 +114,7 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
     if (this.#isEnded || this.#isClosed) return;
     this.#isEnded = true;
     this.#reader.close();
+    this.#context.patience.end(this);
     clearTimeout(this.#deadline);
     const { unary } = this.#method;
     let told = code;
@@ -119,6 +137,26 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
 
   data(bytes: Buffer, from: number): void {
     this.#reader.receive(bytes, from);
+    if (this.#isLacking !== this.due > 0) this.#waitOrNot();
+  }
+
+  /** A request, or a part of one, is to come now. */
+  get #isLacking(): boolean {
+    return !this.#isEnded && !this.#isClosed && (!this.#wasAsked || this.#reader.waiting > 0);
+  }
+
+  #waitOrNot(): void {
+    if (this.#isLacking) this.#context.patience.begin(this);
+    else this.#context.patience.end(this);
+  }
+
+  get grantedMs(): number {
+    return (this.#reader.waiting / leastRate) * 1_000;
+  }
+
+  late(): void {
+    // What waited for a message before it may have been read with that one.
+    if (this.#isLacking) this.failed(deadlineExceeded, this.#reader.waiting > 0 ? restIsLate : requestIsLate);
   }
 
   ended(): void {
@@ -136,23 +174,30 @@ class GrpcCall implements Call, StreamHandler, MessageSink {
   closed(): void {
     this.#isClosed = true;
     this.#reader.close();
+    this.#context.patience.end(this);
+    this.#context.use.closeStream();
     clearTimeout(this.#cutOff);
     clearTimeout(this.#deadline);
     this.#handler?.closed();
   }
 
   message(bytes: Uint8Array): void {
+    if (!this.#method.unary) this.#wasAsked = true;
+    if (this.due > 0) this.#context.patience.begin(this);
     if (!this.#method.unary) this.#handler?.received(bytes);
     else if (this.#request === undefined) this.#request = Buffer.from(bytes);
     else this.end(statusCode.unimplemented, "a unary call has one request");
   }
 
   lastMessage(): void {
+    this.#wasAsked = true;
+    this.#context.patience.end(this);
     if (this.#method.unary) this.#callUnary();
     else if (!this.#isEnded && !this.#isClosed) this.#handler?.finished();
   }
 
   failed(code: StatusCode, message: string): void {
+    if (!this.#isEnded && !this.#isClosed) this.#context.refused(code, message);
     this.end(code, message);
   }
 
@@ -202,6 +247,8 @@ const unknownEncoding = statusBlock(
 );
 
 const deadlineExceeded = 4 as StatusCode;
+const requestIsLate = "a stream was opened, and no request came in time";
+const restIsLate = "a request began, and its rest did not come in time";
 
 function refuseBy(stream: ServerStream, block: Uint8Array): StreamHandler {
   stream.end(block);

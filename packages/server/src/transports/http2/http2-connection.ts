@@ -287,6 +287,7 @@ export class Http2Connection implements StreamOwner {
     checkNewStream(id, this.#lastStream);
     this.#lastStream = id;
     if (this.#isGoingAway || this.#streams.size >= this.#limits.streams) {
+      if (!this.#isGoingAway) this.#host.full?.();
       throw new StreamError(http2Error.refusedStream, "no further streams");
     }
     if (block.isTooLarge) throw new StreamError(http2Error.enhanceYourCalm, "the headers are too large");

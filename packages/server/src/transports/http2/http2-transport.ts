@@ -2,15 +2,18 @@ import { createServer, type Server, type Socket } from "node:net";
 import { performance } from "node:perf_hooks";
 import { createServer as createTlsServer, TLSSocket, type TlsOptions, Server as TlsServer } from "node:tls";
 import type { ResourceTypes } from "@xdskit/api";
+import { type StatusCode, statusCode } from "@xdskit/protocol";
 import { formatAddress } from "../../address.js";
 import { longestTimerMs } from "../../clock.js";
 import type { Keepalive } from "../../keepalive.js";
+import { defaultServerLimits } from "../../limits.js";
 import { followHandshakes, type HandshakeFailed, handshakeMs } from "../../tls/handshakes.js";
 import type { Renewable } from "../../tls/server-tls.js";
 import type { Accept, Transport } from "../../transport.js";
 import { discoveryMethods } from "../discovery-methods.js";
 import { listenAddress, listenError } from "../listening.js";
-import { peerOf } from "../peer.js";
+import { peerOf, plainHost } from "../peer.js";
+import { createClientUse, type UseLimits } from "./client-use.js";
 import { limitAge } from "./connection-age.js";
 import { endInput, stopCalls } from "./connection-end.js";
 import type { ConnectionLimits } from "./connection-host.js";
@@ -18,6 +21,7 @@ import { type GrpcContext, type GrpcMethod, serveGrpc } from "./grpc-call.js";
 import { Http2Connection } from "./http2-connection.js";
 import { tellEnd } from "./late-ends.js";
 import { Slab } from "./output.js";
+import { Patience } from "./patience.js";
 import { createSharedReads } from "./shared-reads.js";
 import { createTurnBudget } from "./turn-budget.js";
 import { writeToSocket } from "./write-to-socket.js";
@@ -28,8 +32,12 @@ export interface GrpcTransportOptions {
   readonly keepalive: Keepalive;
   /** The largest request, in bytes; a larger one ends its stream with RESOURCE_EXHAUSTED. */
   readonly requestBytes: number;
-  /** Bytes that may be held, over all connections, of requests of which the rest has not come. Default 256 MiB. */
-  readonly heldBytes?: number | undefined;
+  /** What a connection, and an address, may use. Default: those of a server. */
+  readonly limits?: (UseLimits & { readonly streamsPerConnection: number }) | undefined;
+  /** Milliseconds that a stream may be without its first request, and a request without its rest; more for who goes on to send it. Default 10,000. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Hears of a call that was refused, or ended, for what its client did, before it came to the server. Default: nobody does. */
+  readonly refused?: ((peer: string, code: StatusCode, message: string) => void) | undefined;
   /** Certificates. Default: plaintext. */
   readonly tls?: TlsOptions | undefined;
   /** Hears of a connection over TLS that came to nothing. Default: nobody does. */
@@ -60,7 +68,7 @@ const lastLingerMs = 250;
  */
 export const backlog = 65_535;
 
-const limits: ConnectionLimits = { streams: 100_000, headerBytes: 32 * 1024 };
+const headerBytes = 32 * 1024;
 
 /**
  * Discovery over gRPC: ADS and all per-type services of the table of types, SotW and delta, v2 and v3, and the unary `Fetch…`; and the
@@ -69,27 +77,22 @@ const limits: ConnectionLimits = { streams: 100_000, headerBytes: 32 * 1024 };
  * It speaks HTTP/2 by itself: a response that a thousand streams need costs each of them one copy behind a frame's head and one write, and nothing in between.
  */
 export function createGrpcTransport(options: GrpcTransportOptions): SocketTransport {
-  const { keepalive, requestBytes, heldBytes = 256 * 1024 * 1024 } = options;
+  const { keepalive, requestBytes, limits = defaultServerLimits, requestTimeoutMs = 10_000 } = options;
+  const { streamsPerConnection } = limits;
+  const connectionLimits: ConnectionLimits = { streams: streamsPerConnection, headerBytes };
+  const useOf = createClientUse(limits, requestBytes);
+  const patience = new Patience(requestTimeoutMs, () => performance.now());
   let { tls } = options;
   const methods = new Map<string, GrpcMethod>();
   const connections = new Map<Socket, Http2Connection>();
   const servers = new Set<Server>();
   /** Below TLS; `connections` has those that got through their handshakes. */
   const strangers: ReadonlySet<Socket>[] = [];
+  const connectionIsFull = `${streamsPerConnection} streams are open on one connection, and none may have more (limits.streams_per_connection)`;
   const slab = new Slab();
   const readShared = createSharedReads();
   const budget = createTurnBudget();
-  let held = 0;
   let isClosing = false;
-  const context: GrpcContext = {
-    methods,
-    requestBytes,
-    hold(bytes) {
-      held += bytes;
-      return held <= heldBytes;
-    },
-  };
-
   function serve(socket: Socket): void {
     if (isClosing) {
       socket.destroy();
@@ -99,6 +102,9 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
     // Not before: who goes in the midst of a TLS handshake has nothing to wait for.
     socket.allowHalfOpen = true;
     const peer = peerOf(socket);
+    const use = useOf(plainHost(socket.remoteAddress));
+    const refused = (code: StatusCode, message: string) => options.refused?.(peer, code, message);
+    const context: GrpcContext = { methods, requestBytes, peer, use, patience, refused };
     const connection = new Http2Connection(
       {
         slab,
@@ -108,9 +114,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
           linger(isClosing ? lastLingerMs : lingerMs);
         },
         now: () => performance.now(),
-        accept: (head, stream) => serveGrpc(context, head, stream, peer),
+        accept: (head, stream) => serveGrpc(context, head, stream),
+        full: () => refused(statusCode.resourceExhausted, connectionIsFull),
       },
-      limits,
+      connectionLimits,
     );
     connections.set(socket, connection);
     let last: NodeJS.Timeout | undefined;
@@ -191,7 +198,10 @@ export function createGrpcTransport(options: GrpcTransportOptions): SocketTransp
       budget.spend(
         socket,
         false,
-        guarded(() => connection.closed()),
+        guarded(() => {
+          connection.closed();
+          use.end();
+        }),
       );
     });
   }

@@ -53,7 +53,7 @@ describe("compressed requests", () => {
           "gzip",
           (bytes) => {
             held += bytes;
-            return true;
+            return undefined;
           },
         ),
     );

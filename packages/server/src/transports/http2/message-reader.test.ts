@@ -17,7 +17,7 @@ function bench(encoding?: "gzip") {
   const reader = new MessageReader(sink, 100_000, encoding, (bytes) => {
     held.now += bytes;
     held.most = Math.max(held.most, held.now);
-    return true;
+    return undefined;
   });
   return { reader, told, held };
 }

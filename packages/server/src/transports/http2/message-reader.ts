@@ -6,7 +6,6 @@ import { spareMemory } from "./spare-memory.js";
 const prefixBytes = 5;
 /** So many times what came of a message may be kept for it. */
 const mostGrowth = 8;
-const tooManyHeld = "too many requests are under way of which the rest has not come";
 
 /** Who is told of messages. */
 export interface MessageSink {
@@ -23,7 +22,7 @@ export class MessageReader {
   readonly #sink: MessageSink;
   readonly #mostBytes: number;
   readonly #encoding: MessageEncoding | undefined;
-  readonly #hold: (bytes: number) => boolean;
+  readonly #hold: (bytes: number) => string | undefined;
   /** Begins with what waits, and may have room for more. */
   #kept = nothing;
   #waiting = 0;
@@ -36,18 +35,23 @@ export class MessageReader {
 
   /**
    * `mostBytes`: the largest message, also after it was inflated. `encoding`: what `grpc-encoding` says. `hold` is told how many bytes more, or less, are held
-   * of messages of which the rest has not come, or that wait to be inflated; where it says false no more are to be held.
+   * of messages of which the rest has not come, or that wait to be inflated; where it says why, no more are to be held.
    */
   constructor(
     sink: MessageSink,
     mostBytes: number,
     encoding: MessageEncoding | undefined,
-    hold: (bytes: number) => boolean,
+    hold: (bytes: number) => string | undefined,
   ) {
     this.#sink = sink;
     this.#mostBytes = mostBytes;
     this.#encoding = encoding;
     this.#hold = hold;
+  }
+
+  /** Bytes of a message of which the rest has not come, or that waits for one before it. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** The bytes from there on; they are copied where they are kept. */
@@ -100,8 +104,9 @@ export class MessageReader {
     // A copy: what comes with it is not ours, and is larger.
     bytes.copy(this.#kept, this.#waiting);
     this.#waiting = waiting;
-    if (this.#kept === before || this.#hold(this.#kept.length - before.length)) return true;
-    this.#fail(statusCode.resourceExhausted, tooManyHeld);
+    const refused = this.#kept === before ? undefined : this.#hold(this.#kept.length - before.length);
+    if (refused === undefined) return true;
+    this.#fail(statusCode.resourceExhausted, refused);
     return false;
   }
 
@@ -145,12 +150,12 @@ export class MessageReader {
 
   #inflate(how: MessageEncoding, bytes: Buffer): void {
     this.#isInflating = true;
-    const hasRoom = this.#hold(bytes.length);
+    const refused = this.#hold(bytes.length);
     const isWanted = () => {
       if (this.#isOver) this.#hold(-bytes.length);
       return !this.#isOver;
     };
-    if (!hasRoom) this.#fail(statusCode.resourceExhausted, tooManyHeld);
+    if (refused !== undefined) this.#fail(statusCode.resourceExhausted, refused);
     void inflateMessage(how, bytes, this.#mostBytes, isWanted, (result) => {
       this.#hold(-bytes.length);
       this.#isInflating = false;
