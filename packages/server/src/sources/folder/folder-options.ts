@@ -59,6 +59,11 @@ export interface FolderSourceOptions {
   /** Milliseconds after which files are read although changes still come. Default: ten times `settleMs`, at least 1,000. */
   readonly maxSettleMs?: number | undefined;
   /**
+   * Milliseconds for which no file may be written in place before files are read: whoever writes so may stop half-way for a moment. After twenty times as long files
+   * are read all the same. What is renamed into place is whole, and waits for `settleMs` alone. Default: five times `settleMs`.
+   */
+  readonly writeSettleMs?: number | undefined;
+  /**
    * Milliseconds between two looks at the metadata of all files, which find what the operating system did not tell (network
    * file systems, watches used up). Default: 2,000, or twenty times what one look takes, whichever is longer. 0 turns it off.
    */

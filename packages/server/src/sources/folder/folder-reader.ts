@@ -7,6 +7,9 @@ import { sameFindings } from "./folder-findings.js";
 import type { FolderWatcher } from "./folder-watcher.js";
 import { type Scan, type ScanOptions, scanFolder } from "./scan.js";
 
+/** So many times as long as files must not be written in place they are waited for, from the first change on. */
+const mostWriteSettles = 20;
+
 /** How often a folder that moves while it is read is read again before that is reported. */
 const attempts = 10;
 
@@ -28,6 +31,7 @@ export interface FolderReaderOptions {
   readonly scan: ScanOptions;
   readonly settleMs: number;
   readonly maxSettleMs: number;
+  readonly writeSettleMs: number;
   /** Ends all waiting. */
   readonly signal: AbortSignal;
 }
@@ -68,6 +72,24 @@ export class FolderReader {
     return scan.root !== undefined && this.#contents.differs(scan);
   }
 
+  /** Milliseconds until files may be read, since one of them was written in place a moment ago and may be half there. */
+  #waitForWrites(since: number): number {
+    const { writeSettleMs } = this.#options;
+    const now = performance.now();
+    const writtenAt = this.#watcher.writtenAfter(now - writeSettleMs);
+    if (writtenAt === undefined) return 0;
+    return Math.max(0, Math.min(writtenAt + writeSettleMs, since + writeSettleMs * mostWriteSettles) - now);
+  }
+
+  async #writesSettled(since: number): Promise<void> {
+    const { signal } = this.#options;
+    for (;;) {
+      const waitMs = this.#waitForWrites(since);
+      if (waitMs === 0 || signal.aborted) return;
+      await delay(Math.ceil(waitMs), undefined, { signal }).catch(() => {});
+    }
+  }
+
   /**
    * Reads what changed until the folder is still: no symbolic link was swapped, no file was written meanwhile, and nothing new was
    * heard of; or until `maxSettleMs` after `since` (on the clock of `performance.now()`) as far as the last is concerned. Where links
@@ -80,11 +102,12 @@ export class FolderReader {
     let parsed = 0;
     let changed = false;
     for (let attempt = 1; ; attempt += 1) {
+      await this.#writesSettled(since);
       this.#unseen.merge(this.#watcher.takeChanges());
       const changes = this.#unseen;
       this.#unseen = new Changes();
       const scan = await scanFolder(this.#options.scan, this.#watcher, changes, this.#scan);
-      const isLate = () => performance.now() - since >= maxSettleMs;
+      const isLate = () => performance.now() - since >= maxSettleMs && this.#waitForWrites(since) === 0;
       const lastTry = attempt >= attempts && isLate();
       // Of a directory that is gone, what was read of it is kept: it may come back as it was.
       const reading =

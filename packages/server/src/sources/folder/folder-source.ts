@@ -52,6 +52,7 @@ class FolderSource implements Source {
     const settleMs = time("settleMs", options.settleMs ?? 100);
     const maxSettleMs = time("maxSettleMs", options.maxSettleMs ?? Math.max(1000, settleMs * 10));
     time("pollMs", options.pollMs ?? pollMs);
+    const writeSettleMs = time("writeSettleMs", options.writeSettleMs ?? settleMs * 5);
     const limits = { ...defaultFolderLimits, ...options.limits };
     const layers = layerFolders(options.layers);
     const absolute = resolve(directory);
@@ -64,7 +65,7 @@ class FolderSource implements Source {
     this.#options = options;
     this.#contents = contents;
     this.#watcher = new FolderWatcher(() => this.#changed());
-    this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, signal }, contents, this.#watcher);
+    this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, writeSettleMs, signal }, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
     const publication = { directory, layers, allowEmpty, allowPartial, maxFindings: limits.findings };
     this.#publish = (sink) => new FolderPublication(publication, contents, sink);

@@ -36,6 +36,8 @@ export class FolderWatcher {
   #round = 0;
   #refused: string | undefined;
   #closed = false;
+  /** Files of resources that were written in place, and when last: a rename to or from such a path ends that. */
+  readonly #written = new Map<string, number>();
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -44,6 +46,16 @@ export class FolderWatcher {
   /** Why the operating system refused to watch a folder in the last scan; undefined: it did not. */
   get refused(): string | undefined {
     return this.#refused;
+  }
+
+  /** When a file of resources was written in place last, if that was after `since`; both on the clock of `performance.now()`. A rename is no such write. */
+  writtenAfter(since: number): number | undefined {
+    let last: number | undefined;
+    for (const [path, at] of this.#written) {
+      if (at <= since) this.#written.delete(path);
+      else last = Math.max(at, last ?? at);
+    }
+    return last;
   }
 
   get pending(): boolean {
@@ -143,10 +155,15 @@ export class FolderWatcher {
       this.#note(directory, undefined);
       return;
     }
+    const path = join(directory, name);
+    if (event === "rename") this.#written.delete(path);
     // A folder that is deleted or moved takes its watch along: the next scan watches whatever has its path then.
-    if (event === "rename") this.#lose(join(directory, name));
+    if (event === "rename") this.#lose(path);
     if (name === basename(directory)) this.#lose(directory);
-    else if (matters(watched, event, name)) this.#note(directory, name);
+    else if (matters(watched, event, name)) {
+      if (event === "change") this.#written.set(path, performance.now());
+      this.#note(directory, name);
+    }
   }
 
   #lose(directory: string): void {

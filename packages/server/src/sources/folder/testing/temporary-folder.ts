@@ -60,10 +60,15 @@ export interface SourceUnderTest {
   readonly summaries: readonly FolderSummary[];
 }
 
-/** A folder source that is closed with the test; its safety poll is off, so that what is tested is the watching. */
+/** A folder source that is closed with the test; its safety poll is off, so that what is tested is the watching, and it does not wait longer for files that are written in place. */
 export function folderSource(test: TestContext, options: FolderSourceOptions): SourceUnderTest {
   const summaries: FolderSummary[] = [];
-  const source = createFolderSource({ pollMs: 0, onRead: (summary) => summaries.push(summary), ...options });
+  const source = createFolderSource({
+    pollMs: 0,
+    writeSettleMs: 0,
+    onRead: (summary) => summaries.push(summary),
+    ...options,
+  });
   test.after(() => source.close());
   return { source, sink: new RecordingSink(), summaries };
 }
