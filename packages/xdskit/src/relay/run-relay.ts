@@ -9,6 +9,7 @@ import { createEventLog } from "../serving/event-log.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
+import { watchSettings } from "../serving/settings-watch.js";
 import { logFinding } from "../serving/source-log.js";
 import { startSummary } from "../serving/start-summary.js";
 import { loadRelaySettings, pathFromSettings } from "../settings/load-settings.js";
@@ -40,6 +41,7 @@ export function runRelay(options: RelayCommandOptions, terminal: Terminal): Prom
 async function start(options: RelayCommandOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
   const { toFiles } = options;
   const loaded = await loadRelaySettings(options.settings);
+  running.closers.push(watchSettings(loaded.disk, log));
   const registry = await registryWith([
     ...(loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
     ...options.descriptors,

@@ -1,3 +1,4 @@
+import { XdskitError } from "@xdskit/api";
 import { createFolderSource, createServer, type FolderSummary } from "@xdskit/server";
 import { lazyMetrics } from "../admin/lazy-metrics.js";
 import { pendingSource, sourceAfter } from "../admin/source-status.js";
@@ -9,6 +10,7 @@ import { createEventLog, loggedAt } from "../serving/event-log.js";
 import { announceAdmin, openAdmin, openListeners } from "../serving/listeners.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
+import { watchSettings } from "../serving/settings-watch.js";
 import { createSourceLog, logFinding } from "../serving/source-log.js";
 import { startSummary } from "../serving/start-summary.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
@@ -47,9 +49,20 @@ export function runServe(options: ServeOptions, terminal: Terminal): Promise<num
   return runServing("serve", options, terminal, (running, log) => start(options, running, log, terminal));
 }
 
+/** A folder without anything in it may be what the user means: such an error says how to start all the same. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof XdskitError) || error.findings.length > 1) return error;
+  const [finding] = error.findings;
+  if (finding === undefined) return error;
+  if (finding.code !== "XDSKIT_NO_VALID_FILE" && finding.code !== "XDSKIT_FOLDER_MISSING") return error;
+  const message = `${finding.message}; --allow-empty starts all the same, and serves files when they come`;
+  return new XdskitError([{ ...finding, message }], { cause: error });
+}
+
 async function start(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
   const loaded = await loadSettings(options.directory, options.settings);
   const { settings } = loaded;
+  running.closers.push(watchSettings(loaded.disk, log));
   if (options.toFiles !== undefined) {
     const written = options.toFiles.directory;
     await mustNotBeServed({ served: options.directory, folders: layersOf(settings), written });
@@ -114,7 +127,9 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   });
   running.admin = admin;
 
-  await server.addSource(source);
+  await server.addSource(source).catch((error: unknown) => {
+    throw withAdvice(error);
+  });
   // Before that, nodes are told nothing, and no group has a snapshot.
   checkNames();
   if (options.toFiles !== undefined) {

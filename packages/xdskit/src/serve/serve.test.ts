@@ -167,9 +167,9 @@ describe("xdskit serve", () => {
     });
     await mkdir(join(folder.path, "empty"));
     for (const [name, reason] of [
-      ["nowhere", /XDSKIT_FOLDER_MISSING/],
+      ["nowhere", /; --allow-empty starts all the same.*XDSKIT_FOLDER_MISSING/],
       ["file.yaml", /XDSKIT_FOLDER_MISSING/],
-      ["empty", /XDSKIT_NO_VALID_FILE/],
+      ["empty", /; --allow-empty starts all the same, and serves files when they come \[XDSKIT_NO_VALID_FILE\]$/],
       ["bad", /no file is valid \[XDSKIT_NO_VALID_FILE\]$/],
     ] as const) {
       const { status, out, err } = await xdskitEnds("serve", join(folder.path, name), ...anyPorts);

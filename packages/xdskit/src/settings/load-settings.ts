@@ -11,6 +11,17 @@ export interface LoadedSettings<Shape = Settings> {
   /** Undefined: there is no file, everything has its default. */
   readonly file: string | undefined;
   readonly settings: Shape;
+  /** Undefined: there is no file that could come to hold settings. */
+  readonly disk: SettingsOnDisk | undefined;
+}
+
+/** The settings file as it was read, by which one sees whether it was edited since. */
+export interface SettingsOnDisk {
+  readonly file: string;
+  /** Undefined: it is not there. */
+  readonly text: string | undefined;
+  /** Rejects with an XdskitError where a start with that text would fail. */
+  readonly check: (text: string) => Promise<unknown>;
 }
 
 /**
@@ -20,21 +31,23 @@ export interface LoadedSettings<Shape = Settings> {
 export async function loadSettings(directory: string, named: string | undefined): Promise<LoadedSettings> {
   const file = named ?? join(directory, settingsFileName);
   const text = await textOf(file, named === undefined);
-  if (text === undefined) return { file: undefined, settings: {} };
-  // Loaded only now: most folders have no settings, and the schema takes its time.
-  const { readSettings } = await import("./read-settings.js");
-  return { file, settings: readSettings(file, text) };
+  // Loaded only when needed: most folders have no settings, and the schema takes its time.
+  const check = async (text: string) => (await import("./read-settings.js")).readSettings(file, text);
+  const disk = { file, text, check };
+  if (text === undefined) return { file: undefined, settings: {}, disk };
+  return { file, settings: await check(text), disk };
 }
 
 /** Loads the settings of a relay; without a file everything has its default. Throws as `loadSettings` does. */
 export async function loadRelaySettings(file: string | undefined): Promise<LoadedSettings<RelaySettings>> {
-  if (file === undefined) return { file, settings: {} };
+  if (file === undefined) return { file, settings: {}, disk: undefined };
   const text = (await textOf(file, false)) ?? "";
   const [{ readSettingsAs }, { relaySettingsSchema }] = await Promise.all([
     import("./read-settings.js"),
     import("./schema.js"),
   ]);
-  return { file, settings: readSettingsAs(relaySettingsSchema, file, text) };
+  const check = async (text: string) => readSettingsAs(relaySettingsSchema, file, text);
+  return { file, settings: await check(text), disk: { file, text, check } };
 }
 
 async function textOf(file: string, mayBeMissing: boolean): Promise<string | undefined> {

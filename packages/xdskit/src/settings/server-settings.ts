@@ -90,7 +90,7 @@ export function serverOptions(settings: Settings): ServerOptions {
 }
 
 /** The certificates of the ports for clients; undefined: plaintext. */
-export function serverTls(loaded: LoadedSettings<Pick<Settings, "tls">>): ServerTls | undefined {
+export function serverTls(loaded: Omit<LoadedSettings<Pick<Settings, "tls">>, "disk">): ServerTls | undefined {
   const { tls } = loaded.settings;
   if (tls === undefined) return undefined;
   return {

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { Log } from "../output/log.js";
+import { loadRelaySettings, loadSettings, type SettingsOnDisk } from "../settings/load-settings.js";
+import { eventually } from "../testing/command.js";
+import { testFolder } from "../testing/folder.js";
+import { watchSettings } from "./settings-watch.js";
+
+function following(disk: SettingsOnDisk | undefined): {
+  readonly lines: string[];
+  readonly close: () => Promise<void>;
+} {
+  const lines: string[] = [];
+  const at = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return { lines, close: watchSettings(disk, log, 20) };
+}
+
+const restart = "warn the settings file has changed: restart to use the new settings";
+const fails = "error the settings file has errors: a restart would fail; the settings of the start stay in use";
+const gone = "warn the settings file is gone: the next start will use the defaults";
+const again = "info the settings file is as it was at the start again";
+
+describe("a settings file that is edited while a command runs", () => {
+  it("is told once for each edit: that a restart is needed, or what is wrong", async () => {
+    await using folder = await testFolder({ "xdskit.yaml": "limits: { streams: 10 }\n" });
+    const file = join(folder.path, "xdskit.yaml");
+    const { lines, close } = following((await loadSettings(folder.path, undefined)).disk);
+    const edits: readonly (readonly [text: string | undefined, told: readonly string[]])[] = [
+      ["limits: { streams: 11 }\n", [restart]],
+      ["colour: blue\n", [`error ${file}:1:1: colour: there is no such setting [XDSKIT_SETTINGS_INVALID]`, fails]],
+      [undefined, [gone]],
+      ["limits: { streams: 10 }\n", [again]],
+    ];
+    for (const [text, told] of edits) {
+      lines.length = 0;
+      if (text === undefined) await folder.remove("xdskit.yaml");
+      else await writeFile(file, text);
+      await eventually(
+        async () => lines.length,
+        (count) => count >= told.length,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.deepEqual(lines, told);
+    }
+    await close();
+  });
+
+  it("is followed where there was none at the start, where it was named, and for a relay", async () => {
+    await using folder = await testFolder({ "named.yaml": "ttl: always\n", "relay.yaml": "ttl: always\n" });
+    for (const [name, { disk }] of [
+      ["xdskit.yaml", await loadSettings(folder.path, undefined)],
+      ["named.yaml", await loadSettings(folder.path, join(folder.path, "named.yaml"))],
+      ["relay.yaml", await loadRelaySettings(join(folder.path, "relay.yaml"))],
+    ] as const) {
+      const { lines, close } = following(disk);
+      await folder.write(name, "ttl: advertised\n");
+      await eventually(
+        async () => lines,
+        ([line]) => line === restart,
+      );
+      await close();
+    }
+    assert.equal((await loadRelaySettings(undefined)).disk, undefined);
+  });
+});
