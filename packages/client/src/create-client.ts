@@ -57,8 +57,8 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     backoff: { ...defaultBackoff, ...options.backoff },
   };
   const origins = createOrigins(options, create, context, events.emit);
-  /** What ends each watch that is under way. */
-  const watches = new Set<() => void>();
+  /** Under way. */
+  const watches = new Set<CountedWatch>();
   const waiting = new Set<(error: XdskitError) => void>();
   let alive: NodeJS.Timeout | undefined;
   let closing: Promise<void> | undefined;
@@ -72,23 +72,19 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `${JSON.stringify(name)} is no type of resources`);
   }
 
-  /** Counts a watch: the process lives as long as there is one, whether or not a connection is open. */
-  function counted(watch: Watch, end: () => void): Watch {
+  /** Counts a watch: the process lives as long as there is one, whether or not a connection is open. `end` is called where the client ends it. */
+  function counted(watch: Watch, end: (() => void) | undefined): Watch {
     alive ??= setInterval(() => {}, 2 ** 30);
-    const stop = () => {
-      watch.cancel();
-      watches.delete(ended);
-      if (watches.size === 0) {
-        clearInterval(alive);
-        alive = undefined;
-      }
-    };
-    const ended = () => {
-      stop();
-      end();
-    };
-    watches.add(ended);
-    return { cancel: stop };
+    const one = new CountedWatch(watch, end, uncount);
+    watches.add(one);
+    return one;
+  }
+
+  function uncount(watch: CountedWatch): void {
+    watches.delete(watch);
+    if (watches.size > 0) return;
+    clearInterval(alive);
+    alive = undefined;
   }
 
   function watchOne(type: ResourceType, written: ResourceName, watcher: Watcher<ReceivedResource>): Watch {
@@ -119,7 +115,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     watcher: Watcher<Value> | undefined,
     merge: (earlier: Value, later: Value) => Value,
   ): Watch {
-    if (watcher !== undefined) return counted(watchWith(watcher), () => {});
+    if (watcher !== undefined) return counted(watchWith(watcher), undefined);
     const iterator = createWatchIterator<Value>((own) => counted(watchWith(own), () => iterator.end()), merge);
     return iterator;
   }
@@ -176,12 +172,36 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
       closing ??= Promise.resolve().then(async () => {
         for (const reject of [...waiting]) reject(closedError());
         const closed = origins.close();
-        for (const end of [...watches]) end();
+        for (const watch of [...watches]) watch.end();
         await closed;
       });
       return closing;
     },
   };
+}
+
+/** One watch that is under way. There are as many as names: a class, whose functions all share. */
+class CountedWatch implements Watch {
+  readonly #watch: Watch;
+  readonly #ended: (() => void) | undefined;
+  readonly #uncount: (watch: CountedWatch) => void;
+
+  constructor(watch: Watch, ended: (() => void) | undefined, uncount: (watch: CountedWatch) => void) {
+    this.#watch = watch;
+    this.#ended = ended;
+    this.#uncount = uncount;
+  }
+
+  cancel(): void {
+    this.#watch.cancel();
+    this.#uncount(this);
+  }
+
+  /** The client ends it. */
+  end(): void {
+    this.cancel();
+    this.#ended?.();
+  }
 }
 
 const newest = <Value>(_: Value, later: Value) => later;

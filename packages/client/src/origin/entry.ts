@@ -1,16 +1,20 @@
-import type { ResourceName, XdskitError } from "@xdskit/api";
+import { FewSet, type ResourceName, type XdskitError } from "@xdskit/api";
 import type { Delivery } from "../watchers/delivery.js";
+
+/** Makes the error that watchers are told: what is wrong with thousands of names is remembered at less cost than an error's. */
+export type Reason = () => XdskitError;
 
 /** What one name, or one collection, is watched by: all its watchers share it, and what they were told. */
 export interface Entry<Value> {
   readonly name: ResourceName;
-  readonly deliveries: ReadonlySet<Delivery<Value>>;
+  readonly deliveries: Iterable<Delivery<Value>>;
+  readonly isWatched: boolean;
   /** It is known what it is, or that there is none. A server that is away is no answer. */
   readonly isAnswered: boolean;
   /** Tells the watchers of a change; `current` gives it already. */
   changed(value: Value): void;
   /** There is none any more; `current` gives none already. An answer, but where its time is over (`lapsed`): another server may have it. */
-  gone(error: XdskitError, lapsed: boolean): void;
+  gone(error: Reason, lapsed: boolean): void;
   /** Something is wrong: beside what is there, or in its place. Said once, however often it happens. */
   trouble(error: XdskitError, isAnswer: boolean): void;
   /** The server is there again: late watchers hear no more that it was away, and all hear of the next time. */
@@ -20,70 +24,96 @@ export interface Entry<Value> {
   leave(delivery: Delivery<Value>): void;
 }
 
-/** `current` is what a late watcher gets; undefined where there is nothing. */
-export function createEntry<Value>(name: ResourceName, current: () => Value | undefined): Entry<Value> {
-  const deliveries = new Set<Delivery<Value>>();
-  let error: XdskitError | undefined;
-  let ambient: XdskitError | undefined;
-  let answered = current() !== undefined;
-  let lapsed = false;
+/** `current` is what a late watcher gets of a name; undefined where there is nothing. There is an entry for each name: a class, whose functions all share. */
+export class WatchedEntry<Value> implements Entry<Value> {
+  readonly name: ResourceName;
+  readonly #current: (name: ResourceName) => Value | undefined;
+  readonly #deliveries = new FewSet<Delivery<Value>>();
+  #error: Reason | undefined;
+  #ambient: XdskitError | undefined;
+  #answered: boolean;
+  #lapsed = false;
   /** What is wrong is over once the server answers. */
-  let passes = false;
-  const forget = () => {
-    answered = true;
-    lapsed = false;
-    passes = false;
-    error = undefined;
-    ambient = undefined;
-  };
-  return {
-    name,
-    deliveries,
-    get isAnswered() {
-      return answered && !lapsed;
-    },
-    changed(value) {
-      forget();
-      for (const delivery of deliveries) delivery.changed(value);
-    },
-    gone(why, isOver) {
-      forget();
-      lapsed = isOver;
-      error = why;
-      for (const delivery of deliveries) delivery.error(why);
-    },
-    trouble(why, isAnswer) {
-      // That there is none was said before, and remains true.
-      if (answered && !isAnswer && current() === undefined) return;
-      answered ||= isAnswer;
-      const told = current() === undefined ? error : ambient;
-      if (told?.message === why.message) return;
-      passes = !isAnswer;
-      if (current() === undefined) {
-        error = why;
-        for (const delivery of deliveries) delivery.error(why);
-      } else {
-        ambient = why;
-        for (const delivery of deliveries) delivery.ambient(why);
-      }
-    },
-    recovered() {
-      if (!passes) return;
-      passes = false;
-      const isOver = ambient !== undefined;
-      ambient = undefined;
-      error = undefined;
-      if (isOver) for (const delivery of deliveries) delivery.recovered();
-    },
-    join(delivery) {
-      deliveries.add(delivery);
-      const value = current();
-      if (value !== undefined) delivery.changed(value);
-      else if (error !== undefined) delivery.error(error);
-      if (value !== undefined && ambient !== undefined) delivery.ambient(ambient);
-    },
-    leave(delivery) {
-      deliveries.delete(delivery);
-    },
-  };
+  #passes = false;
+
+  constructor(name: ResourceName, current: (name: ResourceName) => Value | undefined) {
+    this.name = name;
+    this.#current = current;
+    this.#answered = this.#value !== undefined;
+  }
+
+  get #value(): Value | undefined {
+    return this.#current(this.name);
+  }
+
+  get deliveries(): Iterable<Delivery<Value>> {
+    return this.#deliveries;
+  }
+
+  get isWatched(): boolean {
+    return this.#deliveries.size > 0;
+  }
+
+  get isAnswered(): boolean {
+    return this.#answered && !this.#lapsed;
+  }
+
+  #forget(): void {
+    this.#answered = true;
+    this.#lapsed = false;
+    this.#passes = false;
+    this.#error = undefined;
+    this.#ambient = undefined;
+  }
+
+  changed(value: Value): void {
+    this.#forget();
+    for (const delivery of this.#deliveries) delivery.changed(value);
+  }
+
+  gone(why: Reason, isOver: boolean): void {
+    this.#forget();
+    this.#lapsed = isOver;
+    this.#error = why;
+    const error = why();
+    for (const delivery of this.#deliveries) delivery.error(error);
+  }
+
+  trouble(why: XdskitError, isAnswer: boolean): void {
+    const isThere = this.#value !== undefined;
+    // That there is none was said before, and remains true.
+    if (this.#answered && !isAnswer && !isThere) return;
+    this.#answered ||= isAnswer;
+    const told = isThere ? this.#ambient : this.#error?.();
+    if (told?.message === why.message) return;
+    this.#passes = !isAnswer;
+    if (isThere) {
+      this.#ambient = why;
+      for (const delivery of this.#deliveries) delivery.ambient(why);
+    } else {
+      this.#error = () => why;
+      for (const delivery of this.#deliveries) delivery.error(why);
+    }
+  }
+
+  recovered(): void {
+    if (!this.#passes) return;
+    this.#passes = false;
+    const isOver = this.#ambient !== undefined;
+    this.#ambient = undefined;
+    this.#error = undefined;
+    if (isOver) for (const delivery of this.#deliveries) delivery.recovered();
+  }
+
+  join(delivery: Delivery<Value>): void {
+    this.#deliveries.add(delivery);
+    const value = this.#value;
+    if (value !== undefined) delivery.changed(value);
+    else if (this.#error !== undefined) delivery.error(this.#error());
+    if (value !== undefined && this.#ambient !== undefined) delivery.ambient(this.#ambient);
+  }
+
+  leave(delivery: Delivery<Value>): void {
+    this.#deliveries.delete(delivery);
+  }
 }

@@ -4,7 +4,7 @@ import type { ClientEvent } from "../client-event.js";
 import type { HeldResources } from "../client-options.js";
 import type { Clock } from "../clock.js";
 import { mergeCollections } from "../watchers/collection-change.js";
-import { createDelivery, type Watcher } from "../watchers/delivery.js";
+import { type DeliveryContext, type Watcher, WatcherDelivery } from "../watchers/delivery.js";
 import { holdUp } from "../watchers/hold-up.js";
 import type { Collection, ServerStatus, Watch } from "../xds-client.js";
 import type { Entry } from "./entry.js";
@@ -41,8 +41,6 @@ export function createOrigin(options: OriginOptions): Origin {
   const heldVersions = new Map<ResourceType, Version>();
   /** Types that were answered in this turn. */
   const answered = new Map<ResourceType, () => void>();
-  /** The type of each delivery, for events. */
-  const watchedType = new WeakMap<AnyDelivery, ResourceType>();
   let closed = false;
 
   const cacheOf = (type: ResourceType) => {
@@ -53,10 +51,8 @@ export function createOrigin(options: OriginOptions): Origin {
   const of = (type: ResourceType | undefined) =>
     type === undefined ? [...caches.values()] : [caches.get(type)].filter((cache) => cache !== undefined);
 
-  function settled(told: readonly AnyDelivery[]): Promise<void> | undefined {
-    return holdUp(told, clock, watcherMs, (delivery) => {
-      const type = watchedType.get(delivery);
-      if (type === undefined) return;
+  function settled(type: ResourceType, told: readonly AnyDelivery[]): Promise<void> | undefined {
+    return holdUp(told, clock, watcherMs, () => {
       const error = new Error(`the watcher's promise did not settle within ${watcherMs} ms`);
       emit(() => ({ kind: "watcher-failed", type, error }));
     });
@@ -66,7 +62,7 @@ export function createOrigin(options: OriginOptions): Origin {
     emit(() => ({ kind: "updated", server, update }));
     const told = cacheOf(update.type).apply(update);
     if (update.removed.some(({ reason }) => reason === "ttl")) servers.reconsider();
-    return settled(told);
+    return settled(update.type, told);
   }
 
   const servers = createServers(options.servers, options.make, {
@@ -112,44 +108,42 @@ export function createOrigin(options: OriginOptions): Origin {
     emit,
   });
 
-  function watch<Value>(
-    cache: TypeCache,
-    { entry, isNew }: { readonly entry: Entry<Value>; readonly isNew: boolean },
-    watcher: Watcher<Value>,
-    merge: (earlier: Value, later: Value) => Value,
-    drop: () => void,
-  ): Watch {
-    const { type } = cache;
+  const contextsOf = new Map<ResourceType, WatchContext>();
+  function contextOf(type: ResourceType): WatchContext {
+    const known = contextsOf.get(type);
+    if (known !== undefined) return known;
     const failed = (error: unknown) => emit(() => ({ kind: "watcher-failed", type, error }));
-    const delivery = createDelivery(watcher, merge, failed);
-    watchedType.set(delivery, type);
+    const made: WatchContext = {
+      cache: cacheOf(type),
+      one: { merge: newest, failed },
+      all: { merge: mergeCollections, failed },
+      isClosed: () => closed,
+      unsubscribe: (name) => servers.unsubscribe(type, [name]),
+    };
+    contextsOf.set(type, made);
+    return made;
+  }
+
+  function watch<Value>(
+    context: WatchContext,
+    { entry, isNew }: { readonly entry: Entry<Value>; readonly isNew: boolean },
+    delivery: WatcherDelivery<Value>,
+  ): Watch {
+    const { type } = context.cache;
     entry.join(delivery);
     if (isNew) servers.subscribe(type, [entry.name]);
     servers.reconsider();
-    let cancelled = false;
-    return {
-      cancel() {
-        if (cancelled) return;
-        cancelled = true;
-        delivery.cancel();
-        entry.leave(delivery);
-        if (entry.deliveries.size > 0 || closed) return;
-        drop();
-        servers.unsubscribe(type, [entry.name]);
-      },
-    };
+    return new EntryWatch(context, entry, delivery);
   }
 
   return {
     watch(type, name, watcher) {
-      const cache = cacheOf(type);
-      const found = cache.single(name);
-      return watch(cache, found, watcher, newest, () => cache.drop(found.entry));
+      const context = contextOf(type);
+      return watch(context, context.cache.single(name), new WatcherDelivery(watcher, context.one));
     },
     watchCollection(type, name, watcher) {
-      const cache = cacheOf(type);
-      const found = cache.collection(name);
-      return watch(cache, found, watcher, mergeCollections, () => cache.drop(found.entry));
+      const context = contextOf(type);
+      return watch(context, context.cache.collection(name), new WatcherDelivery(watcher, context.all));
     },
     hold(type, { resources, version, isWhole = true }) {
       cacheOf(type).hold(resources, isWhole);
@@ -168,13 +162,44 @@ export function createOrigin(options: OriginOptions): Origin {
 
 const newest = <Value>(_: Value, later: Value) => later;
 
+/** What all watches of one type share. */
+interface WatchContext {
+  readonly cache: TypeCache;
+  readonly one: DeliveryContext<ReceivedResource>;
+  readonly all: DeliveryContext<Collection>;
+  isClosed(): boolean;
+  unsubscribe(name: ResourceName): void;
+}
+
+/** One watch. There are as many as names: a class, whose functions all share. */
+class EntryWatch<Value> implements Watch {
+  readonly #context: WatchContext;
+  readonly #entry: Entry<Value>;
+  #delivery: WatcherDelivery<Value> | undefined;
+
+  constructor(context: WatchContext, entry: Entry<Value>, delivery: WatcherDelivery<Value>) {
+    this.#context = context;
+    this.#entry = entry;
+    this.#delivery = delivery;
+  }
+
+  cancel(): void {
+    const entry = this.#entry;
+    const delivery = this.#delivery;
+    if (delivery === undefined) return;
+    this.#delivery = undefined;
+    delivery.cancel();
+    entry.leave(delivery);
+    if (entry.isWatched || this.#context.isClosed()) return;
+    this.#context.cache.drop(entry);
+    this.#context.unsubscribe(entry.name);
+  }
+}
+
 /** A watch of a name that nobody can be asked for: its watcher is told why. */
 export function watchNothing(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch {
-  const delivery = createDelivery<never>(
-    { onChanged() {}, onError: (why) => watcher.onError?.(why) },
-    newest,
-    () => {},
-  );
+  const told: Watcher<never> = { onChanged() {}, onError: (why) => watcher.onError?.(why) };
+  const delivery = new WatcherDelivery<never>(told, { merge: newest, failed() {} });
   delivery.error(error);
   return { cancel: () => delivery.cancel() };
 }

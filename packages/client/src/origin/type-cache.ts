@@ -11,7 +11,7 @@ import { absentError, failingError, rejectedError } from "../client-errors.js";
 import { changedCollection, wholeCollection } from "../watchers/collection-change.js";
 import type { Delivery } from "../watchers/delivery.js";
 import type { Collection } from "../xds-client.js";
-import { createEntry, type Entry } from "./entry.js";
+import { type Entry, type Reason, WatchedEntry } from "./entry.js";
 
 /** A delivery to whoever watches, whatever it watches. */
 export type AnyDelivery = Pick<Delivery<never>, "busy" | "giveUp">;
@@ -31,7 +31,7 @@ export interface TypeCache {
   single(name: ResourceName): { readonly entry: Entry<ReceivedResource>; readonly isNew: boolean };
   collection(name: ResourceName): { readonly entry: Entry<Collection>; readonly isNew: boolean };
   /** Nobody watches this any more: what is there for its sake alone is dropped. */
-  drop(entry: Entry<ReceivedResource> | Entry<Collection>): void;
+  drop(entry: Pick<Entry<never>, "name">): void;
   /** Takes in what a program kept. No watcher is told: there is none yet. */
   hold(resources: readonly ReceivedResource[], isWhole: boolean): void;
   /** Takes in an update whole, and then tells the watchers; returns those that were told. */
@@ -78,6 +78,12 @@ export function createTypeCache(type: ResourceType): TypeCache {
   const everyEntry = () => [...singles.values(), ...collections.values()];
   const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);
   const isMember = (collection: ResourceName, name: ResourceName) => collection === "*" || globOf(name) === collection;
+
+  const givenOf = (name: ResourceName) => given.get(name);
+  const allOf = (name: ResourceName) => {
+    const content = members.get(name);
+    return content && wholeCollection(content);
+  };
 
   /** By its name or an alias. */
   const find = (name: ResourceName) => resources.get(name) ?? resources.get(byAlias.get(name) ?? name);
@@ -144,7 +150,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
       if (known !== undefined) return { entry: known, isNew: false };
       const resource = find(name);
       if (resource !== undefined) given.set(name, resource);
-      const entry = createEntry(name, () => given.get(name));
+      const entry = new WatchedEntry(name, givenOf);
       singles.set(name, entry);
       return { entry, isNew: true };
     },
@@ -153,16 +159,13 @@ export function createTypeCache(type: ResourceType): TypeCache {
       if (known !== undefined) return { entry: known, isNew: false };
       // What was kept from an earlier run is all that there was; what others ask for by name is a part.
       if (held) members.set(name, name === "*" ? resources : membersOf(name));
-      const entry = createEntry<Collection>(name, () => {
-        const content = members.get(name);
-        return content && wholeCollection(content);
-      });
+      const entry = new WatchedEntry<Collection>(name, allOf);
       collections.set(name, entry);
       return { entry, isNew: true };
     },
     drop(entry) {
       const { name } = entry;
-      const isSingle = singles.get(name) === entry;
+      const isSingle = (singles.get(name) as unknown) === entry;
       if (isSingle) {
         singles.delete(name);
       } else {
@@ -188,7 +191,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
     apply({ upserted, removed, absent, failing }) {
       const told: AnyDelivery[] = [];
       const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
-      const gone = new Map<Entry<ReceivedResource>, readonly [error: XdskitError, lapsed: boolean]>();
+      const gone = new Map<Entry<ReceivedResource>, readonly [error: Reason, lapsed: boolean]>();
       const changes = new Map<Entry<Collection>, Change>();
       const changeOf = (entry: Entry<Collection>) => {
         const change = changes.get(entry) ?? { upserted: [], removed: [], added: new Set() };
@@ -219,7 +222,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
         for (const each of remove(name)) {
           const entry = singles.get(each);
           const error = "error" in more ? more.error : undefined;
-          if (entry !== undefined) gone.set(entry, [absentError(type, each, reason, error), reason === "ttl"]);
+          if (entry !== undefined) gone.set(entry, [absence(type, each, reason, error), reason === "ttl"]);
         }
         if (wasThere) for (const entry of collectionsOf(name)) changeOf(entry).removed.push(name);
         const collection = collections.get(name);
@@ -308,6 +311,12 @@ export function createTypeCache(type: ResourceType): TypeCache {
       return { type, upserted, removed, absent: [], failing: [] };
     },
   };
+}
+
+/** Outside of all else, so that the reason keeps nothing of what it came with. */
+function absence(...about: Parameters<typeof absentError>): Reason {
+  const [type, name, reason, told] = about;
+  return () => absentError(type, name, reason, told);
 }
 
 function sameContent(a: ReceivedResource, b: ReceivedResource): boolean {

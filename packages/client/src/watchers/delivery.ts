@@ -1,5 +1,5 @@
 import type { XdskitError } from "@xdskit/api";
-import { createPending, type Merge } from "./pending.js";
+import { type Merge, PendingItems } from "./pending.js";
 
 /** Who watches, whatever it watches. */
 export interface Watcher<Value> {
@@ -24,20 +24,33 @@ export interface Delivery<Value> {
   giveUp(): void;
 }
 
-/** `failed` hears what the watcher throws. What is given in the same turn in which the delivery is made is told in a later one. */
-export function createDelivery<Value>(
-  watcher: Watcher<Value>,
-  merge: Merge<Value>,
-  failed: (error: unknown) => void,
-): Delivery<Value> {
-  const pending = createPending(merge);
-  let working = true;
-  let late = false;
-  let cancelled = false;
-  let waiting: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+/** What the watchers of one type share. */
+export interface DeliveryContext<Value> {
+  readonly merge: Merge<Value>;
+  /** Hears what a watcher throws. */
+  failed(error: unknown): void;
+}
 
-  function call(): void | PromiseLike<void> {
-    const item = pending.take();
+/** What is given in the same turn in which the delivery is made is told in a later one. There is one for each watch: a class, whose functions all share. */
+export class WatcherDelivery<Value> implements Delivery<Value> {
+  readonly #watcher: Watcher<Value>;
+  readonly #context: DeliveryContext<Value>;
+  readonly #pending: PendingItems<Value>;
+  #working = true;
+  #late = false;
+  #cancelled = false;
+  #waiting: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+
+  constructor(watcher: Watcher<Value>, context: DeliveryContext<Value>) {
+    this.#watcher = watcher;
+    this.#context = context;
+    this.#pending = new PendingItems(context.merge);
+    queueMicrotask(() => this.#work());
+  }
+
+  #call(): void | PromiseLike<void> {
+    const item = this.#pending.take();
+    const watcher = this.#watcher;
     try {
       switch (item?.kind) {
         case "changed":
@@ -48,77 +61,80 @@ export function createDelivery<Value>(
           return watcher.onAmbient?.(item.error);
       }
     } catch (error) {
-      failed(error);
+      this.#context.failed(error);
     }
   }
 
-  function work(): void {
-    working = true;
-    while (!pending.isEmpty) {
-      const result = call();
+  #work(): void {
+    this.#working = true;
+    while (!this.#pending.isEmpty) {
+      const result = this.#call();
       if (!isPromise(result)) continue;
       Promise.resolve(result)
         .catch((error: unknown) => {
-          if (!cancelled) failed(error);
+          if (!this.#cancelled) this.#context.failed(error);
         })
-        .then(work);
+        .then(() => this.#work());
       return;
     }
-    working = false;
-    late = false;
-    waiting?.resolve();
-    waiting = undefined;
+    this.#working = false;
+    this.#late = false;
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
   }
 
-  function given(): void {
-    if (cancelled) pending.clear();
-    else if (!working) work();
+  #given(): void {
+    if (this.#cancelled) this.#pending.clear();
+    else if (!this.#working) this.#work();
   }
 
-  queueMicrotask(work);
-  return {
-    changed(value) {
-      pending.changed(value);
-      given();
-    },
-    error(error) {
-      pending.error(error);
-      given();
-    },
-    ambient(error) {
-      pending.ambient(error);
-      given();
-    },
-    recovered() {
-      if (cancelled) return;
-      pending.recovered();
-      try {
-        watcher.onRecovered?.();
-      } catch (error) {
-        failed(error);
-      }
-    },
-    cancel() {
-      cancelled = true;
-      pending.clear();
-      waiting?.resolve();
-      waiting = undefined;
-    },
-    get busy() {
-      if (!working || late || cancelled) return undefined;
-      if (waiting === undefined) {
-        let resolve = () => {};
-        const promise = new Promise<void>((settle) => {
-          resolve = settle;
-        });
-        waiting = { promise, resolve };
-      }
-      return waiting.promise;
-    },
-    giveUp() {
-      late = true;
-    },
-  };
+  changed(value: Value): void {
+    this.#pending.changed(value);
+    this.#given();
+  }
+
+  error(error: XdskitError): void {
+    this.#pending.error(error);
+    this.#given();
+  }
+
+  ambient(error: XdskitError): void {
+    this.#pending.ambient(error);
+    this.#given();
+  }
+
+  recovered(): void {
+    if (this.#cancelled) return;
+    this.#pending.recovered();
+    try {
+      this.#watcher.onRecovered?.();
+    } catch (error) {
+      this.#context.failed(error);
+    }
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.#pending.clear();
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
+  }
+
+  get busy(): Promise<void> | undefined {
+    if (!this.#working || this.#late || this.#cancelled) return undefined;
+    if (this.#waiting === undefined) {
+      let resolve = () => {};
+      const promise = new Promise<void>((settle) => {
+        resolve = settle;
+      });
+      this.#waiting = { promise, resolve };
+    }
+    return this.#waiting.promise;
+  }
+
+  giveUp(): void {
+    this.#late = true;
+  }
 }
 
 function isPromise(value: void | PromiseLike<void>): value is PromiseLike<void> {

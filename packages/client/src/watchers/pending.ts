@@ -17,37 +17,49 @@ export interface Pending<Value> {
   readonly isEmpty: boolean;
 }
 
-export function createPending<Value>(merge: Merge<Value>): Pending<Value> {
-  let main: WatchItem<Value> | undefined;
-  let beside: WatchItem<Value> | undefined;
-  return {
-    changed(value) {
-      main = { kind: "changed", value: main?.kind === "changed" ? merge(main.value, value) : value };
-      // What was wrong before is over.
-      beside = undefined;
-    },
-    error(error) {
-      main = { kind: "error", error };
-      beside = undefined;
-    },
-    ambient(error) {
-      beside = { kind: "ambient", error };
-    },
-    recovered() {
-      beside = undefined;
-    },
-    take() {
-      const next = main ?? beside;
-      if (main !== undefined) main = undefined;
-      else beside = undefined;
-      return next;
-    },
-    clear() {
-      main = undefined;
-      beside = undefined;
-    },
-    get isEmpty() {
-      return main === undefined && beside === undefined;
-    },
-  };
+/** There is one for each watch: a class, whose functions all share. */
+export class PendingItems<Value> implements Pending<Value> {
+  readonly #merge: Merge<Value>;
+  #main: WatchItem<Value> | undefined;
+  #beside: WatchItem<Value> | undefined;
+
+  constructor(merge: Merge<Value>) {
+    this.#merge = merge;
+  }
+
+  changed(value: Value): void {
+    const main = this.#main;
+    this.#main = { kind: "changed", value: main?.kind === "changed" ? this.#merge(main.value, value) : value };
+    // What was wrong before is over.
+    this.#beside = undefined;
+  }
+
+  error(error: XdskitError): void {
+    this.#main = { kind: "error", error };
+    this.#beside = undefined;
+  }
+
+  ambient(error: XdskitError): void {
+    this.#beside = { kind: "ambient", error };
+  }
+
+  recovered(): void {
+    this.#beside = undefined;
+  }
+
+  take(): WatchItem<Value> | undefined {
+    const next = this.#main ?? this.#beside;
+    if (this.#main !== undefined) this.#main = undefined;
+    else this.#beside = undefined;
+    return next;
+  }
+
+  clear(): void {
+    this.#main = undefined;
+    this.#beside = undefined;
+  }
+
+  get isEmpty(): boolean {
+    return this.#main === undefined && this.#beside === undefined;
+  }
 }

@@ -1,13 +1,13 @@
 import type { Watch, WatchItem, WatchIterator } from "../xds-client.js";
 import type { Watcher } from "./delivery.js";
-import { createPending, type Merge } from "./pending.js";
+import { type Merge, PendingItems } from "./pending.js";
 
 /** A watch that is read by `for await`. It holds up nobody: who is slow gets the newest. */
 export function createWatchIterator<Value>(
   start: (watcher: Watcher<Value>) => Watch,
   merge: Merge<Value>,
 ): WatchIterator<Value> & { end(): void } {
-  const pending = createPending(merge);
+  const pending = new PendingItems(merge);
   const readers: ((result: IteratorResult<WatchItem<Value>>) => void)[] = [];
   let ended = false;
 

@@ -346,7 +346,8 @@ export class ClientType {
     const isFirst = !this.#asking.isAsked;
     const answer = isFirst ? undefined : this.#answers.take();
     if (answer !== undefined && answer.error === undefined) this.#version = answer.version;
-    if (isFirst) this.#known = new Set(this.wanted.keys());
+    // Only what a full state lacks does not exist.
+    if (isFirst && this.type.fullState && variant === "sotw") this.#known = new Set(this.wanted.keys());
     // SotW says which response it saw last; delta only which one it answers (the comment of `response_nonce`).
     const nonce = answer?.nonce ?? (variant === "sotw" ? this.#nonce : "");
     const { typeUrl: v3, v2TypeUrl: v2 } = this.type;

@@ -15,7 +15,7 @@ export interface DemandContext {
   readonly supply: Supply;
   readonly limits: OnDemandLimits;
   readonly calls: Calls;
-  readonly after: Clock["after"];
+  readonly clock: Clock;
   /** Checks what a supplier gave; throws an XdskitError. */
   check(given: unknown, type: ResourceType, name: ResourceName): Resource;
   readonly lingering: Lingering;

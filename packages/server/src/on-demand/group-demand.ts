@@ -6,10 +6,12 @@ import type { Result } from "./calls.js";
 import type { DemandContext } from "./demand-context.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
 import { Lease } from "./lease.js";
-import type { Supplied } from "./options.js";
+import { NameTable } from "./name-table.js";
+import type { Supplied, SupplyRequest } from "./options.js";
 import type { OwnLayers } from "./own-layers.js";
 import { findingsOf } from "./supplied-resource.js";
-import { add, keyOf, namesOf, remove, type SuppliedSet } from "./supplied-set.js";
+import { namesOf, type SuppliedSet } from "./supplied-set.js";
+import { type WaitKind, Waits } from "./waits.js";
 import { type Asker, type Outcome, Wanted, type WantedState } from "./wanted.js";
 
 /** The names that the nodes of one group ask for, and what is known of each. */
@@ -20,16 +22,20 @@ export class GroupDemand {
   readonly #context: DemandContext;
   readonly #own: OwnLayers;
   readonly #supplied: SuppliedSet;
-  readonly #wanted = new Map<string, Wanted>();
+  readonly #wanted = new NameTable<Wanted>();
+  readonly #waits: Waits;
   /** Names that the layers have, by the name of the resource that has them. */
-  readonly #borne = new Map<string, Set<Wanted>>();
+  readonly #borne = new NameTable<Set<Wanted>>();
   #known = false;
+
+  readonly #dropUnwanted = (wanted: Wanted) => this.#drop(wanted, unwanted);
 
   constructor(group: Group, own: OwnLayers, supplied: SuppliedSet, context: DemandContext) {
     this.group = group;
     this.#own = own;
     this.#supplied = supplied;
     this.#context = context;
+    this.#waits = new Waits(context.clock, (kind, wanted) => this.#waited(kind, wanted));
     this.#known = context.isOpen() && own.isKnown;
   }
 
@@ -40,11 +46,10 @@ export class GroupDemand {
 
   /** A stream subscribes to a name. Undefined: the decision is to come, and the asker hears of it. */
   subscribe(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
-    const key = keyOf(type, name);
-    let wanted = this.#wanted.get(key);
+    let wanted = this.#wanted.get(type, name);
     if (wanted === undefined) {
       wanted = new Wanted(type, name, node);
-      this.#wanted.set(key, wanted);
+      this.#wanted.set(type, name, wanted);
       this.#context.count(wanted.state.kind, 1);
     }
     wanted.streams += 1;
@@ -56,14 +61,14 @@ export class GroupDemand {
 
   /** A stream that is subscribed to a name asks for it once more. */
   again(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
-    const wanted = this.#wanted.get(keyOf(type, name));
+    const wanted = this.#wanted.get(type, name);
     if (wanted === undefined) return "absent";
     wanted.node = node;
     return this.#ask(wanted, asker);
   }
 
   unsubscribe(type: ResourceType, name: ResourceName, asker: Asker): void {
-    const wanted = this.#wanted.get(keyOf(type, name));
+    const wanted = this.#wanted.get(type, name);
     if (wanted === undefined) return;
     wanted.askers?.delete(asker);
     wanted.streams -= 1;
@@ -92,10 +97,9 @@ export class GroupDemand {
 
   #touched(type: ResourceType, names: readonly ResourceName[]): void {
     for (const name of names) {
-      const key = keyOf(type, name);
-      const wanted = this.#wanted.get(key);
+      const wanted = this.#wanted.get(type, name);
       if (wanted !== undefined) this.#evaluate(wanted);
-      for (const borne of [...(this.#borne.get(key) ?? [])]) this.#evaluate(borne);
+      for (const borne of [...(this.#borne.get(type, name) ?? [])]) this.#evaluate(borne);
       // A layer has another resource of that name now.
       for (const lease of this.#supplied.named(type, name)) {
         for (const holder of [...lease.holders]) this.#evaluate(holder);
@@ -105,7 +109,7 @@ export class GroupDemand {
 
   /** Looks whether the layers have it, and if not, what is supplied. */
   #evaluate(wanted: Wanted): void {
-    if (!this.#known || this.#wanted.get(keyOf(wanted.type, wanted.name)) !== wanted) return;
+    if (!this.#known || this.#wanted.get(wanted.type, wanted.name) !== wanted) return;
     const { type, name, state } = wanted;
     const bearer = this.#own.bearerOf(type, name);
     if (bearer !== undefined) {
@@ -147,13 +151,25 @@ export class GroupDemand {
 
   /** The first who waits starts the clock; while nothing is known of the layers nobody is told anything. */
   #limitWait(wanted: Wanted): void {
-    if ((wanted.askers?.size ?? 0) === 0 || wanted.isTimed("answer") || wanted.state.kind === "unknown") return;
-    const { after, limits } = this.#context;
-    const late = () => {
-      this.#tell(wanted, "late");
-      wanted.overdue = true;
-    };
-    wanted.time("answer", (ended) => after(limits.answerWithinMs, ended), late);
+    if ((wanted.askers?.size ?? 0) === 0 || wanted.waiting("answer") !== undefined) return;
+    if (wanted.state.kind !== "unknown") this.#waits.start("answer", wanted, this.#context.limits.answerWithinMs);
+  }
+
+  /** The time of something is over. */
+  #waited(kind: WaitKind, wanted: Wanted): void {
+    switch (kind) {
+      case "answer":
+        this.#tell(wanted, "late");
+        wanted.overdue = true;
+        break;
+      case "linger":
+        this.#drop(wanted, unwanted);
+        break;
+      case "next-call":
+        if (wanted.state.kind === "absent" && !wanted.state.stale) this.#grewStale(wanted, wanted.state.lease);
+        else this.#callIfWanted(wanted);
+        break;
+    }
   }
 
   #call(wanted: Wanted): void {
@@ -162,9 +178,9 @@ export class GroupDemand {
     const lease = new Lease(wanted);
     this.#become(wanted, { kind: "pending", lease }, "it is asked for anew");
     const call = () => {
-      const { type, name, node } = wanted;
+      const { node } = wanted;
       const update = (supplied: Supplied) => this.#updated(lease, supplied);
-      return supply({ type, name, node, group: this.group.name, signal: lease.signal, update });
+      return supply(requestOf(lease, node, this.group.name, update));
     };
     if (!calls.add(lease, call, (result) => this.#ended(lease, result))) {
       const full = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", "too many names wait to be supplied", {
@@ -229,7 +245,7 @@ export class GroupDemand {
     }
     if (lease.isOver) return;
     for (const name of names) {
-      const wanted = this.#wanted.get(keyOf(lease.type, name));
+      const wanted = this.#wanted.get(lease.type, name);
       const kind = wanted?.state.kind;
       if (wanted !== undefined && kind !== "supplied" && kind !== "in-layers") this.#hold(wanted, lease);
     }
@@ -268,38 +284,31 @@ export class GroupDemand {
   }
 
   #absent(wanted: Wanted, lease: Lease): void {
-    const { limits, after } = this.#context;
+    const { limits } = this.#context;
     wanted.failures = 0;
     wanted.absences += 1;
     this.#become(wanted, { kind: "absent", lease, stale: false }, "");
     this.#settle(wanted, "absent");
+    this.#waits.start("next-call", wanted, limits.negativeMs);
+  }
+
+  /** That there is none is not to be believed for ever. */
+  #grewStale(wanted: Wanted, lease: Lease): void {
+    const { limits } = this.#context;
     const left = recheckAfter(wanted.absences, limits) - limits.negativeMs;
-    const grewStale = () => {
-      if (wanted.state.kind === "absent") wanted.state = { ...wanted.state, stale: true };
-      if (left <= 0) this.#callIfWanted(wanted);
-      else
-        wanted.time(
-          "next-call",
-          (ended) => after(left, ended),
-          () => this.#callIfWanted(wanted),
-        );
-    };
-    wanted.time("next-call", (ended) => after(limits.negativeMs, ended), grewStale);
+    wanted.state = { kind: "absent", lease, stale: true };
+    if (left <= 0) this.#callIfWanted(wanted);
+    else this.#waits.start("next-call", wanted, left);
   }
 
   /** A call failed: it is made again after a while, if somebody still asks. */
   #failed(lease: Lease, error: unknown): void {
-    const { limits, after } = this.#context;
+    const { limits } = this.#context;
     const findings = findingsOf(error, lease.type, lease.name);
     for (const wanted of [...lease.holders]) {
       wanted.failures += 1;
       this.#become(wanted, { kind: "failed" }, "the call failed");
-      const wait = retryAfter(wanted.failures, limits);
-      wanted.time(
-        "next-call",
-        (ended) => after(wait, ended),
-        () => this.#callIfWanted(wanted),
-      );
+      this.#waits.start("next-call", wanted, retryAfter(wanted.failures, limits));
       this.#limitWait(wanted);
     }
     this.#context.report("failed", this.group, lease, findings);
@@ -312,13 +321,21 @@ export class GroupDemand {
     wanted.state = state;
     this.#context.count(before.kind, -1);
     this.#context.count(state.kind, 1);
-    if (before.kind === "in-layers") remove(this.#borne, keyOf(wanted.type, before.bearer), wanted);
+    if (before.kind === "in-layers") this.#forgetBearer(wanted, before.bearer);
     if (state.kind === "in-layers") {
       wanted.stop("next-call");
-      add(this.#borne, keyOf(wanted.type, state.bearer), wanted);
+      const borne = this.#borne.get(wanted.type, state.bearer);
+      if (borne === undefined) this.#borne.set(wanted.type, state.bearer, new Set([wanted]));
+      else borne.add(wanted);
     }
     wanted.lease?.holders.add(wanted);
     if (lease !== undefined && lease !== wanted.lease) this.#letGo(wanted, lease, why);
+  }
+
+  #forgetBearer(wanted: Wanted, bearer: ResourceName): void {
+    const borne = this.#borne.get(wanted.type, bearer);
+    borne?.delete(wanted);
+    if (borne?.size === 0) this.#borne.delete(wanted.type, bearer);
   }
 
   #letGo(wanted: Wanted, lease: Lease, why: string): void {
@@ -326,7 +343,7 @@ export class GroupDemand {
     if (lease.holders.size > 0 || lease.isOver) return;
     this.#supplied.put(lease, undefined);
     // Before the supplier hears of it: what it does then finds everything in order.
-    lease.end(why);
+    lease.end(reasonOf(why));
     this.#context.calls.finish(lease);
   }
 
@@ -344,19 +361,18 @@ export class GroupDemand {
 
   /** Nobody is subscribed any more. */
   #leave(wanted: Wanted): void {
-    const { limits, after, lingering, calls } = this.#context;
+    const { limits, lingering, calls } = this.#context;
     const { kind } = wanted.state;
-    const drop = () => this.#drop(wanted, unwanted);
     const waitsInVain = wanted.state.kind === "pending" && !calls.isUnderWay(wanted.state.lease);
     if (kind === "in-layers" || kind === "unknown" || waitsInVain) {
-      drop();
+      this.#drop(wanted, unwanted);
       return;
     }
     // What is known to be missing is remembered for as long as that is believed: clients ask, hear it, unsubscribe, and ask again.
     const negative = kind === "absent" || kind === "failed";
     const wait = negative ? Math.max(limits.lingerMs, limits.negativeMs) : limits.lingerMs;
-    wanted.time("linger", (ended) => after(wait, ended), drop);
-    lingering.add(wanted, drop);
+    this.#waits.start("linger", wanted, wait);
+    lingering.add(wanted, this.#dropUnwanted);
   }
 
   /** Somebody subscribes who did not before. */
@@ -364,16 +380,16 @@ export class GroupDemand {
     if (!this.#context.lingering.delete(wanted)) return;
     wanted.stop("linger");
     // Its retry passed while nobody wanted it.
-    if (wanted.state.kind === "failed" && !wanted.isTimed("next-call")) this.#call(wanted);
+    if (wanted.state.kind === "failed" && wanted.waiting("next-call") === undefined) this.#call(wanted);
   }
 
   #drop(wanted: Wanted, why: string): void {
-    if (!this.#wanted.delete(keyOf(wanted.type, wanted.name))) return;
+    if (!this.#wanted.delete(wanted.type, wanted.name)) return;
     this.#context.lingering.delete(wanted);
     wanted.stopAll();
     const { kind } = wanted.state;
     const lease = wanted.lease;
-    if (kind === "in-layers") remove(this.#borne, keyOf(wanted.type, wanted.state.bearer), wanted);
+    if (kind === "in-layers") this.#forgetBearer(wanted, wanted.state.bearer);
     this.#context.count(kind, -1);
     if (lease !== undefined) this.#letGo(wanted, lease, why);
     if (kind === "supplied") this.#context.report("dropped", this.group, wanted, []);
@@ -382,3 +398,27 @@ export class GroupDemand {
 }
 
 const unwanted = "nobody asks for it any more";
+
+/** One error each, since thousands of names end at once. */
+const reasons = new Map<string, Error>();
+
+function reasonOf(why: string): Error {
+  const reason = reasons.get(why) ?? new Error(why);
+  reasons.set(why, reason);
+  return reason;
+}
+
+function requestOf(lease: Lease, node: Node, group: string, update: SupplyRequest["update"]): SupplyRequest {
+  const { type, name } = lease;
+  return {
+    type,
+    name,
+    group,
+    node,
+    get signal() {
+      return lease.signal;
+    },
+    onEnd: (call) => lease.onEnd(call),
+    update,
+  };
+}

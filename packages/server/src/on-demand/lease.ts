@@ -1,4 +1,4 @@
-import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { FewSet, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { Wanted } from "./wanted.js";
 
 /**
@@ -9,12 +9,15 @@ export class Lease {
   readonly type: ResourceType;
   /** That was asked for. */
   readonly name: ResourceName;
-  readonly holders = new Set<Wanted>();
+  readonly holders = new FewSet<Wanted>();
   /** What was supplied; undefined before, and where there is none. */
   resource: Resource | undefined;
   /** The call has not ended yet. */
   called = true;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
+  #listener: (() => void) | undefined;
+  /** Why it is over. */
+  #over: Error | undefined;
 
   constructor(wanted: Wanted) {
     this.type = wanted.type;
@@ -22,16 +25,41 @@ export class Lease {
     this.holders.add(wanted);
   }
 
+  /** Made for who asks for it: each costs some kilobytes. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#over !== undefined) this.#controller.abort(this.#over);
+    }
     return this.#controller.signal;
   }
 
   get isOver(): boolean {
-    return this.#controller.signal.aborted;
+    return this.#over !== undefined;
   }
 
-  /** Tells the supplier that its answer is wanted no more. */
-  end(why: string): void {
-    this.#controller.abort(new Error(why));
+  /** Calls a function when it ends; at once where it has ended. */
+  onEnd(call: () => void): void {
+    if (this.isOver) {
+      call();
+      return;
+    }
+    const before = this.#listener;
+    this.#listener =
+      before === undefined
+        ? call
+        : () => {
+            before();
+            call();
+          };
+  }
+
+  /** Tells the supplier that its answer is wanted no more. `why` is known to everybody: one error for all names that end for that reason. */
+  end(why: Error): void {
+    this.#over = why;
+    this.#controller?.abort(why);
+    const listener = this.#listener;
+    this.#listener = undefined;
+    listener?.();
   }
 }

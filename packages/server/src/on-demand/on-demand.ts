@@ -75,10 +75,9 @@ export interface OnDemandSurroundings {
 /** Throws an XdskitError where a type is not known. */
 export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandSurroundings): OnDemand {
   const { layers, config, authorities, apply, drop, report, clock } = surroundings;
-  const { after } = clock;
   const limits = limitsOf(options);
   const types = new Set(options.types.map((type) => typeUrlOf(type, config)));
-  const calls = createCalls(limits, after);
+  const calls = createCalls(limits, clock.after);
   const counts: Record<WantedState["kind"], number> = {
     unknown: 0,
     "in-layers": 0,
@@ -96,7 +95,7 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
     supply: options.supply,
     limits,
     calls,
-    after,
+    clock,
     check(given, type, name) {
       const resource = suppliedResource(given, type, name, config);
       refuseForeign([resource], authorities);

@@ -19,6 +19,8 @@ export interface SupplyRequest {
    * closes. Stop watching then; `signal.reason` says why. `update` does nothing from then on.
    */
   readonly signal: AbortSignal;
+  /** Calls a function once when `signal` aborts, or at once where it did: for who supplies very many names, of which each would keep a signal. */
+  readonly onEnd: (call: () => void) => void;
   /**
    * Says that something else is true of the name now, at any time until `signal` aborts, as often as wanted; `undefined` that it does not exist any more.
    * What is not suitable is reported by an event and changes nothing. Called before `supply` has returned, it is newer than what that returns.

@@ -1,6 +1,7 @@
-import { canonicalName, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import { canonicalName, FewSet, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
 import type { ResourceKey } from "../layers.js";
 import type { Lease } from "./lease.js";
+import { NameTable } from "./name-table.js";
 
 /** What the layer of a group's supplied resources is to become. */
 export interface SuppliedChange {
@@ -24,26 +25,26 @@ export interface SuppliedSet {
 
 export function createSuppliedSet(changed: (change: SuppliedChange) => void): SuppliedSet {
   /** By the resource's name; the last one of each counts. Two names that were asked for at once may bring the same resource twice. */
-  const byName = new Map<string, Set<Lease>>();
+  const byName = new NameTable<FewSet<Lease>>();
   /** By name and by alias. */
-  const covering = new Map<string, Set<Lease>>();
-  let touched: Map<string, ResourceKey> | undefined;
+  const covering = new NameTable<FewSet<Lease>>();
+  let touched: NameTable<Resource> | undefined;
 
   function touch(resource: Resource): void {
     if (touched === undefined) {
-      touched = new Map();
+      touched = new NameTable();
       queueMicrotask(flush);
     }
-    touched.set(keyOf(resource.type, resource.key), resource);
+    touched.set(resource.type, resource.key, resource);
   }
 
   function flush(): void {
-    const keys = [...(touched ?? [])];
+    const keys = [...(touched?.values() ?? [])];
     touched = undefined;
     const upsert: Resource[] = [];
     const remove: ResourceKey[] = [];
-    for (const [key, { type, name }] of keys) {
-      const resource = [...(byName.get(key) ?? [])].at(-1)?.resource;
+    for (const { type, key, name } of keys) {
+      const resource = [...(byName.get(type, key) ?? [])].at(-1)?.resource;
       if (resource === undefined) remove.push({ type, name });
       else upsert.push(resource);
     }
@@ -55,27 +56,22 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
       const before = lease.resource;
       lease.resource = resource;
       if (before !== undefined) {
-        for (const name of namesOf(before)) remove(covering, keyOf(before.type, name), lease);
-        remove(byName, keyOf(before.type, before.key), lease);
+        for (const name of namesOf(before)) remove(covering, before.type, name, lease);
+        remove(byName, before.type, before.key, lease);
         touch(before);
       }
       if (resource !== undefined) {
-        for (const name of namesOf(resource)) add(covering, keyOf(resource.type, name), lease);
-        add(byName, keyOf(resource.type, resource.key), lease);
+        for (const name of namesOf(resource)) add(covering, resource.type, name, lease);
+        add(byName, resource.type, resource.key, lease);
         touch(resource);
       }
     },
-    covering: (type, name) => first(covering.get(keyOf(type, name))),
-    named: (type, name) => [...(byName.get(keyOf(type, name)) ?? [])],
+    covering: (type, name) => first(covering.get(type, name)),
+    named: (type, name) => [...(byName.get(type, name) ?? [])],
     get size() {
       return byName.size;
     },
   };
-}
-
-/** A key for a type and a name. */
-export function keyOf(type: ResourceType, name: ResourceName): string {
-  return `${type.typeUrl} ${name}`;
 }
 
 /** All that it is found by, in canonical form, as clients' names are. */
@@ -83,18 +79,17 @@ export function namesOf({ key, aliases }: Pick<Resource, "key" | "aliases">): re
   return [key, ...aliases.map(canonicalName)];
 }
 
-/** Adds to the sets of a map. */
-export function add<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
-  const known = sets.get(key);
-  if (known === undefined) sets.set(key, new Set([value]));
-  else known.add(value);
+function add(sets: NameTable<FewSet<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
+  const known = sets.get(type, name) ?? new FewSet();
+  known.add(lease);
+  sets.set(type, name, known);
 }
 
-/** Takes from the sets of a map, and leaves no empty one. */
-export function remove<Value>(sets: Map<string, Set<Value>>, key: string, value: Value): void {
-  const known = sets.get(key);
-  known?.delete(value);
-  if (known?.size === 0) sets.delete(key);
+/** Leaves no empty set. */
+function remove(sets: NameTable<FewSet<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
+  const known = sets.get(type, name);
+  known?.delete(lease);
+  if (known?.size === 0) sets.delete(type, name);
 }
 
 function first<Value>(values: Iterable<Value> | undefined): Value | undefined {

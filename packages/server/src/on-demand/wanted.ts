@@ -1,6 +1,7 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Lease } from "./lease.js";
+import type { WaitingNames, WaitKind } from "./waits.js";
 
 /** What an asker hears of a name. `late`: nothing was decided in time; if it comes, it is served all the same. */
 export type Outcome = "found" | "absent" | "late";
@@ -24,9 +25,6 @@ export type WantedState =
   /** Its call failed; the next is to come. */
   | { readonly kind: "failed" };
 
-/** Until askers are told, until it is dropped, until it is asked for again. */
-type TimerName = "answer" | "linger" | "next-call";
-
 /** A name of a group that clients ask for, or did so until lately. */
 export class Wanted {
   readonly type: ResourceType;
@@ -43,7 +41,10 @@ export class Wanted {
   /** Calls that failed since the last that did not, and how often in a row it was absent. */
   failures = 0;
   absences = 0;
-  #timers: Map<TimerName, () => void> | undefined;
+  /** What it waits for. */
+  #answer: WaitingNames | undefined;
+  #linger: WaitingNames | undefined;
+  #nextCall: WaitingNames | undefined;
 
   constructor(type: ResourceType, name: ResourceName, node: Node) {
     this.type = type;
@@ -56,30 +57,46 @@ export class Wanted {
     return "lease" in this.state ? this.state.lease : undefined;
   }
 
-  isTimed(timer: TimerName): boolean {
-    return this.#timers?.has(timer) ?? false;
+  /** What it waits in, of one kind. */
+  waiting(kind: WaitKind): WaitingNames | undefined {
+    switch (kind) {
+      case "answer":
+        return this.#answer;
+      case "linger":
+        return this.#linger;
+      case "next-call":
+        return this.#nextCall;
+    }
   }
 
-  /** `start` is given what to call when the time is over, and returns what stops it. A timer of this name that runs already is stopped. */
-  time(timer: TimerName, start: (ended: () => void) => () => void, action: () => void): void {
-    this.stop(timer);
-    let running = true;
-    const stop = start(() => {
-      running = false;
-      this.#timers?.delete(timer);
-      action();
-    });
-    this.#timers ??= new Map();
-    if (running) this.#timers.set(timer, stop);
+  /** Only `Waits` calls it. */
+  waits(kind: WaitKind, names: WaitingNames | undefined): void {
+    switch (kind) {
+      case "answer":
+        this.#answer = names;
+        break;
+      case "linger":
+        this.#linger = names;
+        break;
+      case "next-call":
+        this.#nextCall = names;
+        break;
+    }
   }
 
-  stop(timer: TimerName): void {
-    this.#timers?.get(timer)?.();
-    this.#timers?.delete(timer);
+  /** The time is over; only `Waits` calls it. */
+  ended(kind: WaitKind): void {
+    this.waits(kind, undefined);
+  }
+
+  stop(kind: WaitKind): void {
+    this.waiting(kind)?.delete(this);
+    this.waits(kind, undefined);
   }
 
   stopAll(): void {
-    for (const stop of this.#timers?.values() ?? []) stop();
-    this.#timers = undefined;
+    this.stop("answer");
+    this.stop("linger");
+    this.stop("next-call");
   }
 }

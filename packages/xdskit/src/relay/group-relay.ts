@@ -8,10 +8,11 @@ import type { CacheFolder } from "./cache-folder.js";
 import { createCacheWriter } from "./cache-writer.js";
 import { createFirstAnswers } from "./first-answers.js";
 import { createFollowed } from "./followed.js";
-import { createGroupLayer, servedAs } from "./group-layer.js";
+import { createGroupLayer } from "./group-layer.js";
 import { createHeldRemovals } from "./held-removals.js";
 import { createHeldOfGroup } from "./held-resources.js";
 import { createOriginWatches } from "./origin-watches.js";
+import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
 import { isCollectionReference } from "./upstream-types.js";
 import type { NackPolicy } from "./verdict.js";
@@ -187,45 +188,20 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       if (own !== undefined) layer.single(type, own, received);
       answered();
     };
-    const end = origin.name(type, name, { found: put, absent: () => put(undefined) });
+    const watch = origin.name(type, name, { found: put, absent: () => put(undefined) });
     return () => {
-      end();
+      watch.cancel();
       if (!closed) put(undefined);
     };
   }
 
-  function supply({ type, name, signal, update }: SupplyRequest): Promise<Resource | undefined> | undefined {
-    if (!canAsk(type) || signal.aborted) return undefined;
-    return new Promise((resolve) => {
-      let isFirst = true;
-      // What it names is followed for as long as it is there.
-      const referrer = `supplied: ${name}`;
-      const say = (resource: Resource | undefined) => {
-        followed.set(type, referrer, resource);
-        if (isFirst) resolve(resource);
-        else update(resource);
-        isFirst = false;
-      };
-      const end = origin.name(type, name, {
-        found(received) {
-          const resource = servedAs(received, report);
-          if (resource === undefined) return;
-          removals.keep(type, name);
-          say(resource);
-        },
-        absent() {
-          const go = () => {
-            if (!signal.aborted) say(undefined);
-          };
-          if (isFirst) go();
-          else removals.remove(type, [name], "waiting", go);
-        },
-      });
-      signal.addEventListener("abort", () => {
-        end();
-        if (!closed) followed.set(type, referrer, undefined);
-      });
-    });
+  const supplying: SuppliedNameContext = { origin, followed, removals, report, isClosed: () => closed };
+
+  function supply(request: SupplyRequest): Promise<Resource | undefined> | undefined {
+    if (!canAsk(request.type)) return undefined;
+    new SuppliedName(supplying, request);
+    // The answer comes as an update.
+    return new Promise(() => {});
   }
 
   return {

@@ -1,5 +1,5 @@
-import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
-import type { Collection, Watch, XdsClient } from "@xdskit/client";
+import { canonicalName, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
+import type { Collection, ResourceWatcher, Watch, XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Wanted } from "./held-resources.js";
 import { createLingeringWatches } from "./lingering-watches.js";
@@ -20,8 +20,8 @@ export interface MembersWatcher {
 
 /** What one group asks its origin for. */
 export interface OriginWatches extends Wanted {
-  /** Returns what ends it: at once, or when the origin is there again, lest what is held of it is forgotten. */
-  name(type: ResourceType, name: ResourceName, watcher: NameWatcher): () => void;
+  /** Cancelled, it ends at once, or when the origin is there again, lest what is held of it is forgotten. */
+  name(type: ResourceType, name: ResourceName, watcher: NameWatcher): Watch;
   collection(type: ResourceType, name: ResourceName, watcher: MembersWatcher): () => void;
   /** The origin is there. */
   connected(): void;
@@ -34,50 +34,37 @@ export function createOriginWatches(
   isConnected: () => boolean,
   letGo: (type: ResourceType) => void,
 ): OriginWatches {
-  const watches = new Set<Watch>();
   const lingering = createLingeringWatches(isConnected);
-  const singles = new Map<string, number>();
+  /** How many ask for a name, by type. */
+  const singles = new Map<ResourceType, Map<ResourceName, number>>();
   const collections = new Map<ResourceType, Map<ResourceName, number>>();
   let closed = false;
 
-  function cancel(watch: Watch): void {
-    watch.cancel();
-    watches.delete(watch);
-  }
+  const context: NameWatchContext = {
+    ended(watch) {
+      lingering.end(() => {
+        watch.end();
+        count(singles, watch.type, canonicalName(watch.name), -1);
+        letGo(watch.type);
+      });
+    },
+    isClosed: () => closed,
+  };
 
   return {
     isWanted(type, name) {
-      if (singles.has(keyOf(type, name))) return true;
+      if (singles.get(type)?.has(name) === true) return true;
       const names = collections.get(type)?.keys() ?? [];
       return [...names].some((glob) => name.startsWith(glob.slice(0, -1)));
     },
-    name(type, name, { found, absent }) {
-      const key = keyOf(type, canonicalName(name));
-      count(singles, key, 1);
-      let ended = false;
-      const watch = client.watch(type.typeUrl, name, {
-        onChanged(received) {
-          if (!ended) found(received);
-        },
-        onError({ code }) {
-          if (!ended && code === "XDSKIT_RESOURCE_ABSENT") absent();
-        },
-      });
-      watches.add(watch);
-      return () => {
-        if (ended) return;
-        ended = true;
-        lingering.end(() => {
-          cancel(watch);
-          count(singles, key, -1);
-          letGo(type);
-        });
-      };
+    name(type, name, watcher) {
+      count(singles, type, canonicalName(name), 1);
+      const watch = new NameWatch(context, type, name, watcher);
+      watch.start(client);
+      return watch;
     },
     collection(type, name, { changed, ended }) {
-      const names = collections.get(type) ?? new Map<ResourceName, number>();
-      collections.set(type, names);
-      count(names, name, 1);
+      count(collections, type, name, 1);
       const members = new Set<ResourceName>();
       const watch = client.watchCollection(type.typeUrl, name, {
         onChanged(collection) {
@@ -88,10 +75,9 @@ export function createOriginWatches(
           letGo(type);
         },
       });
-      watches.add(watch);
       return () => {
-        cancel(watch);
-        count(names, name, -1);
+        watch.cancel();
+        count(collections, type, name, -1);
         if (closed) return;
         ended([...members]);
         letGo(type);
@@ -101,18 +87,67 @@ export function createOriginWatches(
     close() {
       closed = true;
       lingering.close();
-      for (const watch of watches) watch.cancel();
     },
   };
 }
 
-/** Counts up or down; what is at nothing is not there. */
-function count<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {
-  const now = (counts.get(key) ?? 0) + by;
-  if (now === 0) counts.delete(key);
-  else counts.set(key, now);
+interface NameWatchContext {
+  /** It is not needed any more. */
+  ended(watch: NameWatch): void;
+  isClosed(): boolean;
 }
 
-function keyOf(type: ResourceType, name: ResourceName): string {
-  return `${type.typeUrl} ${name}`;
+/** What a client asks for by name. There are as many as names: a class, whose functions all share. */
+class NameWatch implements Watch, ResourceWatcher {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+  readonly #context: NameWatchContext;
+  readonly #watcher: NameWatcher;
+  #watch: Watch | undefined;
+  #isOver = false;
+
+  constructor(context: NameWatchContext, type: ResourceType, name: ResourceName, watcher: NameWatcher) {
+    this.#context = context;
+    this.type = type;
+    this.name = name;
+    this.#watcher = watcher;
+  }
+
+  start(client: XdsClient): void {
+    this.#watch = client.watch(this.type.typeUrl, this.name, this);
+  }
+
+  onChanged(received: ReceivedResource): void {
+    if (!this.#isOver && !this.#context.isClosed()) this.#watcher.found(received);
+  }
+
+  onError({ code }: XdskitError): void {
+    const isTold = !this.#isOver && !this.#context.isClosed();
+    if (isTold && code === "XDSKIT_RESOURCE_ABSENT") this.#watcher.absent();
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#context.ended(this);
+  }
+
+  /** Nothing is asked for any more. */
+  end(): void {
+    this.#watch?.cancel();
+  }
+}
+
+/** Counts up or down; what is at nothing is not there. */
+function count(
+  types: Map<ResourceType, Map<ResourceName, number>>,
+  type: ResourceType,
+  name: ResourceName,
+  by: 1 | -1,
+): void {
+  const counts = types.get(type) ?? new Map<ResourceName, number>();
+  types.set(type, counts);
+  const now = (counts.get(name) ?? 0) + by;
+  if (now === 0) counts.delete(name);
+  else counts.set(name, now);
 }

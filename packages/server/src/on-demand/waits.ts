@@ -1,0 +1,80 @@
+import type { Clock } from "../clock.js";
+import type { Wanted } from "./wanted.js";
+
+/** Until askers are told, until it is dropped, until it is asked for again. */
+export type WaitKind = "answer" | "linger" | "next-call";
+
+/** So many names are done with in one turn. */
+const mostInTurn = 1_000;
+
+/** Names that wait for the same thing for the same time: the first one in is the first one due, so that one timer serves them all. */
+export class WaitingNames {
+  readonly #milliseconds: number;
+  readonly #clock: Clock;
+  readonly #over: (wanted: Wanted) => void;
+  readonly #due = new Map<Wanted, number>();
+  #stop: (() => void) | undefined;
+
+  constructor(milliseconds: number, clock: Clock, over: (wanted: Wanted) => void) {
+    this.#milliseconds = milliseconds;
+    this.#clock = clock;
+    this.#over = over;
+  }
+
+  add(wanted: Wanted): void {
+    // Whole milliseconds: V8 keeps other numbers in objects of their own.
+    this.#due.set(wanted, Math.floor(this.#clock.now()) + this.#milliseconds);
+    this.#stop ??= this.#clock.after(this.#milliseconds, () => this.#pass());
+  }
+
+  delete(wanted: Wanted): void {
+    if (!this.#due.delete(wanted) || this.#due.size > 0) return;
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  #pass(): void {
+    this.#stop = undefined;
+    const now = this.#clock.now();
+    let left = mostInTurn;
+    for (const [wanted, due] of this.#due) {
+      if (due > now || left === 0) {
+        this.#stop ??= this.#clock.after(Math.max(0, due - now), () => this.#pass());
+        return;
+      }
+      left -= 1;
+      this.#due.delete(wanted);
+      this.#over(wanted);
+    }
+  }
+}
+
+/** All that names of one group wait for. */
+export class Waits {
+  readonly #clock: Clock;
+  readonly #over: (kind: WaitKind, wanted: Wanted) => void;
+  /** By what is waited for, and for how long: few lengths are in use. */
+  readonly #kinds = new Map<string, WaitingNames>();
+
+  constructor(clock: Clock, over: (kind: WaitKind, wanted: Wanted) => void) {
+    this.#clock = clock;
+    this.#over = over;
+  }
+
+  /** A wait of this kind that lasts already is stopped; `Infinity` never ends, and needs no timer. */
+  start(kind: WaitKind, wanted: Wanted, milliseconds: number): void {
+    wanted.stop(kind);
+    if (milliseconds === Number.POSITIVE_INFINITY) return;
+    const key = `${kind} ${milliseconds}`;
+    let names = this.#kinds.get(key);
+    if (names === undefined) {
+      names = new WaitingNames(milliseconds, this.#clock, (over) => {
+        over.ended(kind);
+        this.#over(kind, over);
+      });
+      this.#kinds.set(key, names);
+    }
+    wanted.waits(kind, names);
+    names.add(wanted);
+  }
+}
