@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { ResourceText } from "./harness/config-folder.js";
 import { startEnvoy } from "./harness/envoy.js";
 import { startHttpBackend } from "./harness/http-backend.js";
-import { startLoad } from "./harness/load.js";
+import { type Load, startLoad } from "./harness/load.js";
 import { peer } from "./harness/peers.js";
 import { freePort } from "./harness/ports.js";
 import {
@@ -46,6 +46,10 @@ for (const variant of variants) {
     const served = await startServed(scene, variant, resources(world));
     const { admin } = await startEnvoy(scene, { path, server: served.address, variant });
     const load = startLoad(scene, port);
+    /** Their connections are kept as long as Envoy lets them be: those of listeners that were replaced, too. */
+    const kept: Load[] = [];
+    const keep = (): void => void kept.push(startLoad(scene, port, { lanes: 2, pauseMs: 60 }));
+    keep();
     await load.reaches("red");
 
     let moves = 0;
@@ -56,24 +60,38 @@ for (const variant of variants) {
       world = { ...world, ...names, backend: [...backends.keys()][moves % backends.size] ?? "" };
       await served.put(resources(world));
     };
+    const noneFails = (): void =>
+      assert.deepEqual(
+        kept.concat(load).flatMap((one) => one.failures()),
+        [],
+      );
     const step = (name: string, run: () => Promise<void>): Promise<boolean> =>
       scene.step(name, async () => {
-        const failed = load.failed();
         const answered = load.answered();
         const started = performance.now();
         await run();
         const perSecond = ((load.answered() - answered) / (performance.now() - started)) * 1_000;
         t.diagnostic(`${load.answered() - answered} requests, ${Math.round(perSecond)} a second: ${name}`);
-        assert.deepEqual(load.failures(failed), []);
-        await eventually("nothing but the last configuration", async () => {
-          const clusters = [...(await admin.activeClusters()).keys()];
-          const routes = [...(await admin.routes()).keys()];
-          assert.deepEqual([clusters, routes], [[world.cluster], [world.routes]]);
+        noneFails();
+        await eventually("nothing but the last configuration, and what old listeners still serve by", async () => {
+          const clusters = [...(await admin.activeClusters()).keys()].sort();
+          const routes = [...(await admin.routes()).keys()].sort();
+          assert.deepEqual(
+            [clusters, routes],
+            [[...draining.clusters, world.cluster].sort(), [...draining.routes, world.routes].sort()],
+          );
           assert.equal(await admin.stat("cluster_manager.warming_clusters"), 0);
           return true;
         });
-        assert.deepEqual(load.failures(failed), []);
+        noneFails();
       });
+    /** What listeners named that were replaced. */
+    const draining = { clusters: new Set<string>(), routes: new Set<string>() };
+    const moveListener = async (): Promise<void> => {
+      draining.clusters.add(world.cluster);
+      draining.routes.add(world.routes);
+      await move("routes", "cluster", "service");
+    };
 
     await step("takes a route to a new cluster while the old one goes, 50 times", async () => {
       for (let times = 0; times < 50; times += 1) {
@@ -89,9 +107,22 @@ for (const variant of variants) {
       }
     });
 
+    // While the old listeners drain: everybody who comes with the last one goes on to be served by it.
     await step("takes a listener to routes of another name and to a new cluster, 10 times", async () => {
       for (let times = 0; times < 10; times += 1) {
-        await move("routes", "cluster", "service");
+        const seen = kept.at(-1)?.answered() ?? 0;
+        await eventually("answers to those who stay", () => (kept.at(-1)?.answered() ?? 0) > seen + 4);
+        await moveListener();
+        await eventually("the new listener's routes", async () => (await admin.routes()).has(world.routes));
+        load.reconnect();
+        await load.reaches(world.backend);
+        keep();
+      }
+    });
+
+    await step("takes routes to new clusters while old listeners drain, 10 times", async () => {
+      for (let times = 0; times < 10; times += 1) {
+        await move("cluster", "service");
         await load.reaches(world.backend);
       }
     });
@@ -101,15 +132,30 @@ for (const variant of variants) {
         const seen = load.answered();
         // On streams of their own two clusters of one load assignment ask for it twice, and nothing tells their answers apart.
         const isServiceNew = times % 2 === 0 || variant.startsWith("per-type");
-        await move(
-          "cluster",
-          ...(isServiceNew ? (["service"] as const) : []),
-          ...(times % 5 === 0 ? (["routes"] as const) : []),
-        );
+        await move("cluster", ...(isServiceNew ? (["service"] as const) : []));
         await eventually("some requests", () => load.answered() > seen + 10, { everyMs: 5 });
       }
       await load.reaches(world.backend);
     });
+
+    await scene.step("takes listeners and routes that overtake each other", async () => {
+      for (let times = 0; times < 15; times += 1) {
+        const seen = load.answered();
+        await move("cluster", "service", ...(times % 3 === 0 ? (["routes"] as const) : []));
+        if (times % 4 === 0) load.reconnect();
+        await eventually("some requests", () => load.answered() > seen + 10, { everyMs: 5 });
+      }
+      await eventually("the last listener's routes", async () => (await admin.routes()).has(world.routes));
+      load.reconnect();
+      await load.reaches(world.backend);
+      noneFails();
+    });
+    const staying = kept.map((one) => one.answered());
+    await eventually("answers to all who stayed", () =>
+      kept.every((one, index) => one.answered() > (staying[index] ?? 0)),
+    );
+    noneFails();
+    t.diagnostic(`${kept.reduce((sum, one) => sum + one.answered(), 0)} requests of connections that stayed`);
 
     for (const rejected of ["cluster_manager.cds.update_rejected", "listener_manager.lds.update_rejected"]) {
       assert.equal(await admin.stat(rejected), 0, rejected);

@@ -30,6 +30,8 @@ export interface EnvoyOptions {
   readonly onlyStart?: boolean;
   /** How long it may take until all is loaded. */
   readonly withinMs?: number;
+  /** How long it drains listeners that were replaced. Default: 600, as everybody's. */
+  readonly drainSeconds?: number;
   /** Further fields of the bootstrap. */
   readonly bootstrap?: Readonly<Record<string, unknown>>;
   /** XDSKIT_E2E_ENVOY_LOG has the same effect. `upstream:debug,config:trace` shows the protocol. */
@@ -53,8 +55,8 @@ export async function startEnvoy(scene: Scene, options: EnvoyOptions): Promise<E
     args: [
       ...["--config-path", `${prefix}.yaml`, "--admin-address-path", `${prefix}.admin`],
       ...["--use-dynamic-base-id", "--concurrency", "1", "--log-level", "warning"],
-      // Old listeners stay for a second and a half, long enough for every connection to be told to close.
-      ...["--drain-time-s", "3", "--drain-strategy", "immediate", "--parent-shutdown-time-s", "4"],
+      // Left out, it is as Envoy is shipped: 600 s, in which connections are asked to close bit by bit.
+      ...(options.drainSeconds === undefined ? [] : ["--drain-time-s", `${options.drainSeconds}`]),
       ...(logLevel === undefined ? [] : ["--component-log-level", logLevel]),
     ],
   });

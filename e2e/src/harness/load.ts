@@ -14,23 +14,38 @@ export interface Load {
   failures(past?: number): readonly string[];
   /** Resolves once every lane was answered by this backend alone, several times in a row. */
   reaches(backend: string): Promise<unknown>;
+  /** From the next request on every lane has a new connection. */
+  reconnect(): void;
   stop(): Promise<void>;
 }
 
-const lanes = 6;
-const pauseMs = 8;
+/** How much is asked. */
+export interface LoadOptions {
+  /** Connections, each with one request at a time. Default 6. */
+  readonly lanes?: number;
+  /** Milliseconds between an answer and the next request. Default 8. */
+  readonly pauseMs?: number;
+}
+
 const inARow = 5;
 
-/** Starts to ask a port of 127.0.0.1, by kept connections as proxies' clients do. */
-export function startLoad(scene: Scene, port: number): Load {
+/** Starts to ask a port of 127.0.0.1, by kept connections as proxies' clients do: one is given up only when Envoy says so, or by `reconnect`. */
+export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 8 }: LoadOptions = {}): Load {
   const failures: { readonly cause: string; readonly answered: number }[] = [];
   const last = Array.from({ length: lanes }, () => ({ backend: "", times: 0 }));
   let answered = 0;
   let stopping = false;
+  let connection = 0;
 
   const run = async (lane: { backend: string; times: number }): Promise<void> => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    let agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    let own = connection;
     while (!stopping) {
+      if (own !== connection) {
+        agent.destroy();
+        agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        own = connection;
+      }
       const { status, body } = await get(port, { agent });
       if (status === 200) {
         answered += 1;
@@ -61,6 +76,9 @@ export function startLoad(scene: Scene, port: number): Load {
         },
         { everyMs: 10 },
       ),
+    reconnect() {
+      connection += 1;
+    },
     async stop() {
       stopping = true;
       await done;

@@ -98,6 +98,13 @@ export const loadAssignment = (clusterName: string, ports: readonly number[]): R
 /** A route configuration that sends everything to one cluster. */
 export const routeConfiguration = (name: string, clusterName: string): ResourceText => ({
   "@type": typeUrl("envoy.config.route.v3.RouteConfiguration"),
+  ...allTo(name, clusterName),
+});
+
+/** The same inside a listener. */
+export const routesTo = (clusterName: string) => ({ route_config: allTo("inline", clusterName) });
+
+const allTo = (name: string, clusterName: string) => ({
   name,
   virtual_hosts: [
     { name: "all", domains: ["*"], routes: [{ match: { prefix: "" }, route: { cluster: clusterName } }] },

@@ -40,7 +40,9 @@ export function get(port: number, { path = "/", headers, agent }: RequestOptions
   return new Promise((resolve) => {
     const fail = (error: unknown): void =>
       resolve({ status: undefined, body: String(error), server: undefined, headers: {} });
-    const outgoing = request({ host: "127.0.0.1", port, path, headers, agent, timeout: answerMs }, (response) => {
+    // Left out, it would be one that keeps connections: to a listener that was replaced, too.
+    const options = { host: "127.0.0.1", port, path, headers, agent: agent ?? false, timeout: answerMs };
+    const outgoing = request(options, (response) => {
       let body = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => {

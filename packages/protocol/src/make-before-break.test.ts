@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import type { Resource } from "@xdskit/api";
 import { emptySnapshot, updateSnapshot } from "./index.js";
 import { type InUse, stageOf } from "./make-before-break.js";
 import type { ResourceSet } from "./resource-set.js";
@@ -7,7 +8,7 @@ import { sampleResource } from "./testing/sample-resources.js";
 import { typeOf } from "./testing/sample-world.js";
 
 /** Of a type of which the client uses these sets, and holds the last of them. */
-function inUse(word: "listener" | "route", used: readonly ResourceSet[], draining: readonly ResourceSet[]): InUse {
+function inUse(word: "listener" | "route", used: readonly ResourceSet[], draining: readonly Resource[]): InUse {
   return {
     type: typeOf(word),
     held: used.at(-1),
@@ -33,7 +34,7 @@ it("waits for an acknowledgement of who still uses a listener, though it drains 
   const [old, current] = [before.of(listener), wanted.of(listener)];
   const kinds = (used: readonly ResourceSet[]) => {
     const types = new Map([
-      [listener.typeUrl, inUse("listener", used, [old])],
+      [listener.typeUrl, inUse("listener", used, [...old])],
       [route.typeUrl, inUse("route", [before.of(route)], [])],
     ]);
     const { waits, awaited } = stageOf(types, wanted);

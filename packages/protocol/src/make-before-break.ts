@@ -30,8 +30,8 @@ export interface InUse {
   readonly instead: ReadonlyMap<ResourceName, Resource | undefined>;
   /** Every set that the client may be using now: the one that it acknowledged, those on their way, and what it rejected and may have taken in part. */
   readonly used: ReadonlySet<ResourceSet>;
-  /** Earlier sets of listeners that still serve connections. */
-  readonly draining: ReadonlySet<ResourceSet>;
+  /** Listeners that were replaced or removed, as they were, and still serve connections. */
+  readonly draining: ReadonlySet<Resource>;
   /**
    * Of a client with a wildcard: the sets that it acknowledged or will, on every stream that has one. What is not in all of them is new to it, and must be acknowledged before
    * something names it. Undefined for a client that asks by name, since it learns the names from what refers to them, and for one that acknowledged nothing yet.
@@ -110,17 +110,25 @@ export function stageOf(
   // goes with a resource, by its type and key.
   const together = new Map<ResourceType, Map<ResourceName, Resource[]>>();
 
-  for (const { type, held, used, draining, isEstablished } of types.values()) {
+  for (const { type, used, draining } of going.size === 0 ? [] : types.values()) {
+    for (const before of draining) {
+      // It is an acknowledgement that is waited for where something still uses it: two processes may have one node id.
+      if ([...used].some((set) => ResourceSets.get(set, before.key) === before)) continue;
+      const after = ResourceSets.get(wanted.of(type), before.key);
+      for (const resource of goingWith(before, after, going)) retain(resource, { cause: before, drains: true });
+    }
+  }
+  for (const { type, held, used, isEstablished } of types.values()) {
     const current = wanted.of(type);
     if (going.size > 0) {
       // A removed resource stays that something in use names, unless what takes the place of that names it still.
-      for (const set of [...used, ...draining]) {
+      for (const set of used) {
         for (const { before, after } of changeBetween(set, current).differences.values()) {
-          if (before === undefined) continue;
-          const use: Use = { cause: before, drains: !used.has(set) };
+          // Of what itself stays while connections drain, the rest follows below.
+          if (before === undefined || uses.get(before)?.drains) continue;
           for (const resource of goingWith(before, after, going)) {
             const alsoGoes = resource.type === type && going.get(type.typeUrl)?.has(before);
-            if (!alsoGoes) retain(resource, use);
+            if (!alsoGoes) retain(resource, { cause: before, drains: false });
             else listIn(mapIn(together, type), before.key).push(resource);
           }
         }
@@ -161,6 +169,7 @@ export function stageOf(
       if (!uses.has(resource)) retain(resource, use);
     }
   }
+  for (const url of retained.keys()) if (types.get(url)?.held === undefined) retained.delete(url);
   if (retained.size === 0 && withheld.size === 0) return wholeStage;
   const targets = new Map<TypeUrl, ResourceSet>();
   const heldBack = new Map<TypeUrl, Set<ResourceName>>();
@@ -257,10 +266,13 @@ function goingOf(
   earlier: readonly Snapshot[],
 ): ReadonlyMap<TypeUrl, Going> {
   const going = new Map<TypeUrl, Going>();
-  for (const [url, { type, held, instead, isFirst }] of types) {
-    if (held === undefined) continue;
+  let drains = false;
+  for (const { draining } of types.values()) drains ||= draining.size > 0;
+  for (const [url, { type, held, used, instead, isFirst }] of types) {
+    // Of what goes on other streams it matters only whether that stays because connections drain.
+    if (held === undefined && !drains) continue;
     // Where a content was rejected, it is the one that the client uses that stays: sent again, the rejected one would be rejected again.
-    const before = isFirst ? earlier.map((snapshot) => snapshot.of(type)) : [held];
+    const before = held === undefined ? [...used] : isFirst ? earlier.map((snapshot) => snapshot.of(type)) : [held];
     const removed = removedFrom(before, wanted.of(type)).map((resource) => instead.get(resource.key) ?? resource);
     if (removed.length === 0) continue;
     const byName = new Map<ResourceName, Resource[]>();

@@ -71,7 +71,7 @@ const rejectedNothing: InUse["instead"] = new Map();
 class IdealSubscriber {
   readonly type: ResourceType;
   #set: ResourceSet;
-  draining: readonly ResourceSet[] = [];
+  draining: readonly Resource[] = [];
 
   constructor(type: ResourceType, set: ResourceSet) {
     this.type = type;
@@ -95,21 +95,20 @@ class IdealSubscriber {
   }
 
   bringTo(set: ResourceSet): readonly TypeChange[] {
-    const before = this.#set;
-    const { differences } = changeBetween(before, set);
+    const { differences } = changeBetween(this.#set, set);
     this.#set = set;
     if (differences.size === 0) return [];
     const added: Resource[] = [];
     const changed: TypeChange["changed"][number][] = [];
     const removed: Resource[] = [];
-    let dropped = false;
+    const replaced: Resource[] = [];
     for (const { key, before, after } of [...differences.values()].sort(byKey)) {
       if (before !== undefined && after !== undefined) changed.push({ key, before, after });
       else if (after !== undefined) added.push(after);
       else if (before !== undefined) removed.push(before);
-      dropped ||= before !== undefined && namesLess(before, after);
+      if (before !== undefined && namesLess(before, after)) replaced.push(before);
     }
-    if (this.type.drains && dropped) this.draining = [...this.draining, before];
+    if (this.type.drains) this.draining = [...this.draining, ...replaced];
     return [{ type: this.type, set, added, changed, removed }];
   }
 

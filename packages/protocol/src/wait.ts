@@ -16,6 +16,11 @@ export interface Wait {
   readonly for: { readonly type: ResourceType; readonly names: readonly ResourceName[] } | undefined;
 }
 
+/** Whether it is an answer of the client that is waited for. The others end by themselves, and the client lacks nothing meanwhile. */
+export function isForAnswer({ kind }: Pick<Wait, "kind">): boolean {
+  return kind === "make" || kind === "break";
+}
+
 /** How many names of a wait are told. */
 export const mostNamesOfWait = 100;
 

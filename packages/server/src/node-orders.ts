@@ -1,4 +1,4 @@
-import { defaultOrderingTimes, type Node, Ordering, type OrderingTimes } from "@xdskit/protocol";
+import { defaultOrderingTimes, type Node, Ordering, type OrderingTimes, orderingTimesFor } from "@xdskit/protocol";
 import type { Method } from "./transport.js";
 
 /**
@@ -8,8 +8,13 @@ import type { Method } from "./transport.js";
 export interface OrderingOptions {
   /** For a client to answer a response; then it goes on without. Default 15,000, as long as Envoy waits for a cluster to warm. */
   readonly acknowledgementMs: number;
-  /** For connections to drain from a listener that was replaced or removed. Default 2,000. */
+  /** For connections to drain from a listener that was replaced or removed, at least. Default 2,000. */
   readonly lingerMs: number;
+  /**
+   * The same at most, which is to be Envoy's drain time (`--drain-time-s`): as long as the client asks by name for something that the listener named, or all that time where it never asked.
+   * Not for gRPC's clients. Default 600,000.
+   */
+  readonly drainMs: number;
   /** For a client that asks by name to stop asking for what is removed. Default 5,000. */
   readonly namedMs: number;
 }
@@ -32,10 +37,11 @@ export function createNodeOrders(options: Partial<OrderingOptions> | false | und
   const times = timesOf(options);
   const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
   return {
-    join({ only }, { id }, group) {
-      if (only === undefined) return { ordering: new Ordering(times), leave() {} };
-      const key = JSON.stringify([group, id]);
-      const known = shared.get(key) ?? { ordering: new Ordering(times), streams: 0 };
+    join({ only }, node, group) {
+      const create = () => new Ordering(orderingTimesFor(node, times));
+      if (only === undefined) return { ordering: create(), leave() {} };
+      const key = JSON.stringify([group, node.id]);
+      const known = shared.get(key) ?? { ordering: create(), streams: 0 };
       shared.set(key, known);
       known.streams += 1;
       return {
@@ -49,10 +55,11 @@ export function createNodeOrders(options: Partial<OrderingOptions> | false | und
   };
 }
 
-function timesOf({ acknowledgementMs, lingerMs, namedMs }: Partial<OrderingOptions> = {}): OrderingTimes {
+function timesOf({ acknowledgementMs, lingerMs, drainMs, namedMs }: Partial<OrderingOptions> = {}): OrderingTimes {
   return {
     acknowledgement: acknowledgementMs ?? defaultOrderingTimes.acknowledgement,
     linger: lingerMs ?? defaultOrderingTimes.linger,
+    drain: drainMs ?? defaultOrderingTimes.drain,
     named: namedMs ?? defaultOrderingTimes.named,
   };
 }

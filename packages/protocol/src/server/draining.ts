@@ -1,56 +1,107 @@
-import type { Reference } from "@xdskit/api";
-import { changeBetween } from "../change.js";
-import { namesLess } from "../named-by.js";
+import type { Reference, Resource } from "@xdskit/api";
+import { type Change, changeBetween } from "../change.js";
+import { isNamedBy } from "../named-by.js";
+import { PerKey } from "../per-key.js";
 import type { ResourceSet } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
-import { covers } from "../subscription.js";
+import { covers, type Subscription } from "../subscription.js";
 import { onTheirWay } from "./holding.js";
 import type { OrderingTimes } from "./ordering-times.js";
-import { nothingDrains, type Subscriber } from "./subscriber.js";
+import { type Draining, nothingDrains, type Replaced, type Subscriber } from "./subscriber.js";
 
 /*
  * Listeners that were replaced or removed go on to serve their connections for a while, and no acknowledgement says until when (Envoy on the wire, 14). So what only they name, such as
- * the routes and clusters of an old listener, stays for `linger` milliseconds after everything that the new listener names is in use.
+ * the routes and clusters of an old listener, stays for `drain` milliseconds after everything that the new listener names is in use. Where the client asked for some of that by name, it says
+ * itself when the old listener is gone: it asks for none of it any more. Then it stays no longer, but `linger` milliseconds at least.
  */
 
-/** How many sets are remembered; beyond this the oldest is taken to have drained. */
-const mostDraining = 16;
+/** How many changes of listeners are remembered; beyond this what the oldest replaced is taken to have drained. */
+const mostDraining = 256;
 
-/** The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain from `now` on (milliseconds). */
-export function noteDraining(subscriber: Subscriber, before: ResourceSet, now: number): void {
-  const { acked } = subscriber;
+/** What one change replaced for clients that ask for the same. Subscriptions to listeners by name are few. */
+const known = new PerKey<Change, Replaced>(100);
+
+/** The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain from `now` on (milliseconds). `all`: the subscribers of all streams of the order. */
+export function noteDraining(
+  subscriber: Subscriber,
+  all: readonly Subscriber[],
+  before: ResourceSet,
+  now: number,
+): void {
+  const { acked, subscription } = subscriber;
   if (acked === undefined || acked === before) return;
-  const successors: Reference[] = [];
-  let dropped = false;
-  for (const { before: old, after } of changeBetween(before, acked).differences.values()) {
-    if (old === undefined || !covers(subscriber.subscription, old)) continue;
-    if (!namesLess(old, after)) continue;
-    dropped = true;
-    successors.push(...(after?.references ?? []));
-  }
-  if (!dropped) return;
-  const draining = [...subscriber.draining, { set: before, successors, since: now, until: undefined }];
+  const what = replacedBy(changeBetween(before, acked), subscription);
+  if (what.listeners.length === 0) return;
+  const isAsked = asksForAny(what.dropped, all);
+  const draining = [...subscriber.draining, { what, isAsked, since: now, begun: undefined, until: undefined }];
   subscriber.draining = draining.slice(-mostDraining);
 }
 
-/** Forgets what has drained by now. `all`: the subscribers of all streams of the order, which say whether the successors are in use. */
+/** The same object for all clients that ask for the same. */
+function replacedBy(change: Change, subscription: Subscription): Replaced {
+  const { wildcard, names, parameters = "" } = subscription;
+  const key = `${wildcard ? "*" : ""}${names.id} ${parameters}`;
+  let replaced = known.get(change, key);
+  if (replaced === undefined) {
+    const listeners: Resource[] = [];
+    const dropped: Reference[] = [];
+    const successors: Reference[] = [];
+    for (const { before: old, after } of change.differences.values()) {
+      if (old === undefined || !covers(subscription, old)) continue;
+      const less = old.references.filter((reference) => !isNamedBy(after, reference));
+      if (less.length === 0) continue;
+      listeners.push(old);
+      dropped.push(...less);
+      successors.push(...(after?.references ?? []));
+    }
+    replaced = known.set(change, key, { listeners, dropped, successors });
+  }
+  return replaced;
+}
+
+/** Whether the client asks for any of these by name. */
+function asksForAny(references: readonly Reference[], all: readonly Subscriber[]): boolean {
+  return references.some(({ type, name }) =>
+    all.some((one) => one.type.typeUrl === type && one.subscription.names.has(name)),
+  );
+}
+
+/**
+ * Forgets what has drained by now. `all`: the subscribers of all streams of the order, which say whether the successors are in use. Returns whether the client has said that something is to
+ * end sooner.
+ */
 export function drain(
   subscriber: Subscriber,
   all: readonly Subscriber[],
   wanted: Snapshot,
   now: number,
   times: OrderingTimes,
-): void {
-  if (subscriber.draining.length === 0) return;
+): boolean {
+  let isSooner = false;
   for (const each of subscriber.draining) {
-    if (each.until !== undefined) continue;
-    const inUse = each.successors.every((reference) => isInUse(reference, all, wanted));
-    if (inUse) each.until = now + times.linger;
-    // A successor that is never answered is taken to be in use once the answer is late.
-    else if (now >= each.since + times.acknowledgement) each.until = each.since + times.acknowledgement + times.linger;
+    each.begun ??= beginOf(each, all, wanted, now, times);
+    if (each.begun === undefined) continue;
+    each.until ??= each.begun + Math.max(times.drain, times.linger);
+    if (!each.isAsked || asksForAny(each.what.dropped, all)) continue;
+    each.isAsked = false;
+    isSooner = true;
+    each.until = Math.min(each.until, each.begun + times.linger);
   }
   const left = subscriber.draining.filter(({ until }) => until === undefined || until > now);
-  subscriber.draining = left.length === 0 ? nothingDrains : left;
+  if (left.length < subscriber.draining.length) subscriber.draining = left.length === 0 ? nothingDrains : left;
+  return isSooner;
+}
+
+/** Since when the successors are in use. One that is never answered is taken to be in use once the answer is late. */
+function beginOf(
+  { what, since }: Draining,
+  all: readonly Subscriber[],
+  wanted: Snapshot,
+  now: number,
+  { acknowledgement }: OrderingTimes,
+): number | undefined {
+  if (what.successors.every((reference) => isInUse(reference, all, wanted))) return now;
+  return now >= since + acknowledgement ? since + acknowledgement : undefined;
 }
 
 /** Whether the client uses what a new listener names: it acknowledged it, or it takes it from elsewhere (nobody asks for it here, or it does not exist). */
@@ -68,6 +119,7 @@ function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: 
 
 /** When the next of these is to be looked at, in milliseconds; `Infinity` for never. */
 export function nextOfDraining({ draining }: Subscriber, times: OrderingTimes): number {
-  if (draining.length === 0) return Number.POSITIVE_INFINITY;
-  return Math.min(...draining.map(({ since, until }) => until ?? since + times.acknowledgement));
+  let next = Number.POSITIVE_INFINITY;
+  for (const { since, until = since + times.acknowledgement } of draining) next = Math.min(next, until);
+  return next;
 }

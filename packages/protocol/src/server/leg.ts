@@ -2,7 +2,7 @@ import type { Stage } from "../make-before-break.js";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import { ResourceSets } from "../resource-set.js";
-import type { Departure } from "./ordering.js";
+import type { Departure } from "./order-standpoint.js";
 import type { RestingPlace } from "./resting-place.js";
 import type { Sending } from "./sending.js";
 import type { SharedResponse } from "./shared-responses.js";

@@ -6,7 +6,15 @@ import {
   DeltaDiscoveryRequestSchema,
   DeltaDiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { createStream, defaultStreamLimits, emptySnapshot, Ordering, type Snapshot, updateSnapshot } from "../index.js";
+import {
+  createStream,
+  defaultOrderingTimes,
+  defaultStreamLimits,
+  emptySnapshot,
+  Ordering,
+  type Snapshot,
+  updateSnapshot,
+} from "../index.js";
 import { closedNames, closedResources, closedTypes } from "../testing/closed-resources.js";
 import { createRandom } from "../testing/random.js";
 import { typeOf } from "../testing/sample-world.js";
@@ -15,7 +23,8 @@ const clusterUrl = typeOf("cluster").typeUrl;
 
 /** A client on one delta stream that applies what it gets at once, and acknowledges it when it comes to it. */
 function createClient() {
-  const ordering = new Ordering();
+  // Nothing says when its listeners have drained.
+  const ordering = new Ordering({ ...defaultOrderingTimes, drain: 8_000 });
   const options = { variant: "delta", api: "v3", types: resourceTypes, only: undefined } as const;
   const stream = createStream({ ...options, limits: defaultStreamLimits, defaultNode: undefined });
   const has = new Map<string, Resource>();
@@ -113,9 +122,10 @@ test("whatever comes in between, nothing that a client has names a cluster that 
         if (random.chance(0.2)) client.pass(random.int(500));
       }
       // Each round something is taken or answered, or time goes by; a change takes a few of them.
-      for (let round = 0; round < 30 && !client.stream.isSettled; round++) {
+      for (let round = 0; round < 40; round++) {
         while (client.take());
         while (client.unanswered.length > 0) client.acknowledge();
+        if (client.stream.isSettled && client.stream.deadline() === undefined) break;
         client.pass(1_000);
       }
     } catch (error) {

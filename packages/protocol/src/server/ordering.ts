@@ -1,4 +1,4 @@
-import type { ResourceType, Version } from "@xdskit/api";
+import type { Resource, ResourceType, Version } from "@xdskit/api";
 import { changeBetween } from "../change.js";
 import { type Stage, wholeStage } from "../make-before-break.js";
 import type { ResourceSet } from "../resource-set.js";
@@ -7,7 +7,7 @@ import type { Wait } from "../wait.js";
 import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
 import { onTheirWay, presume } from "./holding.js";
-import { type OrderStandpoint, orderStandpoint } from "./order-standpoint.js";
+import { type Departure, type OrderStandpoint, orderStandpoint } from "./order-standpoint.js";
 import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import { numberOf, sharedList, shortenSnapshot } from "./past-snapshots.js";
 import { isFirst, type Patience, sharedStage, usedBy } from "./shared-stage.js";
@@ -37,23 +37,7 @@ export interface WaitEnded {
   readonly waits: readonly Wait[];
 }
 
-/** What setting out for a snapshot does to what an order remembers (`Ordering.setOut`), for the orders that set out with the same `before`, `last` and `types`. */
-export interface Departure {
-  before: readonly Snapshot[] | undefined;
-  last: Snapshot | undefined;
-  /** The types that the order's streams ask for; undefined for an order of one stream. */
-  types: string | undefined;
-  after: readonly Snapshot[];
-  /** On the line, afterwards. */
-  standpoint: OrderStandpoint | undefined;
-}
-
 const noSnapshots: readonly Snapshot[] = [];
-
-/** Of a way that no order has gone yet: it equals that of none. */
-export function newDeparture(): Departure {
-  return { before: undefined, last: undefined, types: undefined, after: noSnapshots, standpoint: undefined };
-}
 
 /**
  * The order in which one client is brought to what it is to have: make before break (rule 120). Routes wait until the client acknowledged a new cluster that they name; a
@@ -137,7 +121,7 @@ export class Ordering {
   acknowledged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
     if (!subscriber.type.drains) return;
     const still = usedBy(subscriber);
-    for (const set of before) if (!still.includes(set)) noteDraining(subscriber, set, now);
+    for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
   }
 
   /** How far a stream may be brought now on its way to the wanted snapshot; `now` in milliseconds. */
@@ -146,7 +130,9 @@ export class Ordering {
     // On other streams too: clusters on this one may wait until listeners on another one have drained.
     for (const { subscribers } of this.#streams) {
       for (const subscriber of subscribers) {
-        if (subscriber.draining.length > 0) drain(subscriber, this.#subscribers(), wanted, now, this.times);
+        if (subscriber.draining.length === 0) continue;
+        // What another stream keeps for it may go, or goes sooner.
+        if (drain(subscriber, this.#subscribers(), wanted, now, this.times)) this.progressed(stream);
       }
     }
     this.#follow(wanted);
@@ -318,6 +304,20 @@ export class Ordering {
     if (stage === wholeStage && subscriber.yielding === undefined) return wanted.of(subscriber.type);
     const target = stage.targets.get(subscriber.type.typeUrl) ?? wanted.of(subscriber.type);
     return yieldTo(subscriber, target, stage.retained.get(subscriber.type.typeUrl), now, this.times);
+  }
+
+  /**
+   * What a client needs to have of one type to be settled: what it is to have, or the set that it was brought to, if nothing else is in that but removed resources that stay for now, and
+   * no answer of the client is waited for: they stay because connections drain, or because the client asks for them.
+   */
+  meanwhile(stream: OrderedStream, { type, held, yielding }: Subscriber, wanted: Snapshot): ResourceSet {
+    const current = wanted.of(type);
+    const stage = this.#stages.get(stream);
+    if (held === current || (stage === undefined && yielding === undefined)) return current;
+    const retained = stage?.awaited.size === 0 ? stage.retained.get(type.typeUrl) : undefined;
+    const { upserted, removed } = changeBetween(held, current);
+    const stay = ({ key }: Resource) => retained?.has(key) === true || yielding?.get(key)?.until !== undefined;
+    return upserted.length === 0 && removed.every(stay) ? held : current;
   }
 
   /** What one type of a stream waits for. */

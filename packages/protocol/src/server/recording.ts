@@ -1,7 +1,7 @@
 import { type Stage, wholeStage } from "../make-before-break.js";
 import type { Snapshot } from "../snapshot.js";
 import { answerTo, type Leg, type LegStep, mostCounted, mostLegs, type Shift, type Way } from "./leg.js";
-import { newDeparture } from "./ordering.js";
+import { newDeparture } from "./order-standpoint.js";
 import { type RestingPlace, rememberMove } from "./resting-place.js";
 import type { SharedResponse } from "./shared-responses.js";
 import type { Subscriber } from "./subscriber.js";

@@ -1,4 +1,4 @@
-import type { ResourceName, TypeUrl } from "@xdskit/api";
+import type { Resource, ResourceName, TypeUrl } from "@xdskit/api";
 import { type InUse, type Stage, stageOf } from "../make-before-break.js";
 import { PerKey } from "../per-key.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
@@ -78,7 +78,7 @@ function keyOf(subscriber: Subscriber, isMine: boolean, patient: boolean): strin
   for (const { set, carried } of onWay) key += `>${ResourceSets.id(set)}${matters ? `.${numberOf(carried)}` : ""}`;
   if (rejection !== undefined) key += `!${ResourceSets.id(rejection.after)}`;
   for (const set of perhapsUsed(subscriber)) key += `|${ResourceSets.id(set)}`;
-  for (const { set } of draining) key += `_${ResourceSets.id(set)}`;
+  for (const { what } of draining) key += `_${numberOf(what)}`;
   return `${key}${subscription.wildcard ? "*" : ""} `;
 }
 
@@ -102,7 +102,7 @@ function sureOf(subscriber: Subscriber, acked: ResourceSet): ResourceSet {
 /** `InUse`, while it is gathered from the streams of a client. */
 interface GatheredUse extends Writable<Omit<InUse, "used" | "draining" | "known">> {
   readonly used: Set<ResourceSet>;
-  readonly draining: Set<ResourceSet>;
+  readonly draining: Set<Resource>;
   known: Set<ResourceSet> | undefined;
 }
 
@@ -143,7 +143,7 @@ function usesOf(
     for (const set of usedBy(subscriber)) use.used.add(set);
     // By name the client may ask for more of the set that another stream holds, as long as that holds it.
     if (!mine.includes(subscriber) && !subscription.wildcard) use.used.add(held);
-    for (const { set } of draining) use.draining.add(set);
+    for (const { what } of draining) for (const listener of what.listeners) use.draining.add(listener);
     if (subscription.wildcard && acked !== undefined) {
       // Of several, such as those of two processes with one node id, nobody knows who asks for what names it.
       use.known ??= new Set();

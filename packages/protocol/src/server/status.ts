@@ -7,6 +7,7 @@ import type { Wait } from "../wait.js";
 import type { Rejection } from "./client-use.js";
 import { mostOutstanding, saidBy, unanswered } from "./holding.js";
 import { hadOf, namesHeard } from "./just-asked.js";
+import type { OrderedStream, Ordering } from "./ordering.js";
 import type { Subscriber } from "./subscriber.js";
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
@@ -16,6 +17,8 @@ export interface TypeStatus {
   readonly subscription: Subscription;
   /** What the newest snapshot has; undefined before there is one. */
   readonly wanted: ResourceSet | undefined;
+  /** The same, or where the client only has removed resources besides, that stay because connections drain or because it asks for them: what it has. That is enough to be settled. */
+  readonly meanwhile: ResourceSet | undefined;
   /** The last response, and the set that the client was brought to since; `at` in milliseconds of the machine's time. */
   readonly sent: { readonly version: Version; readonly at: number; readonly set: ResourceSet } | undefined;
   /**
@@ -39,7 +42,25 @@ export interface TypeStatus {
   readonly waits: readonly Wait[];
 }
 
-export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined, waits: readonly Wait[]): TypeStatus {
+/** What is known of a stream, of each type that it asks for. `newest`: what its client is to have. */
+export function statusesOf(
+  stream: OrderedStream,
+  newest: Snapshot | undefined,
+  ordering: Ordering | undefined,
+): readonly TypeStatus[] {
+  return stream.subscribers.map((subscriber) => {
+    const wanted = newest?.of(subscriber.type);
+    const meanwhile = (newest && ordering?.meanwhile(stream, subscriber, newest)) ?? wanted;
+    return statusOf(subscriber, wanted, meanwhile, ordering?.waitsOf(stream, subscriber) ?? []);
+  });
+}
+
+function statusOf(
+  subscriber: Subscriber,
+  wanted: ResourceSet | undefined,
+  meanwhile: ResourceSet | undefined,
+  waits: readonly Wait[],
+): TypeStatus {
   const { type, api, subscription, lastSent, held, ackedLast } = subscriber;
   const { acked, rejection } = saidBy(subscriber);
   const outstanding = unanswered(subscriber);
@@ -48,6 +69,7 @@ export function statusOf(subscriber: Subscriber, wanted: ResourceSet | undefined
     api,
     subscription,
     wanted,
+    meanwhile,
     sent: lastSent && { version: lastSent.version, at: lastSent.at, set: held },
     acknowledged: acked && {
       version: versionOf(subscriber, acked),
@@ -67,9 +89,12 @@ function versionOf(subscriber: Subscriber, acked: ResourceSet): Version {
   return saidBy(subscriber).instead.size === 0 ? acked.version : (subscriber.ackedLast?.version ?? "");
 }
 
-/** The client uses exactly what it is to have, of all that it asks for. */
-export function areSettled(subscribers: readonly Subscriber[], newest: Snapshot): boolean {
-  for (const subscriber of subscribers) if (!isSettled(subscriber, newest.of(subscriber.type))) return false;
+/** The client uses exactly what it is to have, of all that it asks for, but for what stays for now (`Ordering.meanwhile`). */
+export function areSettled(stream: OrderedStream, newest: Snapshot, ordering: Ordering | undefined): boolean {
+  for (const subscriber of stream.subscribers) {
+    const needed = ordering?.meanwhile(stream, subscriber, newest) ?? newest.of(subscriber.type);
+    if (!isSettled(subscriber, needed)) return false;
+  }
   return true;
 }
 

@@ -22,7 +22,7 @@ import { acknowledgeStep } from "./sending.js";
 import { usedBy } from "./shared-stage.js";
 import type { SnapshotLine } from "./snapshot-line.js";
 import { sotw } from "./sotw.js";
-import { areSettled, statusOf, type TypeStatus } from "./status.js";
+import { areSettled, statusesOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
 import { inOrder, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
 import { Told } from "./told.js";
@@ -275,9 +275,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   status(): readonly TypeStatus[] {
-    const { newest } = this;
-    const ordering = this.#ordering;
-    return this.#ordered.map((asker) => statusOf(asker, newest?.of(asker.type), ordering?.waitsOf(this, asker) ?? []));
+    return statusesOf(this, this.newest, this.#ordering);
   }
 
   get newest(): Snapshot | undefined {
@@ -293,7 +291,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (this.#mover.isResting) return true;
     const { newest } = this;
     if (newest === undefined || this.#mover.awaitsAnswers || someAsk(this.#ordered, this.#unknown)) return false;
-    return areSettled(this.#ordered, newest);
+    return areSettled(this, newest, this.#ordering);
   }
 
   /** Takes an acknowledgement of a step of a leg without decoding it, where its bytes are those of an earlier one but for nonce, version and node. */

@@ -20,15 +20,26 @@ export interface Lifetimes {
   whole: boolean;
 }
 
-/** Listeners that were replaced or removed, while they still serve connections (`draining.ts`). */
-export interface Draining {
-  /** The set that has them as they were, among others. */
-  readonly set: ResourceSet;
+/** What one change of listeners replaced or removed; the same object for all clients that were brought from the one set to the other. */
+export interface Replaced {
+  /** As they were: each named something that what took its place does not name. */
+  readonly listeners: readonly Resource[];
+  /** What they named and what took their place does not. */
+  readonly dropped: readonly Reference[];
   /** What the listeners name that took their place. */
   readonly successors: readonly Reference[];
-  /** When the new ones were acknowledged, in milliseconds. */
+}
+
+/** Listeners that were replaced or removed, while they still serve connections (`draining.ts`). Times are in milliseconds. */
+export interface Draining {
+  readonly what: Replaced;
+  /** The client asks by name for something that the old ones named: it will say when they are gone. */
+  isAsked: boolean;
+  /** When the new ones were acknowledged. */
   readonly since: number;
-  /** From when on nothing uses the old ones any more, in milliseconds; undefined until all that the new ones name is in use. */
+  /** Since when all that the new ones name is in use: only then are the old ones told to drain. */
+  begun: number | undefined;
+  /** From when on nothing uses the old ones any more; undefined until they are told to drain. */
   until: number | undefined;
 }
 
@@ -126,7 +137,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
  * Has each set that is remembered of a client, perhaps for long, keep only what differs from the newest, and none of the sets in between. Mostly it is the newest, and there is nothing to do.
  */
 export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefined): void {
-  const { held, acked, presumed, outstanding, lastSent, rejection, draining } = subscriber;
+  const { held, acked, presumed, outstanding, lastSent, rejection } = subscriber;
   if (held !== newest) ResourceSets.shorten(held);
   if (acked !== newest && acked !== undefined) ResourceSets.shorten(acked);
   // A client that no change concerns keeps its last response for ever.
@@ -138,7 +149,6 @@ export function shortenSets(subscriber: Subscriber, newest: ResourceSet | undefi
     shortenBoth(set, said.acked, newest);
     if (said.rejection !== undefined) shortenBoth(said.rejection.after, said.rejection.before, newest);
   }
-  if (draining.length > 0) for (const { set } of draining) if (set !== newest) ResourceSets.shorten(set);
 }
 
 function shortenBoth(one: ResourceSet, other: ResourceSet | undefined, newest: ResourceSet | undefined): void {

@@ -11,7 +11,7 @@ import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v
 import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { ListenerCollectionSchema, ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
-import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
+import { type VirtualHost, VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
 import { ScopedRouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/scoped_route";
 import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
@@ -102,7 +102,7 @@ const listener = sample(ListenerSchema, "envoy.api.v2.Listener")(
   (name, statPrefix, routes) => ({
     name,
     statPrefix,
-    filterChains: routes.map((routeConfigName) => ({
+    filterChains: routes.map((named) => ({
       filters: [
         {
           name: "hcm",
@@ -110,12 +110,7 @@ const listener = sample(ListenerSchema, "envoy.api.v2.Listener")(
             case: "typedConfig" as const,
             value: anyPack(
               HttpConnectionManagerSchema,
-              create(HttpConnectionManagerSchema, {
-                routeSpecifier: {
-                  case: "rds",
-                  value: { routeConfigName, configSource: { configSourceSpecifier: { case: "ads", value: {} } } },
-                },
-              }),
+              create(HttpConnectionManagerSchema, { routeSpecifier: routesOf(named) }),
             ),
           },
         },
@@ -129,10 +124,23 @@ const listener = sample(ListenerSchema, "envoy.api.v2.Listener")(
       const config = chain.filters[0]?.configType;
       if (config?.case !== "typedConfig") return "?";
       const { routeSpecifier } = fromBinary(HttpConnectionManagerSchema, config.value.value);
+      if (routeSpecifier.case === "routeConfig") return `${inline}${clusterOf(routeSpecifier.value.virtualHosts[0])}`;
       return routeSpecifier.case === "rds" ? routeSpecifier.value.routeConfigName : "?";
     }),
   ],
 );
+
+/** Before the name of a cluster: the routes to it stand in the listener. */
+const inline = "inline:";
+
+function routesOf(named: string) {
+  if (named.startsWith(inline)) {
+    const virtualHosts = [hostTo(named.slice(inline.length), 0)];
+    return { case: "routeConfig", value: { virtualHosts } } as const;
+  }
+  const configSource = { configSourceSpecifier: { case: "ads", value: {} } } as const;
+  return { case: "rds", value: { routeConfigName: named, configSource } } as const;
+}
 
 const route = sample(RouteConfigurationSchema, "envoy.api.v2.RouteConfiguration")(
   (name, label, clusters) => ({
@@ -141,32 +149,35 @@ const route = sample(RouteConfigurationSchema, "envoy.api.v2.RouteConfiguration"
     ...(clusters.includes("vhds")
       ? { vhds: { configSource: { configSourceSpecifier: { case: "ads" as const, value: {} } } } }
       : {}),
-    virtualHosts: others(clusters).map((to, index) => ({
-      name: `host-${index}`,
-      domains: [`host-${index}`],
-      routes: [
-        {
-          match: { pathSpecifier: { case: "prefix" as const, value: "/" } },
-          action: { case: "route" as const, value: { clusterSpecifier: { case: "cluster" as const, value: to } } },
-        },
-      ],
-    })),
+    virtualHosts: others(clusters).map(hostTo),
   }),
   (message) => [
     message.name,
     message.internalOnlyHeaders[0],
-    [
-      ...message.virtualHosts.map((host) => {
-        const action = host.routes[0]?.action;
-        return action?.case === "route" ? String(action.value.clusterSpecifier.value) : "?";
-      }),
-      ...(message.vhds === undefined ? [] : ["vhds"]),
-    ],
+    [...message.virtualHosts.map(clusterOf), ...(message.vhds === undefined ? [] : ["vhds"])],
   ],
 );
 
 function others(clusters: readonly string[]): readonly string[] {
   return clusters.filter((name) => name !== "vhds");
+}
+
+function hostTo(cluster: string, index: number) {
+  return {
+    name: `host-${index}`,
+    domains: [`host-${index}`],
+    routes: [
+      {
+        match: { pathSpecifier: { case: "prefix" as const, value: "/" } },
+        action: { case: "route" as const, value: { clusterSpecifier: { case: "cluster" as const, value: cluster } } },
+      },
+    ],
+  };
+}
+
+function clusterOf(host: VirtualHost | undefined): string {
+  const action = host?.routes[0]?.action;
+  return action?.case === "route" ? String(action.value.clusterSpecifier.value) : "?";
 }
 
 const scopedRoute = sample(ScopedRouteConfigurationSchema, "envoy.api.v2.ScopedRouteConfiguration")(

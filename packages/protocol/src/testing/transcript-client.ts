@@ -32,8 +32,10 @@ export interface Shared {
   readonly groups: ReadonlyMap<string, SampleGroup>;
   /** Milliseconds. */
   readonly now: () => number;
-  /** The order that a new stream is in, where changes go out make before break. */
-  readonly orderOf: () => Ordering | undefined;
+  /** Changes go out make before break. */
+  readonly ordered: boolean;
+  /** The order that the stream of a node is in then. */
+  readonly orderOf: (node: Node) => Ordering;
   /** Takes one line of what went out. */
   readonly say: (line: string) => void;
   /** `V1`, `V2` … for the versions of a type. */
@@ -58,7 +60,7 @@ export class TranscriptClient {
   /** A request was sent: the next one needs no node. */
   requested = false;
   readonly #case: Shared;
-  readonly #order: Ordering | undefined;
+  #order: Ordering | undefined;
   readonly #stream: Stream;
   readonly #histories = new Map<string, TypeHistory>();
   /** The API version in which a type was last asked for. */
@@ -81,7 +83,6 @@ export class TranscriptClient {
     this.only = mode.ads ? undefined : (settings.get("only") ?? first);
     if (!mode.ads && this.only === undefined) throw new Error("a per-type stream needs a type: open NAME only=TYPE");
     this.#case = shared;
-    this.#order = shared.orderOf();
     this.#ttl = ttlPolicies.find((policy) => policy === settings.get("ttl")) ?? "advertised";
     const limits: { -readonly [K in keyof StreamLimits]: StreamLimits[K] } = { ...defaultStreamLimits };
     for (const key of ["namesPerRequest", "namesPerStream", "typesPerStream"] as const) {
@@ -172,6 +173,7 @@ export class TranscriptClient {
       case "identified":
         if (this.#identified) throw new Error("a stream was identified twice");
         this.#identified = true;
+        if (this.#case.ordered) this.#order = this.#case.orderOf(effect.node);
         if (show.has("identified")) this.#say("!", `identified ${effect.node.id}`);
         break;
       case "subscribed": {

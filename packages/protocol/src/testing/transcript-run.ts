@@ -1,4 +1,6 @@
+import type { Node } from "../node.js";
 import { Ordering } from "../server/ordering.js";
+import { orderingTimesFor } from "../server/ordering-times.js";
 import type { UnknownTypes } from "../server/unknown-types.js";
 import { millisecondsOf, sampleResource } from "./sample-resources.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "./sample-world.js";
@@ -33,7 +35,7 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
   const inMode = (text: string) => (mode.type === undefined ? text : text.replaceAll("TYPE", mode.type));
   const demand = one.demand.map(inMode);
   let now = 0;
-  const order = one.ordered ? new Ordering() : undefined;
+  let order: Ordering | undefined;
   const shared = {
     mode,
     unknown: undefined as UnknownTypes,
@@ -44,8 +46,12 @@ export function runCase(one: Case, mode: Mode): readonly Ran[] {
     labelOf,
     say: (line: string) => out.push(line),
     now: () => now,
-    // A stream over all types has an order of its own.
-    orderOf: () => (mode.ads && order !== undefined ? new Ordering() : order),
+    ordered: one.ordered,
+    orderOf(node: Node) {
+      // A stream over all types has an order of its own.
+      if (mode.ads || order === undefined) order = new Ordering(orderingTimesFor(node));
+      return order;
+    },
   };
 
   const open = (name: string, words: readonly string[], first: string | undefined): TranscriptClient => {

@@ -52,6 +52,7 @@ function sourceOf(set: ResourceSet): StatusSource {
     api: "v3",
     subscription,
     wanted: set,
+    meanwhile: set,
     sent: at,
     acknowledged: { ...at, names: subscription.names },
     rejected: undefined,

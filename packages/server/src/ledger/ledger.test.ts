@@ -5,7 +5,7 @@ import { createResource } from "@xdskit/api";
 import type { XdsServer } from "../index.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { ads, perType, type Running, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
-import { cluster, listener, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
+import { cluster, listener, loadAssignment, routeConfiguration, routedListener } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
 import { type DeltaStream, delta, type SotwStream, sotw } from "../testing/xds-client.js";
 import type { NodeState } from "./node-status.js";
@@ -115,6 +115,56 @@ describe("the ledger", () => {
         ["n2"],
       );
     }));
+
+  for (const steps of [undefined, [{ percent: 100 }]] as const) {
+    it(`calls a client synced that has more than the newest only while old listeners drain: changes${steps && ", by steps,"} arrive`, () =>
+      withServer(
+        { rollout: steps === undefined ? "off" : { steps, soakMs: 0 } },
+        async ({ server, client, events }) => {
+          server.config.set([cluster("a"), routedListener("l", "r"), routeConfiguration("r", "a")]);
+          const stream = delta(client.open(ads("delta")));
+          const acknowledge = async (type: Parameters<typeof urlOf>[0]) => {
+            const response = await stream.next();
+            assert.equal(response.typeUrl, urlOf(type));
+            stream.send({ typeUrl: response.typeUrl, responseNonce: response.nonce });
+            return response;
+          };
+          stream.send({ node: { id: "n1", userAgentName: "envoy" }, typeUrl });
+          await acknowledge("cluster");
+          stream.send({ typeUrl: urlOf("listener") });
+          await acknowledge("listener");
+          stream.send({ typeUrl: urlOf("route"), resourceNamesSubscribe: ["r"] });
+          await acknowledge("route");
+          await settles(server, "synced");
+
+          const moved = [cluster("b"), routedListener("l", "s"), routeConfiguration("s", "b")];
+          const arrival = server.config.set(moved);
+          await acknowledge("cluster");
+          await acknowledge("listener");
+          stream.send({ typeUrl: urlOf("route"), resourceNamesSubscribe: ["s"] });
+          await acknowledge("route");
+          assert.equal((await arrival.done({ timeout: 5_000 })).result, "complete");
+          await settles(server, "synced");
+          const [clusters, , routes] = server.node("n1")?.streams[0]?.types ?? [];
+          for (const report of [clusters, routes]) {
+            const [wait, ...others] = report?.waits ?? [];
+            assert.deepEqual([report?.state, report?.behind, wait?.kind, others], ["synced", 0, "linger", []]);
+          }
+
+          const next = server.config.set([...moved, cluster("c")]);
+          assert.deepEqual(
+            (await acknowledge("cluster")).resources.map(({ name }) => name),
+            ["c"],
+          );
+          assert.equal((await next.done({ timeout: 5_000 })).result, "complete");
+          assert.equal(stream.count, 7);
+          assert.deepEqual(
+            events.filter(({ kind }) => kind === "wait-ended"),
+            [],
+          );
+        },
+      ));
+  }
 
   it("does not take a client to have what it did not answer, though what waited for that went on", () => {
     const clock = manualClock();

@@ -1,6 +1,7 @@
 import {
   countDifferences,
   emptyResourceSet,
+  isForAnswer,
   type ResourceSet,
   select,
   type TypeStatus,
@@ -63,9 +64,12 @@ export function typeState(
   return stateOf(status, wanted, behindOf(status, wanted), unsettledSince, moment);
 }
 
-function behindOf({ type, subscription, acknowledged }: TypeStatus, wanted: ResourceSet | undefined): number {
+function behindOf(status: TypeStatus, wanted: ResourceSet | undefined): number {
   if (wanted === undefined) return 0;
-  return countDifferences(subscription, acknowledged?.set ?? emptyResourceSet(type), wanted);
+  const { type, subscription, acknowledged, meanwhile } = status;
+  // What only stays for a while is no lack.
+  const needed = wanted === status.wanted ? (meanwhile ?? wanted) : wanted;
+  return countDifferences(subscription, acknowledged?.set ?? emptyResourceSet(type), needed);
 }
 
 function stateOf(
@@ -76,7 +80,7 @@ function stateOf(
   { now }: Moment,
 ): NodeState {
   if (rejected !== undefined) return "rejected";
-  if (wanted !== undefined && outstanding + waits.length + behind === 0) return "synced";
+  if (wanted !== undefined && outstanding + behind === 0 && !waits.some(isForAnswer)) return "synced";
   // The client is asked for nothing here: what is awaited says whether it is silent. What a rejection holds back waits without a limit.
   if (outstanding === 0 && waits.length > 0) return "pending";
   // Of several on their way the last is not the one that was sent first, and a client that never answers is sent more and more.

@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import { createResource, type Resource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import { HttpConnectionManagerSchema } from "@xdskit/api/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager";
 
 /** A cluster whose content is told apart by a text. */
 export function cluster(name: string, content = "") {
@@ -22,6 +24,15 @@ export function loadAssignment(clusterName: string, port: number) {
 
 export function listener(name: string, content = "") {
   return create(ListenerSchema, { name, statPrefix: content });
+}
+
+/** A listener whose routes are asked for by name. */
+export function routedListener(name: string, routeConfigName: string) {
+  const configSource = { configSourceSpecifier: { case: "ads", value: {} } } as const;
+  const routeSpecifier = { case: "rds", value: { routeConfigName, configSource } } as const;
+  const manager = create(HttpConnectionManagerSchema, { statPrefix: "http", routeSpecifier });
+  const configType = { case: "typedConfig", value: anyPack(HttpConnectionManagerSchema, manager) } as const;
+  return create(ListenerSchema, { name, filterChains: [{ filters: [{ name: "http", configType }] }] });
 }
 
 export function routeConfiguration(name: string, clusterName: string) {

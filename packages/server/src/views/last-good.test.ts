@@ -26,6 +26,7 @@ function goneStream(): { readonly place: Place; readonly held: readonly WeakRef<
     api: "v3",
     subscription: { wildcard: true, names: NameSet.empty },
     wanted: way,
+    meanwhile: way,
     waits: [],
     sent: { ...about, set: way },
     acknowledged: { ...about, set: setWith("good"), names: NameSet.empty },

@@ -1,14 +1,14 @@
-import type { Stream } from "@xdskit/protocol";
+import { isForAnswer, type Stream } from "@xdskit/protocol";
 import type { Standing } from "./place.js";
 
 /** How the client of a stream stands to the snapshot that the stream was given last. */
 export function standingOf(stream: Pick<Stream, "isSettled" | "status">): Standing {
   if (stream.isSettled) return "settled";
   let rejects = false;
-  for (const { wanted, sent, acknowledged, rejected, outstanding, waits } of stream.status()) {
-    if (outstanding > 0 || waits.length > 0) return "pending";
-    if (rejected === undefined && acknowledged?.set !== wanted) return "pending";
-    if (rejected !== undefined && sent?.set !== wanted) return "pending";
+  for (const { meanwhile, sent, acknowledged, rejected, outstanding, waits } of stream.status()) {
+    if (outstanding > 0 || waits.some(isForAnswer)) return "pending";
+    if (rejected === undefined && acknowledged?.set !== meanwhile) return "pending";
+    if (rejected !== undefined && sent?.set !== meanwhile) return "pending";
     rejects ||= rejected !== undefined;
   }
   return rejects ? "rejected" : "pending";

@@ -30,6 +30,7 @@ export interface PackedStatus {
   readonly names: readonly string[];
   readonly parameters: string | undefined;
   readonly wanted: PackedSet | undefined;
+  readonly meanwhile: PackedSet | undefined;
   readonly sent: { readonly version: string; readonly at: number; readonly set: PackedSet } | undefined;
   readonly acknowledged:
     | {
@@ -75,7 +76,7 @@ export function createStatusPacking(packing: Packing) {
       packRejection(rejection, newest?.of(type) ?? emptyResourceSet(type)),
     status(status: readonly TypeStatus[], newest: Snapshot | undefined): readonly PackedStatus[] {
       return status.map((each): PackedStatus => {
-        const { type, subscription, wanted, sent, acknowledged, rejected, onTheirWay } = each;
+        const { type, subscription, wanted, meanwhile, sent, acknowledged, rejected, onTheirWay } = each;
         const base = newest?.of(type) ?? emptyResourceSet(type);
         return {
           type: type.typeUrl,
@@ -86,6 +87,7 @@ export function createStatusPacking(packing: Packing) {
           parameters: subscription.parameters,
           names: packNames(subscription.names),
           wanted: wanted && packSet(wanted, base),
+          meanwhile: meanwhile && packSet(meanwhile, base),
           sent: sent && { ...sent, set: packSet(sent.set, base) },
           acknowledged: acknowledged && {
             version: acknowledged.version,
@@ -154,7 +156,7 @@ export function createStatusUnpacking(types: ResourceTypes) {
       toOwn: (at: number) => number,
     ): readonly TypeStatus[] {
       return status.map((each): TypeStatus => {
-        const { wildcard, parameters, wanted, sent, acknowledged, rejected, onTheirWay } = each;
+        const { wildcard, parameters, wanted, meanwhile, sent, acknowledged, rejected, onTheirWay } = each;
         const base = baseOf(each.type, newest);
         const names = namesOf.get(each.names) ?? NameSet.of(each.names);
         namesOf.set(each.names, names);
@@ -166,6 +168,7 @@ export function createStatusUnpacking(types: ResourceTypes) {
           waits: unpackValue(each.waits, types) as TypeStatus["waits"],
           subscription: { wildcard, names, parameters },
           wanted: wanted && unpackSet(wanted, base),
+          meanwhile: meanwhile && unpackSet(meanwhile, base),
           sent: sent && { version: sent.version, at: toOwn(sent.at), set: unpackSet(sent.set, base) },
           acknowledged: acknowledged && {
             version: acknowledged.version,

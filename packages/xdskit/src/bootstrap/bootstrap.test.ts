@@ -89,6 +89,13 @@ describe("Envoy's bootstrap", () => {
   });
 });
 
+test("Envoy's bootstrap says that its drain time and the server's belong together, but for polls, which are not ordered", () => {
+  for (const variant of variants) {
+    const text = envoyBootstrap({ ...options, ...variant });
+    assert.equal(text.includes("ordering: { drain: 600s }"), variant.variant !== "rest");
+  }
+});
+
 describe("xdskit bootstrap", () => {
   test("prints the delta ADS bootstrap on standard output and nothing else", async () => {
     const { status, out, err } = await xdskitEnds("bootstrap", "--node-id", "edge-7", "--node-cluster", "edge");

@@ -30,11 +30,22 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
     options.variant === "rest"
       ? "polls over REST"
       : `${streams}, ${options.variant === "delta" ? "delta" : "state of the world"}`;
-  return `# Envoy's bootstrap for an xdskit server: ${kind}.\n# Start Envoy with: envoy -c FILE\n${stringify(
-    bootstrap(options),
-    { lineWidth: 0, aliasDuplicateObjects: false },
-  )}`;
+  const comments = [
+    `Envoy's bootstrap for an xdskit server: ${kind}.`,
+    "Start Envoy with: envoy -c FILE",
+    ...(options.variant === "rest" ? [] : aboutDraining),
+  ];
+  return [
+    ...comments.map((line) => `# ${line}\n`),
+    stringify(bootstrap(options), { lineWidth: 0, aliasDuplicateObjects: false }),
+  ].join("");
 }
+
+/** What is said on the command line of Envoy, and must be known to the server. */
+const aboutDraining = [
+  "A listener that is replaced drains for 600 s (--drain-time-s), and the server keeps what it uses for as long.",
+  "Where you start Envoy with another --drain-time-s, put the same into the server's xdskit.yaml: ordering: { drain: 600s }",
+];
 
 function bootstrap(options: EnvoyBootstrapOptions) {
   return {

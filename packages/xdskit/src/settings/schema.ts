@@ -42,10 +42,12 @@ const loadReports = z.strictObject({
 const ttlPolicy = z.enum(["auto", "advertised", "always"], { error: "expected auto, advertised or always" });
 const errorPolicy = z.enum(["advertised", "always"], { error: "expected advertised or always" });
 
-const anOrder = 'expected "off", or how long to wait, such as { acknowledgement: 15s, linger: 2s, named: 5s }';
+const anOrder =
+  'expected "off", or how long to wait, such as { acknowledgement: 15s, linger: 2s, drain: 600s, named: 5s }';
 const orderingTimes = z.strictObject({
   acknowledgement: duration.optional(),
   linger: duration.optional(),
+  drain: duration.optional(),
   named: duration.optional(),
 });
 

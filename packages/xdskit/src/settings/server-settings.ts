@@ -107,8 +107,8 @@ function keepaliveOptions({ keepalive = {} }: Settings): ServerOptions["keepaliv
 
 function orderingOptions({ ordering }: Settings): ServerOptions["ordering"] {
   if (ordering === "off") return false;
-  const { acknowledgement: acknowledgementMs, linger: lingerMs, named: namedMs } = ordering ?? {};
-  return defined({ acknowledgementMs, lingerMs, namedMs });
+  const { acknowledgement: acknowledgementMs, linger: lingerMs, drain: drainMs, named: namedMs } = ordering ?? {};
+  return defined({ acknowledgementMs, lingerMs, drainMs, namedMs });
 }
 
 function nodeNamed(id: string, cluster: string): Node {
