@@ -7,6 +7,7 @@ import type { Place } from "./place.js";
 import { createQuarantine, type QuarantineEntry } from "./quarantine.js";
 import { createRollout, type RolloutContext, type RolloutMachine, type RolloutOutcome } from "./rollout.js";
 import type { FullRolloutSettings } from "./rollout-settings.js";
+import { reviewMs, Verdicts } from "./verdicts.js";
 
 /** What a group's view needs of its surroundings. */
 export interface GroupViewContext {
@@ -62,6 +63,8 @@ export function createGroupView(context: GroupViewContext): GroupView {
   const { places } = context;
   const quarantine = createQuarantine();
   const lastGood = context.keepsLastGood ? createLastGood() : undefined;
+  const verdicts = new Verdicts();
+  let cancelReview: (() => void) | undefined;
   const views = new Map<string, Snapshot>();
   let viewsOf: Snapshot | undefined;
   let rollout: RolloutMachine | undefined;
@@ -125,6 +128,24 @@ export function createGroupView(context: GroupViewContext): GroupView {
     return suspects.map(({ type, key, rejected, good }): QuarantineEntry => {
       return { type, key, version: rejected.version, instead: good, cause: "rejected", ...about };
     });
+  }
+  /** A client rejected contents that are in quarantine now. */
+  function noteVerdict(contents: readonly Resource[], { id }: Place["node"]): void {
+    const now = context.clock.now();
+    for (const content of contents) {
+      const entry = quarantine.find(content, content.version);
+      if (entry?.cause === "rejected") verdicts.rejects(entry, id, now);
+    }
+    if (quarantine.size > 0) cancelReview ??= context.clock.after(reviewMs, review);
+  }
+  function review(): void {
+    cancelReview = undefined;
+    const over = quarantine.delete(verdicts.over(quarantine.entries, places, context.clock.now()));
+    if (over.length > 0) {
+      tellEnded(over);
+      spread();
+    }
+    if (quarantine.size > 0) cancelReview ??= context.clock.after(reviewMs, review);
   }
   function put(entries: Iterable<QuarantineEntry>): void {
     const added = quarantine.add(entries);
@@ -200,6 +221,7 @@ export function createGroupView(context: GroupViewContext): GroupView {
       if (lastGood === undefined) return;
       const contents = lastGood.contentsOf(type, rejection, place, isWhole);
       put(quarantineAfter(lastGood, place, contents, rejection));
+      noteVerdict(contents, place.node);
     },
     promote: () => rollout?.end("completed") ?? false,
     rollBack() {
@@ -232,6 +254,9 @@ export function createGroupView(context: GroupViewContext): GroupView {
       for (const entry of ended) lifted.push(entry);
       return true;
     },
-    close: () => rollout?.close(),
+    close() {
+      cancelReview?.();
+      rollout?.close();
+    },
   };
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Judgement, judgingClient } from "../testing/judging-client.js";
+import { manualClock } from "../testing/manual-clock.js";
 import { withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
 import { waitFor } from "../testing/wait-for.js";
+import { forgottenMs, reviewMs } from "./verdicts.js";
 
 /** Takes everything but contents that are called bad. */
 const fussy = (contents: ReadonlyMap<string, string>): Judgement =>
@@ -110,6 +112,64 @@ for (const variant of ["sotw", "delta"] as const) {
           events.flatMap((event) => (event.kind === "quarantine" ? [`${event.outcome} ${event.count}`] : [])),
           ["began 50", "ended 50"],
         );
+      });
+    });
+
+    it("ends where more nodes use a content than reject it", async () => {
+      const clock = manualClock();
+      await withMemoryServer({ onReject: "lastGood", clock }, async ({ server, transport, address }) => {
+        server.config.set([cluster("a", "1")]);
+        const clients = ["one", "two"].map((id) => judgingClient(transport, address, { id, variant }));
+        // Its node is counted once, however many streams it has.
+        clients.push(judgingClient(transport, address, { id: "one", variant }));
+        const message = "cluster a: no good";
+        const grumbler = judgingClient(transport, address, { id: "grumbler", variant, judge: fussy, message });
+        await waitFor("what there is first", () => [...clients, grumbler].every(({ held }) => held.size === 1));
+        clients[1]?.leave();
+        await waitFor("a client that is gone", () => server.node("two") === undefined);
+        server.config.update({ upsert: [cluster("a", "bad")] });
+        await waitFor("a quarantine", () => server.quarantines().length === 1);
+        await waitFor(
+          "those who use it",
+          () => clients[0]?.held.get("a") === "bad" && clients[2]?.held.get("a") === "bad",
+        );
+        const later = judgingClient(transport, address, { id: "later", variant });
+        await waitFor("what was good", () => later.held.get("a") === "1");
+        clock.advance(reviewMs);
+        assert.equal(server.quarantines().length, 1, "one uses it, and one rejects it");
+
+        server.config.update({ upsert: [cluster("a", "2")] });
+        clients[1]?.connect();
+        await waitFor("the end of the quarantine", () => server.quarantines().length === 0);
+        await waitFor("what is good", () => [...clients, grumbler].every(({ held }) => held.get("a") === "2"));
+        server.config.update({ upsert: [cluster("a", "bad again")] });
+        await waitFor("a second quarantine", () => server.quarantines().length === 1);
+        await waitFor("two who use it", () => clients.every(({ held }) => held.get("a") === "bad again"));
+        await waitFor("their acknowledgements", () => server.node("two")?.state === "synced");
+        clock.advance(reviewMs);
+        assert.deepEqual(server.quarantines(), []);
+      });
+    });
+
+    it("ends some minutes after the last node left that rejected a content", async () => {
+      const clock = manualClock();
+      await withMemoryServer({ onReject: "lastGood", clock }, async ({ server, transport, address }) => {
+        server.config.set([cluster("a", "1")]);
+        const grumbler = judgingClient(transport, address, { id: "grumbler", variant, judge: fussy });
+        await waitFor("what there is first", () => grumbler.held.size === 1);
+        server.config.update({ upsert: [cluster("a", "bad")] });
+        await waitFor("a quarantine", () => server.quarantines().length === 1);
+        const later = judgingClient(transport, address, { id: "later", variant });
+        await waitFor("what was good", () => later.held.get("a") === "1");
+        clock.advance(2 * forgottenMs);
+        assert.equal(server.quarantines().length, 1, "who rejected it is still there");
+        grumbler.leave();
+        await waitFor("a client that is gone", () => server.node("grumbler") === undefined);
+        clock.advance(forgottenMs - reviewMs);
+        assert.equal(server.quarantines().length, 1, "it may come back");
+        clock.advance(2 * reviewMs);
+        await waitFor("the newest", () => later.held.get("a") === "bad");
+        assert.deepEqual(server.quarantines(), []);
       });
     });
 

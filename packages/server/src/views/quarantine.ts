@@ -27,6 +27,7 @@ export interface Quarantine {
   readonly entries: Iterable<QuarantineEntry>;
   readonly size: number;
   has(keyed: Keyed, version: Version | undefined): boolean;
+  find(keyed: Keyed, version: Version | undefined): QuarantineEntry | undefined;
   /** Does nothing for what is there already. */
   add(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[];
   delete(entries: Iterable<QuarantineEntry>): readonly QuarantineEntry[];
@@ -83,6 +84,7 @@ export function createQuarantine(): Quarantine {
       return entries.size;
     },
     has: (keyed, version) => find(idOf(keyed), version) !== undefined,
+    find: (keyed, version) => find(idOf(keyed), version),
     add(more) {
       const added: QuarantineEntry[] = [];
       for (const entry of more) {
