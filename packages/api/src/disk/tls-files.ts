@@ -26,7 +26,7 @@ export interface TlsFiles {
 export interface TlsReader {
   /**
    * The newest that fit together; the same object as before while no file has another content. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) only where
-   * nothing good was ever read: while a rotation is half done, what was there before stays in use.
+   * nothing good was ever read: while a rotation is half done, what was there before stays in use; so does a certificate that is valid now, while another lies there that is not.
    */
   read(): Promise<TlsFiles>;
   /** What was wrong with the last reading. Never holds a file's content. */
@@ -60,6 +60,7 @@ export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths):
     if (key !== undefined) contextOf({ key }, "holds no private key that can be read without a password", keyFile);
     const files = `${certificateFile}, ${keyFile}`;
     const context = contextOf({ ca, cert: certificate, key }, "the certificate and the key do not fit together", files);
+    checkTime(certificate, last?.certificate, certificateFile);
     return { ca, certificate, key, context };
   }
 
@@ -123,6 +124,24 @@ function contextOf(
     const { code } = error as NodeJS.ErrnoException;
     throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", `${problem}${code === undefined ? "" : ` (${code})`}`, { file });
   }
+}
+
+/** What nobody trusts at this time does not take the place of what is trusted. */
+function checkTime(next: Buffer | undefined, current: Buffer | undefined, file: string | undefined): void {
+  if (next === undefined || current === undefined || untimely(current) !== undefined) return;
+  const problem = untimely(next);
+  if (problem !== undefined)
+    throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", `${problem}: the certificate in use, which is valid, stays`, {
+      file,
+    });
+}
+
+/** Why the first of these certificates is not valid now; undefined: it is. */
+function untimely(certificate: Buffer): string | undefined {
+  const { validFrom, validTo } = new X509Certificate(certificate);
+  const [from, until] = [new Date(validFrom), new Date(validTo)];
+  if (until.getTime() < Date.now()) return `the certificate has expired (${until.toISOString()})`;
+  return from.getTime() > Date.now() ? `the certificate is not valid before ${from.toISOString()}` : undefined;
 }
 
 /** A context takes what holds no certificate as nobody to trust, and says nothing. */

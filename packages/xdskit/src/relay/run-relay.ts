@@ -110,7 +110,11 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
         .then(begin)
         .catch((error: Error) => log.error({ reason: error.message }, "files cannot be written"));
   }
-  const open = await openListeners(running, server, admin, options, terminal);
+  const open = await openListeners(running, server, admin, options, {
+    terminal,
+    log,
+    isSecured: upstream.server.tls !== undefined,
+  });
   if (open === undefined) return;
   const served = server.stats().groups.map(({ name }) => ({ name, snapshot: server.snapshotOf(name) }));
   if (options.logFormat === "json") {

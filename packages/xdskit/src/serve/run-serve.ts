@@ -138,7 +138,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     running.closers.push(files.close);
     await files.settled();
   }
-  const open = await openListeners(running, server, admin, options, terminal);
+  const open = await openListeners(running, server, admin, options, { terminal, log, isSecured: tls !== undefined });
   if (open === undefined) return;
   const groups = server.stats().groups.map(({ name }) => ({ name, snapshot: server.snapshotOf(name) }));
   if (options.logFormat === "json") {

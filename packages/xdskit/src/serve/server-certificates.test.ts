@@ -135,6 +135,41 @@ describe("a server's certificates", () => {
     for (const line of [own, later].flatMap(({ key }) => contentLines(key))) assert.ok(!all.includes(line));
   });
 
+  it("stay as they were, valid, while one lies there that has expired or is not valid yet", async () => {
+    const valid = authority.issueFor("localhost", [-30, 30]);
+    await using folder = await testFolder({ "own.pem": valid.certificate, "own.key": valid.key });
+    const clock = manualClock();
+    await using serving = await serve({ clock, tls: paths(folder) });
+    const look = async () => {
+      const before = clock.waiting;
+      clock.advance(2_000);
+      await waitFor("the files to be looked at", () => clock.waiting === before);
+    };
+    const place = async (days: readonly [number, number]) => {
+      const next = authority.issueFor("localhost", days);
+      await folder.write("own.pem", next.certificate);
+      await folder.write("own.key", next.key);
+      for (let round = 0; round < 2; round++) await look();
+    };
+    const told = () => serving.events.flatMap((event) => (event.kind === "certificates-refused" ? event.findings : []));
+    const words = [/has expired/, /is not valid before/];
+    for (const [index, days] of (
+      [
+        [-3, -1],
+        [1, 3],
+      ] as const
+    ).entries()) {
+      await place(days);
+      assert.equal(await serialAt(serving.grpc, nobody), valid.serial);
+      assert.equal(told().length, index + 1);
+      assert.match(told()[index]?.message ?? "", words[index] ?? /^$/);
+      assert.equal(told()[index]?.file, `${folder.path}/own.pem`);
+    }
+    await place([-1, 60]);
+    assert.notEqual(await serialAt(serving.grpc, nobody), valid.serial);
+    assert.equal(serving.events.filter(({ kind }) => kind === "certificates-renewed").length, 1);
+  });
+
   it("are told to be right again once the files hold those in use", async () => {
     await using folder = await testFolder(files);
     const clock = manualClock();

@@ -2,6 +2,7 @@ import type { XdskitError } from "@xdskit/api";
 import { type Addresses, listenError, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
 import { type AdminServer, type AdminState, startAdminServer } from "../admin/admin-server.js";
+import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { isAddressError, type Running } from "./run-serving.js";
 import type { ServingOptions } from "./serving-options.js";
@@ -40,15 +41,32 @@ export async function openListeners(
   server: XdsServer,
   admin: AdminServer,
   options: Pick<ServingOptions, "grpc" | "rest">,
-  terminal: Terminal,
+  { terminal, log, isSecured }: { readonly terminal: Terminal; readonly log: Log; readonly isSecured: boolean },
 ): Promise<OpenListeners | undefined> {
   const grpc = await listen(server, "grpc", options.grpc);
   const rest = options.rest && (await listen(server, "rest", options.rest));
   if (running.readiness === "stopping") return undefined;
+  if (!isSecured) warnOfPlaintext(log, { grpc, rest });
   announce(terminal, "grpc", grpc);
   if (rest !== undefined) announce(terminal, "rest", rest);
   announceAdmin(running, terminal);
   return { grpc, rest, admin: admin.address };
+}
+
+/** Whoever reaches such a port is given every private key that is served to anybody. */
+function warnOfPlaintext(log: Log, listeners: Readonly<Record<string, Address | undefined>>): void {
+  for (const [name, address] of Object.entries(listeners)) {
+    if (address === undefined || isLoopback(address.host)) continue;
+    log.warn(
+      { address: formatAddress(address) },
+      `WARNING: ${name} listens beyond this machine without TLS: whoever reaches ${formatAddress(address)} can read all resources, private keys included. Set tls in the settings, or listen on 127.0.0.1 (docs/serve.md#tls)`,
+    );
+  }
+}
+
+/** Whether only this machine reaches what listens there. A name that anybody may have led elsewhere does not count. */
+export function isLoopback(host: string): boolean {
+  return /^(::ffff:)?127\.\d+\.\d+\.\d+$|^::1$|^(.+\.)?localhost$/i.test(host);
 }
 
 async function listen(server: XdsServer, transport: "grpc" | "rest", address: Address): Promise<Address> {
