@@ -50,7 +50,8 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const limits: ServerLimits = { ...defaultServerLimits, ...options.limits };
   const keepalive: Keepalive = { ...defaultKeepalive, ...options.keepalive };
   checkOptions(options);
-  checkLoadReportSettings(options.loadReports, "loadReports");
+  const loadReportSettings = options.loadReports || undefined;
+  checkLoadReportSettings(loadReportSettings, "loadReports");
   const workers = workerCount(options);
   const clock = options.clock ?? systemClock;
   const counters = createCounters();
@@ -134,13 +135,18 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     publication,
     events,
     defaultNode: options.defaultNode,
-    settings: options.loadReports,
+    settings: loadReportSettings,
     clusters: types.find("cluster"),
     refused: counters.refuse,
   });
   const services = createServices({
     types,
     loadReports,
+    serves: {
+      loadReports: options.loadReports !== false,
+      clientStatus: options.clientStatus !== false,
+      reflection: options.reflection !== false,
+    },
     callInfo,
     registry: options.registry,
     clients: { streams, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },

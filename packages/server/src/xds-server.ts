@@ -52,8 +52,12 @@ export interface ServerOptions {
   readonly limits?: Partial<ServerLimits> | undefined;
   /** Who a client is that sends no node. Default: such a client is refused with INVALID_ARGUMENT. */
   readonly defaultNode?: Node | undefined;
-  /** What clients are asked to report of their load (LRS), where their group does not say otherwise. See `LoadReportSettings` for each default. */
-  readonly loadReports?: Partial<LoadReportSettings> | undefined;
+  /** What clients are asked to report of their load (LRS), where their group does not say otherwise. See `LoadReportSettings` for each default. `false`: LRS answers UNIMPLEMENTED. */
+  readonly loadReports?: Partial<LoadReportSettings> | false | undefined;
+  /** Whether whoever reaches the port may ask what each client has (CSDS); `xdskit status` does. `false`: it answers UNIMPLEMENTED. Default true. */
+  readonly clientStatus?: boolean | undefined;
+  /** Whether services and messages are described (gRPC's server reflection), as `grpcurl` asks. `false`: it answers UNIMPLEMENTED. Default true. */
+  readonly reflection?: boolean | undefined;
   /** See `RestOptions` for each default. */
   readonly rest?: Partial<RestOptions> | undefined;
   /** How changes are ordered for each client, make before break; see `OrderingOptions` for each default. `false`: they go out at once. */

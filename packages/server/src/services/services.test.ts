@@ -140,6 +140,40 @@ describe("health discovery", () => {
 
 type Asked = MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"];
 
+describe("services that are turned off", () => {
+  const options = [
+    ["reflection", { reflection: false }, ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"]],
+    ["csds", { clientStatus: false }, ["/envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus"]],
+    [
+      "load_reports",
+      { loadReports: false },
+      [
+        "/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats",
+        "/envoy.service.load_stats.v2.LoadReportingService/StreamLoadStats",
+      ],
+    ],
+  ] as const;
+  for (const [setting, turnedOff, paths] of options) {
+    it(`answer UNIMPLEMENTED, name the setting and are not among those that are served: ${setting}`, () =>
+      withServices(turnedOff, async ({ server, call }) => {
+        server.config.set([]);
+        const list = call(`${health}/List`, new Uint8Array());
+        list.finish();
+        await within("the answer", list.status);
+        const { statuses } = fromBinary(HealthListResponseSchema, list.responses[0] ?? new Uint8Array());
+        for (const path of paths) {
+          const made = call(path, new Uint8Array());
+          made.finish();
+          const { code, message } = await within("the refusal", made.status);
+          assert.equal(code, statusCode.unimplemented);
+          assert.match(message, new RegExp(`${setting} in the settings.*is turned off`));
+          assert.equal(statuses[path.split("/")[1] ?? ""], undefined);
+        }
+        assert.equal(Object.keys(statuses).filter((name) => /LoadRep|Status|Reflection/.test(name)).length > 0, true);
+      }));
+  }
+});
+
 describe("reflection", () => {
   const request = (messageRequest: NonNullable<Asked>) =>
     toBinary(ServerReflectionRequestSchema, create(ServerReflectionRequestSchema, { messageRequest }));

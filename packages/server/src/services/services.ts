@@ -10,6 +10,7 @@ import { createHealth } from "./health.js";
 import { healthDiscovery } from "./health-discovery.js";
 import { createReflection } from "./reflection.js";
 import { createServiceCalls } from "./service-calls.js";
+import { turnedOff } from "./turned-off.js";
 
 /** All that a server serves beside discovery. */
 export interface Services {
@@ -26,6 +27,8 @@ export function createServices(options: {
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
   readonly loadReports: LoadReports;
+  /** Which services are served; the others answer UNIMPLEMENTED. */
+  readonly serves: { readonly loadReports: boolean; readonly clientStatus: boolean; readonly reflection: boolean };
   readonly clients: Omit<StatusSource, "redacted">;
   readonly isServing: () => boolean;
   callInfo(service: string, peer: string): CallInfo;
@@ -36,7 +39,7 @@ export function createServices(options: {
   /** Notes down a fault of the server's own. */
   fault(call: CallInfo, error: unknown): void;
 }): Services {
-  const { types, registry, loadReports, clients, isServing, callInfo, admit, refused, fault } = options;
+  const { types, registry, loadReports, serves, clients, isServing, callInfo, admit, refused, fault } = options;
   const calls = createServiceCalls({
     admit,
     refused: (service, { peer }, refusal) => refused(callInfo(service, peer), refusal),
@@ -51,15 +54,19 @@ export function createServices(options: {
     redacted: createRedactedBody(registry),
     fault: ({ peer }, error) => fault(callInfo(clientStatusServiceName, peer), error),
   });
-  const served = [...discoveryMethods(types).keys(), ...Object.values(loadReportingServices)];
+  const served = [...discoveryMethods(types).keys()];
   let stopped = false;
   const health = createHealth({ isServing: () => !stopped && isServing(), services: () => served });
   const reflection = createReflection({ services: () => served, registry: () => registry ?? envoyRegistry() });
-  served.push(clientStatus.name, health.service.name, ...reflection.services.map(({ name }) => name));
-  const all = [
-    ...[...loadReporting, ...healthDiscovery, clientStatusV2].map(calls.serve),
-    ...[clientStatus, health.service, ...reflection.services].map(calls.serveNoting),
-  ];
+  const all = [...healthDiscovery, clientStatusV2].map(calls.serve);
+  const add = (isOn: boolean, what: string, services: readonly Service[], serve: (service: Service) => Service) => {
+    if (isOn) served.push(...services.map(({ name }) => name));
+    all.push(...services.map((service) => (isOn ? serve(service) : calls.serve(turnedOff(service, what)))));
+  };
+  add(serves.loadReports, "load reporting (LRS, load_reports in the settings)", loadReporting, calls.serve);
+  add(serves.clientStatus, "client status (CSDS, csds in the settings)", [clientStatus], calls.serveNoting);
+  add(true, "health checking", [health.service], calls.serveNoting);
+  add(serves.reflection, "reflection (reflection in the settings)", reflection.services, calls.serveNoting);
   return {
     all,
     get open() {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe, XdskitError } from "@xdskit/api";
 import { readSettings } from "./read-settings.js";
+import { serverOptions } from "./server-settings.js";
 
 function findingsOf(text: string): string[] {
   try {
@@ -215,5 +216,17 @@ test("values of another kind are told in plain words", () => {
     "folder: expected a mapping, found nothing",
     "descriptors[0]: expected a string, found a number",
     "descriptors[1]: must not be empty",
+  ]);
+});
+
+test("services can be turned off", () => {
+  const { loadReports, clientStatus, reflection } = serverOptions(
+    readSettings("xdskit.yaml", "load_reports: off\ncsds: off\nreflection: off\n"),
+  );
+  assert.deepEqual([loadReports, clientStatus, reflection], [false, false, false]);
+  const on = serverOptions(readSettings("xdskit.yaml", "csds: on\nreflection: on\n"));
+  assert.deepEqual([on.loadReports, on.clientStatus, on.reflection], [{}, true, true]);
+  assert.deepEqual(findingsOf("csds: maybe\n"), [
+    "xdskit.yaml:1:7: csds: expected on or off [XDSKIT_SETTINGS_INVALID]",
   ]);
 });

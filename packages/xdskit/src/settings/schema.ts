@@ -51,6 +51,9 @@ const orderingTimes = z.strictObject({
   named: duration.optional(),
 });
 
+const aLoadReport = 'expected "off", or what to report, such as { interval: 10s, clusters: all }';
+const onOrOff = z.enum(["on", "off"], { error: "expected on or off" });
+
 const match = z.record(nodeField, pattern, {
   error: "expected what the fields of a node must be, such as { cluster: edge-* }; {} matches every node",
 });
@@ -160,7 +163,9 @@ export const settingsSchema = z.strictObject({
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
   keepalive: keepalive.optional(),
-  load_reports: loadReports.optional(),
+  load_reports: z.union([z.literal("off"), loadReports], { error: aLoadReport }).optional(),
+  csds: onOrOff.optional(),
+  reflection: onOrOff.optional(),
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   tls: listenerTls.optional(),

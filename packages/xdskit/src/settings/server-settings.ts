@@ -80,7 +80,9 @@ export function serverOptions(settings: Settings): ServerOptions {
     resourceErrors: settings.resource_errors,
     ...viewSettings(settings),
     limits: serverLimits(settings),
-    loadReports: loadReportSettings(settings.load_reports),
+    loadReports: settings.load_reports === "off" ? false : loadReportSettings(settings.load_reports),
+    clientStatus: settings.csds !== "off",
+    reflection: settings.reflection !== "off",
     ordering: orderingOptions(settings),
     workers: settings.workers,
     keepalive: keepaliveOptions(settings),
@@ -117,7 +119,7 @@ function nodeNamed(id: string, cluster: string): Node {
 }
 
 /** What clients report of their load; what is not set keeps its default. */
-function loadReportSettings(settings: Settings["load_reports"]): Partial<LoadReportSettings> {
+function loadReportSettings(settings: Exclude<Settings["load_reports"], "off">): Partial<LoadReportSettings> {
   const { interval: intervalMs, clusters, endpoints } = settings ?? {};
   return defined({ intervalMs, clusters, endpoints });
 }
