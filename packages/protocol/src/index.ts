@@ -59,6 +59,7 @@ export { countDifferences, missingNames } from "./server/behind.js";
 export { BoundedCache } from "./server/bounded-cache.js";
 export type { Rejection } from "./server/client-use.js";
 export type {
+  HeldNames,
   OutgoingResponse,
   ResponseBody,
   StatusCode,

@@ -27,7 +27,8 @@ export class NameSet {
   #hasCollections: boolean | undefined;
   /** Names with parameters, by the name without. */
   #locators: ReadonlyMap<ResourceName, readonly ResourceName[]> | undefined;
-  #byHash: Map<number, ResourceName> | undefined;
+  /** As large as the names are: whoever needs it again soon finds it, and no client can have it kept. */
+  #byHash: WeakRef<ReadonlyMap<number, ResourceName>> | undefined;
   #characters: number | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
@@ -78,10 +79,14 @@ export class NameSet {
     return this.#characters;
   }
 
-  /** The name whose fingerprint has these low bits, if there is one. */
-  byHash(low: number): ResourceName | undefined {
-    this.#byHash ??= new Map([...this.#names].map((name) => [fingerprintOf(name).low, name]));
-    return this.#byHash.get(low);
+  /** The names by the low bits of their fingerprints. */
+  get byHash(): ReadonlyMap<number, ResourceName> {
+    const made = this.#byHash?.deref();
+    if (made !== undefined) return made;
+    const byHash = new Map<number, ResourceName>();
+    for (const name of this.#names) byHash.set(fingerprintOf(name).low, name);
+    this.#byHash = new WeakRef(byHash);
+    return byHash;
   }
 
   /** Some of the names stand for all resources beside each other somewhere. */

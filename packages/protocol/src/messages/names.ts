@@ -174,6 +174,7 @@ export class RequestNames {
 
   /** A fleet asks for the same names over and over: comparing costs a fraction of making strings of them. */
   #isSpelledOutBy(known: NameSet, reader: WireReader): boolean {
-    return this.#spans.every((span, index) => reader.isText(span, known.byHash(this.#hashes[index] as number)));
+    const { byHash } = known;
+    return this.#spans.every((span, index) => reader.isText(span, byHash.get(this.#hashes[index] as number)));
   }
 }

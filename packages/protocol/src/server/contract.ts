@@ -1,5 +1,6 @@
 import type { ApiVersion, Nonce, ResourceName, ResourceType, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
 import type { ResourceError } from "../messages/responses.js";
+import type { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
 import type { Rejection } from "./client-use.js";
@@ -51,6 +52,12 @@ export interface StreamLimits {
   readonly typesPerStream: number;
 }
 
+/** Counts what the names take that streams subscribe to, over all of them. */
+export interface HeldNames {
+  /** A stream of this connection keeps `after` of one type in the place of `before`; says why that is too much, if so. */
+  change(connection: string, before: NameSet, after: NameSet): string | undefined;
+}
+
 /** What one stream is, and what it may take. */
 export interface StreamOptions {
   readonly variant: Variant;
@@ -73,6 +80,10 @@ export interface StreamOptions {
   readonly progressed?: (() => void) | undefined;
   /** Which clients are told why resources are not there. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
+  /** Is told of the names that the stream keeps, until `end`. Default: nobody is. */
+  readonly heldNames?: HeldNames | undefined;
+  /** Which connection the stream is on, for `heldNames`. */
+  readonly connection?: string | undefined;
 }
 
 /** What happens to a stream. Nothing else does: no clock, no network, no random source is read. */

@@ -267,11 +267,18 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#closed = true;
     this.#mover.wake();
     this.#mover.give(undefined);
+    for (const { subscription } of this.#ordered) this.#hold(subscription.names, NameSet.empty);
     this.#askers.clear();
     this.#ordered = [];
     this.#line = undefined;
     this.#begun = undefined;
     this.#ordering?.leave(this);
+  }
+
+  /** Keeps other names; says why these are too many, if so. */
+  #hold(before: NameSet, after: NameSet): string | undefined {
+    if (before === after) return undefined;
+    return this.#options.heldNames?.change(this.#options.connection ?? "", before, after);
   }
 
   status(): readonly TypeStatus[] {
@@ -371,6 +378,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     if (known.subscription !== before || known.tellsVariants !== tellsVariants) {
       this.#mover.changed();
       known.tellsVariants = tellsVariants;
+      const held = this.#hold(namesBefore, known.subscription.names);
+      if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
       const many = beyondStream(this.#ordered, limits);
       if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
     }

@@ -5,6 +5,7 @@ import { createCounters } from "../counters.js";
 import { createEventLoopWatch, type EventLoopWatch } from "../event-loop/event-loop-watch.js";
 import { createFairQueue } from "../fair-queue.js";
 import { createGroups } from "../groups.js";
+import { createHeldNames } from "../held-names.js";
 import { createNodeOrders } from "../node-orders.js";
 import { createPublication } from "../publication.js";
 import { createRateLimit } from "../rate-limit.js";
@@ -105,6 +106,7 @@ export function createWorkerServer(
     types,
     limits,
     publication,
+    heldNames: createHeldNames(limits),
     counters,
     onDemand: undefined,
     defaultNode,

@@ -1,3 +1,4 @@
+import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
 import { limitLines } from "../output/line-limit.js";
 import type { Log } from "../output/log.js";
@@ -27,7 +28,7 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
   const refused = new Set<string>();
   function logRefusal(
     of: object & { readonly peer: string },
-    { node, code, message }: Extract<ServerEvent, { kind: "stream-refused" | "call-refused" }>,
+    { node, code, message }: { readonly node: Node | undefined; readonly code: StatusCode; readonly message: string },
   ) {
     const { peer } = of;
     // Once for each reason, whatever numbers are in it.
@@ -50,6 +51,11 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
       }
       case "stream-closed": {
         const fields = { ...streamFields(event.stream), node: event.stream.node.id, code: event.code };
+        // Its client goes beyond a limit, and comes again and again.
+        if (event.code === statusCode.resourceExhausted) {
+          const { code, message } = event;
+          return logRefusal(streamFields(event.stream), { node: event.stream.node, code, message });
+        }
         const reason = event.message === "" ? fields : { ...fields, reason: event.message };
         if (event.stream.method.only === undefined) log.info(reason, "client disconnected");
         else log.debug(reason, "stream closed");

@@ -94,6 +94,8 @@ const limits = z.strictObject({
   streams: count.optional(),
   streams_per_connection: count.optional(),
   streams_per_address: count.optional(),
+  name_bytes: count.optional(),
+  name_bytes_per_connection: count.optional(),
   partial_request_bytes: count.optional(),
   partial_request_bytes_per_address: count.optional(),
   partial_request_bytes_per_connection: count.optional(),

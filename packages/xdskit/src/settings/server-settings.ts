@@ -131,6 +131,8 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
     streams: limits.streams,
     streamsPerConnection: limits.streams_per_connection,
     streamsPerAddress: limits.streams_per_address,
+    nameBytes: limits.name_bytes,
+    nameBytesPerConnection: limits.name_bytes_per_connection,
     partialRequestBytes: limits.partial_request_bytes,
     partialRequestBytesPerAddress: limits.partial_request_bytes_per_address,
     partialRequestBytesPerConnection: limits.partial_request_bytes_per_connection,

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { NameSet } from "@xdskit/protocol";
+import { createHeldNames } from "./held-names.js";
+import { restClient } from "./testing/rest-client.js";
+import { longHold, withRest } from "./testing/running-rest.js";
+import { ads, perType, type Running, urlOf, withServer } from "./testing/running-server.js";
+import { cluster } from "./testing/test-resources.js";
+import { waitFor, within } from "./testing/wait-for.js";
+import { delta, sotw } from "./testing/xds-client.js";
+
+const megabyte = 1_000_000;
+const names = (prefix: string, count: number) =>
+  NameSet.of(Array.from({ length: count }, (_, index) => `${prefix}${index}`.padEnd(18, "x")));
+const listed = (prefix: string, count: number) => [...names(prefix, count)];
+
+describe("names that clients subscribe to", () => {
+  it("count 64 bytes each and two a character, once for lists that are the same", () => {
+    // Of 100 bytes each.
+    const held = createHeldNames({ nameBytes: 100_000, nameBytesPerConnection: 40_000 });
+    const [a, b, c] = [names("a", 300), names("b", 300), names("c", 300)];
+    const none = NameSet.empty;
+    assert.equal(held.change("1", none, a), undefined);
+    assert.equal(held.change("1", none, a), undefined, "another stream of the same connection");
+    assert.match(
+      held.change("1", none, b) ?? "",
+      /^the names that one connection may .* at most 40000 .* \(limits\.name_bytes_per_connection\)$/,
+    );
+    assert.equal(held.change("1", b, none), undefined);
+    for (let fleet = 0; fleet < 1_000; fleet++) assert.equal(held.change(`fleet ${fleet}`, none, a), undefined);
+    assert.equal(held.change("2", none, b), undefined);
+    assert.equal(held.change("3", none, c), undefined);
+    assert.match(
+      held.change("4", none, names("d", 300)) ?? "",
+      /^the names that all clients may .* at most 100000 .* \(limits\.name_bytes\)$/,
+    );
+    held.change("4", names("d", 300), none);
+    held.change("3", c, none);
+    assert.equal(held.change("4", none, names("d", 300)), undefined);
+    // One of the two streams is left, which goes on with less.
+    held.change("1", a, none);
+    assert.equal(held.change("1", a, names("e", 50)), undefined);
+  });
+
+  it("never take more than a quarter of the heap, and those of one connection half of that", () => {
+    const held = createHeldNames({ nameBytes: 10 * megabyte, nameBytesPerConnection: 10 * megabyte }, 1_000_000);
+    assert.equal(held.change("1", NameSet.empty, names("a", 1_200)), undefined);
+    assert.match(held.change("2", NameSet.empty, names("b", 1_300)) ?? "", /one connection may .* at most 125000 /);
+    held.change("2", names("b", 1_300), NameSet.empty);
+    assert.match(held.change("2", NameSet.empty, names("b", 1_240)) ?? "$", /^\$$/);
+    assert.match(held.change("3", NameSet.empty, names("c", 1_000)) ?? "", /all clients may .* at most 250000 /);
+  });
+
+  const limits = { nameBytes: 300_000, nameBytesPerConnection: 120_000 };
+  const node = { id: "hoarder" };
+  const typeUrl = urlOf("endpoint");
+
+  async function isServed({ server, client }: Running): Promise<void> {
+    server.config.set([cluster("a")]);
+    const good = sotw(client.open(ads("sotw")));
+    good.send({ node: { id: "good" }, typeUrl: urlOf("cluster") });
+    assert.equal((await good.next()).resources.length, 1);
+  }
+
+  for (const variant of ["sotw", "delta"] as const) {
+    it(`are refused with RESOURCE_EXHAUSTED beyond that, over all streams of a connection, and forgotten with them: ${variant}`, () =>
+      withServer({ limits }, async (running) => {
+        const { client, server } = running;
+        await isServed(running);
+        const ask = (prefix: string) => {
+          const stream = client.open(perType(variant, "endpoint"));
+          const all = listed(prefix, 500);
+          if (variant === "sotw") sotw(stream).send({ node, typeUrl, resourceNames: all });
+          else delta(stream).send({ node, typeUrl, resourceNamesSubscribe: all });
+          return stream;
+        };
+        const first = ask("a");
+        // The same list is the same.
+        ask("b");
+        ask("b");
+        const { code, message } = await within("the end", ask("c").status);
+        assert.equal(code, 8);
+        assert.match(message, /limits\.name_bytes_per_connection/);
+        assert.ok(server.stats().refused.some(({ code, count }) => code === 8 && count === 1));
+        first.cancel();
+        await waitFor("room", () => server.stats().streams.reduce((sum, { open }) => sum + open, 0) === 3);
+        ask("c");
+        await waitFor("both", () => server.stats().streams.reduce((sum, { open }) => sum + open, 0) === 4);
+        await isServed(running);
+      }));
+  }
+
+  it("are counted of polls over REST, too, for as long as they are held", () =>
+    withRest({ limits, rest: longHold }, async ({ server, address }) => {
+      server.config.set([cluster("a")]);
+      const client = restClient(address);
+      const other = restClient(address);
+      const poll = (at: typeof client, prefix: string) =>
+        at.send("/v3/discovery:endpoints", { node, resource_names: listed(prefix, 1_100) });
+      assert.equal((await poll(client, "a")).status, 200);
+      const { status, json } = await other.send("/v3/discovery:endpoints", {
+        node,
+        resource_names: listed("b", 1_300),
+      });
+      assert.equal(status, 429);
+      assert.match(json?.detail ?? "", /limits\.name_bytes_per_connection/);
+      assert.equal((await poll(other, "c")).status, 200);
+      client.close();
+      other.close();
+    }));
+});
