@@ -131,6 +131,16 @@ export type ServerEvent =
       readonly version: Version;
       readonly waits: readonly Wait[];
     }
+  /**
+   * A client acknowledged resources of which so many have a TTL that it is not told, since it is not known to understand
+   * TTLs or would not outlive their end: they stay. Once for each type of a stream.
+   */
+  | {
+      readonly kind: "ttl-untold";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly resources: number;
+    }
   /** A request with an outdated nonce was ignored, as the protocol wants it. */
   | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }
   /** A call of another service than discovery was refused, or a stream of it ended by a fault of its client's. */

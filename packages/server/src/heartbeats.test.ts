@@ -162,6 +162,29 @@ describe("heartbeats", () => {
       },
     ));
 
+  it("tells Envoys that understand TTLs by default, and says of others how many they are not told", () =>
+    withMemoryServer({}, async ({ server, client }) => {
+      server.config.set([living(cluster("a"), 10), living(cluster("b"), 10), cluster("c")]);
+      const untold: unknown[] = [];
+      server.on((event) => {
+        if (event.kind === "ttl-untold") untold.push([event.stream.node.id, event.type.name, event.resources]);
+      });
+      const reports = async (id: string, minorNumber: number) => {
+        const stream = delta(client.open(ads("delta")));
+        const version = { majorNumber: 1, minorNumber, patch: 0 };
+        const userAgentVersionType = { case: "userAgentBuildVersion", value: { version } } as const;
+        stream.send({ node: { id, userAgentName: "envoy", userAgentVersionType }, typeUrl: urlOf("cluster") });
+        const { nonce, resources } = await stream.next();
+        stream.send({ typeUrl: urlOf("cluster"), responseNonce: nonce });
+        await waitFor("the acknowledgement", () => server.node(id)?.state === "synced");
+        const told = resources.filter(({ ttl }) => ttl !== undefined).length;
+        return [told, server.node(id)?.streams[0]?.types[0]?.untoldTtls];
+      };
+      assert.deepEqual(await reports("new", 40), [2, 0]);
+      assert.deepEqual(await reports("old", 16), [0, 2]);
+      assert.deepEqual(untold, [["old", "cluster", 2]]);
+    }));
+
   it("takes the server's setting for groups that say nothing, those of a function too", async () => {
     for (const groups of [undefined, () => ({ name: "all", layers: ["default"] })]) {
       await withMemoryServer({ groups, ttl: "always" }, async ({ server, client }) => {

@@ -38,6 +38,9 @@ export function tellEffect(
       events.emit(() => ({ kind: "wait-ended", stream, type, version, waits }));
       break;
     }
+    case "ttl-untold":
+      events.emit(() => ({ ...effect, stream }));
+      break;
     case "stale":
       count.stale += 1;
       events.emit(() => ({ kind: "stale", stream, type }));

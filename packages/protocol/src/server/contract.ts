@@ -156,6 +156,8 @@ export type StreamEffect =
     }
   /** A client did not answer in time: what waited for it goes on without. */
   | ({ readonly kind: "wait-ended" } & WaitEnded)
+  /** The client acknowledged what it is to have, of which so many resources have a TTL that it is not told (`TtlPolicy`). Once for each type. */
+  | { readonly kind: "ttl-untold"; readonly type: ResourceType; readonly resources: number }
   /** A SotW request with an old or unknown nonce, which was ignored (rules 27, 28). */
   | { readonly kind: "stale"; readonly type: ResourceType };
 

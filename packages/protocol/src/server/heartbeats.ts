@@ -2,7 +2,8 @@ import type { Resource } from "@xdskit/api";
 import { beatInterval } from "../beat.js";
 import type { ResponseHead } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
-import { ResourceSets } from "../resource-set.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
+import type { Subscription } from "../subscription.js";
 import { wants } from "../variants.js";
 import { type Content, type Need, subscribed } from "./content.js";
 import type { Variant } from "./contract.js";
@@ -69,7 +70,7 @@ function sharedHeartbeat(maker: ResponseMaker, need: HeartbeatNeed, head: Respon
  */
 function contentOf(need: HeartbeatNeed): Content | undefined {
   const { current, subscription, interval, rejected, whole } = need;
-  const held = perishable(need);
+  const held = perishable(need.subscription, need.current);
   const fits = held.filter((resource) => rejected.size === 0 || !rejected.has(identityOf(resource)));
   const due = fits.filter(({ ttl }) => ttl !== undefined && beatInterval(ttl) <= interval);
   if (due.length === 0) return undefined;
@@ -88,7 +89,7 @@ function isFullState({ variant, current }: Need): boolean {
 }
 
 /** Those that are subscribed to and have a TTL. Costs the smaller of the two. */
-function perishable({ subscription, current }: Need): readonly Resource[] {
+export function perishable(subscription: Subscription, current: ResourceSet): readonly Resource[] {
   const all = ResourceSets.perishable(current);
   if (all === undefined) return [];
   if (subscription.wildcard || all.size < subscription.names.size) {

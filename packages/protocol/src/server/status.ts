@@ -5,10 +5,12 @@ import type { Snapshot } from "../snapshot.js";
 import type { Subscription } from "../subscription.js";
 import type { Wait } from "../wait.js";
 import type { Rejection } from "./client-use.js";
+import { perishable } from "./heartbeats.js";
 import { mostOutstanding, saidBy, unanswered } from "./holding.js";
 import { hadOf, namesHeard } from "./just-asked.js";
 import type { OrderedStream, Ordering } from "./ordering.js";
 import type { Subscriber } from "./subscriber.js";
+import type { Told } from "./told.js";
 
 /** What is known of one type on one stream. Sets are shared: reading them costs nothing, walking them what they hold. */
 export interface TypeStatus {
@@ -40,18 +42,21 @@ export interface TypeStatus {
   /** The set to which each of them brings the client, the oldest first; undefined where there are so many that the oldest were forgotten. */
   readonly onTheirWay: readonly ResourceSet[] | undefined;
   readonly waits: readonly Wait[];
+  /** How many resources that it is to have have a TTL that it is not told (`TtlPolicy`). */
+  readonly untoldTtls: number;
 }
 
-/** What is known of a stream, of each type that it asks for. `newest`: what its client is to have. */
+/** What is known of a stream, of each type that it asks for. `newest`: what its client is to have; `told`: what it is told. */
 export function statusesOf(
   stream: OrderedStream,
   newest: Snapshot | undefined,
   ordering: Ordering | undefined,
+  told: Told,
 ): readonly TypeStatus[] {
   return stream.subscribers.map((subscriber) => {
     const wanted = newest?.of(subscriber.type);
     const meanwhile = (newest && ordering?.meanwhile(stream, subscriber, newest)) ?? wanted;
-    return statusOf(subscriber, wanted, meanwhile, ordering?.waitsOf(stream, subscriber) ?? []);
+    return statusOf(subscriber, wanted, meanwhile, ordering?.waitsOf(stream, subscriber) ?? [], told);
   });
 }
 
@@ -60,6 +65,7 @@ function statusOf(
   wanted: ResourceSet | undefined,
   meanwhile: ResourceSet | undefined,
   waits: readonly Wait[],
+  told: Told,
 ): TypeStatus {
   const { type, api, subscription, lastSent, held, ackedLast } = subscriber;
   const { acked, rejection } = saidBy(subscriber);
@@ -81,6 +87,7 @@ function statusOf(
     outstanding: outstanding.length,
     onTheirWay: outstanding.length < mostOutstanding ? outstanding.map(({ set }) => set) : undefined,
     waits,
+    untoldTtls: told.ttl(type) || wanted === undefined ? 0 : perishable(subscription, wanted).length,
   };
 }
 

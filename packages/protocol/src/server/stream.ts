@@ -282,7 +282,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   status(): readonly TypeStatus[] {
-    return statusesOf(this, this.newest, this.#ordering);
+    return statusesOf(this, this.newest, this.#ordering, this.#told);
   }
 
   get newest(): Snapshot | undefined {
@@ -315,7 +315,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     // How long connections drain is a matter of this client alone, and of the other streams of its order.
     if (asker.draining.length > 0) this.#stray();
     else this.#mover.answered(step);
-    return effects;
+    return isPerishable(asker) ? this.#withUntold(asker, effects) : effects;
+  }
+
+  /** What follows an acknowledgement, and, the first time, that the client is not told the TTLs of what it has. */
+  #withUntold(asker: Asker, effects: readonly StreamEffect[]): readonly StreamEffect[] {
+    const resources = this.#told.noteUntold(asker);
+    return resources === 0 ? effects : [...effects, { kind: "ttl-untold", type: asker.type, resources }];
   }
 
   #receive(bytes: Uint8Array): readonly StreamEffect[] {
@@ -339,7 +345,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       // The other streams go on by themselves, unless this was a plain acknowledgement after which nothing drains.
       const drains = this.#ordered.some(({ draining }) => draining.length > 0);
       if (told.length !== 1 || only?.kind !== "acknowledged" || drains) this.#ordering?.strayed();
-      return told;
+      if (only?.kind !== "acknowledged") return told;
+      const asker = this.#askers.get(only.type.typeUrl);
+      return asker !== undefined && isPerishable(asker) ? this.#withUntold(asker, told) : told;
     } catch (error) {
       if (error instanceof TooManyFields) return this.#close(statusCode.resourceExhausted, error.message);
       // Rule 157.

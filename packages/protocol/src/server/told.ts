@@ -1,7 +1,11 @@
-import type { ResourceType } from "@xdskit/api";
+import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
 import type { Node } from "../node.js";
+import { ResourceSets } from "../resource-set.js";
+import type { Subscription } from "../subscription.js";
 import type { StreamOptions, TtlPolicy } from "./contract.js";
+import { perishable } from "./heartbeats.js";
 import { type ResourceErrorPolicy, tellsErrors } from "./resource-errors.js";
+import type { Subscriber } from "./subscriber.js";
 import { isTtlFatal, tellsTtl } from "./ttl-policy.js";
 
 /**
@@ -15,6 +19,10 @@ export class Told {
   #errorPolicy: ResourceErrorPolicy | undefined;
   #ttl = false;
   #errors = false;
+  /** What `noteUntold` has looked through, by type; undefined as a value: it said something of the type. */
+  #untold:
+    | Map<TypeUrl, { readonly all: Iterable<Resource>; readonly subscription: Subscription } | undefined>
+    | undefined;
 
   constructor(options: StreamOptions) {
     this.#options = options;
@@ -38,6 +46,21 @@ export class Told {
   /** The client is told the TTLs of this type. */
   ttl(type: ResourceType): boolean {
     return this.#ttl && this.#node !== undefined && !isTtlFatal(type, this.#options, this.#node);
+  }
+
+  /** How many resources the client holds with a TTL that it is not told; 0 once that was said of the type. */
+  noteUntold({ type, subscription, held }: Subscriber): number {
+    const all = ResourceSets.perishable(held);
+    if (all === undefined || this.ttl(type)) return 0;
+    this.#untold ??= new Map();
+    const looked = this.#untold.get(type.typeUrl);
+    if (
+      looked === undefined ? this.#untold.has(type.typeUrl) : looked.all === all && looked.subscription === subscription
+    )
+      return 0;
+    const { length } = perishable(subscription, held);
+    this.#untold.set(type.typeUrl, length > 0 ? undefined : { all, subscription });
+    return length;
   }
 
   /** The client is told why resources are not there. */

@@ -199,6 +199,9 @@ export class TranscriptClient {
       case "foreign":
         this.#say("!", `foreign ${word(effect.type)} ${effect.authority}`);
         break;
+      case "ttl-untold":
+        if (show.has("untold")) this.#say("!", `untold ${word(effect.type)} ${effect.resources}`);
+        break;
       case "stale":
         this.#say("!", `stale ${word(effect.type)}`);
         break;

@@ -27,7 +27,7 @@ export interface Mode {
 }
 
 /** Details that are only printed where a case is about them. */
-export type Detail = "versions" | "identified" | "subscribed" | "demanded" | "received" | "node";
+export type Detail = "versions" | "identified" | "subscribed" | "demanded" | "received" | "node" | "untold";
 
 /** One case of a transcript file. */
 export interface Case extends Line {

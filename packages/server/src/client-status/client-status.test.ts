@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { createResource } from "@xdskit/api";
 import { ClientResourceStatus as Client } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { SecretSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/secret";
@@ -195,6 +196,17 @@ describe("client status (CSDS)", () => {
       assert.equal((await refusal(Uint8Array.of(0x0a, 0xff))).code, statusCode.invalidArgument);
     }));
 
+  it("says how many TTLs a client is not told, which is synced all the same", () =>
+    withStatus({}, async ({ server, client, fetch }) => {
+      server.config.set([createResource(cluster("a"), { ttl: 30_000 }), cluster("b")]);
+      const stream = await subscribed(client, "n1");
+      await stream.ack();
+      const request = { node: { clientFeatures: [summaryFeature] } };
+      const synced = await eventually(fetch, [" SYNCED ACKED"], request);
+      const summaries = synced.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
+      assert.deepEqual(summaries, [{ state: "synced", behind: 0, waits: [], untoldTtls: 1 }]);
+    }));
+
   it("sums up: types with their versions, and only the resources that are behind", () =>
     withStatus({}, async ({ server, client, fetch }) => {
       server.config.set([cluster("a"), cluster("b")]);
@@ -213,7 +225,7 @@ describe("client status (CSDS)", () => {
         [before, versionInfo, versionInfo],
       );
       const more = behind.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
-      assert.deepEqual(more, [{ state: "pending", behind: 1, waits: [] }]);
+      assert.deepEqual(more, [{ state: "pending", behind: 1, waits: [], untoldTtls: 0 }]);
       stream.send({ typeUrl, versionInfo: before ?? "", responseNonce, errorDetail: { code: 3, message: "no" } });
       const rejected = await eventually(fetch, [" SYNCED ACKED", " ERROR NACKED", "b ERROR NACKED"], request);
       assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");

@@ -59,6 +59,7 @@ function sourceOf(set: ResourceSet): StatusSource {
     outstanding: 0,
     onTheirWay: [],
     waits: [],
+    untoldTtls: 0,
   };
   const method = { variant: "sotw", api: "v3", only: undefined, unary: false } as const;
   const snapshot = { sets: new Map(), of: () => set };

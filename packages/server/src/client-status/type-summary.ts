@@ -3,35 +3,45 @@ import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { ClientConfig_GenericXdsConfig } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { NodeState, TypeReport, WaitReport } from "../ledger/node-status.js";
 
-/** What a summary says of a type besides its versions, where it is not synced. */
+/** What a summary says of a type besides its versions, where it is not synced, or some of its TTLs are not told. */
 export interface TypeSummary {
   readonly state: NodeState;
   /** How many resources differ between what the client acknowledged and what it is to have. */
   readonly behind: number;
   /** What is held back, and for what. */
   readonly waits: readonly WaitReport[];
+  /** How many of the resources have a TTL that the client is not told. */
+  readonly untoldTtls: number;
 }
 
 /** The type of the `xds_config` in which an entry without a name has it. */
 export const summaryTypeUrl = "type.googleapis.com/google.protobuf.Struct";
 
-export function writeTypeSummary({ state, behind, waits }: TypeReport): Uint8Array {
+export function writeTypeSummary({ state, behind, waits, untoldTtls }: TypeReport): Uint8Array {
   const told = waits.map(({ kind, type, names, for: awaited }) => ({
     kind,
     type,
     names: [...names],
     ...(awaited === undefined ? {} : { for: { type: awaited.type, names: [...awaited.names] } }),
   }));
-  return toBinary(StructSchema, fromJson(StructSchema, { state, behind, waits: told }));
+  const summary: JsonObject = { state, behind, waits: told };
+  if (untoldTtls > 0) summary.untoldTtls = untoldTtls;
+  return toBinary(StructSchema, fromJson(StructSchema, summary));
 }
 
 /** Undefined where an entry has none, or one of another kind: it comes from whoever was asked. */
 export function readTypeSummary({ name, xdsConfig }: ClientConfig_GenericXdsConfig): TypeSummary | undefined {
   if (name !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
   try {
-    const { state, behind, waits } = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
+    const {
+      state,
+      behind,
+      waits,
+      untoldTtls = 0,
+    } = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
     if (!isState(state) || typeof behind !== "number" || !Array.isArray(waits)) return undefined;
-    return { state, behind, waits: waits.flatMap((wait) => readWait(wait) ?? []) };
+    if (typeof untoldTtls !== "number") return undefined;
+    return { state, behind, waits: waits.flatMap((wait) => readWait(wait) ?? []), untoldTtls };
   } catch {
     return undefined;
   }

@@ -57,6 +57,8 @@ export interface TypeReport {
   readonly rejected: RejectionReport | undefined;
   /** What is held back, and for what. */
   readonly waits: readonly WaitReport[];
+  /** How many of the resources have a TTL that the client is not told, so that it keeps them; see `TtlPolicy`. */
+  readonly untoldTtls: number;
   readonly state: NodeState;
   /** How many resources differ between what it acknowledged and what it is to have. */
   readonly behind: number;

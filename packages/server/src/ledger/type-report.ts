@@ -39,6 +39,7 @@ export function typeReport(
       blamed: rejected.blamed,
     },
     waits: waitReports(status.waits),
+    untoldTtls: status.untoldTtls,
     state: stateOf(status, wanted, behind, unsettledSince, moment),
     behind,
   };

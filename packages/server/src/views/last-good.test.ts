@@ -28,6 +28,7 @@ function goneStream(): { readonly place: Place; readonly held: readonly WeakRef<
     wanted: way,
     meanwhile: way,
     waits: [],
+    untoldTtls: 0,
     sent: { ...about, set: way },
     acknowledged: { ...about, set: setWith("good"), names: NameSet.empty },
     rejected: { ...rejected, before: undefined, after, carried: [] },

@@ -45,6 +45,7 @@ export interface PackedStatus {
   readonly outstanding: number;
   readonly onTheirWay: readonly PackedSet[] | undefined;
   readonly waits: unknown;
+  readonly untoldTtls: number;
 }
 
 /** Costs what a client lacks of the newest, and the names that it asks for: equal lists in one message travel once. */
@@ -83,6 +84,7 @@ export function createStatusPacking(packing: Packing) {
           api: each.api,
           outstanding: each.outstanding,
           waits: packValue(each.waits),
+          untoldTtls: each.untoldTtls,
           wildcard: subscription.wildcard,
           parameters: subscription.parameters,
           names: packNames(subscription.names),
@@ -166,6 +168,7 @@ export function createStatusUnpacking(types: ResourceTypes) {
           api: each.api,
           outstanding: each.outstanding,
           waits: unpackValue(each.waits, types) as TypeStatus["waits"],
+          untoldTtls: each.untoldTtls,
           subscription: { wildcard, names, parameters },
           wanted: wanted && unpackSet(wanted, base),
           meanwhile: meanwhile && unpackSet(meanwhile, base),

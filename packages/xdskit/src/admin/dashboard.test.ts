@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { createResource } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import {
   DiscoveryRequestSchema,
@@ -78,6 +79,14 @@ describe("the dashboard", () => {
       ["bad", "slow", "good"],
     );
     assert.match(rows[0]?.[2] ?? "", /cluster rejected \(1 behind\).*lb_policy is not valid/);
+  });
+
+  test("says of how many TTLs a node is not told", async () => {
+    await using on = await scene();
+    // An Envoy that gives no version.
+    on.server.config.set([createResource(create(ClusterSchema, { name: "a" }), { ttl: 30_000 })]);
+    await on.client("untold", "ack");
+    assert.match(on.page(), /untold.*1 TTL not told to the client/);
   });
 
   test("looks for no nodes in states that nobody has", async () => {

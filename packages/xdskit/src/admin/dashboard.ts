@@ -2,6 +2,7 @@ import { describe as describeFinding } from "@xdskit/api";
 import type { NodeState, NodeStates, NodeStatus, StreamStatus, XdsServer } from "@xdskit/server";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
+import { untoldText } from "../status/table.js";
 import { waitText } from "../status/wait-text.js";
 import { version } from "../version.js";
 import type { AdminState } from "./admin-server.js";
@@ -102,13 +103,14 @@ function typesOf({ types }: StreamStatus): readonly string[] {
   );
 }
 
-/** What the client said, or what it waits for. */
+/** What the client said, what it waits for, or that it is not told TTLs. */
 function reasonOf({ streams }: NodeStatus): string {
   const types = streams.flatMap((stream) => stream.types);
   const [rejected] = types.flatMap((type) => (type.rejected === undefined ? [] : [type.rejected.message]));
   if (rejected !== undefined) return rejected;
   const [wait] = types.flatMap(({ waits }) => waits);
-  return wait === undefined ? "" : waitText(wait, []);
+  if (wait !== undefined) return waitText(wait, []);
+  return untoldText({ untoldTtls: types.reduce((sum, { untoldTtls }) => sum + untoldTtls, 0) });
 }
 
 function rolloutsPart(server: Pick<XdsServer, "rollouts" | "quarantines">): Html {

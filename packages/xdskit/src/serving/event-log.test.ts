@@ -4,7 +4,8 @@ import { resourceTypes } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { NodeStreamInfo, ServerEvent } from "@xdskit/server";
 import type { Log } from "../output/log.js";
-import { createEventLog } from "./event-log.js";
+import type { LogLevel } from "../output/log-options.js";
+import { createEventLog, loggedAt } from "./event-log.js";
 
 const node: Node = {
   id: "edge-1",
@@ -61,6 +62,16 @@ test("a rejection is a warning with node, type, version and the client's reason"
   const [line] = logged({ kind: "rejected", stream, type: clusters, version: "v1", code: 13, message: "no" });
   const fields = { node: "edge-1", group: "all", type: "cluster", version: "v1", code: 13, reason: "no" };
   assert.deepEqual(line, ["warn", "client rejected the configuration (NACK); it keeps what it had", fields]);
+});
+
+test("that a client is not told TTLs is a line for debugging", () => {
+  const message = "client is not told the TTL of resources: it keeps them when the server is gone";
+  const fields = { node: "edge-1", stream: 1, type: "cluster", resources: 2 };
+  assert.deepEqual(logged({ kind: "ttl-untold", stream, type: clusters, resources: 2 }), [["debug", message, fields]]);
+  assert.deepEqual(
+    ["info", "debug"].map((level) => loggedAt(level as LogLevel)("ttl-untold")),
+    [false, true],
+  );
 });
 
 test("a client that is refused again and again is one warning, another reason is another", () => {

@@ -11,7 +11,13 @@ import { logFinding } from "./source-log.js";
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
 const rememberedRefusals = 1_000;
 
-const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set(["subscribed", "acknowledged", "synced", "stale"]);
+const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set([
+  "subscribed",
+  "acknowledged",
+  "synced",
+  "stale",
+  "ttl-untold",
+]);
 
 /** What is logged at a level: what comes with every push costs something if somebody listens. */
 export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolean {
@@ -111,6 +117,11 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
         }));
         const fields = { node: stream.node.id, stream: stream.id, type: type.name, version, waits: what };
         return log.warn(fields, "client does not answer; what waited for it goes on");
+      }
+      case "ttl-untold": {
+        const { stream, type, resources } = event;
+        const fields = { node: stream.node.id, stream: stream.id, type: type.name, resources };
+        return log.debug(fields, "client is not told the TTL of resources: it keeps them when the server is gone");
       }
       case "stale":
         return log.debug({ node: event.stream.node.id, type: event.type.name }, "request with an old nonce ignored");

@@ -165,6 +165,14 @@ describe("what a summary says besides", () => {
     assert.ok(clientDetails(view, now).endsWith(`    ${reason}`), clientDetails(view, now));
   });
 
+  test("how many TTLs a client is not told, though it is synced", () => {
+    const config = { typeUrl: clusterUrl, versionInfo: old, configStatus: ConfigStatus.SYNCED };
+    const view = viewOf([{ ...config, xdsConfig: summary({ state: "synced", behind: 0, waits: [], untoldTtls: 2 }) }]);
+    assert.deepEqual([view.state, view.types[0]?.untoldTtls], ["synced", 2]);
+    assert.match(statusTable([view], now), /cluster +synced .* 2 TTLs not told to the client\n/);
+    assert.match(clientDetails(view, now), /cluster: synced, .*, 2 TTLs not told to the client/);
+  });
+
   test("nothing, where it is not as it should be", () => {
     const values: readonly JsonObject[] = [
       {},

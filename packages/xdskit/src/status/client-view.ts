@@ -52,6 +52,8 @@ export interface TypeView {
   readonly error: ErrorView | undefined;
   /** What is held back, and for what, as far as somebody says. */
   readonly waits: TypeSummary["waits"];
+  /** How many of its resources have a TTL that the client is not told, as far as somebody says. */
+  readonly untoldTtls: number;
   /** Resources that are not synced. */
   readonly resources: readonly ResourceView[];
 }
@@ -121,6 +123,7 @@ function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
     lastUpdated: latest(all.flatMap(({ lastUpdated }) => lastUpdated ?? [])),
     error,
     waits: summary?.waits ?? [],
+    untoldTtls: summary?.untoldTtls ?? 0,
     resources: behind,
   };
 }

@@ -18,7 +18,7 @@ export function statusTable(clients: readonly ClientView[], now: Date): string {
 
 function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly string[] {
   const [wait] = type.waits;
-  const reason = type.error?.details ?? (wait === undefined ? "" : waitText(wait, types));
+  const reason = type.error?.details ?? (wait === undefined ? untoldText(type) : waitText(wait, types));
   return [
     ...[
       printable(type.type),
@@ -65,10 +65,11 @@ function typeText(type: TypeView, now: Date): string {
   ].filter((part) => part !== undefined && part !== "");
   const count = type.behind > 0 ? `, ${behindCount(type)} behind` : "";
   const missing = missingCount(type) > 0 ? `, ${missingCount(type)} missing` : "";
+  const untold = type.untoldTtls > 0 ? `, ${untoldText(type)}` : "";
   // Where it names the resources at fault, they say it themselves.
   const isTold = type.resources.some(({ error }) => error !== undefined);
   const reason = type.error === undefined || isTold ? "" : `: ${printable(type.error.details)}`;
-  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${age}${reason}`;
+  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${untold}${age}${reason}`;
 }
 
 function resourceText(
@@ -117,6 +118,11 @@ function behindCount({ behind, behindIsLeast }: TypeView): string {
 
 function missingCount({ resources }: TypeView): number {
   return resources.filter(({ state }) => state === "missing").length;
+}
+
+/** That the client keeps resources which have a TTL. */
+export function untoldText({ untoldTtls }: Pick<TypeView, "untoldTtls">): string {
+  return untoldTtls === 0 ? "" : `${counted(untoldTtls, "TTL")} not told to the client`;
 }
 
 /** Versions are long, and their beginnings tell them apart. */

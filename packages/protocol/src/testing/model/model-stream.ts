@@ -22,6 +22,8 @@ const referringTo: { readonly [type: string]: readonly string[] } = {
   route: ["listener", "scoped-route"],
 };
 const nothing: Contents = new Map();
+/** Effects that tell no answer. */
+const besides: ReadonlySet<StreamEffect["kind"]> = new Set(["subscribed", "identified", "ttl-untold"]);
 
 /** A request on its way to the server. */
 export interface SentRequest extends ModelRequest {
@@ -187,7 +189,7 @@ export class ModelStream {
   }
 
   #checkEffects(effects: readonly StreamEffect[], expected: ExpectedEffect, request: SentRequest): void {
-    const got = effects.filter(({ kind }) => kind !== "subscribed" && kind !== "identified").map(({ kind }) => kind);
+    const got = effects.map(({ kind }) => kind).filter((kind) => !besides.has(kind));
     // A rejection counts, whatever was sent since.
     if (expected === "stale" && request.rejects && got.join() === "rejected") return;
     const want = expected === "stale" ? "stale" : request.rejects ? "rejected" : "acknowledged";
