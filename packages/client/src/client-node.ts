@@ -16,8 +16,8 @@ const features = [
   "xds.config.supports-resource-errors",
 ];
 
-/** Who the client says it is. A whole `Node` says itself what it can do, unless it says nothing. Throws an XdskitError (XDSKIT_CLIENT_OPTION). */
-export function clientNode(node: NodeSettings | Message): Node {
+/** Who the client says it is. A whole `Node` says itself what it can do, unless it says nothing; `more` is added to either. Throws an XdskitError (XDSKIT_CLIENT_OPTION). */
+export function clientNode(node: NodeSettings | Message, more: readonly string[] = []): Node {
   const agent = {
     userAgentName: "xdskit",
     userAgentVersionType: { case: "userAgentVersion", value: version },
@@ -26,7 +26,8 @@ export function clientNode(node: NodeSettings | Message): Node {
     if (!isMessage(node, NodeSchema)) {
       throw XdskitError.of("XDSKIT_CLIENT_OPTION", `node is a ${node.$typeName}, and no ${NodeSchema.typeName}`);
     }
-    const clientFeatures = node.clientFeatures.length === 0 ? features : node.clientFeatures;
+    const own = node.clientFeatures.length === 0 ? features : node.clientFeatures;
+    const clientFeatures = [...new Set([...own, ...more])];
     return create(NodeSchema, { ...node, clientFeatures, ...(node.userAgentName === "" ? agent : {}) });
   }
   const { id, cluster, locality, metadata, clientFeatures = [] } = node;
@@ -36,6 +37,6 @@ export function clientNode(node: NodeSettings | Message): Node {
     locality,
     ...agent,
     metadata: metadata as JsonObject | undefined,
-    clientFeatures: [...new Set([...features, ...clientFeatures])],
+    clientFeatures: [...new Set([...features, ...clientFeatures, ...more])],
   });
 }

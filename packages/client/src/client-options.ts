@@ -105,6 +105,8 @@ export interface ClientOptions {
     | Readonly<Record<string, { readonly servers: readonly ServerSettings[] } | undefined>>
     | undefined;
   readonly node: NodeSettings | Message;
+  /** What the program can do beside what every client can, in the names that servers know; added to what the node says. */
+  readonly features?: readonly string[] | undefined;
   /** With the first request of each stream, as gRPC does, or with every one. Default `first`. */
   readonly nodeOn?: "first" | "every" | undefined;
   readonly types?: ResourceTypes | undefined;

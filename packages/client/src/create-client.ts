@@ -42,7 +42,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   const { registry, types = resourceTypes, clock = systemClock, random = Math.random } = options;
   const limits = { ...defaultClientLimits, ...options.limits };
   const events = createClientEvents();
-  const node = clientNode(options.node);
+  const node = clientNode(options.node, options.features);
   const context: UpstreamContext = {
     types,
     registry,

@@ -47,7 +47,7 @@ export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-report
 export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
 export type { DropTotals, LoadTotals, LocalityTotals } from "./load-reports/load-totals.js";
 export type { NodeMatch } from "./node-match.js";
-export type { OrderingOptions } from "./node-orders.js";
+export { type OrderingOptions, ordersItself } from "./node-orders.js";
 export {
   defaultOnDemandLimits,
   type OnDemandLimits,

@@ -19,6 +19,12 @@ export interface OrderingOptions {
   readonly namedMs: number;
 }
 
+/**
+ * What a node lists in `client_features` that orders what it gets by itself, as a relay does for its own clients: on a stream over all types it is sent each change whole, in the order of
+ * delivery; on streams of one type each, changes wait for its acknowledgements alone. To wait longer would only have those who come to it later given what was removed.
+ */
+export const ordersItself = "xdskit.orders-changes";
+
 /** A stream's place in the order of its node. */
 export interface OrderMembership {
   readonly ordering: Ordering;
@@ -27,8 +33,8 @@ export interface OrderMembership {
 
 /** The orders in which nodes are brought to what they are to have. */
 export interface NodeOrders {
-  /** A stream over all types has an order of its own; those per type of one node in one group share one. */
-  join(method: Method, node: Node, group: string): OrderMembership;
+  /** A stream over all types has an order of its own; those per type of one node in one group share one. Undefined: the node orders what it gets itself. */
+  join(method: Method, node: Node, group: string): OrderMembership | undefined;
 }
 
 /** Makes the orders; none, so that changes go out at once, where `options` is `false`. */
@@ -38,7 +44,11 @@ export function createNodeOrders(options: Partial<OrderingOptions> | false | und
   const shared = new Map<string, { readonly ordering: Ordering; streams: number }>();
   return {
     join({ only }, node, group) {
-      const create = () => new Ordering(orderingTimesFor(node, times));
+      const isRelay = node.clientFeatures.includes(ordersItself);
+      if (isRelay && only === undefined) return undefined;
+      // Streams of one type each may overtake one another on the way: only what drains or is asked for is not waited for.
+      const own = isRelay ? { ...times, linger: 0, drain: 0, named: 0 } : orderingTimesFor(node, times);
+      const create = () => new Ordering(own);
       if (only === undefined) return { ordering: create(), leave() {} };
       const key = JSON.stringify([group, node.id]);
       const known = shared.get(key) ?? { ordering: create(), streams: 0 };

@@ -2,7 +2,18 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type Finding, type Resource, resourceTypes } from "@xdskit/api";
 import { emptySnapshot, updateSnapshot } from "@xdskit/protocol";
-import { becomes, cluster, endpoints, resourcesOf, route, see, seeOne, withStage } from "../testing/relayed.js";
+import {
+  becomes,
+  cluster,
+  clusterOf,
+  endpoints,
+  resourcesOf,
+  route,
+  see,
+  seeOne,
+  seeRoutes,
+  withStage,
+} from "../testing/relayed.js";
 import { createHeldRemovals } from "./held-removals.js";
 
 const clusterType = resourceTypes.find("cluster")!;
@@ -99,29 +110,13 @@ describe("a relay of an origin that does not order its changes", () => {
         const { server, address } = await origin({ ordering: false });
         server.config.set(resourcesOf(cluster("c0"), endpoints("c0", 1), ...routes.map((name) => route(name, "c0"))));
         const { address: relayed } = await relay({ kind: "grpc", address, variant: pick(2) === 0 ? "delta" : "sotw" });
-        const edge = client(relayed);
-        const clusters = see(edge, "cluster");
-        const seen = new Map<string, string>();
-        const broken: string[] = [];
-        const check = () => {
-          const there = clusters.names().split(",");
-          for (const [name, target] of seen) if (!there.includes(target)) broken.push(`${name} → ${target}`);
-        };
-        await becomes(clusters.names, "c0");
-        for (const name of routes) {
-          edge.watch("route", name, {
-            onChanged({ message }) {
-              seen.set(name, clusterOf(message as never));
-              check();
-            },
-          });
-        }
-        edge.watchCollection("cluster", "*", { onChanged: () => queueMicrotask(check) });
-        await becomes(() => seen.size, 3);
+        const seen = seeRoutes(client(relayed), routes);
+        await becomes(() => [seen.clusters(), seen.targets()], ["c0", targets.join()]);
+        let after = new Set(targets);
         for (let change = 1; change <= 15; change++) {
           targets = targets.map((target) => (pick(2) === 0 ? `c${change}-${pick(2)}` : target));
-          const before = new Set(clusters.names().split(","));
-          const after = new Set(targets);
+          const before = after;
+          after = new Set(targets);
           server.config.update({
             upsert: resourcesOf(...[...after].flatMap((name) => [cluster(name), endpoints(name, 1)])),
           });
@@ -142,13 +137,10 @@ describe("a relay of an origin that does not order its changes", () => {
             step();
           }
           if (pick(3) > 0)
-            await becomes(
-              () => [clusters.names(), [...seen.values()].join()],
-              [[...after].sort().join(), targets.join()],
-            );
+            await becomes(() => [seen.clusters(), seen.targets()], [[...after].sort().join(), targets.join()]);
         }
-        await becomes(clusters.names, [...new Set(targets)].sort().join());
-        assert.deepEqual(broken, []);
+        await becomes(seen.clusters, [...new Set(targets)].sort().join());
+        assert.deepEqual(seen.broken, []);
       }));
   }
 
@@ -166,10 +158,3 @@ describe("a relay of an origin that does not order its changes", () => {
       assert.match(findings[0]?.message ?? "", /route "r" still names it/);
     }));
 });
-
-function clusterOf(message: {
-  virtualHosts: { routes: { action: { value: { clusterSpecifier: { value: string } } } }[] }[];
-}): string {
-  const [first] = message.virtualHosts.flatMap(({ routes }) => routes);
-  return first?.action.value.clusterSpecifier.value ?? "";
-}

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Finding, type Registry, type ResourceType, resourceTypes } from "@xdskit/api";
 import type { ClientOptions } from "@xdskit/client";
-import { createServer, type LayerName, type ServerOptions, type XdsServer } from "@xdskit/server";
+import { createServer, type LayerName, ordersItself, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { openCacheFolder } from "./cache-folder.js";
 import { createGroupRelay, type GroupRelay, type WatchedCollection } from "./group-relay.js";
 import { canAsk, type ServerSettingsInFull } from "./upstream-types.js";
@@ -35,7 +35,7 @@ export interface RelayOptions {
   readonly ackWaitMs: number;
   /** How long what the origin removes stays at most while something that is served still names it. 0: nothing stays. Default 15,000. */
   readonly holdRemovalsMs?: number | undefined;
-  /** How long what a client asked for by name is kept after the last one left. Default 60,000. */
+  /** How long what a client asked for by name is kept after the last one left. Default 1,000. */
   readonly lingerMs?: number | undefined;
   /** What could not be served or read of the cache, and what became of it. */
   report(group: string, findings: readonly Finding[]): void;
@@ -54,12 +54,19 @@ export interface Relay {
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
 }
 
+/**
+ * Long enough for a client that asks anew, as Envoy does when a name moves between its clusters, and no longer: an origin keeps what it removed for a while for those that ask for it.
+ * What is held of an origin that is away is kept all the same.
+ */
+const usualLingerMs = 1_000;
 /** As long as a change waits for a client's answer. */
 const usualHoldMs = 15_000;
 
 /** Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used. */
 export async function createRelay(options: RelayOptions): Promise<Relay> {
   const { servers, registry, cache, nack, ackWaitMs } = options;
+  // What the origin sends is ordered here for each client: nobody need wait for the relay.
+  const features = options.server.ordering === false ? [] : [ordersItself];
   const relays = new Map<string, GroupRelay>();
   const [first] = servers;
   const canAskFor: Parameters<typeof createGroupRelay>[0]["canAsk"] = (type) =>
@@ -76,7 +83,7 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
       negativeMs: 60_000,
       concurrency: 1_000_000,
       queue: 1_000_000,
-      lingerMs: options.lingerMs,
+      lingerMs: options.lingerMs ?? usualLingerMs,
     },
   });
   for (const { name: group, layer, node, collections, prefetch } of options.groups) {
@@ -95,7 +102,7 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
         holdRemovalsMs: options.server.ordering === false ? 0 : (options.holdRemovalsMs ?? usualHoldMs),
         origin,
         canAsk: canAskFor,
-        client: { ...options.client, servers, node, registry, types: server.types },
+        client: { ...options.client, features, servers, node, registry, types: server.types },
         cache:
           cache === undefined
             ? undefined

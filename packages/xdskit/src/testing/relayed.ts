@@ -144,6 +144,35 @@ export function see(client: XdsClient, type: string): Seen {
   };
 }
 
+/** The cluster of what `route` makes. */
+export function clusterOf(message: {
+  virtualHosts: { routes: { action: { value: { clusterSpecifier: { value: string } } } }[] }[];
+}): string {
+  const [first] = message.virtualHosts.flatMap(({ routes }) => routes);
+  return first?.action.value.clusterSpecifier.value ?? "";
+}
+
+/** Watches all clusters, and these routes; `broken` lists each moment at which a route named a cluster that the client did not have. */
+export function seeRoutes(client: XdsClient, names: readonly string[]) {
+  const targets = new Map<string, string>();
+  const broken: string[] = [];
+  const clusters = see(client, "cluster");
+  const check = () => {
+    const there = clusters.names().split(",");
+    for (const [name, target] of targets) if (!there.includes(target)) broken.push(`${name} → ${target}`);
+  };
+  client.watchCollection("cluster", "*", { onChanged: () => queueMicrotask(check) });
+  for (const name of names) {
+    client.watch("route", name, {
+      onChanged({ message }) {
+        targets.set(name, clusterOf(message as never));
+        check();
+      },
+    });
+  }
+  return { broken, clusters: clusters.names, targets: () => names.map((name) => targets.get(name)).join() };
+}
+
 /** Watches one name: `absent`, or what `show` makes of its message. */
 export function seeOne<T>(client: XdsClient, type: string, name: string, show: (message: never) => T) {
   let seen: T | "absent" | undefined;
