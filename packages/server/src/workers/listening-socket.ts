@@ -51,8 +51,14 @@ const duplicateMs = 10_000;
  * what it gets, so many times, and is ended. It says when it is ready, and is given nothing before: as long as it has a duplicate, or one is on the way to it, the port
  * stays open, also where this process was killed meanwhile. Connections would go there to wait for nobody, and whoever starts next could not listen.
  */
-const echo =
-  "process.on('message',(n,h)=>{for(let i=0;i<n;i++)process.send(i,h,{keepOpen:true})});process.send('ready')";
+const echo = `
+  // Who asked is gone: there is nobody to be told of that.
+  process.on("error", () => process.exit());
+  process.on("message", (count, handle) => {
+    for (let sent = 0; sent < count; sent++) process.send(sent, handle, { keepOpen: true });
+  });
+  process.send("ready");
+`;
 
 /** Binds, and does not listen yet: the first thread that does opens the port. Throws an XdskitError as other transports do. */
 export async function bindSocket(text: string): Promise<ListeningSocket> {
