@@ -242,9 +242,9 @@ export const errorCodes = {
     mend: "Give the resource the name that was asked for, or make it with `createResource` and that name among its aliases.",
   },
   XDSKIT_ON_DEMAND_BUSY: {
-    meaning: "More names are asked for than may wait to be supplied.",
+    meaning: "More names are asked for than may be looked for, or than may wait to be supplied.",
     cause: "The supplier is slow, or a client asks for very many names that no layer has.",
-    mend: "Make the supplier faster, raise `concurrency` or `queue`, or find the client. The names are tried again by themselves.",
+    mend: "Make the supplier faster, raise `concurrency`, `queue` or `names`, or find the client. Names that wait are tried again by themselves, names beyond `names` when a client asks again.",
   },
   XDSKIT_CONFIG_UNRESOLVED: {
     meaning: "What a listener leads to was received, and cannot be resolved to routes, clusters and endpoints.",

@@ -163,11 +163,11 @@ export type ServerEvent =
   | { readonly kind: "load-report"; readonly stream: LoadStreamInfo; readonly clusters: readonly ClusterLoad[] }
   /**
    * What became of a name that clients of a group asked for and no layer has; only with `onDemand`. `failed` says why in `findings`: the supplier is asked again, or what
-   * it said last stays. `dropped`: nobody was subscribed any more.
+   * it said last stays. `dropped`: nobody was subscribed any more. `refused`: clients ask for too many; told once until there is room again.
    */
   | {
       readonly kind: "on-demand";
-      readonly outcome: "supplied" | "absent" | "failed" | "dropped";
+      readonly outcome: "supplied" | "absent" | "failed" | "dropped" | "refused";
       readonly type: ResourceType;
       readonly name: ResourceName;
       readonly group: string;

@@ -20,7 +20,7 @@ import { type Counters, countResponse } from "./counters.js";
 import type { NodeStreamInfo, ServerEvent, StreamInfo } from "./events.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
 import type { OrderMembership } from "./node-orders.js";
-import { errorsOfLate } from "./on-demand/late-names.js";
+import { errorsOfLate, errorsOfRefused } from "./on-demand/late-names.js";
 import type { Outcome } from "./on-demand/wanted.js";
 import type { Membership } from "./publication.js";
 import type { PulseListener } from "./pulse.js";
@@ -321,9 +321,10 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
         this.#giveSnapshot();
         const answered = this.#membership?.interest?.demand(effect);
         if (answered === undefined) break;
-        const { absent, late } = answered;
-        const names = late.length === 0 ? absent : [...absent, ...late];
-        this.#stream.step({ kind: "absent", type: effect.type, names, errors: errorsOfLate(late) });
+        const { absent, late, refused } = answered;
+        const names = late.length + refused.length === 0 ? absent : [...absent, ...late, ...refused];
+        const errors = [...errorsOfLate(late), ...errorsOfRefused(refused)];
+        this.#stream.step({ kind: "absent", type: effect.type, names, errors });
         break;
       }
       case "acknowledged":

@@ -96,6 +96,8 @@ export interface OnDemandStats {
   readonly errors: number;
   /** Supplied names that were given up because nobody was subscribed any more. */
   readonly dropped: number;
+  /** Names that were refused since the start, because clients asked for too many. */
+  readonly refused: number;
 }
 
 /** One of the threads that serve gRPC. */

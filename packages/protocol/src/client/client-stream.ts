@@ -10,6 +10,7 @@ import type {
   ClientTypeStatus,
   OutgoingRequest,
 } from "./contract.js";
+import type { HeldWeight } from "./held-resources.js";
 import { defaultClientLimits, type Limits } from "./limits.js";
 
 /** After so many milliseconds without an answer a name does not exist (rule 166). */
@@ -24,6 +25,7 @@ class Machine implements ClientStream {
   readonly #options: ClientStreamOptions;
   readonly #limits: Limits;
   readonly #types = new Map<TypeUrl, ClientType>();
+  readonly #weight: HeldWeight = { bytes: 0 };
   /** Types that may have something to say. */
   readonly #ready = new Set<ClientType>();
   /** How many were opened, and how many responses were read on all of them: those have their numbers of it. */
@@ -114,6 +116,7 @@ class Machine implements ClientStream {
         absentAfterMs: this.#options.absentAfterMs ?? absentAfterMs,
         stream: () => this.#streams,
         isOpen: () => this.#isOpen,
+        weight: this.#weight,
       });
       this.#types.set(type.typeUrl, of);
     }

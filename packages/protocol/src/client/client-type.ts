@@ -19,7 +19,7 @@ import type {
   TimeEvent,
 } from "./contract.js";
 import { DroppedNames } from "./dropped-names.js";
-import { HeldResources } from "./held-resources.js";
+import { HeldResources, type HeldWeight } from "./held-resources.js";
 import { LapsedNames } from "./lapsed-names.js";
 import type { Limits } from "./limits.js";
 import type { ReceivedResource } from "./received.js";
@@ -38,6 +38,8 @@ export interface ClientContext {
   /** Counts streams from 1; 0 where none was opened yet. */
   readonly stream: () => number;
   readonly isOpen: () => boolean;
+  /** Of what is held of all types. */
+  readonly weight: HeldWeight;
 }
 
 /** All that a client knows of one type: what is wanted, what is held, what the server was told and is still to be told. */
@@ -45,7 +47,7 @@ export class ClientType {
   readonly type: ResourceType;
   readonly wanted = new WantedNames();
   readonly #context: ClientContext;
-  readonly #held = new HeldResources();
+  readonly #held: HeldResources;
   readonly #asking: Asking;
   readonly #answers = new Answers();
   readonly #reading: ResponseReading;
@@ -69,6 +71,7 @@ export class ClientType {
     const { variant, api, registry } = context.options;
     this.type = type;
     this.#context = context;
+    this.#held = new HeldResources(context.weight);
     this.#asking = createAsking(type, variant, api);
     this.#reading = new ResponseReading(type, variant, registry);
   }
@@ -250,12 +253,13 @@ export class ClientType {
     const wrong = this.#wrongType(sent);
     if (wrong !== undefined) return this.#whole(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong), sent, now);
     const named = this.#reading.read(sent);
-    const { resourcesPerType } = limits;
+    const { resourcesPerType, heldBytes } = limits;
     const held = this.#held;
     const taking = {
       type,
       options,
       resourcesPerType,
+      heldBytes,
       wanted,
       held,
       draft,

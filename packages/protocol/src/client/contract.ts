@@ -29,6 +29,8 @@ export interface ClientStreamLimits {
   readonly resourcesPerResponse: number;
   /** Resources of one type that are held. */
   readonly resourcesPerType: number;
+  /** Bytes of all that is held of what came on one stream, as `weightOf` counts them. */
+  readonly heldBytes: number;
   /** Characters of an `error_detail`. */
   readonly errorCharacters: number;
 }

@@ -16,6 +16,27 @@ export interface Held extends Expiring {
   isGone: boolean;
 }
 
+/** What is held of all types of one client together, in bytes as `weightOf` counts them. */
+export interface HeldWeight {
+  bytes: number;
+}
+
+/** For each resource: what is kept beside its content, whatever that is. */
+const bytesOfEach = 2_048;
+const bytesOfAlias = 256;
+
+/** About what a resource takes: its content, its names and its version, 2,048 bytes more, and 256 for each alias. */
+export function weightOf({
+  name,
+  version,
+  aliases,
+  value,
+}: Pick<ReceivedResource, "name" | "version" | "aliases" | "value">): number {
+  let bytes = bytesOfEach + value.byteLength + name.length + version.length;
+  for (const alias of aliases) bytes += bytesOfAlias + alias.length;
+  return bytes;
+}
+
 /** The resources of one type that a client has, by name in canonical form, with their aliases and the ends of their lives. */
 export class HeldResources {
   /** For all to read. */
@@ -24,6 +45,17 @@ export class HeldResources {
   /** Alias → name. */
   readonly #byAlias = new Map<ResourceName, ResourceName>();
   readonly #expiries = new Expiries<Held>();
+  readonly #weight: HeldWeight;
+
+  constructor(weight: HeldWeight) {
+    this.#weight = weight;
+  }
+
+  /** Of all types together, were this one held in the place of what has its name now. */
+  weightWith(key: ResourceName, resource: Parameters<typeof weightOf>[0]): number {
+    const before = this.#held.get(key)?.resource;
+    return this.#weight.bytes + weightOf(resource) - (before === undefined ? 0 : weightOf(before));
+  }
 
   get size(): number {
     return this.#held.size;
@@ -45,6 +77,9 @@ export class HeldResources {
 
   set(key: ResourceName, resource: ReceivedResource, claim: Version, stream: number, now: number): void {
     const before = this.#held.get(key);
+    if (before?.resource !== resource) {
+      this.#weight.bytes += weightOf(resource) - (before === undefined ? 0 : weightOf(before.resource));
+    }
     if (before !== undefined) this.#forgetAliases(before);
     const held = before ?? { key, resource, claim, stream, at: now, isGone: false, expires: undefined };
     if (held.resource.message !== resource.message) held.at = now;
@@ -73,6 +108,7 @@ export class HeldResources {
     if (held === undefined) return undefined;
     this.#held.delete(key);
     this.resources.delete(key);
+    this.#weight.bytes -= weightOf(held.resource);
     this.#forgetAliases(held);
     this.#expiries.drop(held);
     return held;

@@ -10,7 +10,7 @@ import type { SentResponse } from "../messages/read-response.js";
 import type { ResourceError } from "../messages/responses.js";
 import { statusCode } from "../server/contract.js";
 import type { BadResource, ClientStreamOptions } from "./contract.js";
-import type { HeldResources } from "./held-resources.js";
+import { type HeldResources, weightOf } from "./held-resources.js";
 import { Received, type ReceivedParts, readBody } from "./received.js";
 import { badResource, findingsOf, reasonsOf } from "./rejection.js";
 import type { Rejections } from "./rejections.js";
@@ -23,6 +23,7 @@ export interface Taking {
   readonly type: ResourceType;
   readonly options: ClientStreamOptions;
   readonly resourcesPerType: number;
+  readonly heldBytes: number;
   readonly wanted: WantedNames;
   readonly held: HeldResources;
   readonly rejections: Rejections;
@@ -101,6 +102,8 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     before !== undefined && before.typeUrl === body.typeUrl && areEqual(before.value, bytes, start, end);
   if (isSameBody && sameAliases(before.aliases, aliases) && before.ttl === ttl) {
     const isKept = options.variant === "sotw" || before.version === version;
+    if (!isKept && version.length > before.version.length && isTooMuch(withVersion(before, version), key, taking))
+      return tooMuch(type, name, taking);
     const again = isKept ? before : new Received(withVersion(before, version), options, before.message);
     // Who heard that it was taken away is to hear that it is there again.
     if (found?.isGone) draft.upsert(key, again);
@@ -112,9 +115,12 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     const most = `more than ${taking.resourcesPerType} resources of this type are not taken`;
     return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
   }
+  if (isTooMuch({ name, version, aliases, value: isSameBody ? before.value : bytes.subarray(start, end) }, key, taking))
+    return tooMuch(type, name, taking);
   // A copy: the response as a whole is not kept.
   const value = isSameBody ? before.value : bytes.slice(start, end);
-  const parts = { type, name, version, aliases, ttl, typeUrl: body.typeUrl, value };
+  const typeUrl = body.typeUrl === type.typeUrl ? type.typeUrl : body.typeUrl;
+  const parts = { type, name, version, aliases, ttl, typeUrl, value };
   let received: Received;
   try {
     const message = isSameBody
@@ -130,6 +136,18 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   draft.upsert(key, received);
   heard(one, taking);
   return undefined;
+}
+
+/** What takes less than what is held in its place is taken in any case. */
+function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { held, heldBytes }: Taking): boolean {
+  const before = held.get(key)?.resource;
+  if (before !== undefined && weightOf(resource) <= weightOf(before)) return false;
+  return held.weightWith(key, resource) > heldBytes;
+}
+
+function tooMuch(type: ResourceType, name: ResourceName, { heldBytes }: Taking): BadResource {
+  const most = `it would be more than ${heldBytes} bytes that are held of this server`;
+  return badResource(type, name, "XDSKIT_UPDATE_REJECTED", most);
 }
 
 function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts, version: Version): ReceivedParts {

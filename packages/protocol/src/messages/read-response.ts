@@ -154,12 +154,18 @@ function readError(bytes: Uint8Array, span: Span): ResourceError {
       while (!status.atEnd) {
         const part = status.tag();
         if (part === 8 + wireType.varint) code = status.varint() | 0;
-        else if (part === delimited(2)) message = status.string().slice(0, longestMessage);
+        else if (part === delimited(2)) message = beginningOf(bytes, status.span());
         else status.skip(part);
       }
     } else reader.skip(tag);
   }
   return { name, code, message };
+}
+
+/** Of a long text only this is decoded: a part of a decoded text would keep the whole. */
+function beginningOf(bytes: Uint8Array, { start, end }: Span): string {
+  const text = new TextDecoder().decode(bytes.subarray(start, Math.min(end, start + longestMessage)));
+  return end - start > longestMessage ? text.replace(/\ufffd$/, "") : text;
 }
 
 /** A `google.protobuf.Duration` in milliseconds, more than 0; undefined for any other. */

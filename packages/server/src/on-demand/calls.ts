@@ -21,6 +21,9 @@ export interface Calls {
   readonly started: number;
 }
 
+/** However many may be under way, so many are started in one turn of the event loop. */
+const mostInTurn = 1_000;
+
 interface Waiting {
   readonly lease: Lease;
   readonly call: () => unknown;
@@ -41,9 +44,12 @@ export function createCalls(
   /** Started in this turn of the event loop: a supplier that answers at once must not keep everybody else waiting for thousands of names. */
   let inThisTurn = 0;
 
+  const isBusy = () => running.size >= limits.concurrency || inThisTurn >= Math.min(limits.concurrency, mostInTurn);
+
   function fill(): void {
+    if (isBusy()) return;
     for (const next of waiting.values()) {
-      if (running.size >= limits.concurrency || inThisTurn >= limits.concurrency) return;
+      if (isBusy()) return;
       waiting.delete(next.lease);
       start(next);
     }

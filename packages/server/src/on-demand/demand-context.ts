@@ -8,7 +8,7 @@ import type { OnDemandLimits, Supply } from "./options.js";
 import type { WantedState } from "./wanted.js";
 
 /** What becomes of a name. */
-export type DemandOutcome = "supplied" | "absent" | "failed" | "dropped";
+export type DemandOutcome = "supplied" | "absent" | "failed" | "dropped" | "refused";
 
 /** What the groups of a server share. */
 export interface DemandContext {
@@ -19,6 +19,8 @@ export interface DemandContext {
   /** Checks what a supplier gave; throws an XdskitError. */
   check(given: unknown, type: ResourceType, name: ResourceName): Resource;
   readonly lingering: Lingering;
+  /** Whether there is room for another name; makes it where something lingers, and reports where there is none. */
+  admits(group: Group, type: ResourceType, name: ResourceName): boolean;
   /** Counts a name in a state, or out of one. */
   count(state: WantedState["kind"], by: 1 | -1): void;
   report(outcome: DemandOutcome, group: Group, lease: Pick<Lease, "type" | "name">, findings: readonly Finding[]): void;

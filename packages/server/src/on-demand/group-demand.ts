@@ -48,6 +48,7 @@ export class GroupDemand {
   subscribe(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
     let wanted = this.#wanted.get(type, name);
     if (wanted === undefined) {
+      if (!this.#context.admits(this.group, type, name)) return "refused";
       wanted = new Wanted(type, name, node);
       this.#wanted.set(type, name, wanted);
       this.#context.count(wanted.state.kind, 1);

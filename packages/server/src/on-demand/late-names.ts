@@ -15,3 +15,15 @@ export function errorsOfLate(names: Iterable<ResourceName>): readonly ResourceEr
     message: "it could not be supplied in time; it is sent as soon as it is there",
   }));
 }
+
+/** gRPC's RESOURCE_EXHAUSTED. */
+const resourceExhausted = 8;
+
+/** What clients that understand errors are told of names beyond the limit; others take them for absent. */
+export function errorsOfRefused(names: Iterable<ResourceName>): readonly ResourceError[] {
+  return Array.from(names, (name) => ({
+    name,
+    code: resourceExhausted,
+    message: "clients ask this server for more names than it looks for: ask again later",
+  }));
+}

@@ -6,6 +6,8 @@ export interface Lingering {
   add(wanted: Wanted, drop: (wanted: Wanted) => void): void;
   /** False if it was not there. */
   delete(wanted: Wanted): boolean;
+  /** Drops the one that was left first; false where there is none. */
+  dropOldest(): boolean;
 }
 
 export function createLingering(most: number): Lingering {
@@ -21,5 +23,12 @@ export function createLingering(most: number): Lingering {
       }
     },
     delete: (wanted) => entries.delete(wanted),
+    dropOldest() {
+      for (const [oldest, end] of entries) {
+        end(oldest);
+        return true;
+      }
+      return false;
+    },
   };
 }

@@ -65,6 +65,7 @@ test("a name that no layer has is supplied; what layers have is answered at once
       failing: 0,
       errors: 0,
       dropped: 0,
+      refused: 0,
     });
   });
 });

@@ -68,6 +68,7 @@ function setUp(options: Partial<OnDemandOptions> = {}) {
       const answered = interest.demand({ kind: "demanded", type, added, again, dropped, names: [...names] });
       heard.push(...answered.absent.map((name) => `at once absent ${name}`));
       heard.push(...answered.late.map((name) => `at once late ${name}`));
+      heard.push(...answered.refused.map((name) => `at once refused ${name}`));
       return turn();
     };
     return {
@@ -309,5 +310,27 @@ test("when the server closes every signal aborts and nothing is left", async () 
   onDemand.close();
   assert.ok(calls.every(({ signal }) => signal.aborted));
   assert.equal(clock.waiting, 0);
+  one.close();
+});
+
+test("of names that clients ask for only so many are looked for; what lingers goes first, and the others are refused until there is room", async () => {
+  const { calls, outcomes, stream, onDemand } = setUp({ names: 2, lingering: 10 });
+  const one = stream();
+  const asked = () => calls.map(({ name }) => name).join();
+  await one.subscribe("a", "b", "c", "d");
+  assert.equal(asked(), "a,b");
+  assert.deepEqual(one.heard.splice(0), ["at once refused c", "at once refused d"]);
+  // Said once, and counted.
+  assert.deepEqual([outcomes, onDemand.stats().refused], [["refused c"], 2]);
+  await one.again("c");
+  assert.deepEqual(
+    [one.heard.splice(0), outcomes, onDemand.stats().refused],
+    [["at once refused c"], ["refused c"], 3],
+  );
+  await calls[0]?.answer(cluster("a"));
+  await one.unsubscribe("a", "d");
+  await one.again("c");
+  assert.equal(asked(), "a,b,c");
+  assert.deepEqual(one.heard, ["found a"]);
   one.close();
 });

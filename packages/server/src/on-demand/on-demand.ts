@@ -12,6 +12,7 @@ import { createCalls } from "./calls.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { createLingering } from "./lingering.js";
+import { NameTable } from "./name-table.js";
 import { limitsOf, type OnDemandOptions } from "./options.js";
 import { createOwnLayers } from "./own-layers.js";
 import { suppliedResource } from "./supplied-resource.js";
@@ -26,6 +27,8 @@ export interface Answered {
   readonly absent: readonly ResourceName[];
   /** Not decided in time. */
   readonly late: readonly ResourceName[];
+  /** Beyond the limit. */
+  readonly refused: readonly ResourceName[];
   /** The asker hears of each, once. */
   readonly undecided: readonly ResourceName[];
 }
@@ -86,7 +89,12 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
     absent: 0,
     failed: 0,
   };
-  const outcomes: Record<DemandOutcome, number> = { supplied: 0, absent: 0, failed: 0, dropped: 0 };
+  const outcomes: Record<DemandOutcome, number> = { supplied: 0, absent: 0, failed: 0, dropped: 0, refused: 0 };
+  const lingering = createLingering(limits.lingering);
+  /** In any state. */
+  let names = 0;
+  /** A name was refused, and that was reported, and there is hardly any room since. */
+  let full = false;
   const groups = new Map<string, GroupDemand>();
   const groupsOfLayer = new Map<LayerName, Set<GroupDemand>>();
   let open = false;
@@ -101,9 +109,21 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
       refuseForeign([resource], authorities);
       return resource;
     },
-    lingering: createLingering(limits.lingering),
+    lingering,
+    admits(group, type, name) {
+      if (names < limits.names || lingering.dropOldest()) return true;
+      outcomes.refused += 1;
+      if (full) return false;
+      full = true;
+      const message = `clients ask for more than ${limits.names} names: further ones are refused`;
+      const { findings } = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", message, { type: type.name, resource: name });
+      report("refused", group.name, type, name, findings);
+      return false;
+    },
     count: (kind, by) => {
       counts[kind] += by;
+      names += by;
+      if (names < limits.names * hardlyFull) full = false;
     },
     report(outcome, group, { type, name }, findings) {
       outcomes[outcome] += 1;
@@ -182,12 +202,18 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
       failing: counts.failed,
       errors: outcomes.failed,
       dropped: outcomes.dropped,
+      refused: outcomes.refused,
     }),
     close() {
       for (const demand of [...groups.values()]) demand.close();
     },
   };
 }
+
+/** Below this part of the limit it is worth a word when it is reached again. */
+const hardlyFull = 0.9;
+/** So many names are given up in one turn of the event loop. */
+const mostInTurn = 1_000;
 
 /** Stands for every layer that there is; no layer has this name. */
 const anyLayer: LayerName = "\u0000any";
@@ -202,34 +228,61 @@ function createInterest(parts: {
   const { group, node, asker, mayBeSupplied, left } = parts;
   /** By type, what the stream is subscribed to by name. */
   const subscribed = new Map<ResourceType, Iterable<ResourceName>>();
+  /** What of it was refused. */
+  const unheard = new NameTable<true>();
   let closed = false;
   function demand({ type, added, again, dropped, names }: Demanded): Answered {
     const absent: ResourceName[] = [];
     const late: ResourceName[] = [];
     const undecided: ResourceName[] = [];
+    const refused: ResourceName[] = [];
     subscribed.set(type, names);
     const note = (name: ResourceName, outcome: Outcome | undefined) => {
-      if (outcome === "absent") absent.push(name);
+      if (outcome === "refused") {
+        refused.push(name);
+        unheard.set(type, name, true);
+      } else if (outcome === "absent") absent.push(name);
       else if (outcome === "late") late.push(name);
       else if (outcome === undefined) undecided.push(name);
     };
-    for (const name of dropped) if (mayBeSupplied(name)) group.unsubscribe(type, name, asker);
+    for (const name of dropped) leave(type, name);
     for (const name of added) {
       note(name, mayBeSupplied(name) ? group.subscribe(type, name, node, asker) : "absent");
     }
-    for (const name of again) note(name, mayBeSupplied(name) ? group.again(type, name, node, asker) : "absent");
-    return { absent, late, undecided };
+    for (const name of again) {
+      if (!mayBeSupplied(name)) note(name, "absent");
+      else if (unheard.delete(type, name)) note(name, group.subscribe(type, name, node, asker));
+      else note(name, group.again(type, name, node, asker));
+    }
+    return { absent, late, refused, undecided };
+  }
+  function leave(type: ResourceType, name: ResourceName): void {
+    if (unheard.delete(type, name) || !mayBeSupplied(name)) return;
+    group.unsubscribe(type, name, asker);
+  }
+  function* everything(): Generator<readonly [type: ResourceType, name: ResourceName]> {
+    for (const [type, names] of subscribed) for (const name of names) yield [type, name];
   }
   return {
     demand,
     close() {
       if (closed) return;
       closed = true;
-      for (const [type, names] of subscribed) {
-        for (const name of names) if (mayBeSupplied(name)) group.unsubscribe(type, name, asker);
-      }
-      group.streams -= 1;
-      left();
+      const rest = everything();
+      // A client of a hundred thousand names is not to hold up all others when it leaves.
+      const pass = () => {
+        for (let names = 0; names < mostInTurn; names += 1) {
+          const next = rest.next();
+          if (next.done === true) {
+            group.streams -= 1;
+            left();
+            return;
+          }
+          leave(...next.value);
+        }
+        setImmediate(pass);
+      };
+      pass();
     },
   };
 }

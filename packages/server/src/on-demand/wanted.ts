@@ -3,8 +3,8 @@ import type { Node } from "@xdskit/protocol";
 import type { Lease } from "./lease.js";
 import type { WaitingNames, WaitKind } from "./waits.js";
 
-/** What an asker hears of a name. `late`: nothing was decided in time; if it comes, it is served all the same. */
-export type Outcome = "found" | "absent" | "late";
+/** What an asker hears of a name. `late`: nothing was decided in time; if it comes, it is served all the same. `refused`: too many names are asked for, nobody looks for this one. */
+export type Outcome = "found" | "absent" | "late" | "refused";
 
 /** Who asked for a name and hears of the decision, once. */
 export interface Asker {

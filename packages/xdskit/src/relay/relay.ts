@@ -37,6 +37,8 @@ export interface RelayOptions {
   readonly holdRemovalsMs?: number | undefined;
   /** How long what a client asked for by name is kept after the last one left. Default 1,000. */
   readonly lingerMs?: number | undefined;
+  /** How many names all clients together may ask for, see `OnDemandOptions`. Default 100,000. */
+  readonly names?: number | undefined;
   /** What could not be served or read of the cache, and what became of it. */
   report(group: string, findings: readonly Finding[]): void;
   cacheFailed(group: string, error: unknown): void;
@@ -83,6 +85,7 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
       negativeMs: 60_000,
       concurrency: 1_000_000,
       queue: 1_000_000,
+      names: options.names,
       lingerMs: options.lingerMs ?? usualLingerMs,
     },
   });

@@ -161,6 +161,12 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
       case "quarantine":
         return logQuarantine(log, event);
       case "on-demand":
+        if (event.outcome === "refused") {
+          const { group, type, name, findings } = event;
+          const reason = findings[0]?.message;
+          log.warn({ group, type: type.name, name: shortName(name), reason }, "names that clients ask for are refused");
+        }
+        return;
       case "configuration-applied":
       case "configuration-refused":
       case "configuration-arrived":

@@ -49,6 +49,8 @@ export interface UpstreamSettings {
   readonly groups: readonly RelayedGroup[];
   readonly server: ServerOptions;
   readonly cache: string | undefined;
+  /** How many names clients may ask for. */
+  readonly names: number | undefined;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
   readonly holdRemovalsMs: number | undefined;
@@ -92,7 +94,11 @@ export async function upstreamSettings(
   const served = groups?.map(({ upstream: _, ...group }) => ({ ...group, folders: [group.name] }));
   return {
     servers,
-    client: bootstrap?.authorities === undefined ? {} : { authorities: bootstrap.authorities },
+    client: {
+      ...(bootstrap?.authorities === undefined ? {} : { authorities: bootstrap.authorities }),
+      ...(upstream.held_bytes === undefined ? {} : { limits: { heldBytes: upstream.held_bytes } }),
+    },
+    names: upstream.names,
     groups: relayed ?? [only],
     server: {
       ...serverOptions({ ...settings, ...(served === undefined ? {} : { groups: served }) }),

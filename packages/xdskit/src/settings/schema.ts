@@ -210,6 +210,8 @@ const upstream = z.strictObject({
   cache: z.string().min(1).optional(),
   nack: z.enum(["all", "any"], { error: "expected all or any" }).optional(),
   ack_wait: duration.optional(),
+  held_bytes: count.optional(),
+  names: count.optional(),
   hold_removals: duration.optional(),
 });
 

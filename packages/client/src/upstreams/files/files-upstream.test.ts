@@ -159,7 +159,13 @@ suite("a bad file (rules 154-156)", () => {
       /nack: DIR\/cds\.json:1:\d+: cluster "forbidden": it is forbidden \[XDSKIT_RULE_BROKEN\]$/,
     ],
   ];
-  const limits = { responseBytes: 5_000, resourcesPerResponse: 3, resourcesPerType: 10, watcherMs: 1_000 };
+  const limits = {
+    responseBytes: 5_000,
+    resourcesPerResponse: 3,
+    resourcesPerType: 10,
+    heldBytes: 10_000_000,
+    watcherMs: 1_000,
+  };
   const check: UpstreamContext["check"] = (_, name) =>
     name === "forbidden" ? [{ code: "XDSKIT_RULE_BROKEN", severity: "error", message: "it is forbidden" }] : [];
   for (const [what, text, error] of bad) {

@@ -160,7 +160,13 @@ suite("an answer that is of no use", () => {
       /it does not speak HTTP\/1: is this the address/,
     ],
   ];
-  const limits = { responseBytes: 20_000, resourcesPerResponse: 10, resourcesPerType: 10, watcherMs: 1_000 };
+  const limits = {
+    responseBytes: 20_000,
+    resourcesPerResponse: 10,
+    resourcesPerType: 10,
+    heldBytes: 10_000_000,
+    watcherMs: 1_000,
+  };
   for (const [what, answer, error] of bad) {
     test(`${what} is reported, changes nothing, and is polled again`, () =>
       withOdd(
@@ -321,7 +327,17 @@ suite("what is wrong with a response's resources", () => {
         await line(/^rejected cluster 1: .*4 resources/);
         assert.deepEqual([...(upstream.status()[0]?.resources.keys() ?? [])], ["a"]);
       },
-      { context: { limits: { responseBytes: 20_000, resourcesPerResponse: 3, resourcesPerType: 10, watcherMs: 1 } } },
+      {
+        context: {
+          limits: {
+            responseBytes: 20_000,
+            resourcesPerResponse: 3,
+            resourcesPerType: 10,
+            heldBytes: 10_000_000,
+            watcherMs: 1,
+          },
+        },
+      },
     ));
 
   test("what nobody asked for is ignored (rule 165), and so are fields that are newer than we are", () =>
