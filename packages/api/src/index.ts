@@ -17,6 +17,16 @@ export {
 export { type JsonText, parseJsonText } from "./json-text.js";
 export { didYouMean } from "./nearest-name.js";
 export { type TypesAndMessages, typesByUrl } from "./opaque-types.js";
+export {
+  type CallWithOptions,
+  checkCall,
+  checkIterable,
+  numberOptions,
+  type OptionKind,
+  type OptionRule,
+  type OptionTable,
+  type TableOf,
+} from "./option-table.js";
 export { type ReadableJsonOptions, readableJson } from "./readable-json.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";
 export { redactErrorText, redactJson } from "./redact/secret-text.js";

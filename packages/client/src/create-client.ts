@@ -23,6 +23,7 @@ import { systemClock } from "./clock.js";
 import { createWatchConfig } from "./config/watch-config.js";
 import { getResource } from "./get-resource.js";
 import { checkOptions } from "./option-checks.js";
+import { checkCall, checkWatcher } from "./option-tables.js";
 import { createOrigins } from "./origin/origins.js";
 import { type CreateUpstream, createUpstream } from "./upstreams/create-upstream.js";
 import type { UpstreamContext } from "./upstreams/upstream.js";
@@ -65,6 +66,9 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
 
   function typeOf(type: TypeOf<Message>): ResourceType {
     if (closing !== undefined) throw closedError();
+    const schemaName = (type as { readonly typeName?: unknown } | undefined)?.typeName;
+    if (typeof type !== "string" && typeof schemaName !== "string")
+      throw XdskitError.of("XDSKIT_CLIENT_OPTION", 'a type is a text, such as "cluster", or the schema of a message');
     const found =
       typeof type === "string" ? types.find(type) : types.byTypeUrl(`${typeUrlPrefix}${type.typeName}`)?.type;
     if (found !== undefined) return found;
@@ -126,10 +130,12 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     watcher?: Watcher<ReceivedResource> & Watcher<Collection>,
   ): Watch => {
     const found = typeOf(type);
+    if (watcher !== undefined) checkWatcher("client.watch", watcher);
     if (name === "*") return start<Collection>((own) => watchAll(found, name, own), watcher, mergeCollections);
     return start<ReceivedResource>((own) => watchOne(found, name, own), watcher, newest);
   };
   const get = async (type: TypeOf<Message>, name: ResourceName, getOptions: GetOptions = {}) => {
+    checkCall("client.get", getOptions);
     const found = typeOf(type);
     const onClose = (reject: (error: XdskitError) => void) => {
       waiting.add(reject);
@@ -158,10 +164,15 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   return {
     ...typed,
     watchConfig,
-    watchCollection: (type, name, watcher) =>
-      start((own) => watchAll(typeOf(type), name, own), watcher as Watcher<Collection>, mergeCollections),
+    watchCollection(type, name, watcher) {
+      checkWatcher("client.watchCollection", watcher);
+      return start((own) => watchAll(typeOf(type), name, own), watcher as Watcher<Collection>, mergeCollections);
+    },
     get: get as XdsClient["get"],
-    on: events.on,
+    on(listener) {
+      if (typeof listener === "function") return events.on(listener);
+      throw XdskitError.of("XDSKIT_CLIENT_OPTION", "client.on takes a function, such as (event) => console.log(event)");
+    },
     node,
     now: () => clock.now(),
     get isConnected() {

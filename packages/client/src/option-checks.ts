@@ -1,8 +1,12 @@
 import { XdskitError } from "@xdskit/api";
 import type { ClientOptions } from "./client-options.js";
+import { checkCall } from "./option-tables.js";
 
 /** Looks at what types alone do not keep right: times, counts and words. Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names the option. */
-export function checkOptions({ backoff, limits, absentAfterMs, nodeOn, fallback }: ClientOptions): void {
+export function checkOptions(options: ClientOptions): void {
+  checkCall("createClient", options);
+  const { backoff, limits, absentAfterMs, nodeOn, fallback, node } = options;
+  if (node === undefined || !("$typeName" in node)) checkCall("createClient: node", node);
   if (nodeOn !== undefined && nodeOn !== "first" && nodeOn !== "every")
     throw wrong("nodeOn", '"first" or "every"', nodeOn);
   if (fallback !== undefined && fallback !== "when-lacking" && fallback !== "when-away")

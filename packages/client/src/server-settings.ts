@@ -1,6 +1,9 @@
 import { XdskitError } from "@xdskit/api";
 import type { ServerSettings } from "./client-options.js";
+import { checkServer } from "./option-tables.js";
 import type { FullServerSettings } from "./upstreams/create-upstream.js";
+
+const kinds = { grpc: true, rest: true, files: true };
 
 /** The settings of a server in full. Throws an XdskitError (XDSKIT_CLIENT_OPTION) for what is none. */
 export function fullSettings(server: ServerSettings): FullServerSettings {
@@ -8,9 +11,11 @@ export function fullSettings(server: ServerSettings): FullServerSettings {
     if (/^https?:\/\//i.test(server)) return fullSettings({ kind: "rest", url: server });
     return fullSettings({ kind: "grpc", address: server });
   }
-  switch (server.kind) {
+  if (typeof server === "object" && server !== null && Object.hasOwn(kinds, String(server.kind)))
+    checkServer(server.kind, server);
+  switch (server?.kind) {
     case "grpc":
-      if (!/\S/.test(server.address)) throw wrong("a server over gRPC needs an address: HOST:PORT");
+      if (!/\S/.test(server.address ?? "")) throw wrong("a server over gRPC needs an address: HOST:PORT");
       return server;
     case "rest":
       // Without the text: it may hold a password.
@@ -18,11 +23,12 @@ export function fullSettings(server: ServerSettings): FullServerSettings {
         throw wrong("the URL of a server over REST is http://HOST:PORT or https://HOST:PORT");
       return server;
     case "files":
-      if (server.files.length === 0) throw wrong("a server of files needs at least one file");
+      if (!(server.files?.length > 0)) throw wrong("a server of files needs at least one file");
       return server;
     default: {
-      const { kind }: { kind?: unknown } = server;
-      throw wrong(`servers are of kind grpc, rest or files, and not ${JSON.stringify(kind)}`);
+      const { kind }: { kind?: unknown } = Object(server);
+      const example = '"127.0.0.1:18000" or { kind: "grpc", address: "127.0.0.1:18000" }';
+      throw wrong(`servers are of kind grpc, rest or files, and not ${JSON.stringify(kind)}; write ${example}`);
     }
   }
 }

@@ -12,6 +12,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import type { ConfigArrival } from "./ledger/arrival.js";
+import { checkCall, checkList } from "./option-tables.js";
 import type { LayerName, LayerUpdate } from "./source.js";
 import type { RolloutSettings } from "./views/rollout-settings.js";
 
@@ -93,8 +94,11 @@ export function createConfig(
 ): Config {
   const { types } = options;
   function layer(name: LayerName): ConfigLayer {
-    const update: ConfigLayer["update"] = ({ upsert = [], remove = [] }, how) =>
-      apply(
+    const update: ConfigLayer["update"] = (changes, how) => {
+      checkCall("config.update", changes);
+      const { upsert = [], remove = [] } = changes;
+      for (const list of [upsert, remove]) checkList("config.update", list);
+      return apply(
         name,
         () => ({
           layer: name,
@@ -102,12 +106,16 @@ export function createConfig(
           upsert: asResources(upsert, options),
           remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
         }),
-        how,
+        checked(how),
       );
+    };
     return {
       name,
-      set: (resources, how) =>
-        apply(name, () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) }), how),
+      set(resources, how) {
+        checkList("config.set", resources);
+        const read = () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) }) as const;
+        return apply(name, read, checked(how));
+      },
       update,
       remove: (...resources) => update({ remove: resources }),
       awaits: (awaited) => awaits(name, new Set(Array.from(awaited, (type) => typeOf({ type }, types).typeUrl))),
@@ -156,7 +164,14 @@ function asResource(message: Message, { types, registry, validate }: ConfigOptio
   return resource;
 }
 
-function typeOf({ type, name }: Partial<ResourceSelector>, types: ResourceTypes): ResourceType {
+function checked(how: ChangeOptions | undefined): ChangeOptions | undefined {
+  if (how !== undefined) checkCall("the options of a change", how);
+  return how;
+}
+
+function typeOf(selector: Partial<ResourceSelector>, types: ResourceTypes): ResourceType {
+  checkCall("config.remove", selector);
+  const { type, name } = selector;
   const found = types.find(String(type));
   if (found !== undefined) return found;
   throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources", { type, resource: name });

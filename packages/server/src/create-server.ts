@@ -26,6 +26,7 @@ import { createNodeOrders } from "./node-orders.js";
 import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
 import { checkOptions } from "./option-checks.js";
+import { checkCall, checkListener, checkSource } from "./option-tables.js";
 import { createPolls } from "./polls/polls.js";
 import { createSharedBodies } from "./polls/shared-bodies.js";
 import { createPublication } from "./publication.js";
@@ -47,6 +48,7 @@ import type { ServerOptions, XdsServer } from "./xds-server.js";
 
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
+  checkCall("createServer", options);
   const types = options.types ?? resourceTypes;
   const limits: ServerLimits = { ...defaultServerLimits, ...options.limits };
   const keepalive: Keepalive = { ...defaultKeepalive, ...options.keepalive };
@@ -290,17 +292,21 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     }),
     types,
     async addSource(source) {
+      checkSource(source);
       refuseIfClosed();
       await configuring.addSource(source);
     },
     listen: listeners.listen,
     listenOn: listeners.listenOn,
     pollOn: listeners.pollOn,
-    async close({ timeoutMs = 4_000 } = {}) {
+    async close(options = {}) {
+      checkCall("server.close", options);
+      const { timeoutMs = 4_000 } = options;
       closing ??= shutDown(timeoutMs);
       await closing;
     },
     on(...listening) {
+      checkListener(listening[0]);
       const stop = events.on(...listening);
       pool?.update();
       return stop;
@@ -323,10 +329,21 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     }),
     snapshotOf: publication.snapshotOf,
     ...ledger,
+    nodes(filter = {}) {
+      checkCall("server.nodes", filter);
+      return ledger.nodes(filter);
+    },
+    nodeConfig(id, filter = {}) {
+      checkCall("server.nodeConfig", filter);
+      return ledger.nodeConfig(id, filter);
+    },
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
     quarantines: views.quarantines,
-    loadReports: loadReports.reports,
+    loadReports(filter = {}) {
+      checkCall("server.loadReports", filter);
+      return loadReports.reports(filter);
+    },
     loadTotals: loadReports.totals,
   };
   if (pool !== undefined) pools.set(server, pool);

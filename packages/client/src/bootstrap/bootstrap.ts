@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { readDocument, XdskitError } from "@xdskit/api";
 import type { ClientOptions } from "../client-options.js";
+import { checkCall } from "../option-tables.js";
 import { type DocumentPart, rootPart } from "./document-part.js";
 import { type EnvoySourceField, readEnvoyBootstrap } from "./envoy-bootstrap.js";
 import { type GrpcNames, readGrpcBootstrap } from "./grpc-bootstrap.js";
@@ -30,6 +31,7 @@ export interface BootstrapOptions extends ClientOptions {
  * of Envoy's. It never shows what stands in the file.
  */
 export async function clientOptionsFromBootstrap(source: string | BootstrapSource = {}): Promise<BootstrapOptions> {
+  if (typeof source !== "string") checkCall("clientOptionsFromBootstrap", source);
   const { path, text, env = process.env, use } = typeof source === "string" ? { path: source } : source;
   if (text !== undefined) return readBootstrap(Buffer.from(text), path ?? "bootstrap", use);
   const file = path ?? (env.GRPC_XDS_BOOTSTRAP || undefined);

@@ -1,4 +1,5 @@
 import { canonicalName, envoyRegistry, isGlobName, type Registry, type ResourceName, XdskitError } from "@xdskit/api";
+import { checkCall, checkWatcher } from "../option-tables.js";
 import type { Watch, XdsClient } from "../xds-client.js";
 import { createConfigIterator } from "./config-iterator.js";
 import { createNeeds } from "./needs.js";
@@ -35,7 +36,12 @@ export function createWatchConfig({ client, registry, failed, counted }: ConfigT
     watcherOrOptions: ConfigWatcher | ConfigOptions = {},
     options: ConfigOptions = {},
   ): ConfigWatch {
-    if ("onChanged" in watcherOrOptions) return start(listener, watcherOrOptions, options, () => {});
+    if ("onChanged" in watcherOrOptions) {
+      checkWatcher("client.watchConfig", watcherOrOptions);
+      checkCall("client.watchConfig", options);
+      return start(listener, watcherOrOptions, options, () => {});
+    }
+    checkCall("client.watchConfig", watcherOrOptions);
     return createConfigIterator((watcher, end) => start(listener, watcher, watcherOrOptions, end));
   }
   return watchConfig as XdsClient["watchConfig"];

@@ -1,5 +1,6 @@
 import { authorityOf, type ResourceType, typeUrlPrefix } from "@xdskit/api";
 import type { ClientTypeStatus } from "@xdskit/protocol";
+import { checkCall } from "../option-tables.js";
 import type { XdsClient } from "../xds-client.js";
 import { createServerCounts } from "./server-counts.js";
 
@@ -33,10 +34,9 @@ type Values = ClientMetric["values"];
 /**
  * Counts what a client does from now on, without any library of metrics: `read` is for whatever shows them (a callback of OpenTelemetry's gauges, `prometheusText`).
  */
-export function createClientMetrics(
-  client: XdsClient,
-  { target = "#client" }: ClientMetricsOptions = {},
-): ClientMetrics {
+export function createClientMetrics(client: XdsClient, options: ClientMetricsOptions = {}): ClientMetrics {
+  checkCall("createClientMetrics", options);
+  const { target = "#client" } = options;
   const counts = createServerCounts();
   const stop = client.on(counts.count);
   const metric = (name: string, kind: ClientMetric["kind"], unit: string, labels: readonly string[], help: string) => {

@@ -17,6 +17,7 @@ import {
   type ClientStatusResponse,
   ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
+import { checkCall } from "../option-tables.js";
 import type { XdsClient } from "../xds-client.js";
 import { clientConfigParts } from "./client-config.js";
 
@@ -46,6 +47,7 @@ export function createStatusService(
   clients: XdsClient | readonly XdsClient[],
   options: StatusOptions = {},
 ): StatusService {
+  checkCall("createStatusService", options);
   const { registry, mostBytes = 64 * 1024 * 1024 } = options;
   const all = (): readonly XdsClient[] => ("watch" in clients ? [clients] : clients);
   const redacted = createRedactedBody(registry);

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.js";
 import type { Events } from "../events.js";
 import type { LayerChange } from "../layers.js";
 import { faultsOf, matcherOf } from "../node-match.js";
+import { checkCall } from "../option-tables.js";
 import type { ConfigArrival, ConfigArrivalOutcome, NodeSelection } from "./arrival.js";
 import { countStandings } from "./arrival-count.js";
 import {
@@ -54,7 +55,9 @@ export function createArrivals(
     const isNewest = () => own === revision;
     return {
       revision: own,
-      status({ nodes } = {}) {
+      status(options = {}) {
+        checkCall("arrival.status", options);
+        const { nodes } = options;
         if (changed === undefined) return countStandings(own, []);
         const look: LookedAt = { standings: new StandingsOfChange(changed.keys), isNewest, later: () => undefined };
         const byNode = new Map<string, Standing[]>();
@@ -67,7 +70,9 @@ export function createArrivals(
         }
         return countStandings(own, Array.from(byNode.values(), standingOfNode));
       },
-      async done({ nodes, timeout = Number.POSITIVE_INFINITY } = {}) {
+      async done(options = {}) {
+        checkCall("arrival.done", options);
+        const { nodes, timeout = Number.POSITIVE_INFINITY } = options;
         const awaited = chosen(nodes);
         const outcome = await new Promise<ConfigArrivalOutcome>((resolve) => {
           const waiter = new ArrivalWaiter({

@@ -1,5 +1,12 @@
 import { posix } from "node:path";
-import { type Finding, type ReadResourcesOptions, XdskitError } from "@xdskit/api";
+import {
+  checkCall,
+  type Finding,
+  numberOptions,
+  type ReadResourcesOptions,
+  type TableOf,
+  XdskitError,
+} from "@xdskit/api";
 import type { LayerName } from "../../source.js";
 import type { FolderSummary } from "./folder-summary.js";
 
@@ -73,6 +80,26 @@ export interface FolderSourceOptions {
   readonly read?: ReadResourcesOptions | undefined;
   /** Told after every reading that found something to do, for logs and people. */
   readonly onRead?: ((summary: FolderSummary) => void) | undefined;
+}
+
+/** Throws an XdskitError (XDSKIT_FOLDER_OPTION) for options that there are not, or of the wrong kind. */
+export function checkFolderOptions(options: unknown): void {
+  const table = {
+    directory: "string",
+    layers: "list",
+    ignore: "list",
+    allowEmpty: "boolean",
+    settleMs: "number",
+    maxSettleMs: "number",
+    pollMs: "number",
+    limits: { options: numberOptions(defaultFolderLimits) },
+    read: "object",
+    onRead: "function",
+  } satisfies TableOf<FolderSourceOptions>;
+  const example = '{ directory: "./config" }';
+  checkCall({ call: "createFolderSource", code: "XDSKIT_FOLDER_OPTION", example, table }, options);
+  if ((options as FolderSourceOptions).directory === undefined)
+    throw XdskitError.of("XDSKIT_FOLDER_OPTION", `createFolderSource needs a directory, such as ${example}`);
 }
 
 /** Where a layer's files are. */

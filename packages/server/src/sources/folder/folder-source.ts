@@ -4,7 +4,7 @@ import { callListener } from "../../call-listener.js";
 import { longestTimerMs } from "../../clock.js";
 import type { Source, SourceSink } from "../../source.js";
 import { FolderContents } from "./folder-contents.js";
-import { defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
+import { checkFolderOptions, defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
 import { FolderPublication } from "./folder-publication.js";
 import { FolderReader } from "./folder-reader.js";
 import { FolderWatcher } from "./folder-watcher.js";
@@ -28,6 +28,7 @@ const pollShare = 20;
  * @throws XdskitError XDSKIT_FOLDER_OPTION for an option that cannot be
  */
 export function createFolderSource(options: FolderSourceOptions): Source {
+  checkFolderOptions(options);
   return new FolderSource(options);
 }
 

@@ -1,4 +1,4 @@
-import type { Resource } from "@xdskit/api";
+import { checkCall, type Resource } from "@xdskit/api";
 import type { LayerName, LayerUpdate, Source, SourceSink } from "../../source.js";
 
 /** A source that a program feeds: what it sets before it is started is its first configuration. */
@@ -18,6 +18,9 @@ export function createMemorySource(options: {
   readonly layer: LayerName;
   readonly resources: readonly Resource[];
 }): MemorySource {
+  const example = '{ name: "mine", layer: "default", resources: [] }';
+  const table = { name: "string", layer: "string", resources: "list" } as const;
+  checkCall({ call: "createMemorySource", code: "XDSKIT_SERVER_OPTION", example, table }, options);
   const { name, layer } = options;
   let waiting: LayerUpdate[] = [replacement(options.resources)];
   let sink: SourceSink | undefined;
