@@ -79,6 +79,7 @@ export function createConfiguring(context: ConfiguringContext): Configuring {
     const count = (what: "upserted" | "removed") => changes.reduce((sum, change) => sum + change[what].length, 0);
     events.emit(() => ({
       kind: "configuration-applied",
+      revision,
       layers: changes.map(({ layer }) => layer),
       upserted: count("upserted"),
       removed: count("removed"),

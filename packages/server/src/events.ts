@@ -47,6 +47,8 @@ export type ServerEvent =
   /** A change was applied; the numbers count what really became different. */
   | {
       readonly kind: "configuration-applied";
+      /** Counts the changes that made a difference, from 1 in the life of a server. */
+      readonly revision: number;
       readonly layers: readonly LayerName[];
       readonly upserted: number;
       readonly removed: number;
@@ -112,6 +114,8 @@ export type ServerEvent =
       /** gRPC status code and text of the client's `error_detail`, cut to a bounded length. */
       readonly code: number;
       readonly message: string;
+      /** The resources that the client names as wrong, at most 100; none where it does not say. */
+      readonly names: readonly ResourceName[];
     }
   /** A client asks for names of an authority that this server does not serve: they do not exist. Once a stream for each authority. */
   | {

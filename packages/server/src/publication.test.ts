@@ -228,7 +228,7 @@ describe("config", () => {
         // What a program without types may give.
         [() => config.set([{ name: "b" } as never]), "XDSKIT_MESSAGE_INVALID", undefined],
         [() => config.set(["b" as never]), "XDSKIT_MESSAGE_INVALID", undefined],
-        [() => config.remove("a" as never), "XDSKIT_TYPE_NAME_UNKNOWN", undefined],
+        [() => config.remove("a" as never), "XDSKIT_SERVER_OPTION", undefined],
       ];
       for (const [change, code, field] of refusals) {
         assert.throws(change, (error) => {
@@ -255,9 +255,9 @@ describe("config", () => {
       assert.deepEqual(
         events.filter((event) => event.kind === "configuration-applied"),
         [
-          { kind: "configuration-applied", layers: ["default"], upserted: 3, removed: 0 },
-          { kind: "configuration-applied", layers: ["default"], upserted: 1, removed: 1 },
-          { kind: "configuration-applied", layers: ["other"], upserted: 1, removed: 0 },
+          { kind: "configuration-applied", revision: 1, layers: ["default"], upserted: 3, removed: 0 },
+          { kind: "configuration-applied", revision: 2, layers: ["default"], upserted: 1, removed: 1 },
+          { kind: "configuration-applied", revision: 3, layers: ["other"], upserted: 1, removed: 0 },
         ],
       );
       const { layers } = server.stats().configuration;
@@ -294,7 +294,13 @@ describe("a layer that is dropped", () => {
         const names = () => server.stats().configuration.layers.map(({ name }) => name);
         assert.deepEqual(names(), ["base"]);
         const applied = events.filter(({ kind }) => kind === "configuration-applied");
-        assert.deepEqual(applied.at(-1), { kind: "configuration-applied", layers: ["extra"], upserted: 0, removed: 2 });
+        assert.deepEqual(applied.at(-1), {
+          kind: "configuration-applied",
+          revision: 3,
+          layers: ["extra"],
+          upserted: 0,
+          removed: 2,
+        });
         extra.drop();
         assert.equal(server.stats().configuration.applied, applied.length);
         extra.set([cluster("b")]);

@@ -6,6 +6,9 @@ import type { SessionContext } from "./session-context.js";
 /** What is counted and told of a stream, and changes nothing for it; acknowledgements apart, which are far more than all else. */
 export type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
 
+/** Names that are told of those that a client blames. */
+const mostBlamed = 100;
+
 /** Counts what the machine of an open stream did, and tells those who listen; a rejection is told to the stream's group too. */
 export function tellEffect(
   effect: ToldEffect,
@@ -25,8 +28,9 @@ export function tellEffect(
       membership?.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
       if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
       count.rejectedVersions += 1;
-      const { version, code, message } = effect;
-      events.emit(() => ({ kind: "rejected", stream, type, version, code, message }));
+      const { version, code, message, rejection } = effect;
+      const names = rejection.blamed?.slice(0, mostBlamed) ?? [];
+      events.emit(() => ({ kind: "rejected", stream, type, version, code, message, names }));
       break;
     }
     case "foreign":

@@ -19,7 +19,10 @@ export interface EventLoopBlock {
   readonly ms: number;
   /** How much of that was garbage collection. */
   readonly gcMs: number;
-  /** CPU time of the whole process meanwhile, in milliseconds: less than `ms` where the machine was busy with something else. */
+  /**
+   * CPU time of the thread meanwhile, in milliseconds, or of the whole process where Node does not tell that of a thread (before 23.9): less than `ms` where the machine was
+   * busy with something else.
+   */
   readonly cpuMs: number;
   /** What the server did meanwhile. */
   readonly work: WorkDone;

@@ -12,7 +12,7 @@ export interface LoopClock {
   now(): number;
   /** For how long the loop had nothing to do, since its start. */
   idle(): number;
-  /** CPU time of the process. */
+  /** CPU time of the thread in milliseconds, or of the whole process where Node does not tell it (before 23.9). */
   cpu(): number;
   /** Calls back once, and keeps no process alive; returns what stops it. */
   after(milliseconds: number, callback: () => void): () => void;
@@ -20,12 +20,18 @@ export interface LoopClock {
   pauses(callback: (pause: Pause) => void): () => void;
 }
 
+/** What newer versions of Node have. */
+interface ThreadTimes {
+  readonly cpuUsage: typeof process.cpuUsage;
+  readonly threadCpuUsage?: typeof process.cpuUsage;
+}
+
 /** The clocks of Node and of this process. */
 export const systemLoopClock: LoopClock = {
   now: () => performance.now(),
   idle: () => performance.eventLoopUtilization().idle,
   cpu() {
-    const { user, system } = process.cpuUsage();
+    const { user, system } = (process as ThreadTimes).threadCpuUsage?.() ?? process.cpuUsage();
     return (user + system) / 1000;
   },
   after(milliseconds, callback) {

@@ -248,7 +248,7 @@ export class HeldPoll implements Subscriber {
     count.rejected += 1;
     count.rejectedVersions += 1;
     const { code, message } = told.request.error ?? unsaid;
-    events.emit(() => ({ kind: "rejected", stream: told.info, type, version, code, message }));
+    events.emit(() => ({ kind: "rejected", stream: told.info, type, version, code, message, names: [] }));
   }
 
   #settle(): void {

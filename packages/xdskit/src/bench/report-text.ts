@@ -1,10 +1,11 @@
+import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import type { BenchReport } from "./report.js";
 import type { Spread } from "./spread.js";
 
 /** The report as a table for people. */
-export function reportText(report: BenchReport): string {
+export function reportText(report: BenchReport, paint: Paint = plain): string {
   const { state, load, changes, received, sent, streams, generator } = report;
   const rows: (readonly [string, string])[] = [
     ["fleet", fleetText(report)],
@@ -53,7 +54,7 @@ export function reportText(report: BenchReport): string {
     rows.push(["error", `${count} × ${status}: ${printable(message)}`]);
   rows.push(["this program", generatorText(generator)]);
   const width = Math.max(...rows.map(([title]) => title.length));
-  const lines = rows.map(([title, text]) => `${title.padEnd(width)}  ${text}`.trimEnd());
+  const lines = rows.map(([title, text]) => `${paint("strong", title.padEnd(width))}  ${text}`.trimEnd());
   if (generator.isLimit) {
     lines.push(
       "",

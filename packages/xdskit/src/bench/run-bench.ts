@@ -2,7 +2,7 @@ import { XdskitError } from "@xdskit/api";
 import { longestTimerMs } from "../duration.js";
 import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
-import type { Terminal } from "../output/terminal.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
 import { listenForStop } from "../serving/signals.js";
 import type { BenchOptions } from "./bench-options.js";
 import { tooManyConnections } from "./file-limit.js";
@@ -35,7 +35,9 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
     const types = interests.map(({ type }) => type.name);
     const load = generator.report(fleet.tally.received.messages);
     const report = reportOf(fleet, options, types, { ...facts, generator: load });
-    terminal.out(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report));
+    terminal.out(
+      options.json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report, paintOf(terminal, "out")),
+    );
     return isGood(report) ? exitStatus.ok : exitStatus.failed;
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;

@@ -1,14 +1,16 @@
 import { describe, type Finding, XdskitError } from "@xdskit/api";
+import { type Paint, plain } from "./colours.js";
 import { printable } from "./printable.js";
-import type { Terminal } from "./terminal.js";
+import { paintOf, type Terminal } from "./terminal.js";
 
 /** Tells people why a command gives up: one line, and below it every further finding. */
 export function reportFailure(terminal: Terminal, command: string, error: unknown): void {
   const [first, ...more] =
     error instanceof XdskitError
-      ? error.findings.map(describeFinding)
+      ? error.findings.map((finding) => describeFinding(finding))
       : [printable(error instanceof Error ? error.message : String(error))];
-  terminal.err(`xdskit ${command}: ${first}\n${more.map((line) => `  ${line}\n`).join("")}`);
+  const who = paintOf(terminal, "err")("error", `xdskit ${command}:`);
+  terminal.err(`${who} ${first}\n${more.map((line) => `  ${line}\n`).join("")}`);
 }
 
 /** A finding on one line, safe to print. */
@@ -17,6 +19,7 @@ export function findingText(finding: Finding): string {
 }
 
 /** A finding on one line; a warning says that it is one. */
-export function describeFinding(finding: Finding): string {
-  return finding.severity === "warning" ? `warning: ${findingText(finding)}` : findingText(finding);
+export function describeFinding(finding: Finding, paint: Paint = plain): string {
+  const text = findingText(finding);
+  return finding.severity === "warning" ? `${paint("warning", "warning:")} ${text}` : paint("error", text);
 }

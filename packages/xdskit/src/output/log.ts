@@ -1,6 +1,7 @@
+import type { Colour, Paint } from "./colours.js";
 import type { LogFormat, LogLevel } from "./log-options.js";
 import { printable } from "./printable.js";
-import type { Terminal } from "./terminal.js";
+import { paintOf, type Terminal } from "./terminal.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,7 +18,7 @@ const severity = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSI
 /** Writes lines to standard error: `json` for machines, an object a line; `pretty` for people. */
 export function createLog(terminal: Terminal, options: { readonly level: LogLevel; readonly format: LogFormat }): Log {
   const least = severity[options.level];
-  const lineOf = options.format === "json" ? jsonLine : prettyLine;
+  const lineOf = options.format === "json" ? jsonLine : prettyLineWith(paintOf(terminal, "err"));
   const at = (level: Exclude<LogLevel, "silent">) => (fields: Fields, message: string) => {
     if (severity[level] >= least) terminal.err(lineOf(level, new Date().toISOString(), fields, message));
   };
@@ -46,6 +47,21 @@ function jsonLine(level: string, time: string, fields: Fields, msg: string): str
 }
 
 /** `10:15:02.123 warn  rejected  node="edge-1" type=cluster` */
+function prettyLineWith(paint: Paint): typeof jsonLine {
+  return (level, time, fields, message) => {
+    const colour = colours[level];
+    const word = level.padEnd(5);
+    return prettyLine(
+      colour === undefined ? word : paint(colour, word),
+      paint("quiet", time.slice(11, 23)),
+      fields,
+      message,
+    );
+  };
+}
+
+const colours: Readonly<Record<string, Colour>> = { debug: "quiet", warn: "warning", error: "error" };
+
 function prettyLine(level: string, time: string, fields: Fields, message: string): string {
   // A finding is in the message already; its parts are for machines.
   const { finding: _, ...rest } = fields;
@@ -53,7 +69,7 @@ function prettyLine(level: string, time: string, fields: Fields, message: string
     const text = prettyValue(value);
     return text === undefined ? [] : [` ${key}=${text}`];
   });
-  return `${time.slice(11, 23)} ${level.padEnd(5)} ${printable(message)}${values.length > 0 ? ` ${values.join("")}` : ""}\n`;
+  return `${time} ${level} ${printable(message)}${values.length > 0 ? ` ${values.join("")}` : ""}\n`;
 }
 
 /** Undefined for what JSON has no word for. */

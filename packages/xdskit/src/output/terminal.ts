@@ -1,16 +1,24 @@
 import { exitStatus } from "../exit-status.js";
 import { boundedOutput } from "./bounded-output.js";
+import { createPaint, type Paint, plain } from "./colours.js";
 
 /** Where a command writes. Standard output holds what programs read; everything for people goes to standard error. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** Colours for each of the two, where it is a terminal. Undefined: none. */
+  readonly colours?: { readonly out: Paint; readonly err: Paint } | undefined;
   /** Resolves once there is room for more on standard output, or nobody reads it any more. Undefined where there always is. */
   readonly drained?: (() => Promise<void>) | undefined;
   /** Resolves once all of standard output is written, or nobody reads it any more. */
   readonly flushed?: (() => Promise<void>) | undefined;
   /** Resolves when nobody reads standard output any more. */
   readonly closed?: Promise<void> | undefined;
+}
+
+/** How standard output, or standard error, is coloured. */
+export function paintOf({ colours }: Terminal, stream: "out" | "err"): Paint {
+  return colours?.[stream] ?? plain;
 }
 
 /**
@@ -46,6 +54,10 @@ export function processTerminal(): Terminal {
       stderr,
       (dropped) => `xdskit: ${dropped} lines were left out, since nobody read standard error\n`,
     ),
+    colours: {
+      out: createPaint(stdout.isTTY === true, process.env),
+      err: createPaint(stderr.isTTY === true, process.env),
+    },
     drained: () => (gone || !stdout.writableNeedDrain ? Promise.resolve() : drained()),
     flushed: () => (gone ? Promise.resolve() : flushed()),
     closed,

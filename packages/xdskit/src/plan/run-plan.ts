@@ -1,8 +1,9 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import { exitStatus } from "../exit-status.js";
+import { type Paint, plain } from "../output/colours.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
-import type { Terminal } from "../output/terminal.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
 import { checkDirectory, type Directory } from "../validate/check-directory.js";
 import type { CheckedFolder } from "../validate/check-folder.js";
 import { type GroupPlan, planGroups } from "./group-plans.js";
@@ -46,13 +47,27 @@ export async function runPlan(options: PlanOptions, terminal: Terminal): Promise
     reportFailure(terminal, "plan", `there is no group "${group}", only ${names}`);
     return exitStatus.usage;
   }
-  for (const finding of findings) terminal.err(`${describeFinding(finding)}\n`);
+  for (const finding of findings) terminal.err(`${describeFinding(finding, paintOf(terminal, "err"))}\n`);
   terminal.out(
     options.json
       ? `${JSON.stringify(plansView(asked), undefined, 2)}\n`
-      : plansText(asked, { name: printable, names: options.full ? Number.POSITIVE_INFINITY : undefined }),
+      : coloured(
+          plansText(asked, { name: printable, names: options.full ? Number.POSITIVE_INFINITY : undefined }),
+          paintOf(terminal, "out"),
+        ),
   );
   return exitStatus.ok;
+}
+
+/** Stages stand out, and in them what comes and goes. */
+function coloured(text: string, paint: Paint): string {
+  if (paint === plain) return text;
+  const lines = text.split("\n").map((line) => {
+    if (/^\d+\. /.test(line)) return paint("strong", line);
+    if (/^ +\+ /.test(line)) return paint("added", line);
+    return /^ +- /.test(line) ? paint("removed", line) : line;
+  });
+  return lines.join("\n");
 }
 
 /** A folder with nothing but warnings. */

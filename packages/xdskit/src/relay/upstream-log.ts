@@ -1,5 +1,6 @@
 import type { ClientEvent } from "@xdskit/client";
 import { findingText } from "../output/failure.js";
+import { grpcStatusName } from "../output/grpc-status.js";
 import type { Log } from "../output/log.js";
 import { printable } from "../output/printable.js";
 
@@ -20,7 +21,7 @@ export function createUpstreamLog(log: Log, group: string): (event: ClientEvent)
       case "disconnected": {
         const { server, type, error } = event;
         if (error === undefined) return log.debug({ group, server, type: type?.name }, "a stream to the origin ended");
-        const fields = { server, type: type?.name, code: error.code, reason: printable(error.message) };
+        const fields = { server, type: type?.name, code: grpcStatusName(error.code), reason: printable(error.message) };
         return warn(fields, "the origin is away; what it said last is served");
       }
       case "failed": {

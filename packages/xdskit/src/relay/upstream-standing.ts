@@ -1,5 +1,6 @@
 import { describe, type ResourceType } from "@xdskit/api";
 import type { XdsClient } from "@xdskit/client";
+import { grpcStatusName } from "../output/grpc-status.js";
 import { printable } from "../output/printable.js";
 
 /** Something that went wrong, for people. */
@@ -33,7 +34,8 @@ export function createUpstreamStanding(client: XdsClient, isCached: boolean): Up
   client.on((event) => {
     switch (event.kind) {
       case "disconnected":
-        if (event.error !== undefined) failed(`${event.server}: ${event.error.message} (code ${event.error.code})`);
+        if (event.error !== undefined)
+          failed(`${event.server}: ${event.error.message} (${grpcStatusName(event.error.code)})`);
         break;
       case "failed":
         failed(event.error.findings.map(describe).join("; "));

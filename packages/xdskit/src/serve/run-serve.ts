@@ -17,6 +17,7 @@ import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-s
 import {
   folderSettings,
   groupNames,
+  groupsOfLayers,
   layersOf,
   serverOptions,
   serverTls,
@@ -78,12 +79,26 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   const server = createServer({ ...fromSettings, registry, rest, workers, tls });
   running.server = server;
   server.on(
-    createEventLog(log, () => running.servesSince),
+    createEventLog(
+      log,
+      () => running.servesSince,
+      (group, type, name) => whereServed(settings, group, (layer) => last?.whereIs(layer, { type, key: name })),
+    ),
     loggedAt(options.logLevel),
+  );
+  let revision = 0;
+  server.on(
+    (event) => {
+      if (event.kind === "configuration-applied") revision = event.revision;
+    },
+    (kind) => kind === "configuration-applied",
   );
 
   let last: FolderSummary | undefined;
-  const logReading = createSourceLog(log);
+  const logReading = createSourceLog(log, ({ changedLayers }) => ({
+    revision,
+    groups: groupsOfLayers(settings, changedLayers),
+  }));
   const folder = folderSettings(settings);
   const source = createFolderSource({
     ...folder,

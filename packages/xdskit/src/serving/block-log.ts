@@ -12,7 +12,7 @@ export interface BlockLogOptions {
   readonly now?: () => number;
 }
 
-/** Logs what blocked the event loop of a server: a warning at most every ten seconds, the others for `debug`. */
+/** Logs what blocked the event loop of a server: a warning at most every ten seconds, the others for `debug`, and so those where the machine gave no CPU. */
 export function createBlockLog(
   log: Log,
   { servesSince = () => new Date(0), now = Date.now }: BlockLogOptions = {},
@@ -27,6 +27,11 @@ export function createBlockLog(
       log.debug(fields, "the event loop was blocked before anybody was served");
       return;
     }
+    // Nothing of ours was to blame, and nothing here can change it.
+    if (isStarved(ms, gcMs, cpuMs)) {
+      log.debug(fields, "the event loop did not come around: the machine had no CPU for it");
+      return;
+    }
     if (now() - last < pauseMs) {
       unsaid += 1;
       log.debug(fields, "the event loop was blocked");
@@ -35,13 +40,13 @@ export function createBlockLog(
     last = now();
     log.warn(
       { ...fields, ...(unsaid > 0 ? { more: unsaid } : {}) },
-      `the event loop was blocked${why(ms, gcMs, cpuMs)}`,
+      `the event loop was blocked${gcMs > ms / 2 ? ", mostly by garbage collection" : ""}`,
     );
     unsaid = 0;
   };
 }
 
-function why(ms: number, gcMs: number, cpuMs: number): string {
-  if (gcMs > ms / 2) return ", mostly by garbage collection";
-  return cpuMs < ms / 2 ? ": the machine had no CPU for it" : "";
+/** Most of the time the thread was not running at all. */
+function isStarved(ms: number, gcMs: number, cpuMs: number): boolean {
+  return gcMs <= ms / 2 && cpuMs < ms / 2;
 }

@@ -32,7 +32,9 @@ function logged(
   const lines: [string, string, Record<string, unknown>][] = [];
   const at = (level: string) => (fields: object, message: string) => void lines.push([level, message, { ...fields }]);
   const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  const tell = createEventLog(log);
+  const tell = createEventLog(log, undefined, (group, type, name) =>
+    group === "all" && type === clusters && name === "web" ? { file: "config/a.yaml", line: 3, column: 1 } : undefined,
+  );
   for (const event of events) tell(event);
   return lines;
 }
@@ -58,10 +60,15 @@ test("a client on ADS is news, each of an Envoy's many per-type streams is not",
   assert.equal(lines[0]?.[2].client, "envoy 1.40.0");
 });
 
-test("a rejection is a warning with node, type, version and the client's reason", () => {
-  const [line] = logged({ kind: "rejected", stream, type: clusters, version: "v1", code: 13, message: "no" });
-  const fields = { node: "edge-1", group: "all", type: "cluster", version: "v1", code: 13, reason: "no" };
-  assert.deepEqual(line, ["warn", "client rejected the configuration (NACK); it keeps what it had", fields]);
+test("a rejection is a warning with node, type, the resources and their places, version, status and reason", () => {
+  const rejected = { kind: "rejected", stream, type: clusters, version: "v1", code: 13, message: "no" } as const;
+  const text = "client rejected the configuration (NACK); it keeps what it had";
+  const fields = { node: "edge-1", group: "all", type: "cluster", version: "v1", code: "INTERNAL", reason: "no" };
+  const lines = logged({ ...rejected, names: [] }, { ...rejected, names: ["web", "gone"] });
+  assert.deepEqual(lines, [
+    ["warn", text, fields],
+    ["warn", text, { ...fields, resources: ["web (config/a.yaml:3:1)", "gone"] }],
+  ]);
 });
 
 test("that a client is not told TTLs is a line for debugging", () => {

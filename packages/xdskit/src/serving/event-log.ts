@@ -1,5 +1,7 @@
+import type { ResourceType, Where } from "@xdskit/api";
 import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
 import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
+import { grpcStatusName } from "../output/grpc-status.js";
 import { limitLines } from "../output/line-limit.js";
 import type { Log } from "../output/log.js";
 import type { LogLevel } from "../output/log-options.js";
@@ -10,6 +12,12 @@ import { logFinding } from "./source-log.js";
 
 /** How many different refusals are remembered, so that a client that tries again every second is logged once. */
 const rememberedRefusals = 1_000;
+
+/** Names that a line has room for. */
+const mostNamed = 10;
+
+/** Where a resource of a group stands; undefined where nobody knows. */
+export type WhereIs = (group: string, type: ResourceType, name: string) => Where | undefined;
 
 const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set([
   "subscribed",
@@ -27,8 +35,13 @@ export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolea
 /**
  * Logs what happens between the server and its clients. What a source reads is logged by whoever owns the source.
  * Peers cannot fill a disk by it: lines of one kind are limited, and so is what they say. Several thousand Envoys connect at once after a restart, so per-type streams are for `debug`; so is a block before `servesSince`.
+ * `whereIs` tells the place of what a client rejected.
  */
-export function createEventLog(all: Log, servesSince?: () => Date | undefined): (event: ServerEvent) => void {
+export function createEventLog(
+  all: Log,
+  servesSince?: () => Date | undefined,
+  whereIs: WhereIs = () => undefined,
+): (event: ServerEvent) => void {
   const log = limitLines(all);
   const logBlock = createBlockLog(log, servesSince === undefined ? {} : { servesSince });
   const refused = new Set<string>();
@@ -39,7 +52,7 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
     const { peer } = of;
     // Once for each reason, whatever numbers are in it.
     const key = JSON.stringify([addressOf(peer), node?.id, code, message.replaceAll(/\d+/g, "0")]);
-    const fields = { ...of, node: node?.id, code, reason: message };
+    const fields = { ...of, node: node?.id, code: grpcStatusName(code), reason: message };
     if (refused.has(key)) return log.debug(fields, "stream refused again");
     if (refused.size >= rememberedRefusals) refused.clear();
     refused.add(key);
@@ -56,7 +69,7 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
         return;
       }
       case "stream-closed": {
-        const fields = { ...streamFields(event.stream), node: event.stream.node.id, code: event.code };
+        const fields = { ...streamFields(event.stream), node: event.stream.node.id, code: nameOf(event.code) };
         // Its client goes beyond a limit, and comes again and again.
         if (event.code === statusCode.resourceExhausted) {
           const { code, message } = event;
@@ -75,7 +88,7 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
       case "load-reporting-started":
         return log.debug({ ...loadFields(event.stream), group: event.stream.group }, "load reporting started");
       case "load-reporting-ended":
-        return log.debug({ ...loadFields(event.stream), code: event.code }, "load reporting ended");
+        return log.debug({ ...loadFields(event.stream), code: nameOf(event.code) }, "load reporting ended");
       case "load-report":
         return log.debug({ ...loadFields(event.stream), clusters: event.clusters.length }, "load reported");
       case "poll-refused": {
@@ -89,8 +102,15 @@ export function createEventLog(all: Log, servesSince?: () => Date | undefined): 
         return log.warn(fields, "poll refused");
       }
       case "rejected": {
-        const { stream, type, version, code, message } = event;
-        const fields = { node: stream.node.id, group: stream.group, type: type.name, version, code, reason: message };
+        const { stream, type, version, code, message, names } = event;
+        const { group } = stream;
+        const about = names.slice(0, mostNamed).map((name) => {
+          const where = whereIs(group, type, name);
+          return where === undefined ? shortName(name) : `${shortName(name)} (${placeOf(where)})`;
+        });
+        const resources = about.length === 0 ? {} : { resources: about };
+        const what = { node: stream.node.id, group, type: type.name, ...resources, version };
+        const fields = { ...what, code: grpcStatusName(code), reason: message };
         return log.warn(fields, "client rejected the configuration (NACK); it keeps what it had");
       }
       case "subscribed": {
@@ -185,6 +205,15 @@ function addressOf(peer: string): string {
 /** Some of many names: their beginnings will do. */
 function shortName(name: string): string {
   return name.length > 200 ? `${name.slice(0, 200)}…` : name;
+}
+
+function nameOf(code: number | undefined): string | undefined {
+  return code === undefined ? undefined : grpcStatusName(code);
+}
+
+/** `config/clusters.yaml:12:3`, as findings say it. */
+function placeOf({ file, line, column }: Where): string {
+  return [file, line, column].filter((part) => part !== undefined).join(":");
 }
 
 function loadFields({ id, peer, api, node }: LoadStreamInfo) {

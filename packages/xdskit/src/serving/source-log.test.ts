@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Finding } from "@xdskit/api";
 import type { FolderSummary } from "@xdskit/server";
-import type { Log } from "../output/log.js";
+import { createLog, type Log } from "../output/log.js";
 import { createSourceLog } from "./source-log.js";
 
 const applied: FolderSummary = {
@@ -16,6 +16,9 @@ const applied: FolderSummary = {
     serving: true,
     upserted: 1,
     removed: 0,
+    changed: { upserted: ["cluster web"], removed: [] },
+    changedFiles: ["a.yaml"],
+    changedLayers: ["."],
   },
   resources: new Map(),
   whereIs: () => undefined,
@@ -33,6 +36,20 @@ function logged(...summaries: readonly FolderSummary[]): string[] {
   for (const summary of summaries) tell(summary);
   return lines;
 }
+
+test("a change is one line, with its first resources, their files, and what else is known of it", () => {
+  const lines: string[] = [];
+  const log = createLog({ out: () => {}, err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
+  const tell = createSourceLog(log, ({ changedLayers }) => ({ revision: 7, groups: changedLayers }));
+  tell({ ...applied, removed: 1, changed: { upserted: ["cluster web"], removed: ["listener old"] } });
+  const [line, ...more] = lines;
+  assert.match(
+    line ?? "",
+    /configuration applied: 1 resource added or changed, 1 removed {2}revision=7 groups=\["\."\]/,
+  );
+  assert.match(line ?? "", / changed=\["cluster web"\] gone=\["listener old"\] from=\["a.yaml"\] /);
+  assert.deepEqual(more, []);
+});
 
 test("a refused change is told once, until it is mended or is wrong in another way", () => {
   const other: Finding = { ...error, line: 3 };

@@ -4,14 +4,18 @@ import { counted } from "../output/counts.js";
 import { findingText } from "../output/failure.js";
 import type { Log } from "../output/log.js";
 
+/** What else is said of a change: its revision, and the groups that have it. */
+export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>>;
+
 /**
  * Logs what readings of the folder come to: what was applied, or everything that kept it from being applied. A file may be read again
- * without saying anything else than before; that is no news.
+ * without saying anything else than before; that is no news. A change is one line, with the first of its resources and files.
  */
-export function createSourceLog(log: Log): (summary: FolderSummary) => void {
+export function createSourceLog(log: Log, about: About = () => ({})): (summary: FolderSummary) => void {
   let told = "[]";
   let wrong = false;
-  return ({ findings, applied, serving, upserted, removed, files, read, durationMs }) => {
+  return (summary) => {
+    const { findings, applied, serving, upserted, removed, files, read, durationMs } = summary;
     const text = JSON.stringify(findings);
     const news = text !== told;
     told = text;
@@ -25,7 +29,19 @@ export function createSourceLog(log: Log): (summary: FolderSummary) => void {
     else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are right again");
     else if (upserted + removed === 0) log.debug(fields, "nothing changed");
     else
-      log.info(fields, `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`);
+      log.info(
+        { ...about(summary), ...changeFields(summary), ...fields },
+        `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`,
+      );
+  };
+}
+
+/** What changed, by its names and files. */
+function changeFields({ changed, changedFiles }: FolderSummary): Readonly<Record<string, unknown>> {
+  return {
+    ...(changed.upserted.length > 0 ? { changed: changed.upserted } : {}),
+    ...(changed.removed.length > 0 ? { gone: changed.removed } : {}),
+    from: changedFiles,
   };
 }
 

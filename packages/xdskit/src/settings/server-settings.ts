@@ -56,6 +56,12 @@ export function groupNames({ groups }: Settings): readonly string[] {
   return groups?.map(({ name }) => name) ?? [everyNode];
 }
 
+/** The groups that have one of these layers. */
+export function groupsOfLayers({ groups }: Settings, layers: readonly string[]): readonly string[] {
+  if (groups === undefined) return [everyNode];
+  return groups.filter(({ folders }) => folders.some((folder) => layers.includes(folder))).map(({ name }) => name);
+}
+
 /** Asks a group's folders, from the one that wins over the others downwards. */
 export function whereServed<T>(
   { groups }: Settings,

@@ -4,10 +4,12 @@ import { connectWords } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { createStatusClient, type StatusClient, StatusError } from "@xdskit/server/status-client";
 import { exitStatus } from "../exit-status.js";
+import type { Paint } from "../output/colours.js";
 import { connectError } from "../output/connect-error.js";
 import { reportFailure } from "../output/failure.js";
+import { grpcStatusName } from "../output/grpc-status.js";
 import { printable } from "../output/printable.js";
-import type { Terminal } from "../output/terminal.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
 import { listenForStop } from "../serving/signals.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
@@ -85,7 +87,7 @@ async function once(look: () => Promise<Look>, options: StatusOptions, terminal:
     reportFailure(terminal, "status", found.problem);
     return exitStatus.failed;
   }
-  terminal.out(shown(found.clients, options, 2));
+  terminal.out(shown(found.clients, options, 2, paintOf(terminal, "out")));
   return exitStatus.ok;
 }
 
@@ -102,7 +104,7 @@ async function watch(look: () => Promise<Look>, options: StatusOptions, terminal
       if (found === undefined) break;
       // A server that is restarted is waited for.
       if ("problem" in found) page.problem(found.problem);
-      else page.show(shown(found.clients, options, undefined));
+      else page.show(shown(found.clients, options, undefined, paintOf(terminal, "out")));
       await delay(options.interval, undefined, { signal: stopped.signal }).catch(() => {});
     }
     return exitStatus.ok;
@@ -111,13 +113,18 @@ async function watch(look: () => Promise<Look>, options: StatusOptions, terminal
   }
 }
 
-function shown(clients: readonly ClientView[], options: StatusOptions, indent: number | undefined): string {
+function shown(
+  clients: readonly ClientView[],
+  options: StatusOptions,
+  indent: number | undefined,
+  paint: Paint,
+): string {
   const now = new Date();
   if (options.json) {
     return `${JSON.stringify({ server: formatAddress(options.server), at: now, nodes: clients }, undefined, indent)}\n`;
   }
-  if (options.node === undefined) return statusTable(clients, now);
-  return clients.map((client) => clientDetails(client, now)).join("");
+  if (options.node === undefined) return statusTable(clients, now, paint);
+  return clients.map((client) => clientDetails(client, now, paint)).join("");
 }
 
 function ofTypes(view: ClientView, types: ReadonlySet<string>): ClientView {
@@ -142,6 +149,6 @@ function problemOf({ code, message }: StatusError, { server, timeout }: StatusOp
     case 8:
       return `${where}: ${text} (--node asks for fewer)`;
     default:
-      return `${where}: ${text} (gRPC status ${code})`;
+      return `${where}: ${text} (${grpcStatusName(code)})`;
   }
 }

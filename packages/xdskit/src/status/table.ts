@@ -1,3 +1,4 @@
+import { type Colour, type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import type { ClientView, ErrorView, ResourceView, State, TypeView } from "./client-view.js";
@@ -6,13 +7,13 @@ import { waitReason, waitText } from "./wait-text.js";
 const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "REASON"] as const;
 
 /** A line for each type of each client. Ages are as of `now`. */
-export function statusTable(clients: readonly ClientView[], now: Date): string {
+export function statusTable(clients: readonly ClientView[], now: Date, paint: Paint = plain): string {
   const rows = clients.flatMap((client) =>
     client.types.length === 0
       ? [[nameOf(client), ...columns.slice(1).map(() => "-")]]
       : client.types.map((type) => [nameOf(client), ...cellsOf(type, client, now)]),
   );
-  const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows]);
+  const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows], paint);
   return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
 }
 
@@ -40,9 +41,11 @@ function totals(clients: readonly ClientView[]): string {
 }
 
 /** Types of one client, and below each the resources that are not synced, with the reason. */
-export function clientDetails(client: ClientView, now: Date): string {
+export function clientDetails(client: ClientView, now: Date, paint: Paint = plain): string {
   const about = [client.userAgent, client.cluster && `cluster ${client.cluster}`].filter((part) => part !== "");
-  const lines = [`${nameOf(client)}: ${client.state}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`];
+  const lines = [
+    `${paint("strong", nameOf(client))}: ${painted(client.state, paint)}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`,
+  ];
   for (const type of client.types) {
     lines.push(`  ${printable(type.type)}: ${typeText(type, now)}`);
     for (const resource of type.resources) {
@@ -144,12 +147,32 @@ function ago(date: Date | undefined, now: Date): string {
   return `${Math.floor(seconds / 86_400)}d ago`;
 }
 
-function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+/** What is to be looked at stands out. */
+const colours: Readonly<Record<string, Colour>> = {
+  synced: "good",
+  pending: "warning",
+  sent: "warning",
+  missing: "warning",
+  held: "warning",
+  stale: "error",
+  rejected: "error",
+};
+const stateColumn = columns.indexOf("STATE");
+
+/** The text of a state in its colour; what stands around it, such as spaces, may be in it. */
+function painted(text: string, paint: Paint): string {
+  const colour = colours[text.trim()];
+  return colour === undefined ? text : paint(colour, text);
+}
+
+function aligned(rows: readonly (readonly string[])[], paint: Paint): readonly string[] {
   const widths = columns.map((_, index) => rows.reduce((most, row) => Math.max(most, row[index]?.length ?? 0), 0));
-  return rows.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+  return rows.map((row, line) => {
+    const cells = row.map((cell, index) => cell.padEnd(widths[index] ?? 0));
+    if (line === 0) return paint("strong", cells.join("  ").trimEnd());
+    return cells
+      .map((cell, index) => (index === stateColumn ? painted(cell, paint) : cell))
       .join("  ")
-      .trimEnd(),
-  );
+      .trimEnd();
+  });
 }

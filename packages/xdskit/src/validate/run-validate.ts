@@ -1,8 +1,9 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import { exitStatus } from "../exit-status.js";
+import type { Paint } from "../output/colours.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
-import type { Terminal } from "../output/terminal.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
 import { checkDirectory } from "./check-directory.js";
 import type { CheckedFolder } from "./check-folder.js";
 
@@ -31,7 +32,11 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
   }
   const findings = checked.findings.map((finding) => (options.strict ? asError(finding) : finding));
   const valid = findings.every(({ severity }) => severity !== "error");
-  terminal.out(options.json ? jsonReport(checked, findings, valid) : textReport(checked, findings, options.directory));
+  terminal.out(
+    options.json
+      ? jsonReport(checked, findings, valid)
+      : textReport(checked, findings, options.directory, paintOf(terminal, "out")),
+  );
   return valid ? exitStatus.ok : exitStatus.failed;
 }
 
@@ -43,13 +48,18 @@ function asError(finding: Finding): Finding {
   return { ...finding, severity: "error" };
 }
 
-function textReport({ files, groups }: CheckedFolder, findings: readonly Finding[], directory: string): string {
+function textReport(
+  { files, groups }: CheckedFolder,
+  findings: readonly Finding[],
+  directory: string,
+  paint: Paint,
+): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
-  const verdict = errors > 0 ? "not valid" : "valid";
+  const verdict = errors > 0 ? paint("error", "not valid") : paint("good", "valid");
   const counts = groups.map(({ group, resources }) => `  group ${group}: ${countedAll(countsOfResources(resources))}`);
   const lines = [
-    ...findings.map(describeFinding),
+    ...findings.map((finding) => describeFinding(finding, paint)),
     `${directory} is ${verdict}: ${counted(files, "file")}, ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
     ...(errors > 0 ? [] : counts),
   ];

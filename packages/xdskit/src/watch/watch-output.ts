@@ -2,7 +2,7 @@ import type { ResourceType } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Paint } from "../output/colours.js";
 import { printable } from "../output/printable.js";
-import type { Terminal } from "../output/terminal.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
 import { changeText } from "./change-text.js";
 import { eventRecord } from "./event-record.js";
 import { noticeOf } from "./notice.js";
@@ -44,6 +44,8 @@ export function createWatchOutput(terminal: Terminal, options: WatchOutputOption
   }
 }
 
+const isBad: ReadonlySet<WatchEvent["kind"]> = new Set(["error", "not_found", "disconnected"]);
+
 type ContentEvent = Extract<WatchEvent, { readonly kind: "upsert" | "delete" | "not_found" }>;
 
 /** What is not content goes to standard error; `get` says only what is wrong. */
@@ -54,6 +56,8 @@ function withNotices(
 ): WatchOutput {
   let last = "";
   let ended: string | undefined;
+  const who = `xdskit ${command}:`;
+  const whoSays = ({ kind }: WatchEvent) => (isBad.has(kind) ? paintOf(terminal, "err")("error", who) : who);
   const say = (event: WatchEvent) => {
     // Why a stream ended is said with its end.
     const isSaid = event.kind === "error" && event.message === ended;
@@ -61,7 +65,7 @@ function withNotices(
     if (isSaid) return;
     const notice = noticeOf(event);
     // A server that is away is tried again and again.
-    if (notice !== last) terminal.err(`xdskit ${command}: ${printable(notice)}\n`);
+    if (notice !== last) terminal.err(`${whoSays(event)} ${printable(notice)}\n`);
     last = notice;
   };
   return {

@@ -89,6 +89,7 @@ export function checkFolderOptions(options: unknown): void {
     layers: "list",
     ignore: "list",
     allowEmpty: "boolean",
+    allowPartial: "boolean",
     settleMs: "number",
     maxSettleMs: "number",
     pollMs: "number",

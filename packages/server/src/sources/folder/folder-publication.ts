@@ -6,6 +6,7 @@ import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
 import type { LayerFolder } from "./folder-options.js";
 import type { Round } from "./folder-reader.js";
 import type { FolderSummary } from "./folder-summary.js";
+import { type ChangeSummary, summaryOf } from "./summary-of-change.js";
 
 export interface FolderPublicationOptions {
   /** As findings show it. */
@@ -70,8 +71,7 @@ export class FolderPublication {
       readFiles: [...round.read].sort().slice(0, 100),
       applied: outcome.applied,
       serving: this.#started,
-      upserted: outcome.upserted,
-      removed: outcome.removed,
+      ...outcome.change,
       resources: new Map(this.#contents.indexes.map(({ layer, counts }) => [layer, new Map(counts)])),
       whereIs: (layer, resource) => this.#contents.indexes.find((index) => index.layer === layer)?.whereIs(resource),
       findings: this.#reported,
@@ -103,8 +103,7 @@ export class FolderPublication {
     for (const [index, change] of changes) index.commit(change);
     return {
       applied: true,
-      upserted: updates.reduce((sum, { upsert }) => sum + upsert.length, 0),
-      removed: updates.reduce((sum, { remove = [] }) => sum + remove.length, 0),
+      change: summaryOf(changes.map(([, change]) => change)),
     };
   }
 
@@ -159,12 +158,11 @@ export class FolderPublication {
 /** What became of a round. */
 interface Outcome {
   readonly applied: boolean;
-  readonly upserted: number;
-  readonly removed: number;
+  readonly change: ChangeSummary;
   readonly refusal?: readonly Finding[];
 }
 
-const kept: Outcome = { applied: false, upserted: 0, removed: 0 };
+const kept: Outcome = { applied: false, change: summaryOf([]) };
 const none: ReadonlySet<string> = new Set();
 
 /** Whether there is anything to serve, and all of it of one state. */

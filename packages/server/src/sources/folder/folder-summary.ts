@@ -20,6 +20,12 @@ export interface FolderSummary {
   /** Resources that the change gave and took, over all layers. */
   readonly upserted: number;
   readonly removed: number;
+  /** Which those are: the first ten of each, as people type them (`cluster web`). */
+  readonly changed: { readonly upserted: readonly string[]; readonly removed: readonly string[] };
+  /** The files that they are in, or were: relative to the directory, the first ten. */
+  readonly changedFiles: readonly string[];
+  /** The layers that became different. */
+  readonly changedLayers: readonly LayerName[];
   /** Resources that are served now: by layer, then by the type's name, such as `cluster`. */
   readonly resources: ReadonlyMap<LayerName, ReadonlyMap<string, number>>;
   /** Where a resource of a layer stands; undefined for one that is not there. Asks the state of the moment, not that of this reading. */
