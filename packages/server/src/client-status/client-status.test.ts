@@ -204,8 +204,24 @@ describe("client status (CSDS)", () => {
       const request = { node: { clientFeatures: [summaryFeature] } };
       const synced = await eventually(fetch, [" SYNCED ACKED"], request);
       const summaries = synced.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
-      assert.deepEqual(summaries, [{ state: "synced", behind: 0, waits: [], untoldTtls: 1 }]);
+      assert.deepEqual(summaries, [{ state: "synced", behind: 0, waits: [], untoldTtls: 1, withheld: 0 }]);
     }));
+
+  it("sums up how much a rollout keeps from a node that is synced with what it is given", () =>
+    withStatus(
+      { rollout: { steps: [{ match: { id: "first" } }], soakMs: 60_000 } },
+      async ({ server, client, fetch }) => {
+        server.config.set([cluster("a"), cluster("b")]);
+        const stream = await subscribed(client, "n1");
+        await stream.ack();
+        const request = { node: { clientFeatures: [summaryFeature] } };
+        await eventually(fetch, [" SYNCED ACKED"], request);
+        server.config.update({ upsert: [cluster("b", "new")] });
+        const { genericXdsConfigs } = await eventually(fetch, [" SYNCED ACKED"], request);
+        const told = genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
+        assert.deepEqual(told, [{ state: "synced", behind: 0, waits: [], untoldTtls: 0, withheld: 1 }]);
+      },
+    ));
 
   it("sums up: types with their versions, and only the resources that are behind", () =>
     withStatus({}, async ({ server, client, fetch }) => {
@@ -225,7 +241,7 @@ describe("client status (CSDS)", () => {
         [before, versionInfo, versionInfo],
       );
       const more = behind.genericXdsConfigs.flatMap((entry) => readTypeSummary(entry) ?? []);
-      assert.deepEqual(more, [{ state: "pending", behind: 1, waits: [], untoldTtls: 0 }]);
+      assert.deepEqual(more, [{ state: "pending", behind: 1, waits: [], untoldTtls: 0, withheld: 0 }]);
       stream.send({ typeUrl, versionInfo: before ?? "", responseNonce, errorDetail: { code: 3, message: "no" } });
       const rejected = await eventually(fetch, [" SYNCED ACKED", " ERROR NACKED", "b ERROR NACKED"], request);
       assert.equal(rejected.genericXdsConfigs[1]?.errorState?.details, "no");

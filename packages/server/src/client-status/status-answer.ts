@@ -2,7 +2,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { envoySchema, type RedactedBody, redactJson } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import type { Node } from "@xdskit/protocol";
+import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
 import type { LedgerStream } from "../ledger/ledger-stream.js";
 import type { Moment } from "../ledger/moment.js";
 import { typeReport } from "../ledger/type-report.js";
@@ -93,7 +93,7 @@ function* entriesOf(
   { contents, summary }: StatusRequest,
 ): Iterable<StatusEntry | undefined> {
   // Its stream may be over since.
-  const { opened, snapshot, unsettledSince } = stream;
+  const { opened, snapshot, newest, unsettledSince } = stream;
   if (opened === undefined) return;
   const moment = now();
   for (const status of stream.status()) {
@@ -104,7 +104,7 @@ function* entriesOf(
       continue;
     }
     const report = typeReport(status, wanted, unsettledSince, moment);
-    yield* typeEntries(report, status.outstanding);
+    yield* typeEntries(report, status.outstanding, withheldOf(status, wanted, newest?.of(status.type)));
     // Most clients have everything, and are not looked through for it.
     if (report.behind === 0 && report.rejected === undefined && report.names <= report.resources) continue;
     let listed = 0;
@@ -113,6 +113,12 @@ function* entriesOf(
       if (entry !== undefined && ++listed === mostListed) break;
     }
   }
+}
+
+/** How many resources a group keeps from a stream for now: nearly always none, of which the sets tell at once. */
+function withheldOf({ subscription }: TypeStatus, wanted: ResourceSet | undefined, newest: ResourceSet | undefined) {
+  if (wanted === undefined || newest === undefined || wanted.version === newest.version) return 0;
+  return countDifferences(subscription, wanted, newest);
 }
 
 /** As the field of the `ClientConfig` that it is in. */

@@ -6,10 +6,10 @@ import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
 
 /**
  * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one that is on its way (STALE), the one that is
- * to be sent (NOT_SENT), the one that it rejected (ERROR); each where there is one. Where the type is not synced, or TTLs are not told, the first says the rest.
- * `outstanding`: how many responses the client has not answered.
+ * to be sent (NOT_SENT), the one that it rejected (ERROR); each where there is one. Where the type is not synced, TTLs are not told or resources withheld, the first says the rest.
+ * `outstanding`: how many responses the client has not answered. `withheld`: how many resources its group keeps from it for now.
  */
-export function typeEntries(report: TypeReport, outstanding: number): readonly StatusEntry[] {
+export function typeEntries(report: TypeReport, outstanding: number, withheld: number): readonly StatusEntry[] {
   const { typeUrl, sent, acknowledged, rejected, wantedVersion, behind } = report;
   const entries: StatusEntry[] = [];
   const add = (
@@ -36,7 +36,7 @@ export function typeEntries(report: TypeReport, outstanding: number): readonly S
   // It asked, and nothing is known of it yet.
   if (entries.length === 0) add(ConfigStatus.NOT_SENT, ClientResourceStatus.REQUESTED, { version: "" });
   const [first, ...others] = entries;
-  if (first === undefined || (report.state === "synced" && report.untoldTtls === 0)) return entries;
-  const content = { typeUrl: summaryTypeUrl, value: writeTypeSummary(report) };
+  if (first === undefined || (report.state === "synced" && report.untoldTtls + withheld === 0)) return entries;
+  const content = { typeUrl: summaryTypeUrl, value: writeTypeSummary(report, withheld) };
   return [{ ...first, content }, ...others];
 }

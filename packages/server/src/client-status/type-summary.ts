@@ -3,7 +3,7 @@ import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { ClientConfig_GenericXdsConfig } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { NodeState, TypeReport, WaitReport } from "../ledger/node-status.js";
 
-/** What a summary says of a type besides its versions, where it is not synced, or some of its TTLs are not told. */
+/** What a summary says of a type besides its versions, where it is not synced, some of its TTLs are not told, or something is withheld. */
 export interface TypeSummary {
   readonly state: NodeState;
   /** How many resources differ between what the client acknowledged and what it is to have. */
@@ -12,12 +12,14 @@ export interface TypeSummary {
   readonly waits: readonly WaitReport[];
   /** How many of the resources have a TTL that the client is not told. */
   readonly untoldTtls: number;
+  /** How many resources of what the group is to have in the end are kept from the node for now: by a rollout, or in quarantine. */
+  readonly withheld: number;
 }
 
 /** The type of the `xds_config` in which an entry without a name has it. */
 export const summaryTypeUrl = "type.googleapis.com/google.protobuf.Struct";
 
-export function writeTypeSummary({ state, behind, waits, untoldTtls }: TypeReport): Uint8Array {
+export function writeTypeSummary({ state, behind, waits, untoldTtls }: TypeReport, withheld: number): Uint8Array {
   const told = waits.map(({ kind, type, names, for: awaited }) => ({
     kind,
     type,
@@ -26,6 +28,7 @@ export function writeTypeSummary({ state, behind, waits, untoldTtls }: TypeRepor
   }));
   const summary: JsonObject = { state, behind, waits: told };
   if (untoldTtls > 0) summary.untoldTtls = untoldTtls;
+  if (withheld > 0) summary.withheld = withheld;
   return toBinary(StructSchema, fromJson(StructSchema, summary));
 }
 
@@ -38,10 +41,11 @@ export function readTypeSummary({ name, xdsConfig }: ClientConfig_GenericXdsConf
       behind,
       waits,
       untoldTtls = 0,
+      withheld = 0,
     } = toJson(StructSchema, fromBinary(StructSchema, xdsConfig.value)) as JsonObject;
     if (!isState(state) || typeof behind !== "number" || !Array.isArray(waits)) return undefined;
-    if (typeof untoldTtls !== "number") return undefined;
-    return { state, behind, waits: waits.flatMap((wait) => readWait(wait) ?? []), untoldTtls };
+    if (typeof untoldTtls !== "number" || typeof withheld !== "number") return undefined;
+    return { state, behind, waits: waits.flatMap((wait) => readWait(wait) ?? []), untoldTtls, withheld };
   } catch {
     return undefined;
   }

@@ -40,6 +40,26 @@ test("metrics are the server's numbers of the moment", async () => {
   await server.close();
 });
 
+test("the first scrape has no value that was not measured", async () => {
+  const server = createServer();
+  const metrics = createMetrics({ server, readiness: () => "ready", sources: () => [] });
+  // The second follows at once: nothing is measured between them either.
+  for (const { text } of [await metrics.read(), await metrics.read()]) {
+    const values = [...text.matchAll(/^([a-z]\S*) (\S+)$/gm)].map(([, name, value]) => [name, Number(value)] as const);
+    assert.ok(values.length > 20, text);
+    const absurd = values.filter(([name, value]) => {
+      const most = /_timestamp_|start_time/.test(String(name))
+        ? Date.now() / 1_000 + 60
+        : /_seconds/.test(String(name))
+          ? 1e6
+          : 1e13;
+      return !(value >= 0 && value <= most);
+    });
+    assert.deepEqual(absurd, []);
+  }
+  await server.close();
+});
+
 test("docs/metrics.md lists every metric, with its kind and its labels, and no other", async () => {
   const server = createServer();
   const { text } = await createMetrics({ server, readiness: () => "starting", sources: () => [source] }).read();

@@ -254,7 +254,7 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     async read() {
       stats = server.stats();
       loads = server.loadTotals();
-      return { contentType: registry.contentType, text: await registry.metrics() };
+      return { contentType: registry.contentType, text: measuredOnly(await registry.metrics()) };
     },
   };
 
@@ -278,6 +278,18 @@ function countCpuSoFar(registry: Registry): void {
     if (metric instanceof Counter) metric.inc(microseconds / 1e6);
   }
 }
+
+/**
+ * The library's lag of the event loop is measured from one scrape to the next: where nothing was measured yet, as at the first scrape, it gives NaN and the largest number
+ * that there is. What is not known is left out.
+ */
+function measuredOnly(text: string): string {
+  const [, least] = /^nodejs_eventloop_lag_min_seconds (.*)$/m.exec(text) ?? [];
+  return Number(least) < longestLag ? text : text.replace(/^nodejs_eventloop_lag_\w+_seconds .*\n/gm, "");
+}
+
+/** In seconds; no least lag is a million of them. */
+const longestLag = 1e6;
 
 function isUnderWay(state: RolloutState): boolean {
   return state === "waiting" || state === "soaking" || state === "halted";

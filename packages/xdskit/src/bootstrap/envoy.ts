@@ -1,10 +1,11 @@
 import { isIP } from "node:net";
 import type { Address } from "@xdskit/server/address";
 import { stringify } from "yaml";
+import { type BootstrapNode, nodeOf } from "./bootstrap-node.js";
 import type { BootstrapTls } from "./bootstrap-tls.js";
 
 /** What an Envoy bootstrap for this server is made from. */
-export interface EnvoyBootstrapOptions {
+export interface EnvoyBootstrapOptions extends BootstrapNode {
   /** `rest`: no stream at all, but polls; `streams` means nothing to it. */
   readonly variant: "sotw" | "delta" | "rest";
   /** One stream for all types (ADS), or one for each. */
@@ -12,8 +13,6 @@ export interface EnvoyBootstrapOptions {
   readonly server: Address;
   /** Undefined: plaintext. */
   readonly tls: BootstrapTls | undefined;
-  readonly nodeId: string;
-  readonly nodeCluster: string;
   /** Where Envoy's own admin page listens on 127.0.0.1. */
   readonly adminPort: number;
   /** Let Envoy report its load to the server. */
@@ -49,7 +48,7 @@ const aboutDraining = [
 
 function bootstrap(options: EnvoyBootstrapOptions) {
   return {
-    node: { id: options.nodeId, cluster: options.nodeCluster },
+    node: nodeOf(options),
     admin: { address: socketAddress({ host: "127.0.0.1", port: options.adminPort }) },
     dynamic_resources: options.streams === "ads" && options.variant !== "rest" ? aggregated(options) : perType(options),
     ...(options.loadReports ? { cluster_manager: { load_stats_config: loadReporting() } } : {}),

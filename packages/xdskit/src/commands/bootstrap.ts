@@ -2,7 +2,7 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import type { BootstrapTls } from "../bootstrap/bootstrap-tls.js";
 import type { Terminal } from "../output/terminal.js";
-import { readPort, serverOption } from "./arguments.js";
+import { readMetadata, readPort, serverOption } from "./arguments.js";
 import { refuseHalfPair } from "./tls-options.js";
 
 interface Options {
@@ -12,6 +12,8 @@ interface Options {
   readonly server?: Address;
   readonly nodeId: string;
   readonly nodeCluster: string;
+  readonly locality?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
   readonly adminPort: number;
   readonly grpcClient?: true;
   readonly loadReports?: true;
@@ -53,6 +55,8 @@ export function bootstrapCommand(terminal: Terminal): Command {
     )
     .option("--node-id <id>", "the name by which the server knows this client", "node-1")
     .option("--node-cluster <name>", "the group of clients that it belongs to", "default")
+    .option("--locality <region/zone/subzone>", "where the client is; the last parts may be left out")
+    .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata)
     .option("--admin-port <port>", "where Envoy's own admin page listens on 127.0.0.1", readPort, 9901)
     .addOption(new Option("--grpc-client", "print a gRPC client's bootstrap").conflicts(["perType", "ads"]))
     .addOption(

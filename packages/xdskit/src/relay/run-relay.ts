@@ -6,6 +6,7 @@ import type { Log } from "../output/log.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { createEventLog } from "../serving/event-log.js";
+import { exampleNode } from "../serving/example-node.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
@@ -125,8 +126,9 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   } else if (options.logLevel !== "silent") {
     const what = `relays ${originsOf(relay).join(", ")}`;
     const { tls } = upstream.server;
+    const node = exampleNode(loaded.settings.groups);
     terminal.err(
-      startSummary({ what, settingsFile: loaded.file, groups: served, grpc: open.grpc, admin: open.admin, tls }),
+      startSummary({ what, settingsFile: loaded.file, groups: served, grpc: open.grpc, admin: open.admin, node, tls }),
     );
   }
   running.readiness = "ready";

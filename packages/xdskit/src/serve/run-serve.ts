@@ -7,6 +7,7 @@ import { counted, countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { createEventLog, loggedAt } from "../serving/event-log.js";
+import { exampleNode } from "../serving/example-node.js";
 import { announceAdmin, openAdmin, openListeners } from "../serving/listeners.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
@@ -163,7 +164,10 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     log.info({ version, directory: options.directory, settings: loaded.file, groups: counts }, "serving");
   } else if (options.logLevel !== "silent") {
     const what = `serves ${options.directory}: ${counted(last?.files ?? 0, "file")}`;
-    terminal.err(startSummary({ what, settingsFile: loaded.file, groups, grpc: open.grpc, admin: open.admin, tls }));
+    const node = exampleNode(settings.groups);
+    terminal.err(
+      startSummary({ what, settingsFile: loaded.file, groups, grpc: open.grpc, admin: open.admin, node, tls }),
+    );
   }
   running.readiness = "ready";
   running.servesSince = new Date();

@@ -27,8 +27,8 @@ export function createBlockLog(
       log.debug(fields, "the event loop was blocked before anybody was served");
       return;
     }
-    // Nothing of ours was to blame, and nothing here can change it.
-    if (isStarved(ms, gcMs, cpuMs)) {
+    // Most of the time the thread was not running at all: nothing of ours was to blame.
+    if (cpuMs < ms / 2) {
       log.debug(fields, "the event loop did not come around: the machine had no CPU for it");
       return;
     }
@@ -44,9 +44,4 @@ export function createBlockLog(
     );
     unsaid = 0;
   };
-}
-
-/** Most of the time the thread was not running at all. */
-function isStarved(ms: number, gcMs: number, cpuMs: number): boolean {
-  return gcMs <= ms / 2 && cpuMs < ms / 2;
 }

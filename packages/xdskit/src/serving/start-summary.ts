@@ -3,6 +3,7 @@ import type { ServerTls } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { countedAll, countsOfSnapshot } from "../output/counts.js";
 import { version } from "../version.js";
+import type { ExampleNode } from "./example-node.js";
 
 /** What a command tells people once it serves. */
 export interface StartSummary {
@@ -13,25 +14,28 @@ export interface StartSummary {
   readonly groups: readonly { readonly name: string; readonly snapshot: Snapshot | undefined }[];
   readonly grpc: Address;
   readonly admin: Address;
+  /** Who is let in. */
+  readonly node: ExampleNode;
   /** Of the port for gRPC; undefined: plaintext. */
   readonly tls: ServerTls | undefined;
 }
 
 /** The friendly text for standard error: what was read, who gets what, and what to do next. */
 export function startSummary(summary: StartSummary): string {
-  const { what, settingsFile, groups, grpc, admin, tls } = summary;
+  const { what, settingsFile, groups, grpc, admin, node, tls } = summary;
   const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
   const server = formatAddress(reachable(grpc));
   const secured =
     tls === undefined ? "" : ` --tls-ca FILE${tls.clientCaFile === undefined ? "" : " --tls-cert FILE --tls-key FILE"}`;
+  const of = node.group === undefined ? "" : ` of group ${node.group}`;
   const lines = [
     `xdskit ${version} ${what}${settings}`,
     ...groups.map(({ name, snapshot }) => `  group ${name}: ${countedAll(countsOfSnapshot(snapshot))}`),
     `  admin: http://${formatAddress(reachable(admin))}/`,
-    "Point an Envoy here:",
-    `  npx xdskit bootstrap --server ${server}${secured} > envoy.yaml && envoy -c envoy.yaml`,
-    "Or a gRPC client:",
-    `  npx xdskit bootstrap --grpc-client --server ${server}${secured} > grpc.json && export GRPC_XDS_BOOTSTRAP=$PWD/grpc.json`,
+    `Point an Envoy${of} here:`,
+    `  npx xdskit bootstrap --server ${server}${node.flags}${secured} > envoy.yaml && envoy -c envoy.yaml`,
+    `Or a gRPC client${of}:`,
+    `  npx xdskit bootstrap --grpc-client --server ${server}${node.flags}${secured} > grpc.json && export GRPC_XDS_BOOTSTRAP=$PWD/grpc.json`,
   ];
   return `${lines.join("\n")}\n`;
 }

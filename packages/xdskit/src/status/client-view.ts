@@ -54,6 +54,8 @@ export interface TypeView {
   readonly waits: TypeSummary["waits"];
   /** How many of its resources have a TTL that the client is not told, as far as somebody says. */
   readonly untoldTtls: number;
+  /** How many resources a rollout or a quarantine keeps from the client for now, as far as somebody says. */
+  readonly withheld: number;
   /** Resources that are not synced. */
   readonly resources: readonly ResourceView[];
 }
@@ -124,6 +126,7 @@ function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
     error,
     waits: summary?.waits ?? [],
     untoldTtls: summary?.untoldTtls ?? 0,
+    withheld: summary?.withheld ?? 0,
     resources: behind,
   };
 }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { createClient } from "@xdskit/client";
 import { createServer } from "@xdskit/server";
 import { main } from "../main.js";
-import { xdskit } from "../testing/command.js";
+import { eventually, xdskit } from "../testing/command.js";
 import { inProcess } from "../testing/in-process.js";
+import { cluster } from "../testing/odd-responses.js";
 import { createPage } from "./page.js";
 
 /** Runs the command in this process. */
@@ -42,6 +44,29 @@ describe("xdskit status", () => {
       assert.equal(one.status, 1);
       assert.equal(one.err, 'xdskit status: no node "edge-1" has a discovery stream\n');
     }));
+
+  test("says who is held back by a rollout", async () => {
+    const server = createServer({ rollout: { steps: [{ match: { id: "first" } }], soakMs: 60_000 } });
+    try {
+      server.config.set([cluster("a")]);
+      const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+      const clients = ["first", "second"].map((id) => createClient({ servers: [grpc], node: { id } }));
+      const seen = (id: string) => server.node(id)?.state === "synced";
+      for (const client of clients) client.watch("cluster", "a", { onChanged: () => {} });
+      await eventually(async () => ["first", "second"].every(seen), Boolean);
+      server.config.set([cluster("a", 2)]);
+      await eventually(async () => server.rollouts()[0]?.nodes.held === 1 && seen("first"), Boolean);
+      const { out } = await run("--server", grpc);
+      assert.match(out, /^second +cluster +synced .* 1 resource held back by a rollout or a quarantine$/m);
+      assert.doesNotMatch(out, /^first .*held back/m);
+      assert.match(out, /^2 nodes: 2 synced; 1 held back by a rollout or a quarantine$/m);
+      const one = await run("--server", grpc, "second");
+      assert.match(one.out, /^ {2}cluster: synced, .*, 1 resource held back by a rollout/m);
+      for (const client of clients) await client.close();
+    } finally {
+      await server.close({ timeoutMs: 500 });
+    }
+  });
 
   test("says that nobody answers", async () => {
     const { status, out, err } = await run("--server", "127.0.0.1:1");

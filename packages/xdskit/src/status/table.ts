@@ -19,7 +19,7 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
 
 function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly string[] {
   const [wait] = type.waits;
-  const reason = type.error?.details ?? (wait === undefined ? untoldText(type) : waitText(wait, types));
+  const reason = type.error?.details ?? (wait === undefined ? withheldText(type) || untoldText(type) : waitText(wait, types));
   return [
     ...[
       printable(type.type),
@@ -33,11 +33,18 @@ function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly str
   ];
 }
 
+/** Who is up to date with what it is given now need not have what its group is to have in the end. */
+function withheldText({ withheld }: TypeView): string {
+  return withheld === 0 ? "" : `${counted(withheld, "resource")} held back by a rollout or a quarantine`;
+}
+
 function totals(clients: readonly ClientView[]): string {
   const counts = new Map<State, number>();
   for (const { state } of clients) counts.set(state, (counts.get(state) ?? 0) + 1);
   const states = Array.from(counts, ([state, count]) => `${count} ${state}`).join(", ");
-  return clients.length === 0 ? "no nodes" : `${counted(clients.length, "node")}: ${states}`;
+  const held = clients.filter(({ types }) => types.some(({ withheld }) => withheld > 0)).length;
+  const heldText = held === 0 ? "" : `; ${held} held back by a rollout or a quarantine`;
+  return clients.length === 0 ? "no nodes" : `${counted(clients.length, "node")}: ${states}${heldText}`;
 }
 
 /** Types of one client, and below each the resources that are not synced, with the reason. */
@@ -72,7 +79,8 @@ function typeText(type: TypeView, now: Date): string {
   // Where it names the resources at fault, they say it themselves.
   const isTold = type.resources.some(({ error }) => error !== undefined);
   const reason = type.error === undefined || isTold ? "" : `: ${printable(type.error.details)}`;
-  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${untold}${age}${reason}`;
+  const withheld = type.withheld === 0 ? "" : `, ${withheldText(type)}`;
+  return `${state}${versions.length === 0 ? "" : `, ${printable(versions.join(", "))}`}${count}${missing}${withheld}${untold}${age}${reason}`;
 }
 
 function resourceText(
