@@ -64,7 +64,12 @@ const server = {
   loadReports,
   rest: { options: numberOptions(defaultRestOptions) },
   ordering: {
-    options: { acknowledgementMs: "number", lingerMs: "number", namedMs: "number" } satisfies TableOf<OrderingOptions>,
+    options: {
+      acknowledgementMs: "number",
+      lingerMs: "number",
+      drainMs: "number",
+      namedMs: "number",
+    } satisfies TableOf<OrderingOptions>,
     or: ["false"],
   },
   keepalive: { options: numberOptions(defaultKeepalive) },

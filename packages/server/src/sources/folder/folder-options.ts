@@ -91,6 +91,7 @@ export function checkFolderOptions(options: unknown): void {
     allowEmpty: "boolean",
     allowPartial: "boolean",
     settleMs: "number",
+    writeSettleMs: "number",
     maxSettleMs: "number",
     pollMs: "number",
     limits: { options: numberOptions(defaultFolderLimits) },
