@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { XdskitError } from "@xdskit/api";
+import { createServer } from "@xdskit/server";
 import type { ServerSettings } from "./client-options.js";
 import { createClient } from "./create-client.js";
 
@@ -37,4 +38,14 @@ test("a password with a bare % is taken as it is", async () => {
     ["http://127.0.0.1:1"],
   );
   await client.close();
+});
+
+test("a gRPC address that is written as a URL is said to be one, with how it is written", async () => {
+  const server = createServer();
+  const { grpc } = await server.listen({ grpc: "127.0.0.1:0" });
+  const client = createClient({ servers: [`http://${grpc}`], node: { id: "a" } });
+  const message = /does not speak HTTP\/1: .* For gRPC write HOST:PORT, without http:\/\//;
+  await assert.rejects(client.get("cluster", "web", { timeout: 10_000 }), message);
+  await client.close();
+  await server.close();
 });

@@ -187,6 +187,7 @@ function reasonOf(error: unknown): string {
   const { errors } = error as AggregateError;
   const one = Array.isArray(errors) && errors.length > 0 ? errors[0] : error;
   const { code, message } = one as NodeJS.ErrnoException;
-  if (code === "HPE_INVALID_CONSTANT") return "it does not speak HTTP/1: is this the address for REST?";
+  if (code === "HPE_INVALID_CONSTANT")
+    return "it does not speak HTTP/1: is this the address for REST? For gRPC write HOST:PORT, without http://";
   return message === "" ? (code ?? "the connection failed") : message;
 }
