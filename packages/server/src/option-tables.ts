@@ -61,7 +61,9 @@ const server = {
   rollout,
   limits: { options: numberOptions(defaultServerLimits) },
   defaultNode: "object",
-  loadReports,
+  loadReports: { ...loadReports, or: ["false"] },
+  clientStatus: "boolean",
+  reflection: "boolean",
   rest: { options: numberOptions(defaultRestOptions) },
   ordering: {
     options: {
