@@ -71,6 +71,7 @@ const client = {
   types: "object",
   registry: "object",
   validate: "boolean",
+  features: "list",
   checks: "object",
   acknowledge: "function",
   held: "list",
