@@ -19,7 +19,8 @@ export function statusTable(clients: readonly ClientView[], now: Date, paint: Pa
 
 function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly string[] {
   const [wait] = type.waits;
-  const reason = type.error?.details ?? (wait === undefined ? withheldText(type) || untoldText(type) : waitText(wait, types));
+  const reason =
+    type.error?.details ?? (wait === undefined ? withheldText(type) || untoldText(type) : waitText(wait, types));
   return [
     ...[
       printable(type.type),
