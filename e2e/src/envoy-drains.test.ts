@@ -38,7 +38,7 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
       httpListener({ name: "named", port, routeName: `routes-${name}`, source, saysWhy: true }),
       listener({ name: "inline", port: inlinePort, routes: routesTo(`inline-${name}`), saysWhy: true }),
     ];
-    const drainMs = 2 * drainSeconds * 1_000;
+    const drainMs = 2.5 * drainSeconds * 1_000;
     const { server, address } = await startLibrary(scene, { ordering: { drainMs } }, world("red", red.port));
     const { admin } = await startEnvoy(scene, { path, server: address, variant, drainSeconds });
     const loads = [startLoad(scene, port), startLoad(scene, inlinePort)];
@@ -50,6 +50,8 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
       await eventually("the new routes", async () => (await admin.routes()).has("routes-blue"));
       // Envoy asks its clients to leave bit by bit.
       for (const load of loads) await load.reaches("blue");
+      const isSynced = () => eventually("a node that is synced", () => server.nodes()[0]?.state === "synced");
+      await isSynced();
       const clusters = async () => [...(await admin.activeClusters()).keys()].sort();
       await eventually("the end of the routes", async () => !(await admin.routes()).has("routes-red"), { everyMs: 50 });
       const drained = performance.now() - started;
@@ -65,7 +67,7 @@ for (const variant of ["ads-delta", "per-type-sotw"] as const) {
         loads.flatMap((load) => load.failures()),
         [],
       );
-      assert.equal(server.nodes()[0]?.state, "synced");
+      await isSynced();
     });
   });
 }

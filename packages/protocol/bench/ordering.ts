@@ -62,11 +62,11 @@ function assignmentOf(clusterName: string, region: string): Resource {
   return createResource(create(ClusterLoadAssignmentSchema, { clusterName, endpoints: [{ locality: { region } }] }));
 }
 
-function routeTo(cluster: string): Resource {
+function routeTo(cluster: string, name = "main"): Resource {
   const action = { case: "route" as const, value: { clusterSpecifier: { case: "cluster" as const, value: cluster } } };
   const match = { pathSpecifier: { case: "prefix" as const, value: "/" } };
   const virtualHosts = [{ name: "all", domains: ["*"], routes: [{ match, action }] }];
-  return createResource(create(RouteConfigurationSchema, { name: "main", virtualHosts }));
+  return createResource(create(RouteConfigurationSchema, { name, virtualHosts }));
 }
 
 function listenerOf(name: string, routeConfigName: string): Resource {
@@ -85,6 +85,8 @@ const resources: readonly Resource[] = [
 /** The load assignments that a stream asks for by name, among them the one that changes. */
 const narrow = Array.from({ length: 10 }, (_, index) => clusterName(index));
 
+const routeNames = ["main", "other"];
+
 interface Row {
   readonly label: string;
   readonly variant: Variant;
@@ -94,6 +96,8 @@ interface Row {
   /** How many responses it is, for a stream, or for all of a node. */
   readonly responses: { readonly on: number; readonly off: number };
   readonly bound: number | undefined;
+  /** A listener was given other routes before, and drains all the while: its old routes and their cluster are gone, and stay with each client. */
+  readonly drains?: true;
 }
 
 const oneCluster = (round: number): Update => ({ upsert: [clusterOf(clusterName(0), `${round}`, "eds")] });
@@ -103,6 +107,18 @@ const move = (round: number): Update => ({
   upsert: [clusterOf(`moving-${round}`, `${round}`, "static"), routeTo(`moving-${round}`)],
   remove: round === 1 ? [] : [{ type: cluster, name: `moving-${round - 1}` }],
 });
+
+/** What the listener is given for its routes, and where those lead that it had. */
+const draining: readonly Update[] = [
+  { upsert: [clusterOf("old", "0", "static"), routeTo("old")] },
+  {
+    upsert: [listenerOf("ingress", "other"), routeTo(clusterName(1), "other")],
+    remove: [
+      { type: cluster, name: "old" },
+      { type: route, name: "main" },
+    ],
+  },
+];
 
 const one = { on: 1, off: 1 };
 const rows: readonly Row[] = [
@@ -164,6 +180,11 @@ const rows: readonly Row[] = [
   },
 ];
 
+/** Some of these while something drains. */
+const drainingRows = rows
+  .filter(({ label }) => label.includes("10 load assignments") || label === "delta, one of all clusters")
+  .map((row): Row => ({ ...row, label: `${row.label}, while a listener drains`, bound: undefined, drains: true }));
+
 /** Streams of one side, and the line of snapshots that they follow. */
 class Side {
   readonly #row: Row;
@@ -185,6 +206,10 @@ class Side {
       else for (const type of types) this.#open([type], ordering);
     }
     this.#exchange();
+    for (const update of row.drains ? draining : []) {
+      this.#snapshot = updateSnapshot(this.#snapshot, update);
+      this.#exchange();
+    }
   }
 
   #open(types: readonly ResourceType[], ordering: Ordering | undefined): void {
@@ -193,7 +218,7 @@ class Side {
     const options = { variant, api: "v3" as const, types: resourceTypes, only, limits: defaultStreamLimits };
     const stream = createStream({ ...options, defaultNode: undefined });
     for (const type of types) {
-      const names = type === endpoint ? narrow : type === route ? ["main"] : [];
+      const names = type === endpoint ? narrow : type === route ? routeNames : [];
       stream.step({ kind: "request", bytes: requestBytes(variant, type, { names }) }, this.#now);
     }
     this.#streams.push({ stream, ordering });
@@ -238,7 +263,8 @@ class Side {
     while (sent.length > 0) {
       responses += sent.length;
       const answers = sent.map(([stream, { type, nonce, version }]) => {
-        const names = this.#row.variant === "delta" ? [] : type === endpoint ? narrow : type === route ? ["main"] : [];
+        const names =
+          this.#row.variant === "delta" ? [] : type === endpoint ? narrow : type === route ? routeNames : [];
         return [stream, requestBytes(this.#row.variant, type, { names, nonce, version })] as const;
       });
       sent = [];
@@ -275,7 +301,7 @@ console.log(
   `${total} clusters and load assignments, ${streamCount} streams, ${rounds} rounds; CPU of publishing a change and hearing its acknowledgement, a stream`,
 );
 console.log("| | without | ordered | ratio |\n|---|---:|---:|---:|");
-for (const row of rows.filter(({ label }) => wantedRows.test(label))) {
+for (const row of [...rows, ...drainingRows].filter(({ label }) => wantedRows.test(label))) {
   (globalThis as { gc?: () => void }).gc?.();
   const [off, on] = [new Side(row, false), new Side(row, true)];
   for (let round = 1; round <= warmUp + rounds; round++) {

@@ -74,7 +74,8 @@ export type {
 export { statusCode, ttlPolicies } from "./server/contract.js";
 export { foreignAuthority } from "./server/foreign-authorities.js";
 export { defaultStreamLimits } from "./server/limits.js";
-export { Ordering, type WaitEnded } from "./server/ordering.js";
+export type { WaitEnded } from "./server/ordered-stream.js";
+export { Ordering } from "./server/ordering.js";
 export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./server/ordering-times.js";
 export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";

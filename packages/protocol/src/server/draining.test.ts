@@ -12,6 +12,7 @@ import {
 import { sampleResource, urlOf } from "../testing/sample-resources.js";
 import { typeOf } from "../testing/sample-world.js";
 import { usualStream } from "../testing/stream-options.js";
+import { watched } from "../testing/watched-snapshot.js";
 import { decodeResponse, encodeRequest, type Request } from "../testing/wire.js";
 
 const asked = { cluster: [], listener: [], route: ["r"] } as const;
@@ -72,6 +73,10 @@ function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent 
       now += milliseconds;
       for (const stream of streams) stream.step({ kind: "time" }, now);
       return take();
+    },
+    /** So much time goes by, and nobody tells the stream. */
+    goTo(at: number): void {
+      now = at;
     },
     waits: () =>
       [...streams].flatMap((stream) =>
@@ -166,6 +171,39 @@ for (const isPerType of [false, true]) {
     });
   });
 }
+
+it("does what others did whose old listeners drain, without a look at the snapshot", () => {
+  const [one, other] = [draining(), draining()];
+  let snapshot = moved;
+  for (const round of [2, 3, 4]) {
+    snapshot = updateSnapshot(snapshot, { upsert: [sampleResource("cluster", "b", `${round}->static`)] });
+    const looks = { count: 0 };
+    const given = watched(snapshot, looks);
+    assert.deepEqual(one.give(given), [`b=${round}->static`]);
+    const most = Math.floor(looks.count / 3);
+    looks.count = 0;
+    assert.deepEqual(other.give(given), [`b=${round}->static`]);
+    assert.ok(looks.count <= most, `${looks.count} looks, at most ${most}`);
+    assert.ok(other.isSettled());
+    assert.deepEqual(other.waits(), one.waits());
+  }
+  // Each goes on by itself when its own time is over, or its own client asks for it no longer.
+  one.pass(1_000);
+  assert.equal(one.deadline(), 600_000);
+  assert.deepEqual(other.pass(600_000), []);
+  assert.deepEqual(other.pass(5_000), ["-r", "-a"]);
+  one.pass(9_000);
+  assert.deepEqual(one.asks({ unsubscribe: ["r"] }), ["-a"]);
+});
+
+it("goes by itself when the time of what drains is over before somebody says so", () => {
+  const [one, other] = [draining(), draining()];
+  const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
+  assert.deepEqual(one.give(next), ["b=2->static"]);
+  other.goTo(606_000);
+  assert.deepEqual(other.give(next), ["b=2->static"]);
+  assert.deepEqual(other.waits(), ["break cluster a", "named route r"]);
+});
 
 describe("how long listeners drain", () => {
   const untilGone = (agent: string): number => {

@@ -1,5 +1,6 @@
 import type { Stage } from "../make-before-break.js";
 import type { Node } from "../node.js";
+import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import type { Snapshot } from "../snapshot.js";
 import { isAbsenceUnsaid } from "./absence.js";
 import type { StreamOptions } from "./contract.js";
@@ -12,7 +13,7 @@ import { knownMove, leadsTo, type RestingPlace, restingPlace } from "./resting-p
 import type { SharedResponse } from "./shared-responses.js";
 import { isFirst } from "./shared-stage.js";
 import type { SnapshotLine } from "./snapshot-line.js";
-import { nothingDrains, type Subscriber } from "./subscriber.js";
+import { drains, type Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 
 /**
@@ -207,12 +208,13 @@ export class Mover {
     this.#recording = undefined;
     if (this.#place !== undefined || this.#leg !== undefined) return;
     for (const subscriber of subscribers) {
-      const set = snapshot.of(subscriber.type);
+      const set = around.needed(subscriber);
       if (subscriber.held !== set || !isCalm(subscriber)) return;
       if (subscriber.outstanding.length === 0 ? subscriber.acked !== set : recording === undefined) return;
     }
     this.#key ??= placeKey(subscribers, around);
-    const place = restingPlace(snapshot, this.#key, () => subscribers.map(({ type }) => type), around.line);
+    const key = subscribers.some(drains) ? `${keyOfDraining(subscribers, snapshot)}${this.#key}` : this.#key;
+    const place = restingPlace(snapshot, key, () => subscribers.map(({ type }) => type), around.line);
     if (recording === undefined) this.#rest(place);
     else this.#end(recording, place, around.isAccompanied);
   }
@@ -235,13 +237,18 @@ export class Mover {
   }
 }
 
-/** Whether the sets of a subscriber say everything about it: nothing is owed, rejected, undecided or draining, and nothing has a TTL. */
+/**
+ * Whether the sets of a subscriber say everything about it, beside what drains: nothing is owed, rejected or undecided, and nothing has a TTL. What drains does so until a time that is
+ * known, and what stays only because the client asks for it is named by that.
+ */
 function isCalm(subscriber: Subscriber): boolean {
   const { owed, everything, mustAnswer, rejection, instead, lifetimes, errors } = subscriber;
   if (owed.size > 0 || everything || mustAnswer || errors !== noErrors) return false;
   if (rejection !== undefined || instead.size > 0 || lifetimes !== undefined || isFirst(subscriber)) return false;
   const { draining, yielding, undecided, waitsFor } = subscriber;
-  return draining === nothingDrains && yielding === undefined && undecided.size + waitsFor.size === 0;
+  for (const { until } of draining) if (until === undefined) return false;
+  if (yielding !== undefined) for (const { until } of yielding.values()) if (until !== undefined) return false;
+  return undecided.size + waitsFor.size === 0;
 }
 
 /** What decides what a stream does, besides what its client asked for and got. */
@@ -249,11 +256,23 @@ export interface PlaceSurroundings {
   readonly options: StreamOptions;
   readonly node: Node;
   readonly told: Told;
+  /** What the client needs to have of a type to be settled (`Ordering.meanwhile`). */
+  readonly needed: (subscriber: Subscriber) => ResourceSet;
   readonly isOrdered: boolean;
   /** Other streams share its order. */
   readonly isAccompanied: boolean;
   /** The line of the snapshots that it is given; undefined where it has none. */
   readonly line: SnapshotLine | undefined;
+}
+
+/** Tells places from others at which something else drains, or stays for that. */
+function keyOfDraining(subscribers: readonly Subscriber[], snapshot: Snapshot): string {
+  let key = "";
+  for (const { type, held, draining } of subscribers) {
+    for (const { what } of draining) key += `_${numberOf(what)}`;
+    key += held === snapshot.of(type) ? "," : `${ResourceSets.id(held)},`;
+  }
+  return key;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Resource, ResourceType, Version } from "@xdskit/api";
+import type { Resource, ResourceType } from "@xdskit/api";
 import { changeBetween } from "../change.js";
 import { type Stage, wholeStage } from "../make-before-break.js";
 import type { ResourceSet } from "../resource-set.js";
@@ -8,34 +8,13 @@ import { drain, nextOfDraining, noteDraining } from "./draining.js";
 import { namesAny } from "./free-changes.js";
 import { onTheirWay, presume } from "./holding.js";
 import { type Departure, type OrderStandpoint, orderStandpoint } from "./order-standpoint.js";
+import type { OrderedStream, WaitEnded } from "./ordered-stream.js";
 import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
 import { numberOf, sharedList, shortenSnapshot } from "./past-snapshots.js";
 import { isFirst, type Patience, sharedStage, usedBy } from "./shared-stage.js";
 import type { SnapshotLine } from "./snapshot-line.js";
 import type { Subscriber } from "./subscriber.js";
 import { nextOfYielding, yieldingWaits, yieldTo } from "./yielding.js";
-
-/** One of the streams of an order, as the order sees it. */
-export interface OrderedStream {
-  readonly subscribers: readonly Subscriber[];
-  /** Something that this stream waits for on another one may be over, since that was answered or left: there may be something to send. */
-  progressed(): void;
-  /** Another stream came, went, or does what this one may have to wait for: this one stops repeating what others did (`Mover`). */
-  strayed(): void;
-  /** Another stream is about to go to a snapshot that this one is not on its way to: unless this one rests, it stops repeating, too. */
-  overtaken(): void;
-  /** Whether the stream rests at one of the two snapshots, or is on its way from the first to the second. */
-  isBetween(from: Snapshot, to: Snapshot): boolean;
-}
-
-/** A client did not answer a response in time: what waited for the answer is sent without it. */
-export interface WaitEnded {
-  readonly type: ResourceType;
-  /** Of the response that was not answered, as is the type. */
-  readonly version: Version;
-  /** What waited. */
-  readonly waits: readonly Wait[];
-}
 
 const noSnapshots: readonly Snapshot[] = [];
 
@@ -177,10 +156,13 @@ export class Ordering {
     return this.#streams.size > 1;
   }
 
-  /** Whether a stream may rest (`Mover`): nothing of any stream is held back nor, where several share the order, drains. It is told (`strayed`) when another ends that. */
+  /**
+   * Whether a stream may rest (`Mover`): no answer is waited for, nor, where several streams share the order, does anything drain. It is told (`strayed`) when another stream ends that.
+   */
   mayRest(stream: OrderedStream): boolean {
-    if (this.#stages.size > 0 || !this.#streams.has(stream)) return false;
+    if (!this.#streams.has(stream)) return false;
     if (this.isShared && this.#subscribers().some(({ draining }) => draining.length > 0)) return false;
+    for (const { awaited } of this.#stages.values()) if (this.isShared || awaited.size > 0) return false;
     this.#hasResting = true;
     return true;
   }
@@ -297,6 +279,17 @@ export class Ordering {
     if (last === undefined) return { asking: Number.NEGATIVE_INFINITY, acknowledging: Number.NEGATIVE_INFINITY };
     const { acknowledgement } = this.times;
     return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
+  }
+
+  /** Notes the stage of a stream that does what another one did, and what of that its own client asks for by name. `sent`: the index of the type that it sends; undefined at the end. */
+  repeat(stream: OrderedStream, stage: Stage, wanted: Snapshot, sent: number | undefined, now: number): void {
+    this.noteStage(stream, stage);
+    const { subscribers } = stream;
+    for (let index = 0; index <= (sent ?? subscribers.length - 1); index++) {
+      const subscriber = subscribers[index] as Subscriber;
+      const stays = subscriber.yielding !== undefined || stage.retained.has(subscriber.type.typeUrl);
+      if (stays) this.targetOf(subscriber, stage, wanted, now);
+    }
   }
 
   /** The set that a stage lets one type be brought to, with those removed resources that the client still asks for by name (`yieldTo`). */

@@ -46,7 +46,8 @@ export class Recording {
   /** Notes the stage from here on. */
   noteStage(stage: Stage): void {
     this.#stage = stage;
-    if (stage !== wholeStage) this.#isFree = false;
+    // What only stays for a while waits for no answer.
+    if (stage.awaited.size > 0) this.#isFree = false;
   }
 
   /** Notes a step: the response, and what became different since the one before. */

@@ -8,7 +8,8 @@ import type { Rejection } from "./client-use.js";
 import { perishable } from "./heartbeats.js";
 import { mostOutstanding, saidBy, unanswered } from "./holding.js";
 import { hadOf, namesHeard } from "./just-asked.js";
-import type { OrderedStream, Ordering } from "./ordering.js";
+import type { OrderedStream } from "./ordered-stream.js";
+import type { Ordering } from "./ordering.js";
 import type { Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 

@@ -14,7 +14,8 @@ import { ForeignAuthorities } from "./foreign-authorities.js";
 import { type Leg, shift } from "./leg.js";
 import { beat, isPerishable } from "./lifetimes.js";
 import { Mover } from "./mover.js";
-import type { OrderedStream, Ordering } from "./ordering.js";
+import type { OrderedStream } from "./ordered-stream.js";
+import type { Ordering } from "./ordering.js";
 import { shortenSnapshot } from "./past-snapshots.js";
 import { beyondNode, beyondOwed, beyondRequest, beyondStream, beyondTypes } from "./request-limits.js";
 import { requestedType } from "./requested-type.js";
@@ -24,7 +25,7 @@ import type { SnapshotLine } from "./snapshot-line.js";
 import { sotw } from "./sotw.js";
 import { areSettled, statusesOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
-import { inOrder, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
+import { drains, hasDrained, inOrder, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
 import { Told } from "./told.js";
 import { asksForUnknown, someAsk, type UnknownTypes } from "./unknown-types.js";
 import { usuallyAnswered } from "./usual-answers.js";
@@ -162,7 +163,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#mover.goOn(this.#ordered);
     const { leg, newest } = this.#mover;
     if (newest === undefined) return undefined;
-    return leg === undefined ? this.#find(newest, this.#node) : this.#repeat(leg, newest);
+    if (leg !== undefined && !this.#ordered.some((asker) => hasDrained(asker, now))) return this.#repeat(leg, newest);
+    if (leg !== undefined) this.#stray();
+    return this.#find(newest, this.#node);
   }
 
   /** The next response, worked out for this stream. A method of its own, since V8 would take three times as long to optimize `next` with it. */
@@ -206,7 +209,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const { shifts, stage } = step ?? leg;
     if (isAtStart) this.#ordering?.setOut(wanted, leg.way.departure, this.#line);
     shift(this.#ordered, shifts, step?.index);
-    this.#ordering?.noteStage(this, stage);
+    this.#ordering?.repeat(this, stage, wanted, step?.index, this.#now);
     if (step === undefined) {
       this.#begun = undefined;
       this.#mover.endLeg();
@@ -228,6 +231,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     }
     const isOrdered = ordering !== undefined;
     const around = {
+      needed: (asker: Subscriber) => ordering?.meanwhile(this, asker, newest) ?? newest.of(asker.type),
       options: this.#options,
       told: this.#told,
       node,
@@ -259,7 +263,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   deadline(): number | undefined {
-    if (this.#closed || this.#mover.isResting || this.#mover.leg?.isFree) return undefined;
+    const isIdle = this.#mover.isResting || this.#mover.leg?.isFree;
+    if (this.#closed || (isIdle && !this.#ordered.some(drains))) return undefined;
     return this.#ordering?.deadline(this);
   }
 
@@ -308,12 +313,13 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const step = usuallyAnswered(leg, this.#ordered, bytes);
     if (step === undefined) return undefined;
     const asker = this.#ordered[step.index] as Asker;
+    const { draining } = asker;
     const before = asker.type.drains ? usedBy(asker) : [];
     this.#rules.noteUsual(asker);
     const effects = acknowledgeStep(step, asker, this.#now);
     if (asker.type.drains) this.#ordering?.acknowledged(asker, before, this.#now);
     // How long connections drain is a matter of this client alone, and of the other streams of its order.
-    if (asker.draining.length > 0) this.#stray();
+    if (asker.draining !== draining) this.#stray();
     else this.#mover.answered(step);
     return isPerishable(asker) ? this.#withUntold(asker, effects) : effects;
   }
@@ -343,8 +349,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       const told = this.#subscribe(request);
       const [only] = told;
       // The other streams go on by themselves, unless this was a plain acknowledgement after which nothing drains.
-      const drains = this.#ordered.some(({ draining }) => draining.length > 0);
-      if (told.length !== 1 || only?.kind !== "acknowledged" || drains) this.#ordering?.strayed();
+      if (told.length !== 1 || only?.kind !== "acknowledged" || this.#ordered.some(drains)) this.#ordering?.strayed();
       if (only?.kind !== "acknowledged") return told;
       const asker = this.#askers.get(only.type.typeUrl);
       return asker !== undefined && isPerishable(asker) ? this.#withUntold(asker, told) : told;

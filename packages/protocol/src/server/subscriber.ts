@@ -95,6 +95,17 @@ export interface Subscriber extends Holding {
   usual: UsualAnswer | undefined;
 }
 
+/** Whether the client goes on to serve by something that was replaced. */
+export function drains({ draining }: Subscriber): boolean {
+  return draining.length > 0;
+}
+
+/** Whether the time of something that drains is over, though nobody looked at it since. */
+export function hasDrained({ draining }: Subscriber, now: number): boolean {
+  for (const { until } of draining) if (until !== undefined && until <= now) return true;
+  return false;
+}
+
 /** Of clients that wait for no decision; never added to. */
 export const noneUndecided: Set<ResourceName> = new Set();
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { resourceTypes } from "@xdskit/api";
 import {
   createStream,
+  defaultOrderingTimes,
   defaultStreamLimits,
   emptySnapshot,
   Ordering,
@@ -76,6 +77,7 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
   };
   const ttl = start.pick([undefined, ...ttlPolicies]);
   const hasTtls = start.chance(0.3);
+  const drain = start.pick([2_000, 7_000, 600_000]);
   let random: Random = start;
   let now = 0;
   let pairs: readonly Pair[] = [];
@@ -90,7 +92,7 @@ export function runMixedTwins(seed: number, steps: number, without: ReadonlySet<
   );
   pairs = Array.from({ length: nodes }, (_, index): Pair => {
     const kind = index < 2 ? usual : index < 4 ? like : kindFrom(start);
-    const order = () => (kind.isOrdered ? new Ordering() : undefined);
+    const order = () => (kind.isOrdered ? new Ordering({ ...defaultOrderingTimes, drain }) : undefined);
     say(`node ${index}: ${JSON.stringify({ ...kind, suffix: Buffer.from(kind.suffix).toString("hex") })}`);
     return { kind, index, orders: [order(), order()], streams: new Map() };
   });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { resourceTypes } from "@xdskit/api";
 import {
   createStream,
+  defaultOrderingTimes,
   defaultStreamLimits,
   emptySnapshot,
   Ordering,
@@ -50,6 +51,8 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
   const asked = only === undefined ? types : [only];
   /** Steps are as long as connections drain, and most clients answer soon: then several of them wait for the same. */
   const isCalm = start.chance(0.7);
+  /** Of connections that nobody says have left: all the time, or as long as some steps take. */
+  const drain = start.pick([2_000, 7_000, 600_000]);
   let random: Random = start;
   let now = 0;
   /** The first is shared, each other one is of one client. */
@@ -77,7 +80,7 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
         defaultNode: undefined,
         only: only === undefined ? undefined : typeOf(only),
       });
-    const order = () => (isOrdered ? new Ordering() : undefined);
+    const order = () => (isOrdered ? new Ordering({ ...defaultOrderingTimes, drain }) : undefined);
     const twin: Twin = {
       ends: [stream(), stream()],
       orders: [order(), order()],
@@ -238,6 +241,10 @@ export function runTwins(seed: number, steps: number, without: ReadonlySet<numbe
     // What clients ask for, though it went, is kept for some seconds.
     now += isCalm ? 6_000 : 10;
     say(`step ${index}`);
+    // As a server does: who wants to hear of the time does so at that time.
+    for (const twin of twins) {
+      if (twin.ends.some((stream) => (stream.deadline() ?? now + 1) <= now)) both(twin, () => ({ kind: "time" }));
+    }
     step();
   }
   for (const twin of twins) {
