@@ -2,6 +2,7 @@
 // Node 20 has no globs for `--test`, and a shell's differ, so the files are found here.
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 const skipped = new Set(["node_modules", "dist", "gen"]);
@@ -23,10 +24,22 @@ if (files.length === 0) {
   console.error("no test files found");
   process.exit(1);
 }
+// Each file is a process of its own, and many wait for most of their time: for timers, and for peers that start.
+const concurrency = Math.max(2, availableParallelism());
+console.log(`${files.length} test files, ${concurrency} at a time`);
 // The condition `@xdskit/source` makes packages import each other's TypeScript, so unit tests need no build.
 const child = spawn(
   process.execPath,
-  ["--conditions=@xdskit/source", "--import", "tsx", "--test", "--test-reporter=spec", ...flags, ...files],
+  [
+    "--conditions=@xdskit/source",
+    "--import",
+    "tsx",
+    "--test",
+    `--test-concurrency=${concurrency}`,
+    "--test-reporter=spec",
+    ...flags,
+    ...files,
+  ],
   { stdio: "inherit" },
 );
 child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));

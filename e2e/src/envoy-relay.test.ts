@@ -16,11 +16,13 @@ import { eventually } from "./harness/wait.js";
 import { serve } from "./harness/xdskit.js";
 
 // What comes in and what goes out need not be alike.
-testEnvoy("ads-delta", (scene, { grpc }) => relay(scene, "--server", grpc));
-testEnvoy("ads-sotw", (scene, { grpc }) => relay(scene, "--server", grpc, "--variant", "sotw"));
-testEnvoy("per-type-delta", async (scene, { grpc }) => {
-  const near = await relay(scene, "--server", grpc, "--per-type");
-  return await relay(scene, "--server", near.grpc);
+testEnvoy("ads-delta", { between: (scene, { grpc }) => relay(scene, "--server", grpc) });
+testEnvoy("ads-sotw", { between: (scene, { grpc }) => relay(scene, "--server", grpc, "--variant", "sotw") });
+testEnvoy("per-type-delta", {
+  between: async (scene, { grpc }) => {
+    const near = await relay(scene, "--server", grpc, "--per-type");
+    return await relay(scene, "--server", near.grpc);
+  },
 });
 
 test("an Envoy that boots while the origin is away gets all of it from a relay's cache", {

@@ -33,11 +33,29 @@ interface Changes {
 /** What stands between Envoy and the server of the files. */
 export type Between = (scene: Scene, server: XdskitServer) => Promise<XdskitServer>;
 
-/** A real Envoy of that variant lives through what happens to a configuration, while traffic flows through it. `between`: with a relay, which it must not notice. */
-export function testEnvoy(variant: AnyVariant, between?: Between): void {
+/** What is not as Envoy does it by itself. */
+export interface EnvoySuiteOptions {
+  /** A relay, which Envoy must not notice. */
+  readonly between?: Between;
+  /** Envoy speaks the protocol in the other of its two ways, as `unifiedMux` says. */
+  readonly unifiedMux?: boolean;
+}
+
+/** What switches Envoy to the other of its two ways to speak the protocol. */
+export const unifiedMuxFeature = "envoy.reloadable_features.unified_mux";
+
+/** The runtime of an Envoy that answers each response by itself, and asks with the nonce of the last one that it accepted. */
+export const unifiedMux = {
+  layered_runtime: { layers: [{ name: "static", static_layer: { [unifiedMuxFeature]: true } }] },
+};
+
+/** A real Envoy of that variant lives through what happens to a configuration, while traffic flows through it. */
+export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}): void {
+  const { between } = options;
+  const how = [between && "behind a relay", options.unifiedMux && "with the unified mux"].filter(Boolean);
   // Over REST Envoy tells nobody of a rejection: it is answered once more before what it repeats is taken for one.
   const times = variant === "rest" ? 2 : 1;
-  test(`Envoy, ${variant}${between === undefined ? "" : ", behind a relay"}`, { timeout: 600_000 }, async (t) => {
+  test(["Envoy", variant, ...how].join(", "), { timeout: 600_000 }, async (t) => {
     const path = peer("envoy", t);
     if (path === undefined) return;
     const scene = await createScene(t);
@@ -62,7 +80,9 @@ export function testEnvoy(variant: AnyVariant, between?: Between): void {
     const relay = await between?.(scene, server);
     /** Whom Envoy talks to. */
     const facing = (): XdskitServer => relay ?? server;
-    const envoy = await startEnvoy(scene, { path, server: facing()[variant === "rest" ? "rest" : "grpc"], variant });
+    const address = facing()[variant === "rest" ? "rest" : "grpc"];
+    const bootstrap = options.unifiedMux ? unifiedMux : {};
+    const envoy = await startEnvoy(scene, { path, server: address, variant, bootstrap });
     const { admin } = envoy;
     const traffic = startTraffic(scene, port);
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { testEnvoy, unifiedMux, unifiedMuxFeature } from "./envoy-suite.js";
 import type { Files, ResourceText } from "./harness/config-folder.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { metric } from "./harness/metrics.js";
@@ -10,7 +11,6 @@ import { eventually } from "./harness/wait.js";
 
 /** Below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
 const soonMs = 12_000;
-const feature = "envoy.reloadable_features.unified_mux";
 
 /** Valid by the rules of the proto; Envoy wants addresses of EDS to be numbers. */
 const unusable = (clusterName: string): ResourceText => ({
@@ -30,7 +30,9 @@ interface World {
   readonly more?: { readonly clusters?: readonly ResourceText[]; readonly endpoints?: readonly ResourceText[] };
 }
 
-// The other of Envoy's two ways to speak the protocol. It answers each response by itself, and asks with the nonce of the last one that it accepted.
+testEnvoy("ads-sotw", { unifiedMux: true });
+testEnvoy("ads-delta", { unifiedMux: true });
+
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
   test(`Envoy's unified mux, ${variant}`, { timeout: 180_000 }, async (t) => {
     let ingress = 0;
@@ -51,11 +53,11 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
         ingress = port;
         return filesOf(start, source);
       },
-      bootstrap: () => ({ layered_runtime: { layers: [{ name: "static", static_layer: { [feature]: true } }] } }),
+      bootstrap: () => unifiedMux,
     });
     if (stage === undefined) return;
     const { scene, folder, server, admin, source } = stage;
-    assert.equal((await admin.runtime()).get(feature), "true");
+    assert.equal((await admin.runtime()).get(unifiedMuxFeature), "true");
     const red = (await startHttpBackend(scene, "red")).port;
     const green = (await startHttpBackend(scene, "green")).port;
     const put = (world: World) => folder.swap(filesOf(world, source));
