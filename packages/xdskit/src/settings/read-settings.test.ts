@@ -42,6 +42,13 @@ groups:
   ]);
 });
 
+test("what changes wait for is in milliseconds to a server; what is not set keeps its default", () => {
+  const orderingOf = (text: string) => serverOptions(readSettings("xdskit.yaml", text)).ordering;
+  assert.deepEqual(orderingOf("ordering: { drain: 20m, linger: 0s }\n"), { drainMs: 1_200_000, lingerMs: 0 });
+  assert.deepEqual(orderingOf("ordering: { named: 600s }\n"), { namedMs: 600_000 });
+  assert.equal(orderingOf('ordering: "off"\n'), false);
+});
+
 test("within what may be off, or a list, the key that is wrong is named", () => {
   const findings = findingsOf(`rollout: { steps: [{ percent: 10 }], soak: 30, halt_aftr: 1 }
 ordering: { named: 5 }
