@@ -1,4 +1,5 @@
-import { globOf, isGlobName, type ResourceName } from "@xdskit/api";
+import { globOf, type ResourceName } from "@xdskit/api";
+import { Names } from "./derived-names.js";
 import {
   addFingerprints,
   emptyFingerprint,
@@ -7,7 +8,6 @@ import {
   formatFingerprint,
   subtractFingerprints,
 } from "./fingerprint.js";
-import { isLocator, nameOf } from "./locator.js";
 
 let lastId = 0;
 const interned = new Map<string, WeakRef<NameSet>>();
@@ -19,41 +19,37 @@ const forget = new FinalizationRegistry<{ readonly key: string; readonly referen
 
 /**
  * An immutable set of names, all in canonical form. Equal sets are one and the same object: a thousand clients that name the same resources share one list, and
- * comparing is `===`.
+ * comparing is `===`. A set that a small change made of a large one keeps what differs, over names that both share (`Names`): it costs about the square root of the large one.
  */
 export class NameSet {
-  readonly #names: ReadonlySet<ResourceName>;
+  readonly #names: Names;
   readonly #fingerprint: Fingerprint;
-  #hasCollections: boolean | undefined;
-  /** Names with parameters, by the name without. */
-  #locators: ReadonlyMap<ResourceName, readonly ResourceName[]> | undefined;
   /** As large as the names are: whoever needs it again soon finds it, and no client can have it kept. */
   #byHash: WeakRef<ReadonlyMap<number, ResourceName>> | undefined;
-  #characters: number | undefined;
   /** A number that no other set has, for keys of caches. */
   readonly id: number;
 
   /** Only `intern` calls it. */
-  private constructor(names: ReadonlySet<ResourceName>, fingerprint: Fingerprint) {
+  private constructor(names: Names, fingerprint: Fingerprint) {
     this.#names = names;
     this.#fingerprint = fingerprint;
     this.id = ++lastId;
   }
 
-  static readonly empty = new NameSet(new Set(), emptyFingerprint);
+  static readonly empty = new NameSet(Names.of(new Set()), emptyFingerprint);
 
   /** The set of these names; repeated ones count once (rule 77). */
   static of(names: Iterable<ResourceName>): NameSet {
     const distinct = new Set(names);
     let fingerprint = emptyFingerprint;
     for (const name of distinct) fingerprint = addFingerprints(fingerprint, fingerprintOf(name));
-    return NameSet.#intern(distinct, fingerprint);
+    return NameSet.#intern(Names.of(distinct), fingerprint);
   }
 
   /** The set of these names, whose fingerprints, repeated names included, were summed up before. */
   static summed(names: readonly ResourceName[], sum: Fingerprint): NameSet {
     const distinct = new Set(names);
-    return distinct.size === names.length ? NameSet.#intern(distinct, sum) : NameSet.of(distinct);
+    return distinct.size === names.length ? NameSet.#intern(Names.of(distinct), sum) : NameSet.of(distinct);
   }
 
   /** A set of so many names with that sum, if anybody has one: probably the one looked for, which the names must prove. */
@@ -72,11 +68,7 @@ export class NameSet {
 
   /** Of all names together. */
   get characters(): number {
-    if (this.#characters === undefined) {
-      this.#characters = 0;
-      for (const name of this.#names) this.#characters += name.length;
-    }
-    return this.#characters;
+    return this.#names.counts.characters;
   }
 
   /** The names by the low bits of their fingerprints. */
@@ -84,51 +76,40 @@ export class NameSet {
     const made = this.#byHash?.deref();
     if (made !== undefined) return made;
     const byHash = new Map<number, ResourceName>();
-    for (const name of this.#names) byHash.set(fingerprintOf(name).low, name);
+    for (const name of this) byHash.set(fingerprintOf(name).low, name);
     this.#byHash = new WeakRef(byHash);
     return byHash;
   }
 
   /** Some of the names stand for all resources beside each other somewhere. */
   get hasCollections(): boolean {
-    this.#hasCollections ??= [...this.#names].some((name) => isGlobName(nameOf(name)));
-    return this.#hasCollections;
+    return this.#names.counts.collections > 0;
   }
 
   /** Some of the names have dynamic parameters. */
   get hasLocators(): boolean {
-    return this.#byName.size > 0;
+    return this.#names.counts.locators > 0;
   }
 
   /** Those of the names that are this one, without parameters or with any. */
   *spelled(name: ResourceName): Iterable<ResourceName> {
-    if (this.#names.has(name)) yield name;
-    yield* this.#byName.get(name) ?? [];
-  }
-
-  get #byName(): ReadonlyMap<ResourceName, readonly ResourceName[]> {
-    if (this.#locators === undefined) {
-      const locators = new Map<ResourceName, ResourceName[]>();
-      for (const locator of this.#names) {
-        if (!isLocator(locator)) continue;
-        const name = nameOf(locator);
-        const others = locators.get(name);
-        if (others === undefined) locators.set(name, [locator]);
-        else others.push(locator);
-      }
-      this.#locators = locators;
-    }
-    return this.#locators;
+    if (this.has(name)) yield name;
+    if (this.hasLocators) yield* this.#names.locatorsOf(name);
   }
 
   /** One of the names is a collection that this name is in. */
   hasCollectionOf(name: ResourceName): boolean {
     const glob = this.hasCollections ? globOf(name) : undefined;
-    return glob !== undefined && this.#names.has(glob);
+    return glob !== undefined && this.has(glob);
   }
 
   has(name: ResourceName): boolean {
     return this.#names.has(name);
+  }
+
+  /** Those of the names that another set lacks. Of sets that were made of each other by small changes it costs what differs. */
+  notIn(others: NameSet): Iterable<ResourceName> {
+    return others === this ? [] : this.#names.notIn(others.#names);
   }
 
   [Symbol.iterator](): Iterator<ResourceName> {
@@ -137,41 +118,42 @@ export class NameSet {
 
   /** This set and those names. */
   with(names: Iterable<ResourceName>): NameSet {
-    if (names instanceof NameSet && (names === this || this.size === 0)) return names;
-    const added: ResourceName[] = [];
-    for (const name of names) if (!this.#names.has(name)) added.push(name);
-    if (added.length === 0) return this;
-    const all = new Set(this.#names);
+    if (names instanceof NameSet) {
+      if (names === this || this.size === 0) return names;
+      if (names.size > this.size) return names.with(this);
+    }
+    const added = new Set<ResourceName>();
     let fingerprint = this.#fingerprint;
-    for (const name of added) {
-      if (all.has(name)) continue;
-      all.add(name);
+    for (const name of names) {
+      if (this.has(name) || added.has(name)) continue;
+      added.add(name);
       fingerprint = addFingerprints(fingerprint, fingerprintOf(name));
     }
-    return NameSet.#intern(all, fingerprint);
+    return added.size === 0 ? this : NameSet.#intern(this.#names.derive(added, true), fingerprint);
   }
 
   /** This set but those names. */
   without(names: Iterable<ResourceName>): NameSet {
     if (names === this) return NameSet.empty;
-    const gone: ResourceName[] = [];
-    for (const name of names) if (this.#names.has(name)) gone.push(name);
-    if (gone.length === 0) return this;
-    const rest = new Set(this.#names);
+    const gone = new Set<ResourceName>();
     let fingerprint = this.#fingerprint;
-    for (const name of gone)
-      if (rest.delete(name)) fingerprint = subtractFingerprints(fingerprint, fingerprintOf(name));
-    return NameSet.#intern(rest, fingerprint);
+    const isLarger = names instanceof NameSet && names.size > this.size;
+    for (const name of isLarger ? this : names) {
+      if (!(isLarger ? names : this).has(name) || gone.has(name)) continue;
+      gone.add(name);
+      fingerprint = subtractFingerprints(fingerprint, fingerprintOf(name));
+    }
+    return gone.size === 0 ? this : NameSet.#intern(this.#names.derive(gone, false), fingerprint);
   }
 
   /** Finds the set that is equal, if anybody still has it. */
-  static #intern(names: ReadonlySet<ResourceName>, fingerprint: Fingerprint): NameSet {
+  static #intern(names: Names, fingerprint: Fingerprint): NameSet {
     if (names.size === 0) return NameSet.empty;
     const key = keyOf(names.size, fingerprint);
     const known = interned.get(key)?.deref();
     if (known !== undefined) {
       // A client could make up names that collide: they must not become anybody else's.
-      if (sameNames(known.#names, names)) return known;
+      if (known.#names.equals(names)) return known;
       return new NameSet(names, fingerprint);
     }
     const set = new NameSet(names, fingerprint);
@@ -184,9 +166,4 @@ export class NameSet {
 
 function keyOf(count: number, fingerprint: Fingerprint): string {
   return `${count} ${formatFingerprint(fingerprint)}`;
-}
-
-function sameNames(a: ReadonlySet<ResourceName>, b: ReadonlySet<ResourceName>): boolean {
-  for (const name of b) if (!a.has(name)) return false;
-  return a.size === b.size;
 }

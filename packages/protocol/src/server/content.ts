@@ -156,6 +156,7 @@ export function* differences({
  */
 export function lacking(need: Need): { readonly fresh: readonly Resource[]; readonly gone: readonly Resource[] } {
   const { subscription, held, current } = need;
+  if (held === current || current.size + held.size === 0) return { fresh: [], gone: [] };
   if (held.size === 0) return { fresh: subscribed(subscription, current), gone: [] };
   if (knowsVariants(held, subscription) || knowsVariants(current, subscription)) {
     return variantChange(held, current, changeBetween(held, current), subscription);

@@ -1,5 +1,6 @@
 import { authorityOf, type ResourceName, type ResourceType } from "@xdskit/api";
 import { nameOf } from "../locator.js";
+import type { NameSet } from "../name-set.js";
 import type { StreamEffect } from "./contract.js";
 
 /** The authority of a name of federation, if it is none of those that are served. No authority is the server that is asked. */
@@ -24,12 +25,12 @@ export class ForeignAuthorities {
     this.#served = served;
   }
 
-  /** Notes those of these names; says which were not noted before. */
-  note(type: ResourceType, names: Iterable<ResourceName>): readonly StreamEffect[] {
+  /** Notes those of the names that a client did not ask for `before`; says which were not noted yet. */
+  note(type: ResourceType, names: NameSet, before: NameSet): readonly StreamEffect[] {
     if (this.#served === undefined || this.#noted.size >= most) return [];
     const all = new Set(this.#noted);
     const effects: StreamEffect[] = [];
-    for (const name of names) {
+    for (const name of names.notIn(before)) {
       const authority = foreignAuthority(name, this.#served);
       if (authority === undefined || all.has(authority) || all.size >= most) continue;
       all.add(authority);

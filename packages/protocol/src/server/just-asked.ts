@@ -5,6 +5,7 @@ import { type ResourceSet, ResourceSets } from "../resource-set.js";
 import { covers, type Subscription } from "../subscription.js";
 import type { Sent } from "./client-use.js";
 import { find } from "./content.js";
+import { mostOutstanding } from "./holding.js";
 import type { Subscriber } from "./subscriber.js";
 
 /*
@@ -16,7 +17,12 @@ import type { Subscriber } from "./subscriber.js";
 export interface JustAsked {
   readonly names: NameSet;
   /** The same, with the `count` of the last response of the type that had been sent when it asked. */
-  readonly parts: readonly { readonly names: NameSet; readonly after: number }[];
+  readonly parts: readonly Part[];
+}
+
+interface Part {
+  readonly names: NameSet;
+  readonly after: number;
 }
 
 export const noneAsked: JustAsked = { names: NameSet.empty, parts: [] };
@@ -24,16 +30,34 @@ export const noneAsked: JustAsked = { names: NameSet.empty, parts: [] };
 /** Notes which of these names a client did not ask for before. */
 export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>, before: Subscription): void {
   const { acked, lastSent, subscription } = subscriber;
+  if (subscriber.justAsked !== noneAsked) {
+    const dropped = NameSet.of(before.names.notIn(subscription.names));
+    if (dropped.size > 0) forget(subscriber, () => dropped);
+  }
   // It has nothing yet, and what it is sent first it is sent with these.
   if (before.wildcard || (acked === undefined && lastSent === undefined)) return;
-  const dropped = [...subscriber.justAsked.names].filter((name) => !subscription.names.has(name));
-  if (dropped.length > 0) forget(subscriber, ({ names }) => names.without(dropped));
   const added: ResourceName[] = [];
   for (const name of names) if (!before.names.has(name) && subscription.names.has(name)) added.push(name);
   if (added.length === 0) return;
   const { justAsked } = subscriber;
   const part = { names: NameSet.of(added), after: lastSent?.count ?? 0 };
-  subscriber.justAsked = { names: justAsked.names.with(part.names), parts: [...justAsked.parts, part] };
+  subscriber.justAsked = { names: justAsked.names.with(part.names), parts: withPart(justAsked.parts, part) };
+}
+
+/**
+ * A client that does not answer makes ever more parts. Those between the same responses are one, and so are the first two beyond as many as responses are remembered of: they count
+ * as asked for when the later one was.
+ */
+function withPart(parts: JustAsked["parts"], part: Part): JustAsked["parts"] {
+  const last = parts.at(-1);
+  if (last?.after === part.after) return [...parts.slice(0, -1), joined(last, part)];
+  const [first, second, ...others] = parts;
+  if (first === undefined || second === undefined || parts.length < mostOutstanding) return [...parts, part];
+  return [joined(first, second), ...others, part];
+}
+
+function joined(earlier: Part, later: Part): Part {
+  return { names: earlier.names.with(later.names), after: later.after };
 }
 
 /** The client answered some of the responses that were outstanding `before`: what they carried it has, unless it rejected that. */
@@ -44,34 +68,41 @@ export function noteHeard(subscriber: Subscriber, before: readonly Sent[]): void
     if (outstanding.includes(sent)) continue;
     const { carried, count } = sent;
     const taken = instead.size === 0 ? carried : carried.filter(({ key }) => !instead.has(key));
-    forget(subscriber, ({ names, after }) => (count > after ? leftOf(names, taken) : names));
+    forget(subscriber, ({ names, after }) => (count > after ? broughtBy(names, taken) : NameSet.empty));
   }
   if (outstanding.length > 0) return;
   // Of responses that were sent too long ago it is not known that they are answered.
   const open = instead.size === 0 ? owed : owed.with(instead.keys());
-  forget(subscriber, ({ names }) => common(names, open));
+  forget(subscriber, ({ names }) => names.without(open));
 }
 
-function forget(subscriber: Subscriber, left: (part: JustAsked["parts"][number]) => NameSet): void {
-  const { parts } = subscriber.justAsked;
-  const still = parts.map((part) => ({ ...part, names: left(part) })).filter(({ names }) => names.size > 0);
-  if (still.length === parts.length && still.every(({ names }, index) => names === parts[index]?.names)) return;
-  const [first, ...others] = still;
-  subscriber.justAsked =
-    first === undefined
-      ? noneAsked
-      : { names: others.reduce((all, { names }) => all.with(names), first.names), parts: still };
+/** `heard`: what is to be forgotten of a part, and perhaps other names. */
+function forget(subscriber: Subscriber, heard: (part: Part) => NameSet): void {
+  let { names } = subscriber.justAsked;
+  const still: Part[] = [];
+  let isOther = false;
+  for (const part of subscriber.justAsked.parts) {
+    const gone = heard(part);
+    const left = part.names.without(gone);
+    if (left !== part.names) {
+      isOther = true;
+      // A name is in one part only.
+      names = names.without(part.names.size === left.size + gone.size ? gone : part.names.notIn(left));
+    }
+    if (left.size > 0) still.push(left === part.names ? part : { names: left, after: part.after });
+  }
+  if (isOther) subscriber.justAsked = still.length === 0 ? noneAsked : { names, parts: still };
 }
 
-/** Names that stand for nothing among these resources. Of collections and locators it is not told apart what they bring. */
-const leftOf = perPair((names: NameSet, carried: readonly Resource[]): NameSet => {
-  if (names.hasCollections || names.hasLocators) return NameSet.empty;
-  return names.without(carried.flatMap(({ key, aliases }) => [key, ...aliases.map(canonicalName)]));
+/** Names that stand for something among these resources. Of collections and locators it is not told apart what they bring. */
+const broughtBy = perPair((names: NameSet, carried: readonly Resource[]): NameSet => {
+  if (names.hasCollections || names.hasLocators) return names;
+  const brought: ResourceName[] = [];
+  for (const { key, aliases } of carried) {
+    for (const name of [key, ...aliases.map(canonicalName)]) if (names.has(name)) brought.push(name);
+  }
+  return NameSet.of(brought);
 });
-
-function common(names: NameSet, open: NameSet): NameSet {
-  return open.size === 0 ? NameSet.empty : NameSet.of([...names].filter((name) => open.has(name)));
-}
 
 /** Those of a client's names that it does not only just ask for. */
 export function namesHeard({ justAsked, subscription }: Subscriber): NameSet {

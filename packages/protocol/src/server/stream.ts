@@ -399,7 +399,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     const unread = asker && beyondOwed(asker, owedBefore, limits);
     if (unread !== undefined) return this.#close(statusCode.resourceExhausted, unread);
     const after = known.subscription.names;
-    if (after !== namesBefore) effects.push(...this.#foreign.note(type, after));
+    if (after !== namesBefore) effects.push(...this.#foreign.note(type, after, namesBefore));
     if (this.#options.onDemand?.has(type.typeUrl)) {
       const demanded = demandedOf(known, this.#rules.demand(request, namesBefore, after), this.newest);
       if (demanded !== undefined) return [...effects, demanded];
