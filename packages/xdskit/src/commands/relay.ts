@@ -36,7 +36,7 @@ interface Options extends ToFilesArguments, TlsOptions {
   readonly cache?: string;
   readonly nack?: "all" | "any";
   readonly ackWait?: number;
-  readonly holdRemovals?: number;
+  readonly hold?: number;
   readonly grpc: Address;
   readonly rest: Address | "off";
   readonly restHold?: number;
@@ -108,8 +108,8 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     )
     .option("--ack-wait <duration>", "how long clients may take to answer (default: 3s)", readDurationWithUnit)
     .option(
-      "--hold-removals <duration>",
-      "how long what is removed stays while something names it (default: 15s)",
+      "--hold <duration>",
+      "how long a change waits for what the origin should have sent before it (default: 15s)",
       readDurationWithUnit,
     )
     .addOption(

@@ -8,7 +8,7 @@ export interface AcknowledgementOptions {
   /** The group's. */
   readonly layer: LayerName;
   readonly policy: NackPolicy;
-  /** The removal is held back, and clients have nothing to answer yet. */
+  /** What the origin said of it is not served yet, and clients have nothing to answer. */
   isWaiting(type: ResourceType, name: ResourceName): boolean;
   /** How long clients may take, in milliseconds. 0: nobody is waited for. */
   readonly waitMs: number;
@@ -31,9 +31,10 @@ export function createAcknowledgements(options: AcknowledgementOptions): (update
     // What it brought is in the server's layers by then: watchers are called in this turn.
     await new Promise((resolve) => setImmediate(resolve));
     const upserted = resourcesOf(update);
-    const going = update.removed.filter(({ name }) => !options.isWaiting(update.type, name));
-    const removed = going.map(({ name }) => ({ type: update.type, name }));
-    return await server.contentArrival({ layer, upserted, removed }).done({ timeout: waitMs });
+    const isServed = ({ name }: { readonly name: ResourceName }) => !options.isWaiting(update.type, name);
+    const removed = update.removed.filter(isServed).map(({ name }) => ({ type: update.type, name }));
+    const arrival = server.contentArrival({ layer, upserted: upserted.filter(isServed), removed });
+    return await arrival.done({ timeout: waitMs });
   }
 
   return async (update) => {

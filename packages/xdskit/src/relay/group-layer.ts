@@ -9,33 +9,33 @@ import {
 import type { Collection } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { ConfigLayer } from "@xdskit/server";
-import type { HeldRemovals } from "./held-removals.js";
+import type { HeldChanges, OriginChange } from "./held-changes.js";
 
 /** What a group's layer is made of: collections of the origin, and single resources that are asked for before a client does. */
 export interface GroupLayer {
-  /** One response's change of a collection: one atomic change of the layer. */
+  /** One response's change of a collection: one atomic change of the layer, but for what waits. */
   collection(type: ResourceType, collection: Collection): void;
-  /** A single resource; undefined: there is none. What waits to be removed and names it keeps it. */
+  /** A single resource; undefined: there is none. What waits and names it keeps it. */
   single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined): void;
 }
 
 export interface GroupLayerOptions {
   readonly layer: ConfigLayer;
-  readonly removals: HeldRemovals;
+  readonly held: HeldChanges;
   /** Hears of everything that came or went, after it is served. */
   changed(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
   /** What could not be served. */
   report(findings: readonly Finding[]): void;
 }
 
-export function createGroupLayer({ layer, removals, changed, report }: GroupLayerOptions): GroupLayer {
-  function put(type: ResourceType, upserted: readonly ReceivedResource[], removed: readonly ResourceName[]): void {
+export function createGroupLayer({ layer, held, changed, report }: GroupLayerOptions): GroupLayer {
+  function serve(changes: readonly OriginChange[]): void {
     const upsert: Resource[] = [];
-    for (const received of upserted) {
-      const resource = servedAs(received, report);
-      if (resource !== undefined) upsert.push(resource);
+    const remove: { readonly type: string; readonly name: ResourceName }[] = [];
+    for (const { type, name, resource } of changes) {
+      if (resource === undefined) remove.push({ type: type.typeUrl, name });
+      else upsert.push(resource);
     }
-    const remove = removed.map((name) => ({ type: type.typeUrl, name }));
     try {
       layer.update({ upsert, remove });
     } catch (error) {
@@ -43,25 +43,22 @@ export function createGroupLayer({ layer, removals, changed, report }: GroupLaye
       report(error.findings);
       return;
     }
-    for (const name of removed) changed(type, canonicalName(name), undefined);
-    for (const resource of upsert) changed(type, resource.key, resource);
+    for (const { type, name, resource } of changes) changed(type, name, resource);
   }
   return {
     collection(type, { upserted, removed }) {
-      for (const { name } of upserted) removals.keep(type, name);
-      // What nothing names goes in the same change as what comes.
-      const free = removals.free(type, removed);
-      put(type, upserted, free);
-      const going = new Set(free);
-      const named = removed.filter((name) => !going.has(name));
-      removals.remove(type, named, "anything", (names) => put(type, [], names));
+      const changes: OriginChange[] = [];
+      for (const received of upserted) {
+        const resource = servedAs(received, report);
+        if (resource !== undefined) changes.push({ type, name: resource.key, resource });
+      }
+      for (const name of removed) changes.push({ type, name: canonicalName(name), resource: undefined });
+      held.take(changes, "if named", serve);
     },
     single(type, name, received) {
-      if (received !== undefined) {
-        removals.keep(type, name);
-        put(type, [received], []);
-        removals.look();
-      } else removals.remove(type, [name], "waiting", (names) => put(type, [], names));
+      const resource = received && servedAs(received, report);
+      if (received !== undefined && resource === undefined) return;
+      held.take([{ type, name: canonicalName(name), resource }], "if named by what waits", serve);
     },
   };
 }

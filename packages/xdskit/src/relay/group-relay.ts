@@ -1,4 +1,14 @@
-import { canonicalName, type Finding, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import {
+  canonicalName,
+  type Finding,
+  globOf,
+  isCollection,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type TypeUrl,
+} from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { LayerName, Supply, SupplyRequest, XdsServer } from "@xdskit/server";
@@ -9,7 +19,7 @@ import { createCacheWriter } from "./cache-writer.js";
 import { createFirstAnswers } from "./first-answers.js";
 import { createFollowed } from "./followed.js";
 import { createGroupLayer } from "./group-layer.js";
-import { createHeldRemovals } from "./held-removals.js";
+import { createHeldChanges } from "./held-changes.js";
 import { createHeldOfGroup } from "./held-resources.js";
 import { createOriginWatches } from "./origin-watches.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
@@ -38,8 +48,8 @@ export interface GroupRelayOptions {
   readonly prefetch: boolean;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
-  /** How long a removal waits at most while something that is served names what goes. */
-  readonly holdRemovalsMs: number;
+  /** How long a change waits at most for others that the origin should have sent before it. */
+  readonly holdMs: number;
   readonly cache: CacheFolder | undefined;
   /** What tells the origin from others, in the cache. */
   readonly origin: string;
@@ -73,6 +83,9 @@ const graceMs = 600_000;
 export async function createGroupRelay(options: GroupRelayOptions): Promise<GroupRelay> {
   const { group, server, layer: layerName, collections, canAsk, prefetch, cache, report } = options;
   const { types } = server;
+  const globsOf = new Map<TypeUrl, Set<ResourceName>>();
+  for (const { type, name } of collections)
+    globsOf.set(type.typeUrl, (globsOf.get(type.typeUrl) ?? new Set()).add(canonicalName(name)));
   const wildcards = new Set(collections.filter(({ name }) => name === "*").map(({ type }) => type));
   const held = createHeldOfGroup({ isWanted: (type, name) => origin.isWanted(type, name) }, graceMs, () =>
     performance.now(),
@@ -95,7 +108,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     layer: layerName,
     policy: options.nack,
     waitMs: options.ackWaitMs,
-    isWaiting: (type, name) => removals.isWaiting(type, name),
+    isWaiting: (type, name) => changes.isWaiting(type, name),
     rejected({ type }, reason) {
       standing.rejected(type, reason);
       options.rejected(type, reason);
@@ -124,6 +137,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
   const origin = createOriginWatches(client, () => standing.isConnected, touch);
   const first = createFirstAnswers();
   let closed = false;
+  let isStarted = false;
   let silence: NodeJS.Timeout | undefined;
 
   const followed = createFollowed(
@@ -140,18 +154,28 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       return isCollectionReference(reference) ? relayAll(type, reference.name) : relayOne(type, reference.name);
     },
   );
-  const removals = createHeldRemovals({
+  /** Names in collections that are asked for, of which it is known what there is. At the start, and while the origin is away, nothing is waited for. */
+  function mayCome(reference: Reference): boolean {
+    const globs = globsOf.get(reference.type);
+    if (globs === undefined || !isStarted || !standing.isConnected || isCollection(reference)) return false;
+    const type = types.byTypeUrl(reference.type)?.type;
+    return type !== undefined && !awaited.has(type) && globs.has(globOf(reference.name) ?? "*");
+  }
+
+  const changes = createHeldChanges({
     snapshot: () => server.snapshotOf(group),
-    mostMs: options.holdRemovalsMs,
+    mayCome,
+    types,
+    mostMs: options.holdMs,
     report,
   });
   // What is asked for by name is served by the end of the turn.
   const stopListening = server.on(({ kind }) => {
-    if (kind === "on-demand") removals.lookLater();
+    if (kind === "on-demand") changes.lookLater();
   });
   const layer = createGroupLayer({
     layer: ownLayer,
-    removals,
+    held: changes,
     changed: (type, key, resource) => followed.set(type, key, resource),
     report,
   });
@@ -195,7 +219,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
     };
   }
 
-  const supplying: SuppliedNameContext = { origin, followed, removals, report, isClosed: () => closed };
+  const supplying: SuppliedNameContext = { origin, followed, held: changes, report, isClosed: () => closed };
 
   function supply(request: SupplyRequest): Promise<Resource | undefined> | undefined {
     if (!canAsk(request.type)) return undefined;
@@ -227,12 +251,13 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       await first.settled(silenceMs);
       // Without a cache it was the origin that answered.
       if (!isCached) awaited.fallSilent();
+      isStarted = true;
     },
     async close() {
       closed = true;
       clearTimeout(silence);
       stopListening();
-      removals.close();
+      changes.close();
       // While the client still knows of what version it is.
       await writer?.close();
       origin.close();

@@ -33,8 +33,8 @@ export interface RelayOptions {
   readonly cache?: string | undefined;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
-  /** How long what the origin removes stays at most while something that is served still names it. 0: nothing stays. Default 15,000. */
-  readonly holdRemovalsMs?: number | undefined;
+  /** How long a change waits at most for others that the origin should have sent before it. 0: none waits. Default 15,000. */
+  readonly holdMs?: number | undefined;
   /** How long what a client asked for by name is kept after the last one left. Default 1,000. */
   readonly lingerMs?: number | undefined;
   /** How many names all clients together may ask for, see `OnDemandOptions`. Default 100,000. */
@@ -102,7 +102,7 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
         nack,
         ackWaitMs,
         // Without an order of its own the relay says what the origin says, as it says it.
-        holdRemovalsMs: options.server.ordering === false ? 0 : (options.holdRemovalsMs ?? usualHoldMs),
+        holdMs: options.server.ordering === false ? 0 : (options.holdMs ?? usualHoldMs),
         origin,
         canAsk: canAskFor,
         client: { ...options.client, features, servers, node, registry, types: server.types },

@@ -1,16 +1,16 @@
-import type { Resource } from "@xdskit/api";
+import { canonicalName, type Resource } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { SupplyRequest } from "@xdskit/server";
 import type { Followed } from "./followed.js";
 import { type GroupLayerOptions, servedAs } from "./group-layer.js";
-import type { HeldRemovals } from "./held-removals.js";
+import type { HeldChanges } from "./held-changes.js";
 import type { NameWatcher, OriginWatches } from "./origin-watches.js";
 
 /** What all names of one group share. */
 export interface SuppliedNameContext {
   readonly origin: Pick<OriginWatches, "name">;
   readonly followed: Followed;
-  readonly removals: HeldRemovals;
+  readonly held: HeldChanges;
   report: GroupLayerOptions["report"];
   isClosed(): boolean;
 }
@@ -24,8 +24,6 @@ export class SuppliedName implements NameWatcher {
   readonly #type: SupplyRequest["type"];
   readonly #name: SupplyRequest["name"];
   readonly #update: SupplyRequest["update"];
-  /** Something was said of it. */
-  #isSaid = false;
   #isOver = false;
   /** It was there, and what it names is followed. */
   #isFollowed = false;
@@ -45,19 +43,20 @@ export class SuppliedName implements NameWatcher {
 
   found(received: ReceivedResource): void {
     const resource = servedAs(received, this.#context.report);
-    if (resource === undefined) return;
-    this.#context.removals.keep(this.#type, this.#name);
-    this.#say(resource);
+    if (resource !== undefined) this.#take(resource);
   }
 
   absent(): void {
-    if (!this.#isSaid) this.#say(undefined);
-    else this.#context.removals.remove(this.#type, [this.#name], "waiting", () => this.#say(undefined));
+    this.#take(undefined);
+  }
+
+  #take(resource: Resource | undefined): void {
+    const change = { type: this.#type, name: canonicalName(this.#name), resource };
+    this.#context.held.take([change], "if named by what waits", () => this.#say(resource));
   }
 
   #say(resource: Resource | undefined): void {
     if (this.#isOver) return;
-    this.#isSaid = true;
     this.#follow(resource);
     this.#update(resource);
   }

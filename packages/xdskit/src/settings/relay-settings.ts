@@ -38,7 +38,7 @@ export interface UpstreamArguments extends TlsOptions {
   readonly cache?: string | undefined;
   readonly nack?: NackPolicy | undefined;
   readonly ackWait?: number | undefined;
-  readonly holdRemovals?: number | undefined;
+  readonly hold?: number | undefined;
 }
 
 /** What a relay asks, and for whom. */
@@ -53,7 +53,7 @@ export interface UpstreamSettings {
   readonly names: number | undefined;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
-  readonly holdRemovalsMs: number | undefined;
+  readonly holdMs: number | undefined;
 }
 
 const usualAckWaitMs = 3_000;
@@ -107,7 +107,7 @@ export async function upstreamSettings(
     cache: asked.cache === undefined ? path(upstream.cache) : resolve(asked.cache),
     nack: asked.nack ?? upstream.nack ?? "all",
     ackWaitMs: asked.ackWait ?? upstream.ack_wait ?? usualAckWaitMs,
-    holdRemovalsMs: asked.holdRemovals ?? upstream.hold_removals,
+    holdMs: asked.hold ?? upstream.hold,
   };
 }
 

@@ -212,7 +212,7 @@ const upstream = z.strictObject({
   ack_wait: duration.optional(),
   held_bytes: count.optional(),
   names: count.optional(),
-  hold_removals: duration.optional(),
+  hold: duration.optional(),
 });
 
 const relayedGroup = group.omit({ folders: true }).extend({
