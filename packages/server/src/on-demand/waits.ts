@@ -24,7 +24,13 @@ export class WaitingNames {
   add(wanted: Wanted): void {
     // Whole milliseconds: V8 keeps other numbers in objects of their own.
     this.#due.set(wanted, Math.floor(this.#clock.now()) + this.#milliseconds);
-    this.#stop ??= this.#clock.after(this.#milliseconds, () => this.#pass());
+    if (this.#stop === undefined) this.#wakeIn(this.#milliseconds);
+  }
+
+  /** In the place of a timer that runs: names that began to wait anew in this pass may have set it for themselves. */
+  #wakeIn(milliseconds: number): void {
+    this.#stop?.();
+    this.#stop = this.#clock.after(milliseconds, () => this.#pass());
   }
 
   delete(wanted: Wanted): void {
@@ -39,7 +45,7 @@ export class WaitingNames {
     let left = mostInTurn;
     for (const [wanted, due] of this.#due) {
       if (due > now || left === 0) {
-        this.#stop ??= this.#clock.after(Math.max(0, due - now), () => this.#pass());
+        this.#wakeIn(Math.max(0, due - now));
         return;
       }
       left -= 1;
