@@ -65,4 +65,17 @@ describe("a settings file that is edited while a command runs", () => {
     }
     assert.equal((await loadRelaySettings(undefined)).disk, undefined);
   });
+
+  it("does not end the command where it cannot be checked", async () => {
+    await using folder = await testFolder({ "xdskit.yaml": "ttl: always\n" });
+    const check = () => Promise.reject(new Error("the program is gone"));
+    const { lines, close } = following({ file: join(folder.path, "xdskit.yaml"), text: "", check });
+    await eventually(
+      async () => lines,
+      (told) => told.length === 2,
+    );
+    assert.match(lines[0] ?? "", /^error .*they cannot be checked: the program is gone/);
+    assert.equal(lines[1], fails);
+    await close();
+  });
 });

@@ -71,12 +71,14 @@ async function textOf(file: string): Promise<Seen> {
   }
 }
 
+/** Whatever else goes wrong, such as a program that was replaced on disk meanwhile, is no reason to end the command. */
 async function findingsOf(check: SettingsOnDisk["check"], text: string): Promise<readonly Finding[]> {
   try {
     await check(text);
     return [];
   } catch (error) {
     if (error instanceof XdskitError) return error.findings;
-    throw error;
+    const message = `they cannot be checked: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ code: "XDSKIT_SETTINGS_INVALID", severity: "error", message }];
   }
 }
