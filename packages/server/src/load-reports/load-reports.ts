@@ -69,7 +69,7 @@ export function createLoadReports(
       const { api, node, group } = stream;
       streams[api].reports += 1;
       let continues = false;
-      return queue.add(clusters, (part) => {
+      return queue.add(stream, clusters, (part) => {
         // Nobody would ever forget a report of a node that left before.
         if (!open.has(stream)) return;
         store.record({ node, group }, part, Date.now(), continues);

@@ -21,13 +21,15 @@ function handDriven() {
   };
 }
 
+/** Streams. */
+const [one, other] = [{}, {}];
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, index) => from + index);
 
 describe("The queue of load reports", () => {
   it("takes over a short report at once", () => {
     const { clock } = handDriven();
     const taken: number[] = [];
-    new ReportQueue<number>(clock).add([1, 2], (part) => taken.push(...part));
+    new ReportQueue<number>(clock).add(one, [1, 2], (part) => taken.push(...part));
     assert.deepEqual(taken, [1, 2]);
   });
 
@@ -36,8 +38,8 @@ describe("The queue of load reports", () => {
     const queue = new ReportQueue<number>(hand.clock);
     const taken: number[] = [];
     const take = (part: readonly number[]) => void taken.push(...part);
-    assert.ok(queue.add(numbers(2_000), take));
-    assert.ok(queue.add(numbers(3, 2_000), take));
+    assert.ok(queue.add(one, numbers(2_000), take));
+    assert.ok(queue.add(one, numbers(3, 2_000), take));
     assert.deepEqual(taken, []);
     let turns = 0;
     for (; hand.waiting > 0 && turns < 100; turns += 1) {
@@ -49,6 +51,16 @@ describe("The queue of load reports", () => {
     assert.deepEqual(taken, numbers(2_003));
   });
 
+  it("takes over a short report at once while others report at length", () => {
+    const hand = handDriven();
+    const queue = new ReportQueue<number>(hand.clock);
+    const taken: number[] = [];
+    assert.ok(queue.add(one, numbers(mostWaiting / 2), () => {}));
+    assert.ok(queue.add({}, numbers(mostWaiting / 2), () => {}));
+    assert.ok(queue.add(other, [1, 2], (part) => taken.push(...part)));
+    assert.deepEqual(taken, [1, 2]);
+  });
+
   it("takes nothing more while too much waits, and forgets what waits when it is closed", () => {
     const hand = handDriven();
     const queue = new ReportQueue<number>(hand.clock);
@@ -56,10 +68,13 @@ describe("The queue of load reports", () => {
     const take = (part: readonly number[]) => {
       taken += part.length;
     };
-    assert.equal(queue.add(numbers(mostWaiting), take), true);
-    assert.equal(queue.add([1], take), false);
+    assert.equal(queue.add(one, numbers(mostWaiting / 2), take), true);
+    assert.equal(queue.add(one, [1], take), false, "half of all is for others");
+    assert.equal(queue.add(other, numbers(mostWaiting / 2), take), true);
+    const third = {};
+    assert.equal(queue.add(third, numbers(300), take), false);
     hand.turn();
-    assert.equal(queue.add([1], take), true);
+    assert.equal(queue.add(third, numbers(300), take), true);
     const before = taken;
     queue.close();
     while (hand.waiting > 0) hand.turn();

@@ -6,35 +6,42 @@ const partClusters = 250;
 /** How long reports are taken over at once, in milliseconds, before streams have their turn. */
 const sliceMs = 5;
 
-/** How many clusters may wait over all reports: two of the largest. */
+/** How many clusters may wait over all reports: two of the largest. One stream may have half of that. */
 export const mostWaiting = 200_000;
 
 interface Waiting<Item> {
+  readonly stream: object;
   readonly items: readonly Item[];
   readonly take: (part: readonly Item[]) => void;
   from: number;
 }
 
-/** Takes over what clients report, in order and in parts: a report may be about 100,000 clusters, and streams do not wait for it. */
+/**
+ * Takes over what clients report, in parts and in the order of each stream: a report may be about 100,000 clusters, and other streams do not wait for it. Short reports
+ * do not even wait behind it, so that nobody who reports much has those of others refused.
+ */
 export class ReportQueue<Item> {
   readonly #clock: SliceClock;
   readonly #reports: Waiting<Item>[] = [];
+  /** Clusters that wait, of all and by stream. */
   #waiting = 0;
+  readonly #ofStream = new Map<object, number>();
   #isClosed = false;
 
   constructor(clock: SliceClock = systemSliceClock) {
     this.#clock = clock;
   }
 
-  /** `take` is called for each part; for a short report at once, if none is before it. False: too much waits already, and nothing is taken. */
-  add(items: readonly Item[], take: (part: readonly Item[]) => void): boolean {
-    if (items.length <= partClusters && this.#reports.length === 0) {
+  /** `take` is called for each part; for a short report at once, if none of its stream is before it. False: too much waits already, and nothing is taken. */
+  add(stream: object, items: readonly Item[], take: (part: readonly Item[]) => void): boolean {
+    const own = this.#ofStream.get(stream) ?? 0;
+    if (items.length <= partClusters && own === 0) {
       take(items);
       return true;
     }
-    if (this.#waiting + items.length > mostWaiting) return false;
-    this.#waiting += items.length;
-    this.#reports.push({ items, take, from: 0 });
+    if (own + items.length > mostWaiting / 2 || this.#waiting + items.length > mostWaiting) return false;
+    this.#count(stream, items.length);
+    this.#reports.push({ stream, items, take, from: 0 });
     if (this.#reports.length === 1) this.#clock.later(() => this.#slice());
     return true;
   }
@@ -43,6 +50,14 @@ export class ReportQueue<Item> {
   close(): void {
     this.#isClosed = true;
     this.#reports.length = 0;
+    this.#ofStream.clear();
+  }
+
+  #count(stream: object, items: number): void {
+    this.#waiting += items;
+    const own = (this.#ofStream.get(stream) ?? 0) + items;
+    if (own === 0) this.#ofStream.delete(stream);
+    else this.#ofStream.set(stream, own);
   }
 
   #slice(): void {
@@ -52,7 +67,7 @@ export class ReportQueue<Item> {
       if (report === undefined) return;
       const part = report.items.slice(report.from, report.from + partClusters);
       report.from += part.length;
-      this.#waiting -= part.length;
+      this.#count(report.stream, -part.length);
       report.take(part);
       if (report.from >= report.items.length) this.#reports.shift();
       if (this.#clock.now() >= end) break;
