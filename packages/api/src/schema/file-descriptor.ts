@@ -1,0 +1,189 @@
+import { create, type JsonObject, type Message } from "@bufbuild/protobuf";
+import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { protoCamelCase } from "@bufbuild/protobuf/reflect";
+import {
+  type DescriptorProto,
+  DescriptorProtoSchema,
+  type EnumDescriptorProto,
+  EnumDescriptorProtoSchema,
+  EnumOptionsSchema,
+  EnumValueOptionsSchema,
+  type FieldDescriptorProto,
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FieldDescriptorProtoSchema,
+  FieldOptionsSchema,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileOptionsSchema,
+  MessageOptionsSchema,
+  MethodOptionsSchema,
+  OneofDescriptorProtoSchema,
+  OneofOptionsSchema,
+  type ServiceDescriptorProto,
+  ServiceDescriptorProtoSchema,
+  ServiceOptionsSchema,
+} from "@bufbuild/protobuf/wkt";
+import {
+  type EnumFacts,
+  type FieldFacts,
+  type FileFacts,
+  type Label,
+  type Life,
+  type MessageFacts,
+  type Options,
+  type ServiceFacts,
+  scalarNumbers,
+} from "./facts.js";
+
+/** Gives the options of a descriptor, and adds to `imports` the files that define them. */
+export type OptionWriter = <Shape extends Message>(
+  schema: GenMessage<Shape>,
+  options: JsonObject,
+  imports: Set<string>,
+) => Shape | undefined;
+
+/** Where a type is defined. */
+export interface KnownType {
+  readonly path: string;
+  readonly kind: "message" | "enum";
+}
+
+/** Those that were not removed. */
+export function present<Fact extends Life>(facts: readonly Fact[]): readonly Fact[] {
+  return facts.filter(({ removed }) => removed === undefined);
+}
+
+/** The descriptor of one file; what it names is looked up in `types`. Throws a plain error where it is not there. */
+export function fileDescriptor(
+  packageName: string,
+  file: FileFacts,
+  types: ReadonlyMap<string, KnownType>,
+  writeOptions: OptionWriter,
+): FileDescriptorProto {
+  const imports = new Set<string>();
+  const options = <Shape extends Message>(schema: GenMessage<Shape>, facts: Options) =>
+    writeOptions(schema, facts, imports);
+  const known = (type: string): KnownType => {
+    const found = types.get(type);
+    if (found === undefined) throw new Error(`${file.path} names ${type}, which the table lacks`);
+    imports.add(found.path);
+    return found;
+  };
+
+  function field(facts: FieldFacts, label: Label = facts.label): FieldDescriptorProto {
+    const { number, name, type, jsonName, defaultValue } = facts;
+    const scalar = scalarNumbers[type];
+    return create(FieldDescriptorProtoSchema, {
+      number,
+      name,
+      label: labels[label],
+      ...(scalar === undefined
+        ? { type: FieldDescriptorProto_Type[known(type).kind === "enum" ? "ENUM" : "MESSAGE"], typeName: `.${type}` }
+        : { type: scalar as FieldDescriptorProto_Type }),
+      jsonName: jsonName ?? protoCamelCase(name),
+      ...(defaultValue === undefined ? {} : { defaultValue }),
+      options: options(FieldOptionsSchema, facts.options),
+    });
+  }
+
+  function message(facts: MessageFacts, fullName: string): DescriptorProto {
+    const made = create(DescriptorProtoSchema, {
+      name: facts.name,
+      oneofDecl: facts.oneofs.map(({ name, options: its }) => ({ name, options: options(OneofOptionsSchema, its) })),
+      nestedType: present(facts.messages).map((each) => message(each, `${fullName}.${each.name}`)),
+      enumType: present(facts.enums).map(enumeration),
+      options: options(MessageOptionsSchema, facts.options),
+    });
+    for (const each of present(facts.fields)) {
+      const proto = field(each);
+      if (each.oneof !== undefined) proto.oneofIndex = facts.oneofs.findIndex(({ name }) => name === each.oneof);
+      if (each.mapKey !== undefined) {
+        const entry = mapEntry(each, each.mapKey);
+        made.nestedType.push(entry);
+        proto.type = FieldDescriptorProto_Type.MESSAGE;
+        proto.typeName = `.${fullName}.${entry.name}`;
+      }
+      if (each.label === "optional") {
+        proto.proto3Optional = true;
+        proto.oneofIndex = made.oneofDecl.length;
+        made.oneofDecl.push(create(OneofDescriptorProtoSchema, { name: `_${each.name}` }));
+      }
+      made.field.push(proto);
+    }
+    return made;
+  }
+
+  function mapEntry(facts: FieldFacts, mapKey: string): DescriptorProto {
+    const camel = protoCamelCase(facts.name);
+    const part = (number: number, name: string, type: string) => field({ number, name, type, label: "", options: {} });
+    return create(DescriptorProtoSchema, {
+      name: `${camel.slice(0, 1).toUpperCase()}${camel.slice(1)}Entry`,
+      field: [part(1, "key", mapKey), part(2, "value", facts.type)],
+      options: { mapEntry: true },
+    });
+  }
+
+  function enumeration(facts: EnumFacts): EnumDescriptorProto {
+    return create(EnumDescriptorProtoSchema, {
+      name: facts.name,
+      value: present(facts.values).map(({ number, name, options: its }) => ({
+        number,
+        name,
+        options: options(EnumValueOptionsSchema, its),
+      })),
+      options: options(EnumOptionsSchema, facts.options),
+    });
+  }
+
+  function service(facts: ServiceFacts): ServiceDescriptorProto {
+    const typed = (type: string): string => {
+      known(type);
+      return `.${type}`;
+    };
+    return create(ServiceDescriptorProtoSchema, {
+      name: facts.name,
+      method: present(facts.methods).map(({ name, input, output, streamsInput, streamsOutput, options: its }) => ({
+        name,
+        inputType: typed(input),
+        outputType: typed(output),
+        ...(streamsInput ? { clientStreaming: true } : {}),
+        ...(streamsOutput ? { serverStreaming: true } : {}),
+        options: options(MethodOptionsSchema, its),
+      })),
+      options: options(ServiceOptionsSchema, facts.options),
+    });
+  }
+
+  const made = create(FileDescriptorProtoSchema, {
+    name: file.path,
+    package: packageName,
+    // Descriptors do not say it of proto2.
+    ...(file.syntax === "proto3" ? { syntax: "proto3" } : {}),
+    messageType: present(file.messages).map((each) => message(each, `${packageName}.${each.name}`)),
+    enumType: present(file.enums).map(enumeration),
+    service: present(file.services).map(service),
+    extension: file.extensions.flatMap(({ extended, fields }) =>
+      fields.map((facts) => {
+        known(extended);
+        const proto = field(facts);
+        proto.extendee = `.${extended}`;
+        if (facts.label === "optional") proto.proto3Optional = true;
+        return proto;
+      }),
+    ),
+    options: options(FileOptionsSchema, file.options),
+  });
+  for (const path of file.publicImports) imports.add(path);
+  imports.delete(file.path);
+  made.dependency = [...imports].sort();
+  made.publicDependency = file.publicImports.map((path) => made.dependency.indexOf(path));
+  return made;
+}
+
+const labels: Readonly<Record<Label, FieldDescriptorProto_Label>> = {
+  "": FieldDescriptorProto_Label.OPTIONAL,
+  optional: FieldDescriptorProto_Label.OPTIONAL,
+  required: FieldDescriptorProto_Label.REQUIRED,
+  repeated: FieldDescriptorProto_Label.REPEATED,
+};

@@ -1,0 +1,32 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { packageFolder, tableFolder } from "../table.js";
+import { formatPackage } from "../write-facts.js";
+import { formatModules, modulesUpTo, readModules } from "./go-modules.js";
+import { makeTable } from "./make-table.js";
+
+const usage = `npm run schema -- --from v1.40.0   makes packages/api/schema of Envoy's API at that version
+npm run schema -- --check          says whether it is what the modules in packages/api/schema/modules.txt make`;
+
+const modulesFile = new URL("modules.txt", tableFolder);
+const { from, check = false } = parseArgs({ options: { from: { type: "string" }, check: { type: "boolean" } } }).values;
+if (check === (from !== undefined)) throw new Error(`usage:\n${usage}`);
+
+const modules = from === undefined ? readModules(modulesFile) : modulesUpTo(from);
+const files = new Map(makeTable(modules).map((facts) => [`${facts.name}.txt`, formatPackage(facts)]));
+const existing = existsSync(packageFolder) ? readdirSync(packageFolder) : [];
+const contentOf = (name: string) => readFileSync(new URL(name, packageFolder), "utf8");
+const extra = existing.filter((name) => !files.has(name));
+const different = [...files].filter(([name, text]) => !existing.includes(name) || contentOf(name) !== text);
+
+if (check) {
+  for (const name of extra) console.error(`${name} is of no package`);
+  for (const [name] of different) console.error(`${name} is not what the modules make`);
+  if (extra.length + different.length > 0) throw new Error("packages/api/schema: run npm run schema -- --from …");
+} else {
+  mkdirSync(packageFolder, { recursive: true });
+  for (const name of extra) rmSync(new URL(name, packageFolder));
+  for (const [name, text] of different) writeFileSync(new URL(name, packageFolder), text);
+  writeFileSync(modulesFile, formatModules(modules));
+}
+console.log(`${files.size} packages, ${different.length} of them ${check ? "different" : "written"}`);

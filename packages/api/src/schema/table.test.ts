@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { create, createFileRegistry, getOption } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { validateMessage } from "../index.js";
+import { descriptorsOf } from "./descriptors.js";
+import { historyOf } from "./history.js";
+import { parsePackage } from "./parse-facts.js";
+import { packageFolder, readTable } from "./table.js";
+import { formatPackage } from "./write-facts.js";
+
+const table = readTable();
+const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: [...descriptorsOf(table)] }));
+
+describe("the table of Envoy's API", () => {
+  it("says the same when it is read and written again", () => {
+    for (const facts of table) {
+      const text = readFileSync(new URL(`${facts.name}.txt`, packageFolder), "utf8");
+      assert.equal(formatPackage(facts), text);
+      assert.deepEqual(parsePackage(formatPackage(facts), facts.name), facts);
+    }
+  });
+
+  it("gives descriptors with rules, which messages are validated by", () => {
+    const cluster = registry.getMessage("envoy.config.cluster.v3.Cluster");
+    assert.ok(cluster);
+    const fields = validateMessage(create(cluster), { registry }).map(({ field }) => field);
+    assert.deepEqual(fields, ["name"]);
+  });
+
+  it("has the names of v2, what is sensitive, and what is deprecated", () => {
+    const option = (name: string) => {
+      const extension = registry.getExtension(name);
+      assert.ok(extension, name);
+      return extension;
+    };
+    const field = (message: string, name: string) => {
+      const found = registry.getMessage(message)?.fields.find((each) => each.name === name);
+      assert.ok(found, `${message}.${name}`);
+      return found;
+    };
+    const cluster = registry.getMessage("envoy.config.cluster.v3.Cluster");
+    assert.ok(cluster);
+    const { previousMessageType } = getOption(cluster, option("udpa.annotations.versioning")) as never;
+    assert.equal(previousMessageType, "envoy.api.v2.Cluster");
+    const password = field("envoy.extensions.transport_sockets.tls.v3.TlsCertificate", "password");
+    assert.equal(getOption(password, option("udpa.annotations.sensitive")), true);
+    const dnsRate = field("envoy.config.cluster.v3.Cluster", "dns_refresh_rate");
+    assert.equal(dnsRate.proto.options?.deprecated, true);
+    assert.equal(getOption(dnsRate, option("envoy.annotations.deprecated_at_minor_version")), "3.0");
+  });
+});
+
+describe("the history in the table", () => {
+  const history = historyOf(table);
+
+  it("knows since when there is a field, a message and a value", () => {
+    assert.deepEqual(history.livesOf("envoy.config.cluster.v3.Cluster.stats_matcher"), [
+      { since: "1.40", removed: undefined },
+    ]);
+  });
+
+  it("gives a field that came with its message the message's version", () => {
+    assert.deepEqual(history.livesOf("envoy.config.core.v3.RuntimeUInt64.default_value"), [
+      { since: "1.39", removed: undefined },
+    ]);
+  });
+
+  it("knows both of a field that got another number, the present one first", () => {
+    assert.deepEqual(history.livesOf("envoy.extensions.geoip_providers.maxmind.v3.MaxMindConfig.isp_db_path"), [
+      { since: "1.35", removed: undefined },
+      { since: undefined, removed: "1.35" },
+    ]);
+  });
+
+  it("says nothing of what was there before all versions that were read", () => {
+    assert.deepEqual(history.livesOf("envoy.config.cluster.v3.Cluster.name"), [
+      { since: undefined, removed: undefined },
+    ]);
+  });
+
+  it("has no life for what nobody ever had", () => {
+    assert.deepEqual(history.livesOf("envoy.config.cluster.v3.Cluster.nothing"), []);
+  });
+});
