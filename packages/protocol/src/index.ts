@@ -59,7 +59,8 @@ export { countDifferences, missingNames } from "./server/behind.js";
 export { BoundedCache } from "./server/bounded-cache.js";
 export type { Rejection } from "./server/client-use.js";
 export type {
-  HeldNames,
+  HeldItem,
+  HeldMemory,
   OutgoingResponse,
   ResponseBody,
   StatusCode,

@@ -11,7 +11,7 @@ import { type CallInfo, createEvents } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
 import { answerFetch } from "./fetch.js";
 import { createGroups } from "./groups.js";
-import { createHeldNames } from "./held-names.js";
+import { createHeldMemory } from "./held-memory.js";
 import { defaultKeepalive, type Keepalive } from "./keepalive.js";
 import { createLayers, type LayerChange } from "./layers.js";
 import { createArrivals } from "./ledger/arrivals.js";
@@ -90,7 +90,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     types,
     limits,
     publication,
-    heldNames: createHeldNames(limits),
+    heldMemory: createHeldMemory(limits),
     counters,
     events,
     onDemand: onDemand?.types,

@@ -25,12 +25,12 @@ export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits
   readonly partialRequestBytesPerAddress: number;
   readonly partialRequestBytesPerConnection: number;
   /**
-   * Bytes of memory for names that clients subscribe to: 64 for each, and two for each character. Lists of the same names count once in all, and once for each
-   * connection. Default 512 MiB in all, but never more than a quarter of the heap, and 128 MiB of one connection, but never more than half of that. With workers, in
+   * Bytes of memory for what clients say and streams keep: names that they subscribe to or wait for, 64 for each and two for each character, nodes, and versions that they claim to
+   * have. Lists of the same names count once in all, and once for each connection, as does a node that the streams of a connection repeat. Default 512 MiB in all, but never more than a quarter of the heap, and 128 MiB of one connection, but never more than half of that. With workers, in
    * each of them.
    */
-  readonly nameBytes: number;
-  readonly nameBytesPerConnection: number;
+  readonly heldBytes: number;
+  readonly heldBytesPerConnection: number;
   /**
    * Open streams of one node id. Default 20,000: without ADS an Envoy has a stream for each load assignment and route configuration,
    * and a gRPC client has one for each target.
@@ -57,8 +57,8 @@ export const defaultServerLimits: ServerLimits = {
   streams: 100_000,
   streamsPerConnection: 20_000,
   streamsPerAddress: 50_000,
-  nameBytes: 512 * 1024 * 1024,
-  nameBytesPerConnection: 128 * 1024 * 1024,
+  heldBytes: 512 * 1024 * 1024,
+  heldBytesPerConnection: 128 * 1024 * 1024,
   partialRequestBytes: 256 * 1024 * 1024,
   partialRequestBytesPerAddress: 128 * 1024 * 1024,
   partialRequestBytesPerConnection: 32 * 1024 * 1024,

@@ -1,5 +1,5 @@
 import type { ResourceTypes, TypeUrl } from "@xdskit/api";
-import type { HeldNames, Node, StreamOptions } from "@xdskit/protocol";
+import type { HeldMemory, Node, StreamOptions } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Counters } from "./counters.js";
 import type { Events } from "./events.js";
@@ -24,7 +24,7 @@ export interface SessionContext {
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
   /** Which authorities are served, and who is told why resources are not there. */
   readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
-  readonly heldNames: HeldNames;
+  readonly heldMemory: HeldMemory;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;

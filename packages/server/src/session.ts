@@ -66,7 +66,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   #settled = false;
 
   constructor(context: SessionContext, connection: Connection, id: number) {
-    const { types, limits, defaultNode, onDemand, naming, heldNames } = context;
+    const { types, limits, defaultNode, onDemand, naming, heldMemory } = context;
     const { authorities, resourceErrors } = naming;
     const { method, peer } = connection;
     const { variant, api, only } = method;
@@ -83,7 +83,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       onDemand,
       authorities,
       resourceErrors,
-      heldNames,
+      heldMemory,
       connection: peer,
       progressed: () => this.#wantsWork("answers"),
     });

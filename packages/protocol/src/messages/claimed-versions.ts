@@ -13,6 +13,8 @@ const known = new KnownRuns<ClaimedVersions>();
  */
 export interface ClaimedVersions {
   readonly size: number;
+  /** Bytes of memory. */
+  readonly bytes: number;
   /** Comparable with `ResourceSets.fingerprint`. */
   readonly fingerprint: Fingerprint;
   /** By name in canonical form. Throws nothing: the text was checked. */
@@ -31,6 +33,10 @@ class Claims implements ClaimedVersions {
     this.fingerprint = fingerprint;
     this.#bytes = bytes;
     this.#runs = runs;
+  }
+
+  get bytes(): number {
+    return this.#bytes.length + 8 * this.#runs.length;
   }
 
   toMap(): Map<ResourceName, Version> {

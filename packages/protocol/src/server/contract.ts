@@ -1,4 +1,5 @@
 import type { ApiVersion, Nonce, ResourceName, ResourceType, ResourceTypes, TypeUrl, Version } from "@xdskit/api";
+import type { ClaimedVersions } from "../messages/claimed-versions.js";
 import type { ResourceError } from "../messages/responses.js";
 import type { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
@@ -53,10 +54,15 @@ export interface StreamLimits {
   readonly typesPerStream: number;
 }
 
-/** Counts what the names take that streams subscribe to, over all of them. */
-export interface HeldNames {
-  /** A stream of this connection keeps `after` of one type in the place of `before`; says why that is too much, if so. */
-  change(connection: string, before: NameSet, after: NameSet): string | undefined;
+/** What streams keep of what their clients say: names, the node, and versions that a client claims to have. */
+export type HeldItem = NameSet | Node | ClaimedVersions;
+
+/** Counts what streams keep of what their clients say, over all of them. */
+export interface HeldMemory {
+  /** A stream of this connection keeps `after` in the place of `before`, undefined for nothing; says why that is too much, if so. */
+  change(connection: string, before: HeldItem | undefined, after: HeldItem | undefined): string | undefined;
+  /** The equal node that another stream of the connection keeps, or this one. */
+  sameNode(connection: string, node: Node): Node;
 }
 
 /** What one stream is, and what it may take. */
@@ -81,9 +87,9 @@ export interface StreamOptions {
   readonly progressed?: (() => void) | undefined;
   /** Which clients are told why resources are not there. Default `advertised`. */
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
-  /** Is told of the names that the stream keeps, until `end`. Default: nobody is. */
-  readonly heldNames?: HeldNames | undefined;
-  /** Which connection the stream is on, for `heldNames`. */
+  /** Is told of what the stream keeps of what its client says, until `end`. Default: nobody is. */
+  readonly heldMemory?: HeldMemory | undefined;
+  /** Which connection the stream is on, for `heldMemory`. */
   readonly connection?: string | undefined;
 }
 

@@ -84,6 +84,7 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     const { claimed, subscription } = asker;
     if (claimed === undefined) return;
     asker.claimed = undefined;
+    surroundings.settled(claimed);
     asker.held = current;
     if (surroundings.tellsTtl(asker)) beatAtOnce(asker, current);
     const warming = surroundings.warming(asker);
@@ -97,6 +98,8 @@ export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
     // What the client holds under such a name is a resource of its own; the name has become an alias of another since.
     if (renamed.size > 0) asker.held = ResourceSets.branch(current, renamed);
   },
+
+  claimsOf: ({ claimed }) => claimed,
 
   content,
   bodyKey: (_need, contentKey) => contentKey,

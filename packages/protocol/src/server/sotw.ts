@@ -119,6 +119,9 @@ export const sotw: VariantRules<SotwRequest, SotwSubscriber> = {
     asker.mustAnswer = false;
   },
 
+  // A version, which is short (`startAnew`).
+  claimsOf: () => undefined,
+
   content(need) {
     return need.current.type.fullState ? fullState(need) : changed(need);
   },
@@ -222,13 +225,16 @@ function asksAgain(asker: SotwSubscriber, surroundings: Surroundings): boolean {
   return true;
 }
 
+/** A longer version is none of a server of ours, and is not kept. */
+const longestVersion = 512;
+
 /** The first request of a type, or one that takes its place: the client holds nothing, unless its version shows otherwise (`settleClaims`). */
 function startAnew(asker: SotwSubscriber, request: SotwRequest): void {
   asker.held = emptyResourceSet(asker.type);
   asker.owed = NameSet.empty;
   asker.everything = false;
   asker.mustAnswer = waits(asker);
-  asker.claimed = request.version === "" ? undefined : request.version;
+  asker.claimed = request.version === "" || request.version.length > longestVersion ? undefined : request.version;
   asker.unanswered = true;
 }
 

@@ -5,7 +5,15 @@ import { MalformedMessage, TooManyFields } from "../messages/wire-reader.js";
 import { NameSet } from "../name-set.js";
 import type { Node } from "../node.js";
 import type { Snapshot } from "../snapshot.js";
-import type { OutgoingResponse, StatusCode, Stream, StreamEffect, StreamEvent, StreamOptions } from "./contract.js";
+import type {
+  HeldItem,
+  OutgoingResponse,
+  StatusCode,
+  Stream,
+  StreamEffect,
+  StreamEvent,
+  StreamOptions,
+} from "./contract.js";
 import { statusCode } from "./contract.js";
 import { Delivery } from "./delivery.js";
 import { delta } from "./delta.js";
@@ -71,6 +79,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       sentBefore: ({ type, lastSent }) =>
         type.askedAgainAfter.some((url) => (this.#askers.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
       warming: ({ type }) => this.#warming.namesOf(type.typeUrl),
+      settled: (claimed) => void this.#hold(claimed, undefined),
     };
     this.#delivery = new Delivery(rules, {
       options,
@@ -269,10 +278,15 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
   }
 
   end(): void {
+    if (!this.#closed) this.#hold(this.#node, undefined);
     this.#closed = true;
     this.#mover.wake();
     this.#mover.give(undefined);
-    for (const { subscription } of this.#ordered) this.#hold(subscription.names, NameSet.empty);
+    for (const asker of this.#ordered) {
+      this.#hold(asker.subscription.names, undefined);
+      this.#hold(asker.owedCounted, undefined);
+      this.#hold(this.#rules.claimsOf(asker), undefined);
+    }
     this.#askers.clear();
     this.#ordered = [];
     this.#line = undefined;
@@ -280,10 +294,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#ordering?.leave(this);
   }
 
-  /** Keeps other names; says why these are too many, if so. */
-  #hold(before: NameSet, after: NameSet): string | undefined {
+  /** Keeps something else; says why that is too much, if so. */
+  #hold(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
     if (before === after) return undefined;
-    return this.#options.heldNames?.change(this.#options.connection ?? "", before, after);
+    return this.#options.heldMemory?.change(this.#options.connection ?? "", before, after);
   }
 
   status(): readonly TypeStatus[] {
@@ -342,6 +356,10 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         // Rules 113–115: the first request decides which node it is.
         this.#node = nodeOf(bytes, request) ?? this.#options.defaultNode;
         if (this.#node === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
+        const { heldMemory, connection = "" } = this.#options;
+        this.#node = heldMemory?.sameNode(connection, this.#node) ?? this.#node;
+        const much = this.#hold(undefined, this.#node);
+        if (much !== undefined) return this.#close(statusCode.resourceExhausted, much);
         this.#told.identify(this.#node);
         effects.push({ kind: "identified", node: this.#node });
       }
@@ -384,6 +402,8 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       this.#ordered = inOrder(this.#ordered, added);
       const { wildcard, names } = added.subscription;
       effects.push({ kind: "subscribed", type, wildcard, names: names.size });
+      const held = this.#hold(undefined, this.#rules.claimsOf(added));
+      if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
     }
     const known = this.#askers.get(type.typeUrl);
     if (known === undefined) return effects;
@@ -396,6 +416,9 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       const many = beyondStream(this.#ordered, limits);
       if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
     }
+    const held = this.#hold(known.owedCounted, known.owed);
+    known.owedCounted = known.owed;
+    if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
     const unread = asker && beyondOwed(asker, owedBefore, limits);
     if (unread !== undefined) return this.#close(statusCode.resourceExhausted, unread);
     const after = known.subscription.names;

@@ -70,6 +70,8 @@ export interface Subscriber extends Holding {
   everything: boolean;
   /** Names that must be answered with the next response, also those that it holds. */
   owed: NameSet;
+  /** What is counted as owed (`HeldMemory`): as of the client's last request. */
+  owedCounted: NameSet;
   /** Names that it asked for after it had others, until it acknowledged what brings them (`just-asked.ts`). */
   justAsked: JustAsked;
   /** The client waits for a response, even one without resources. */
@@ -128,6 +130,7 @@ export function newSubscriber(type: ResourceType, api: ApiVersion): Subscriber {
     held: emptyResourceSet(type),
     everything: false,
     owed: NameSet.empty,
+    owedCounted: NameSet.empty,
     justAsked: noneAsked,
     mustAnswer: false,
     lastSent: undefined,

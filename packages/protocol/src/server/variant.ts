@@ -1,4 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
+import type { ClaimedVersions } from "../messages/claimed-versions.js";
 import type { MostKept, Request } from "../messages/requests.js";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
@@ -19,6 +20,8 @@ export interface Surroundings {
   sentBefore(subscriber: Subscriber): boolean;
   /** The names of this type that resources sent on this stream refer to and that warm with them (rule 122), until they were delivered. */
   warming(subscriber: Subscriber): NameSet;
+  /** Delta: the versions that a client claimed to have are kept no longer. */
+  settled(claimed: ClaimedVersions): void;
 }
 
 /**
@@ -41,6 +44,8 @@ export interface VariantRules<Asked extends Request, Asker extends Subscriber> e
   demand(request: Asked, before: NameSet, after: NameSet): Demand;
   /** Compares what a reconnecting client said to have with what it is to have, once that is known; what it has need not be sent. */
   settleClaims(asker: Asker, current: ResourceSet, surroundings: Surroundings): void;
+  /** The versions that a client claimed to have and that are not compared yet. */
+  claimsOf(asker: Asker): ClaimedVersions | undefined;
   /** What a response for a need says. Undefined: there is nothing to say. */
   content(need: Need): Content | undefined;
   /** Equal for needs with the same bytes. */

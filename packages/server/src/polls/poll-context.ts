@@ -1,5 +1,5 @@
 import type { TypeUrl } from "@xdskit/api";
-import type { HeldNames, Node } from "@xdskit/protocol";
+import type { HeldMemory, Node } from "@xdskit/protocol";
 import type { Counters } from "../counters.js";
 import type { Events, StreamInfo } from "../events.js";
 import type { ServerLimits } from "../limits.js";
@@ -15,7 +15,7 @@ export interface PollContext {
   readonly publication: Publication;
   /** v3 type URLs of what is supplied on demand. */
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
-  readonly heldNames: HeldNames;
+  readonly heldMemory: HeldMemory;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { type JsonRequest, NameSet, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
+import { type JsonRequest, type Node, readJsonRequest, selectionOf, statusCode } from "@xdskit/protocol";
 import { createFairQueue } from "../fair-queue.js";
 import type { PollAnswer, PollCall, PollConnection, PollHandler, PollRefusal } from "../poll-transport.js";
 import { createRateLimit, type RateLimit } from "../rate-limit.js";
@@ -69,16 +69,23 @@ export function createPolls(context: PollContext): Polls {
   function begin(
     { api, type, path, connection }: PollCall,
     request: JsonRequest,
-    node: Node,
+    given: Node,
     join: ConstructorParameters<typeof HeldPoll>[1],
     answer: (answer: PollAnswer) => void,
   ): HeldPoll | PollRefusal {
     const subscription = selectionOf(request.names, type);
     const { names } = subscription;
-    const tooManyNames = context.heldNames.change(connection.peer, NameSet.empty, names);
-    if (tooManyNames !== undefined) {
-      context.heldNames.change(connection.peer, names, NameSet.empty);
-      return { kind: "refused", status: 429, message: tooManyNames, retryAfterS: 1 };
+    const { heldMemory } = context;
+    const node = heldMemory.sameNode(connection.peer, given);
+    const letGo = () => {
+      heldMemory.change(connection.peer, names, undefined);
+      heldMemory.change(connection.peer, node, undefined);
+    };
+    const much =
+      heldMemory.change(connection.peer, undefined, node) ?? heldMemory.change(connection.peer, undefined, names);
+    if (much !== undefined) {
+      letGo();
+      return { kind: "refused", status: 429, message: much, retryAfterS: 1 };
     }
     const poller: Poller = { node: node.id, connection, api, type, subscription };
     // What is not needed of the request any more would be kept with a poll that is held.
@@ -97,7 +104,7 @@ export function createPolls(context: PollContext): Polls {
         answer: (given) => answer(given.kind === "refused" ? refuse(given, from(connection, path, node)) : given),
         ended() {
           held.delete(poll);
-          context.heldNames.change(connection.peer, names, NameSet.empty);
+          letGo();
           count.held -= 1;
           const left = (ofAddress.get(address) ?? 1) - 1;
           if (left === 0) ofAddress.delete(address);

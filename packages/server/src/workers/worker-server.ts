@@ -5,7 +5,7 @@ import { createCounters } from "../counters.js";
 import { createEventLoopWatch, type EventLoopWatch } from "../event-loop/event-loop-watch.js";
 import { createFairQueue } from "../fair-queue.js";
 import { createGroups } from "../groups.js";
-import { createHeldNames } from "../held-names.js";
+import { createHeldMemory } from "../held-memory.js";
 import { createNodeOrders } from "../node-orders.js";
 import { createPublication } from "../publication.js";
 import { createRateLimit } from "../rate-limit.js";
@@ -106,7 +106,7 @@ export function createWorkerServer(
     types,
     limits,
     publication,
-    heldNames: createHeldNames(limits),
+    heldMemory: createHeldMemory(limits),
     counters,
     onDemand: undefined,
     defaultNode,

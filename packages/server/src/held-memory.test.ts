@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NameSet } from "@xdskit/protocol";
-import { createHeldNames } from "./held-names.js";
+import { createHeldMemory } from "./held-memory.js";
 import { restClient } from "./testing/rest-client.js";
 import { longHold, withRest } from "./testing/running-rest.js";
 import { ads, perType, type Running, urlOf, withServer } from "./testing/running-server.js";
@@ -17,14 +17,14 @@ const listed = (prefix: string, count: number) => [...names(prefix, count)];
 describe("names that clients subscribe to", () => {
   it("count 64 bytes each and two a character, once for lists that are the same", () => {
     // Of 100 bytes each.
-    const held = createHeldNames({ nameBytes: 100_000, nameBytesPerConnection: 40_000 });
+    const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
     const [a, b, c] = [names("a", 300), names("b", 300), names("c", 300)];
     const none = NameSet.empty;
     assert.equal(held.change("1", none, a), undefined);
     assert.equal(held.change("1", none, a), undefined, "another stream of the same connection");
     assert.match(
       held.change("1", none, b) ?? "",
-      /^the names that one connection may .* at most 40000 .* \(limits\.name_bytes_per_connection\)$/,
+      /^the names, nodes and versions of one connection may .* at most 40000 .* \(limits\.held_bytes_per_connection\)$/,
     );
     assert.equal(held.change("1", b, none), undefined);
     for (let fleet = 0; fleet < 1_000; fleet++) assert.equal(held.change(`fleet ${fleet}`, none, a), undefined);
@@ -32,7 +32,7 @@ describe("names that clients subscribe to", () => {
     assert.equal(held.change("3", none, c), undefined);
     assert.match(
       held.change("4", none, names("d", 300)) ?? "",
-      /^the names that all clients may .* at most 100000 .* \(limits\.name_bytes\)$/,
+      /^the names, nodes and versions of all clients may .* at most 100000 .* \(limits\.held_bytes\)$/,
     );
     held.change("4", names("d", 300), none);
     held.change("3", c, none);
@@ -42,8 +42,44 @@ describe("names that clients subscribe to", () => {
     assert.equal(held.change("1", a, names("e", 50)), undefined);
   });
 
+  it("count together with nodes, of which one connection has an equal one once, and versions that are claimed", () => {
+    const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
+    const nodeOf = (id: string, metadata: object) => {
+      const locality = { region: "", zone: "", subZone: "" };
+      return {
+        id,
+        cluster: "",
+        locality,
+        metadata: { ...metadata },
+        userAgentName: "",
+        userAgentVersion: "",
+        clientFeatures: [],
+      };
+    };
+    const large = { what: "x".repeat(15_000) };
+    const node = nodeOf("n", large);
+    assert.ok(held.sameNode("1", node) === node);
+    assert.equal(held.change("1", undefined, node), undefined);
+    for (let stream = 0; stream < 10; stream++) {
+      const same = held.sameNode("1", nodeOf("n", large));
+      assert.ok(same === node);
+      assert.equal(held.change("1", undefined, same), undefined);
+    }
+    const other = nodeOf("n", { what: "y".repeat(15_000) });
+    assert.ok(held.sameNode("1", other) === other, "of the same id, but with other metadata");
+    assert.ok(held.sameNode("2", nodeOf("n", large)) !== node, "of another connection");
+    assert.match(held.change("1", undefined, other) ?? "", /one connection may take at most 40000 /);
+    held.change("1", other, undefined);
+    for (let stream = 0; stream < 10; stream++) held.change("1", node, undefined);
+    assert.ok(held.sameNode("1", nodeOf("n", large)) === node, "one of them is left");
+    held.change("1", node, undefined);
+    assert.equal(held.change("1", undefined, names("a", 300)), undefined);
+    const claims = { size: 100, bytes: 20_000, fingerprint: { high: 0, low: 0 }, toMap: () => new Map() };
+    assert.match(held.change("1", undefined, claims) ?? "", /one connection/);
+  });
+
   it("never take more than a quarter of the heap, and those of one connection half of that", () => {
-    const held = createHeldNames({ nameBytes: 10 * megabyte, nameBytesPerConnection: 10 * megabyte }, 1_000_000);
+    const held = createHeldMemory({ heldBytes: 10 * megabyte, heldBytesPerConnection: 10 * megabyte }, 1_000_000);
     assert.equal(held.change("1", NameSet.empty, names("a", 1_200)), undefined);
     assert.match(held.change("2", NameSet.empty, names("b", 1_300)) ?? "", /one connection may .* at most 125000 /);
     held.change("2", names("b", 1_300), NameSet.empty);
@@ -51,7 +87,7 @@ describe("names that clients subscribe to", () => {
     assert.match(held.change("3", NameSet.empty, names("c", 1_000)) ?? "", /all clients may .* at most 250000 /);
   });
 
-  const limits = { nameBytes: 300_000, nameBytesPerConnection: 120_000 };
+  const limits = { heldBytes: 300_000, heldBytesPerConnection: 120_000 };
   const node = { id: "hoarder" };
   const typeUrl = urlOf("endpoint");
 
@@ -80,7 +116,7 @@ describe("names that clients subscribe to", () => {
         ask("b");
         const { code, message } = await within("the end", ask("c").status);
         assert.equal(code, 8);
-        assert.match(message, /limits\.name_bytes_per_connection/);
+        assert.match(message, /limits\.held_bytes_per_connection/);
         assert.ok(server.stats().refused.some(({ code, count }) => code === 8 && count === 1));
         first.cancel();
         await waitFor("room", () => server.stats().streams.reduce((sum, { open }) => sum + open, 0) === 3);
@@ -89,6 +125,37 @@ describe("names that clients subscribe to", () => {
         await isServed(running);
       }));
   }
+
+  it("are refused together with nodes, of which the streams of a connection repeat one for nothing", () =>
+    withServer({ limits }, async (running) => {
+      const { client } = running;
+      await isServed(running);
+      const ask = (zone: string) => {
+        const stream = client.open(ads("sotw"));
+        sotw(stream).send({ node: { id: "n", metadata: { zone: zone.repeat(20_000) } }, typeUrl: urlOf("cluster") });
+        return stream;
+      };
+      for (let stream = 0; stream < 20; stream++) await sotw(ask("a")).next();
+      await sotw(ask("b")).next();
+      const { code, message } = await within("the end", ask("c").status);
+      assert.equal(code, 8);
+      assert.match(message, /limits\.held_bytes_per_connection/);
+      await isServed(running);
+    }));
+
+  it("are forgotten once versions that a client claims were compared", () =>
+    withServer({ limits }, async (running) => {
+      const { client } = running;
+      await isServed(running);
+      for (let stream = 0; stream < 10; stream++) {
+        const reconnecting = delta(client.open(ads("delta")));
+        const claimed = listed(`claimed-${stream}`, 2_000).map((name) => [name, "1"]);
+        const initialResourceVersions = Object.fromEntries(claimed);
+        reconnecting.send({ node, typeUrl: urlOf("cluster"), initialResourceVersions });
+        const { removedResources } = await reconnecting.next();
+        assert.equal(removedResources.length, 2_000);
+      }
+    }));
 
   it("are counted of polls over REST, too, for as long as they are held", () =>
     withRest({ limits, rest: longHold }, async ({ server, address }) => {
@@ -103,7 +170,7 @@ describe("names that clients subscribe to", () => {
         resource_names: listed("b", 1_300),
       });
       assert.equal(status, 429);
-      assert.match(json?.detail ?? "", /limits\.name_bytes_per_connection/);
+      assert.match(json?.detail ?? "", /limits\.held_bytes_per_connection/);
       assert.equal((await poll(other, "c")).status, 200);
       client.close();
       other.close();
