@@ -76,8 +76,7 @@ export class ReadingThread {
 
   async #readNext(file: { readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }): Promise<ResourceFile> {
     if (this.#isClosed) throw new Error("the source was closed");
-    this.#worker ??= startThread(this.#options);
-    const worker = this.#worker;
+    const worker = this.#worker ?? this.#start();
     const resources: PositionedResource[] = [];
     let request: ThreadRequest = file;
     let transferred: readonly ArrayBuffer[] = [file.bytes.buffer];
@@ -100,6 +99,17 @@ export class ReadingThread {
     } finally {
       worker.unref();
     }
+  }
+
+  #start(): Worker {
+    const worker = startThread(this.#options);
+    this.#worker = worker;
+    // One that fails while nothing is asked of it must not end the process.
+    worker.on("error", () => {});
+    worker.once("exit", () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    return worker;
   }
 
   #end(): void {
