@@ -191,21 +191,17 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   };
 }
 
-/** One watch that is under way. There are as many as names: a class, whose functions all share. */
+/** One watch that is under way. There are as many as names: a class, whose functions all share but the one that programs call by itself. */
 class CountedWatch implements Watch {
-  readonly #watch: Watch;
+  readonly cancel: () => void;
   readonly #ended: (() => void) | undefined;
-  readonly #uncount: (watch: CountedWatch) => void;
 
   constructor(watch: Watch, ended: (() => void) | undefined, uncount: (watch: CountedWatch) => void) {
-    this.#watch = watch;
+    this.cancel = () => {
+      watch.cancel();
+      uncount(this);
+    };
     this.#ended = ended;
-    this.#uncount = uncount;
-  }
-
-  cancel(): void {
-    this.#watch.cancel();
-    this.#uncount(this);
   }
 
   /** The client ends it. */
