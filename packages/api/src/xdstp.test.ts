@@ -170,6 +170,47 @@ test("the short way to the canonical form and to globs says what taking a name a
   );
 });
 
+test("what can be decoded is what JavaScript decodes", () => {
+  const piece = fc.oneof(
+    fc.integer({ min: 0, max: 255 }).map((byte) => `%${byte.toString(16).padStart(2, "0")}`),
+    fc.string({ unit: "grapheme", maxLength: 2 }).map((text) => encodeURIComponent(text)),
+    fc.constantFrom("%", "a", "%4", "%C3%A9", "%e0%80%80", "%ed%a0%80", "%f4%90%80%80", "%f0%9f%98%80"),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
+      const text = `a${pieces.join("")}`.replaceAll("/", "").replaceAll("?", "").replaceAll("#", "");
+      let decoded: string | undefined;
+      try {
+        decoded = decodeURIComponent(text);
+      } catch {}
+      const parsed = parseName(`xdstp://a/T/${text}`);
+      assert.equal(parsed.kind === "xdstp" ? parsed.path[0] : undefined, decoded);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test("malformed names cost about as much as good ones", () => {
+  const effort = (make: (index: number) => string) => {
+    const names = Array.from({ length: 30_000 }, (_, index) => make(index));
+    const before = process.cpuUsage().user;
+    for (const name of names) canonicalName(name);
+    return (process.cpuUsage().user - before) / 1_000;
+  };
+  const good = (index: number) => `xdstp://a/T/%41${index}`;
+  effort(good);
+  for (const bad of [(index: number) => `xdstp://%/${index}`, (index: number) => `xdstp://a/T/%ff${index}`]) {
+    const tries: string[] = [];
+    // Once may be the collector's turn.
+    while (tries.length < 3) {
+      const [usual, odd] = [effort(good), effort(bad)];
+      if (odd < 1.5 * Math.max(usual, 10)) break;
+      tries.push(`${Math.round(usual)} ms, and ${Math.round(odd)} ms for ${bad(1)}`);
+    }
+    assert.ok(tries.length < 3, tries.join("; "));
+  }
+});
+
 test("what is put together is taken apart again", () => {
   const text = fc.string({ unit: "grapheme" });
   const parts = fc.record(
