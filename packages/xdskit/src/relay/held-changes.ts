@@ -84,12 +84,17 @@ export function createHeldChanges({ snapshot, mayCome, types, mostMs, report }: 
   }
 
   function missingOf(resource: Resource): readonly Reference[] {
-    const served = snapshot();
-    if (served === undefined) return nothing;
-    const missing = resource.references.filter(
-      (each) => mayCome(each) && !isServed(served, each) && !vain.has(keyOf(each.type, each.name)),
-    );
-    if (missing.length === 0) return nothing;
+    let served: Snapshot | undefined;
+    let missing: Reference[] | undefined;
+    for (const reference of resource.references) {
+      if (!mayCome(reference)) continue;
+      served ??= snapshot();
+      if (served === undefined) return nothing;
+      if (isServed(served, reference) || vain.has(keyOf(reference.type, reference.name))) continue;
+      missing ??= [];
+      missing.push(reference);
+    }
+    if (served === undefined || missing === undefined) return nothing;
     // What is served names some of them in vain already, be it the content of before: they are nothing new.
     const names = namesOf(served);
     return missing.filter((each) => !names.has(each));
@@ -105,7 +110,11 @@ export function createHeldChanges({ snapshot, mayCome, types, mostMs, report }: 
         if (served !== undefined && isServed(served, reference)) continue;
         const lacking = keyOf(reference.type, reference.name);
         if (candidates.get(lacking)?.resource === undefined) staying.add(key);
-        else namedBy.set(lacking, [...(namedBy.get(lacking) ?? []), key]);
+        else {
+          const names = namedBy.get(lacking);
+          if (names === undefined) namedBy.set(lacking, [key]);
+          else names.push(key);
+        }
       }
     }
     // What stays is not there for what names it. The set grows while it is gone through.
@@ -118,9 +127,11 @@ export function createHeldChanges({ snapshot, mayCome, types, mostMs, report }: 
     const served = snapshot();
     const staying = new Set<string>();
     if (served === undefined) return staying;
+    let names: DanglingNames | undefined;
     for (const [key, { type, name, resource }] of candidates) {
       if (resource !== undefined || served.of(type).named(name).length === 0) continue;
-      for (const referrer of namesOf(served).referrers({ type: type.typeUrl, name })) {
+      names ??= namesOf(served);
+      for (const referrer of names.referrers({ type: type.typeUrl, name })) {
         if (!stays(keyOf(referrer.type.typeUrl, referrer.key))) continue;
         staying.add(key);
         break;
@@ -149,11 +160,15 @@ export function createHeldChanges({ snapshot, mayCome, types, mostMs, report }: 
       else changes.push(each);
     }
     for (const [serve, changes] of byWay) serve(changes);
+    arm();
+    // What was named by the content of before may go now.
+    if (over.some(([, { resource }]) => resource !== undefined)) look();
+  }
+
+  function arm(): void {
     const [first] = waiting.values();
     clearTimeout(timer);
     timer = first && setTimeout(expire, Math.max(0, first.until - performance.now()));
-    // What was named by the content of before may go now.
-    if (over.some(([, { resource }]) => resource !== undefined)) look();
   }
 
   function look(): void {
@@ -162,6 +177,14 @@ export function createHeldChanges({ snapshot, mayCome, types, mostMs, report }: 
       incomplete(waiting),
       stillNamed(waiting, (key) => !isRemoved(waiting, key)),
     );
+  }
+
+  function lookLater(): void {
+    if (waiting.size === 0 || looking !== undefined) return;
+    looking = setImmediate(() => {
+      looking = undefined;
+      look();
+    });
   }
 
   function expire(): void {
@@ -227,19 +250,23 @@ export function createHeldChanges({ snapshot, mayCome, types, mostMs, report }: 
         const missing = resource === undefined ? nothing : missingOf(resource);
         fresh.set(keyOf(type.typeUrl, name), { type, name, resource, serve, until, missing });
       }
-      const all = new Map([...waiting, ...fresh]);
-      const lacking = incomplete(all);
-      const staying = stillNamed(all, (key) =>
-        removals === "if named" ? !isRemoved(all, key) : waiting.has(key) && !fresh.has(key),
+      // What something else that waits names stays as that does. What waits for others that wait goes together with them, below.
+      const lacking = incomplete(fresh);
+      const staying = stillNamed(fresh, (key) =>
+        removals === "if named" ? !isRemoved(fresh, key) : waiting.has(key) && !fresh.has(key),
       );
       const now: OriginChange[] = [];
+      let isWaitedFor = false;
       for (const [key, each] of fresh) {
         const before = waiting.get(key);
         const isRemoval = each.resource === undefined;
         if (!lacking.has(key) && !staying.has(key)) {
           waiting.delete(key);
           now.push(each);
-        } else if (before !== undefined && isRemoval === (before.resource === undefined)) {
+          continue;
+        }
+        isWaitedFor ||= each.missing.some(({ type, name }) => waiting.has(keyOf(type, name)));
+        if (before !== undefined && isRemoval === (before.resource === undefined)) {
           // However often it changes meanwhile, it does not wait for longer.
           waiting.set(key, { ...each, until: before.until });
         } else {
@@ -248,17 +275,14 @@ export function createHeldChanges({ snapshot, mayCome, types, mostMs, report }: 
         }
       }
       if (now.length > 0) serve(now);
-      look();
+      if (timer === undefined) arm();
+      // What is asked for by name comes one by one, thousands in one turn: those that wait are looked at once.
+      if (removals !== "if named") lookLater();
+      else if (now.length > 0 || isWaitedFor) look();
     },
     isWaiting: (type, name) => waiting.has(keyOf(type.typeUrl, canonicalName(name))),
     look,
-    lookLater() {
-      if (waiting.size === 0 || looking !== undefined) return;
-      looking = setImmediate(() => {
-        looking = undefined;
-        look();
-      });
-    },
+    lookLater,
     close() {
       clearImmediate(looking);
       clearTimeout(timer);
