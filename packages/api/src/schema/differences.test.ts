@@ -50,7 +50,7 @@ function elementsOf(packages: readonly PackageFacts[]): ReadonlyMap<string, stri
   for (const facts of packages) {
     // Packages lie side by side below one root: slashes make one step of each.
     const root = `.${facts.name.replaceAll(".", "/")}`;
-    elements.set(root, "package");
+    if (facts.files.length > 0) elements.set(root, "package");
     // The names of what a line is in, by its depth; files and oneofs are no part of a name.
     const path: (string | undefined)[] = [];
     let oneof = { depth: 0, name: "" };
@@ -58,7 +58,9 @@ function elementsOf(packages: readonly PackageFacts[]): ReadonlyMap<string, stri
       const line = raw.trim();
       if (line === "" || / removed=/.test(line)) continue;
       const depth = (raw.length - raw.trimStart().length) / 2;
-      const [first = "", name = "", ...rest] = line.replace(/ since=\S+/, "").split(" ");
+      // The list of what is reserved has no name.
+      const words = line.replace(/ since=\S+/, "").replace(/^reserved /, "list reserved ");
+      const [first = "", name = "", ...rest] = words.split(" ");
       const isPart = first === "file" || first === "oneof" || first === "public" || first === "extend";
       path.splice(depth, path.length, isPart ? undefined : name);
       if (first === "file") continue;

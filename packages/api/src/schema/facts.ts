@@ -41,8 +41,12 @@ export interface OneofFacts {
   readonly options: Options;
 }
 
+/** Names and numbers that must not be used, since something that is gone had them: `hosts`, `7`, or `8-10`. */
+export type Reserved = readonly string[];
+
 /** A message. One that was removed has nothing in it. */
 export interface MessageFacts extends Named {
+  readonly reserved: Reserved;
   readonly fields: readonly FieldFacts[];
   readonly oneofs: readonly OneofFacts[];
   readonly messages: readonly MessageFacts[];
@@ -56,6 +60,7 @@ export interface ValueFacts extends Named {
 
 /** An enum. One that was removed has no values. */
 export interface EnumFacts extends Named {
+  readonly reserved: Reserved;
   readonly values: readonly ValueFacts[];
 }
 

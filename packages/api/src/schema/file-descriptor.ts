@@ -94,6 +94,9 @@ export function fileDescriptor(
       nestedType: present(facts.messages).map((each) => message(each, `${fullName}.${each.name}`)),
       enumType: present(facts.enums).map(enumeration),
       options: options(MessageOptionsSchema, facts.options),
+      reservedName: facts.reserved.filter((each) => !isRange(each)),
+      // The end of a message's range is behind it, that of an enum's is in it.
+      reservedRange: facts.reserved.filter(isRange).map((each) => rangeOf(each, 1)),
     });
     for (const each of present(facts.fields)) {
       const proto = field(each);
@@ -133,6 +136,8 @@ export function fileDescriptor(
         options: options(EnumValueOptionsSchema, its),
       })),
       options: options(EnumOptionsSchema, facts.options),
+      reservedName: facts.reserved.filter((each) => !isRange(each)),
+      reservedRange: facts.reserved.filter(isRange).map((each) => rangeOf(each, 0)),
     });
   }
 
@@ -179,6 +184,15 @@ export function fileDescriptor(
   made.dependency = [...imports].sort();
   made.publicDependency = file.publicImports.map((path) => made.dependency.indexOf(path));
   return made;
+}
+
+function isRange(reserved: string): boolean {
+  return /^\d/.test(reserved);
+}
+
+function rangeOf(reserved: string, behind: number): { readonly start: number; readonly end: number } {
+  const [first, last = first] = reserved.split("-").map(Number);
+  return { start: first ?? 0, end: (last ?? 0) + behind };
 }
 
 const labels: Readonly<Record<Label, FieldDescriptorProto_Label>> = {

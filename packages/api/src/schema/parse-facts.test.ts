@@ -18,12 +18,14 @@ file acme/v1/thing.proto status=FROZEN
       4 text repeated string
       5 thing Thing packed=false
     6 gone google.protobuf.Any removed=1.40
+    reserved 7 10-12 hosts
     message Part
     message Old removed=1.40
     enum Kind allow_alias
       0 NONE
       -1 ODD deprecated_at=3.0
       2 LATE since=1.39
+      reserved 3-4 FORMER
   service Things resource=acme.v1.Thing
     rpc Watch stream Thing -> stream Thing http={post: "/things", body: "*"}
     rpc Get Thing -> google.protobuf.Empty

@@ -139,18 +139,20 @@ function readFile(line: Line, packageName: string): FileFacts {
 function readMessage(line: Line, packageName: string): MessageFacts {
   const fields: FieldFacts[] = [];
   const oneofs: OneofFacts[] = [];
+  const reserved: string[] = [];
   const messages: MessageFacts[] = [];
   const enums: EnumFacts[] = [];
   for (const part of line.below) {
     const [keyword, name = "", ...words] = part.words;
     if (keyword === "message") messages.push(readMessage(part, packageName));
     else if (keyword === "enum") enums.push(readEnum(part));
+    else if (keyword === "reserved") reserved.push(...part.words.slice(1));
     else if (keyword === "oneof") {
       oneofs.push({ name, options: readWords(part, words, "oneof").options });
       for (const field of part.below) fields.push(readField(field, packageName, name));
     } else fields.push(readField(part, packageName));
   }
-  return { ...readNamed(line, "message"), fields, oneofs, messages, enums };
+  return { ...readNamed(line, "message"), fields, oneofs, reserved, messages, enums };
 }
 
 function readField(line: Line, packageName: string, oneof?: string): FieldFacts {
@@ -189,12 +191,15 @@ function isLabel(word: string | undefined): word is Label {
 }
 
 function readEnum(line: Line): EnumFacts {
-  const values = line.below.map((part): ValueFacts => {
+  const isReserved = ({ words }: Line) => words[0] === "reserved";
+  const reserved = line.below.filter(isReserved).flatMap(({ words }) => words.slice(1));
+  const lines = line.below.filter((part) => !isReserved(part));
+  const values = lines.map((part): ValueFacts => {
     const number = Number(part.words[0]);
     if (!Number.isInteger(number)) throw new LineProblem(part, "expected a value: NUMBER NAME");
     return { number, ...readNamed(part, "value") };
   });
-  return { ...readNamed(line, "enum"), values };
+  return { ...readNamed(line, "enum"), values, reserved };
 }
 
 function readService(line: Line, packageName: string): ServiceFacts {

@@ -48,6 +48,7 @@ export function formatPackage(facts: PackageFacts): string {
       oneof = field.oneof;
       addField(oneof === undefined ? depth + 1 : depth + 2, field);
     }
+    addReserved(depth + 1, message);
     for (const nested of message.messages) addMessage(depth + 1, nested);
     for (const nested of message.enums) addEnum(depth + 1, nested);
   }
@@ -55,6 +56,11 @@ export function formatPackage(facts: PackageFacts): string {
   function addEnum(depth: number, facts: EnumFacts): void {
     add(depth, "enum", ...named("enum", facts));
     for (const value of facts.values) add(depth + 1, String(value.number), ...named("value", value));
+    addReserved(depth + 1, facts);
+  }
+
+  function addReserved(depth: number, { reserved }: Pick<MessageFacts, "reserved">): void {
+    if (reserved.length > 0) add(depth, "reserved", ...reserved);
   }
 
   function addService(depth: number, service: ServiceFacts): void {

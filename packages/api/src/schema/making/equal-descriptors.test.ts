@@ -12,6 +12,10 @@ file acme.proto
     3 size optional uint32 deprecated
     oneof value
       4 text string
+    reserved 10-12 hosts
+    enum Kind
+      0 NONE
+      reserved 1 2-3
 `;
 const originals = descriptorsOf([parsePackage(text, "acme")]);
 
@@ -26,6 +30,8 @@ describe("the comparison of a table with the descriptors that it was made of", (
     ["an option", " deprecated", ""],
     ["a label", "optional ", ""],
     ["a oneof", "oneof value\n  ", "9 other bool\n"],
+    ["a reserved name", " hosts", ""],
+    ["a reserved number", "2-3", "2"],
     ["a file", text.slice(text.indexOf("file")), "file other.proto\n"],
   ] as const) {
     it(`finds that ${what} is lost`, () => {

@@ -11,7 +11,7 @@ import { ofOtherLanguages } from "./facts-of.js";
 
 /**
  * Throws a plain error where the descriptors that are made from a table say anything else than those that it was made from, besides what it leaves out on purpose:
- * options for other languages, reserved names and numbers, imports that nothing uses, comments, and the order of the messages that maps are made of.
+ * options for other languages, imports that nothing uses, comments, and the order of the messages that maps are made of.
  */
 export function refuseLosses(originals: readonly FileDescriptorProto[], table: readonly PackageFacts[]): void {
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder(originals) }));
@@ -30,7 +30,7 @@ function comparable(original: FileDescriptorProto, registry: FileRegistry): stri
   file.dependency = file.publicDependency.map((index) => file.dependency[index] ?? "");
   file.publicDependency = [];
   if (file.syntax === "proto2") file.syntax = "";
-  for (const message of file.messageType) strip(message);
+  for (const message of file.messageType) mapsLast(message);
   const json = toJson(FileDescriptorProtoSchema, file, { registry });
   return JSON.stringify(json, (_, value: unknown) => (isObject(value) ? inOneOrder(value) : value), 1);
 }
@@ -47,15 +47,9 @@ function inOneOrder(object: object): object {
   return Object.fromEntries(entries.filter(isLeft).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function strip(message: DescriptorProto): void {
-  message.reservedName = [];
-  message.reservedRange = [];
-  for (const each of message.enumType) {
-    each.reservedName = [];
-    each.reservedRange = [];
-  }
+function mapsLast(message: DescriptorProto): void {
   message.nestedType.sort((a, b) => Number(a.options?.mapEntry ?? false) - Number(b.options?.mapEntry ?? false));
-  for (const nested of message.nestedType) strip(nested);
+  for (const nested of message.nestedType) mapsLast(nested);
 }
 
 function firstDifference(before: string, after: string): string {

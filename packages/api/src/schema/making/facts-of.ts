@@ -81,18 +81,20 @@ export function factsOf(file: FileDescriptorProto, registry?: FileRegistry): Fil
       oneofs: message.oneofDecl
         .filter((_, index) => !message.field.some((field) => field.proto3Optional && field.oneofIndex === index))
         .map(({ name, options }) => ({ name, options: optionsOf(OneofOptionsSchema, options) })),
+      reserved: [...message.reservedRange.map(({ start, end }) => rangeOf(start, end - 1)), ...message.reservedName],
       messages: message.nestedType.filter(({ options }) => !options?.mapEntry).map(messageFacts),
       enums: message.enumType.map(enumFacts),
     };
   }
 
-  function enumFacts({ name, options, value }: EnumDescriptorProto): EnumFacts {
+  function enumFacts({ name, options, value, reservedRange, reservedName }: EnumDescriptorProto): EnumFacts {
     const values = value.map(({ name, number, options }) => ({
       number,
       name,
       options: optionsOf(EnumValueOptionsSchema, options),
     }));
-    return { name, options: optionsOf(EnumOptionsSchema, options), values };
+    const reserved = [...reservedRange.map(({ start, end }) => rangeOf(start, end)), ...reservedName];
+    return { name, options: optionsOf(EnumOptionsSchema, options), values, reserved };
   }
 
   function serviceFacts({ name, options, method }: ServiceDescriptorProto): ServiceFacts {
@@ -120,6 +122,10 @@ export function factsOf(file: FileDescriptorProto, registry?: FileRegistry): Fil
     enums: file.enumType.map(enumFacts),
     services: file.service.map(serviceFacts),
   };
+}
+
+function rangeOf(first: number, last: number): string {
+  return first === last ? String(first) : `${first}-${last}`;
 }
 
 function labelOf({ label, proto3Optional }: FieldDescriptorProto): Label {

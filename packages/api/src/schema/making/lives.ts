@@ -68,7 +68,8 @@ export function withLives(readings: readonly Reading[]): readonly PackageFacts[]
   }
 
   const goneMessages = (parent: string) => gone<MessageFacts>(parent, "message", emptyMessage);
-  const goneEnums = (parent: string) => gone<EnumFacts>(parent, "enum", (each) => ({ ...each, values: [] }));
+  const goneEnums = (parent: string) =>
+    gone<EnumFacts>(parent, "enum", (each) => ({ ...each, values: [], reserved: [] }));
   const goneFields = (parent: string) => gone<FieldFacts>(parent, "field", ({ oneof: _, ...field }) => field);
 
   /** With its life, unless what it is in came at the same time. */
@@ -136,7 +137,7 @@ function inPackages(
 }
 
 function emptyMessage(message: MessageFacts): MessageFacts {
-  return { ...message, fields: [], oneofs: [], messages: [], enums: [] };
+  return { ...message, fields: [], oneofs: [], reserved: [], messages: [], enums: [] };
 }
 
 function numberOf(fact: Named): number {
