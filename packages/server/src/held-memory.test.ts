@@ -126,6 +126,20 @@ describe("names that clients subscribe to", () => {
       }));
   }
 
+  it("are not forgotten where another stream with the same names is refused for the versions that it claims", () =>
+    withServer({ limits }, async ({ client }) => {
+      const ask = (prefix: string, claims = 0) => {
+        const stream = client.open(perType("delta", "endpoint"));
+        const versions = Object.fromEntries(Array.from({ length: claims }, (_, index) => [`claimed-${index}`, "1"]));
+        const resourceNamesSubscribe = listed(prefix, 800);
+        delta(stream).send({ node, typeUrl, resourceNamesSubscribe, initialResourceVersions: versions });
+        return stream;
+      };
+      ask("a");
+      for (let times = 0; times < 3; times++) assert.equal((await within("the end", ask("a", 3_000).status)).code, 8);
+      assert.equal((await within("the end", ask("b").status)).code, 8);
+    }));
+
   it("are refused together with nodes, of which the streams of a connection repeat one for nothing", () =>
     withServer({ limits }, async (running) => {
       const { client } = running;

@@ -402,23 +402,22 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
       this.#ordered = inOrder(this.#ordered, added);
       const { wildcard, names } = added.subscription;
       effects.push({ kind: "subscribed", type, wildcard, names: names.size });
-      const held = this.#hold(undefined, this.#rules.claimsOf(added));
-      if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
     }
     const known = this.#askers.get(type.typeUrl);
     if (known === undefined) return effects;
+    // All is counted before anything is refused: `end` takes back all.
+    let held = asker === undefined ? this.#hold(undefined, this.#rules.claimsOf(known)) : undefined;
+    held = this.#hold(namesBefore, known.subscription.names) ?? held;
+    held = this.#hold(known.owedCounted, known.owed) ?? held;
+    known.owedCounted = known.owed;
+    if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
     const tellsVariants = known.tellsVariants || this.#rules.hasLocators(request);
     if (known.subscription !== before || known.tellsVariants !== tellsVariants) {
       this.#mover.changed();
       known.tellsVariants = tellsVariants;
-      const held = this.#hold(namesBefore, known.subscription.names);
-      if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
       const many = beyondStream(this.#ordered, limits);
       if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
     }
-    const held = this.#hold(known.owedCounted, known.owed);
-    known.owedCounted = known.owed;
-    if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
     const unread = asker && beyondOwed(asker, owedBefore, limits);
     if (unread !== undefined) return this.#close(statusCode.resourceExhausted, unread);
     const after = known.subscription.names;
