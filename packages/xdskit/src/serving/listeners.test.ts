@@ -14,12 +14,13 @@ test("only addresses of this machine are loopback", () => {
 });
 
 test("who listens beyond this machine without TLS is warned, once for each port", async () => {
-  const admin: AdminServer = { address: { host: "127.0.0.1", port: 1 }, close: async () => {} };
-  for (const [host, isSecured, expected] of [
-    ["0.0.0.0", false, ["grpc", "rest"]],
-    ["0.0.0.0", true, []],
-    ["127.0.0.1", false, []],
+  for (const [host, isSecured, expected, adminHost] of [
+    ["0.0.0.0", false, ["grpc", "rest"], "127.0.0.1"],
+    ["0.0.0.0", true, [], "127.0.0.1"],
+    ["0.0.0.0", true, ["admin"], "0.0.0.0"],
+    ["127.0.0.1", false, [], "127.0.0.1"],
   ] as const) {
+    const admin: AdminServer = { address: { host: adminHost, port: 1 }, close: async () => {} };
     const warned: string[] = [];
     const note = (_: object, message: string) => void warned.push(message);
     const log: Log = { debug: note, info: note, warn: note, error: note };
@@ -33,7 +34,10 @@ test("who listens beyond this machine without TLS is warned, once for each port"
     await server.close();
     assert.deepEqual(
       warned.map(
-        (message) => /^WARNING: (\w+) listens beyond this machine without TLS: .*serve\.md#tls/.exec(message)?.[1],
+        (message) =>
+          /^WARNING: (\w+) listens beyond this machine(?: without TLS: .*serve\.md#tls|: .*serve\.md#admin-pages)/.exec(
+            message,
+          )?.[1],
       ),
       expected,
     );

@@ -47,6 +47,7 @@ export async function openListeners(
   const rest = options.rest && (await listen(server, "rest", options.rest));
   if (running.readiness === "stopping") return undefined;
   if (!isSecured) warnOfPlaintext(log, { grpc, rest });
+  warnOfOpenAdmin(log, admin.address);
   announce(terminal, "grpc", grpc);
   if (rest !== undefined) announce(terminal, "rest", rest);
   announceAdmin(running, terminal);
@@ -62,6 +63,15 @@ function warnOfPlaintext(log: Log, listeners: Readonly<Record<string, Address | 
       `WARNING: ${name} listens beyond this machine without TLS: whoever reaches ${formatAddress(address)} can read all resources, private keys included. Set tls in the settings, or listen on 127.0.0.1 (docs/serve.md#tls)`,
     );
   }
+}
+
+/** The admin pages have neither TLS nor passwords. */
+function warnOfOpenAdmin(log: Log, address: Address): void {
+  if (isLoopback(address.host)) return;
+  log.warn(
+    { address: formatAddress(address) },
+    `WARNING: admin listens beyond this machine: whoever reaches ${formatAddress(address)} can read what every client has, and stop or promote rollouts. Listen on 127.0.0.1, or in a network of your own (docs/serve.md#admin-pages)`,
+  );
 }
 
 /** Whether only this machine reaches what listens there. A name that anybody may have led elsewhere does not count. */
