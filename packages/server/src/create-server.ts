@@ -110,10 +110,13 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   const context: SessionContext = {
     ...shared,
     orders: createNodeOrders(options.ordering),
-    queue: createFairQueue((session) => {
-      loop?.stir();
-      session.work();
-    }),
+    queue: createFairQueue(
+      (session) => {
+        loop?.stir();
+        session.work();
+      },
+      { crowdOf: ({ info }) => info.peer },
+    ),
     ended(session) {
       loop?.stir();
       sessions.delete(session);

@@ -13,6 +13,19 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, ["a", "b", "c"]);
   });
 
+  it("answers crowds in turn, however many one of them has", async () => {
+    const done: string[] = [];
+    const queue = createFairQueue<string>((item) => done.push(item), { crowdOf: ([crowd = ""]) => crowd });
+    for (const item of ["a1", "a2", "a3", "a4", "b1", "a1", "c1", "b2", "c2"]) queue.add(item, "answers");
+    queue.delete("c1");
+    queue.delete("c2");
+    queue.delete("a3");
+    assert.equal(queue.size, 5);
+    queue.add("c3", "answers");
+    await waitFor("the work", () => queue.size === 0);
+    assert.deepEqual(done, ["a1", "b1", "c3", "a2", "b2", "a4"]);
+  });
+
   it("lets the event loop go on between slices", async () => {
     let turns = 0;
     const timer = setInterval(() => {
@@ -21,7 +34,7 @@ describe("createFairQueue", () => {
     const queue = createFairQueue<number>(() => {
       const end = performance.now() + 1;
       while (performance.now() < end);
-    }, 5);
+    });
     for (let item = 0; item < 100; item++) queue.add(item, "changes");
     await waitFor("the work", () => queue.size === 0);
     clearInterval(timer);

@@ -25,17 +25,26 @@ export const systemSliceClock: SliceClock = {
   later: (callback) => void setImmediate(callback),
 };
 
+/** How a queue shares out time; what is left out is as `createFairQueue` says. */
+export interface FairQueueOptions<Item> {
+  /** Milliseconds of a slice. Default 5. */
+  readonly sliceMs?: number;
+  readonly clock?: SliceClock;
+  /** Answers of one crowd, such as the streams of one connection, take turns with those of others. Default: all are one. */
+  readonly crowdOf?: (item: Item) => string;
+}
+
 /**
  * Works through items in order of arrival, in slices: after `sliceMs` milliseconds the event loop gets its turn, so that five thousand
  * streams that take a change do not keep another stream's request, or a health check, waiting. It never starts within `add`:
- * what comes in one turn of the event loop (a burst of requests, two changes in a row) is worked off as one.
+ * what comes in one turn of the event loop (a burst of requests, two changes in a row) is worked off as one. Crowds have their answers in turn,
+ * so that nobody waits for all that one client asks.
  */
 export function createFairQueue<Item extends object | string | number>(
   work: (item: Item) => void,
-  sliceMs = 5,
-  clock = systemSliceClock,
+  { sliceMs = 5, clock = systemSliceClock, crowdOf = () => "" }: FairQueueOptions<Item> = {},
 ): FairQueue<Item> {
-  const answers = new Lane<Item>();
+  const answers = new CrowdedLane(crowdOf);
   const changes = new Lane<Item>();
   let scheduled = false;
 
@@ -53,7 +62,7 @@ export function createFairQueue<Item extends object | string | number>(
     }
     schedule();
   }
-  function workOnFirst(lane: Lane<Item>): boolean {
+  function workOnFirst(lane: Pick<Lane<Item>, "take">): boolean {
     const item = lane.take();
     if (item === undefined) return false;
     work(item);
@@ -96,6 +105,56 @@ class Lane<Item extends object | string | number> extends Set<Item> {
     const item = this.#rest.next().value as Item;
     this.delete(item);
     if (this.size === 0) this.#rest = undefined;
+    return item;
+  }
+}
+
+/** Items of several crowds: the first of each crowd in turn. */
+class CrowdedLane<Item extends object | string | number> {
+  readonly #crowdOf: (item: Item) => string;
+  readonly #crowds = new Map<string, Lane<Item>>();
+  readonly #turns = new Lane<string>();
+  size = 0;
+
+  constructor(crowdOf: (item: Item) => string) {
+    this.#crowdOf = crowdOf;
+  }
+
+  has(item: Item): boolean {
+    return this.#crowds.get(this.#crowdOf(item))?.has(item) === true;
+  }
+
+  add(item: Item): void {
+    const name = this.#crowdOf(item);
+    let crowd = this.#crowds.get(name);
+    if (crowd === undefined) {
+      crowd = new Lane();
+      this.#crowds.set(name, crowd);
+      this.#turns.add(name);
+    }
+    if (crowd.has(item)) return;
+    crowd.add(item);
+    this.size += 1;
+  }
+
+  delete(item: Item): void {
+    const name = this.#crowdOf(item);
+    const crowd = this.#crowds.get(name);
+    if (crowd?.delete(item) !== true) return;
+    this.size -= 1;
+    if (crowd.size > 0) return;
+    this.#crowds.delete(name);
+    this.#turns.delete(name);
+  }
+
+  take(): Item | undefined {
+    const name = this.#turns.take();
+    const crowd = name === undefined ? undefined : this.#crowds.get(name);
+    const item = crowd?.take();
+    if (name === undefined || crowd === undefined || item === undefined) return undefined;
+    this.size -= 1;
+    if (crowd.size > 0) this.#turns.add(name);
+    else this.#crowds.delete(name);
     return item;
   }
 }

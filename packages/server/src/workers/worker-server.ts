@@ -114,10 +114,13 @@ export function createWorkerServer(
     naming: { authorities: authorities && new Set(authorities), resourceErrors },
     rejections: createRejections(),
     orders: createNodeOrders(ordering),
-    queue: createFairQueue((session) => {
-      loop?.stir();
-      session.work();
-    }),
+    queue: createFairQueue(
+      (session) => {
+        loop?.stir();
+        session.work();
+      },
+      { crowdOf: ({ info }) => info.peer },
+    ),
     events: {
       on: () => () => {},
       wants: (kind) => frequent || !frequentEvents.has(kind),
