@@ -3,6 +3,7 @@ import { createFolderSource, createServer, type FolderSummary } from "@xdskit/se
 import { lazyMetrics } from "../admin/lazy-metrics.js";
 import { pendingSource, sourceAfter } from "../admin/source-status.js";
 import { registryWith } from "../descriptors.js";
+import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted, countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
@@ -62,6 +63,8 @@ function withAdvice(error: unknown): unknown {
 }
 
 async function start(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
+  // Before a folder that is missing is: `--allow-empty` waits for that one, but not for a file to become a folder.
+  await mustBeFolder(options.directory, true);
   const loaded = await loadSettings(options.directory, options.settings);
   const { settings } = loaded;
   running.closers.push(watchSettings(loaded.disk, log));

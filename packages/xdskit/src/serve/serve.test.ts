@@ -168,7 +168,7 @@ describe("xdskit serve", () => {
     await mkdir(join(folder.path, "empty"));
     for (const [name, reason] of [
       ["nowhere", /; --allow-empty starts all the same.*XDSKIT_FOLDER_MISSING/],
-      ["file.yaml", /XDSKIT_FOLDER_MISSING/],
+      ["file.yaml", /file.yaml: it is not a folder \[XDSKIT_FOLDER_MISSING\]$/],
       ["empty", /; --allow-empty starts all the same, and serves files when they come \[XDSKIT_NO_VALID_FILE\]$/],
       ["bad", /no file is valid \[XDSKIT_NO_VALID_FILE\]$/],
     ] as const) {
@@ -180,6 +180,8 @@ describe("xdskit serve", () => {
       for (const line of findings) assert.match(line, /^ {2}\S.*\[XDSKIT_\w+\]$/);
       assert.equal(findings.length, name === "bad" ? 2 : 0, err);
     }
+    const { status } = await xdskitEnds("serve", join(folder.path, "file.yaml"), "--allow-empty", ...anyPorts);
+    assert.equal(status, 2, "a file is no folder that comes later");
   });
 
   test("--allow-empty is ready at once, and picks files up when they come, folder and all", async () => {

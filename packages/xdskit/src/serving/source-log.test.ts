@@ -51,18 +51,39 @@ test("a change is one line, with its first resources, their files, and what else
   assert.deepEqual(more, []);
 });
 
-test("a refused change is told once, until it is mended or is wrong in another way", () => {
+test("a refused change is told once, until it is fixed or is wrong in another way", () => {
   const other: Finding = { ...error, line: 3 };
-  assert.deepEqual(logged(applied, refused, refused, { ...refused, findings: [other] }, applied, refused), [
-    "info configuration applied: 1 resource added or changed, 0 removed",
+  assert.deepEqual(
+    logged(applied, refused, { ...refused, parsed: 0 }, { ...refused, findings: [other] }, applied, refused),
+    [
+      "info configuration applied: 1 resource added or changed, 0 removed",
+      "error a.yaml:2: no [XDSKIT_SYNTAX]",
+      "error change refused: the last good configuration stays",
+      "debug change refused: the last good configuration stays",
+      "error a.yaml:3: no [XDSKIT_SYNTAX]",
+      "error change refused: the last good configuration stays",
+      "info configuration applied: 1 resource added or changed, 0 removed",
+      "error a.yaml:2: no [XDSKIT_SYNTAX]",
+      "error change refused: the last good configuration stays",
+    ],
+  );
+});
+
+test("a further edit that the same errors keep back is told, with the first of them", () => {
+  const lines: string[] = [];
+  const log = createLog({ out: () => {}, err: (text) => lines.push(text) }, { level: "info", format: "pretty" });
+  const tell = createSourceLog(log);
+  tell(refused);
+  lines.length = 0;
+  tell({ ...refused, readFiles: ["other.yaml"] });
+  assert.match(lines.join(""), /change refused: the last good configuration stays {2}errors=1 first="a.yaml:2: no /);
+});
+
+test("files that are served in part at the start are told to be", () => {
+  assert.deepEqual(logged({ ...applied, findings: [error] }), [
     "error a.yaml:2: no [XDSKIT_SYNTAX]",
-    "error change refused: the last good configuration stays",
-    "debug change refused: the last good configuration stays",
-    "error a.yaml:3: no [XDSKIT_SYNTAX]",
-    "error change refused: the last good configuration stays",
     "info configuration applied: 1 resource added or changed, 0 removed",
-    "error a.yaml:2: no [XDSKIT_SYNTAX]",
-    "error change refused: the last good configuration stays",
+    "warn files with errors are left out, and no change is applied until these errors are fixed",
   ]);
 });
 
@@ -87,7 +108,7 @@ test("an error that is mended by going back to what is served is told", () => {
   assert.deepEqual(logged(applied, refused, back, back).slice(1), [
     "error a.yaml:2: no [XDSKIT_SYNTAX]",
     "error change refused: the last good configuration stays",
-    "info all files are right again",
+    "info all files are valid again",
     "debug nothing changed",
   ]);
 });

@@ -9,13 +9,14 @@ export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>
 
 /**
  * Logs what readings of the folder come to: what was applied, or everything that kept it from being applied. A file may be read again
- * without saying anything else than before; that is no news. A change is one line, with the first of its resources and files.
+ * without saying anything else than before; that is no news. An edit that errors of before keep back is one line, with how many they are
+ * and the first: who made it may have edited another file. A change is one line, with the first of its resources and files.
  */
 export function createSourceLog(log: Log, about: About = () => ({})): (summary: FolderSummary) => void {
   let told = "[]";
   let wrong = false;
   return (summary) => {
-    const { findings, applied, serving, upserted, removed, files, read, durationMs } = summary;
+    const { findings, applied, serving, upserted, removed, files, read, parsed, durationMs } = summary;
     const text = JSON.stringify(findings);
     const news = text !== told;
     told = text;
@@ -23,16 +24,20 @@ export function createSourceLog(log: Log, about: About = () => ({})): (summary: 
       for (const finding of findings) logFinding(log, finding);
     }
     const before = wrong;
-    wrong = findings.some(({ severity }) => severity === "error");
+    const errors = findings.filter(({ severity }) => severity === "error");
+    wrong = errors.length > 0;
     const fields = { upserted, removed, files, read, ms: Math.round(durationMs) };
-    if (!applied) log[news ? "error" : "debug"](fields, serving ? kept : nothingServed);
-    else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are right again");
+    const said = serving ? kept : nothingServed;
+    if (!applied && (news || parsed === 0)) log[news ? "error" : "debug"](fields, said);
+    else if (!applied) log.error({ errors: errors.length, first: firstOf(errors), ...fields }, said);
+    else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are valid again");
     else if (upserted + removed === 0) log.debug(fields, "nothing changed");
     else
       log.info(
         { ...about(summary), ...changeFields(summary), ...fields },
         `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`,
       );
+    if (applied && wrong && news) log.warn({ errors: errors.length }, inPart);
   };
 }
 
@@ -45,6 +50,11 @@ function changeFields({ changed, changedFiles }: FolderSummary): Readonly<Record
   };
 }
 
+function firstOf([first]: readonly Finding[]): string {
+  return first === undefined ? "" : findingText(first);
+}
+
+const inPart = "files with errors are left out, and no change is applied until these errors are fixed";
 const kept = "change refused: the last good configuration stays";
 const nothingServed =
   "nothing is served until these errors are fixed: the ports for clients stay closed (--allow-partial serves the files without errors)";

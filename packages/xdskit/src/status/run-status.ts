@@ -145,7 +145,7 @@ function problemOf({ code, message }: StatusError, { server, timeout }: StatusOp
     case 14:
       // Somebody does answer, and says no.
       if (text.includes("[XDSKIT_TLS_HANDSHAKE]")) return `${where}: ${connectError(text)}`;
-      return `nobody answers at ${where}: is it the gRPC address of a running server? (${connectWords(connectError(text))})`;
+      return `nobody answers at ${where}: is it the gRPC address of a running server that is ready? (${connectWords(connectError(text))})`;
     case 8:
       return `${where}: ${text} (--node asks for fewer)`;
     default:

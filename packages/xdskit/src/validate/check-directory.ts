@@ -1,6 +1,5 @@
-import { stat } from "node:fs/promises";
-import { XdskitError } from "@xdskit/api";
 import { registryWith } from "../descriptors.js";
+import { mustBeFolder } from "../files/must-be-folder.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
 import { type CheckedFolder, checkFolder } from "./check-folder.js";
 
@@ -23,11 +22,4 @@ export async function checkDirectory({ directory, settings: named, descriptors }
   const sets = (loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path));
   const registry = await registryWith([...sets, ...descriptors]);
   return checkFolder({ directory, settings: loaded.settings, registry, ignore: ignoredFiles(loaded) });
-}
-
-async function mustBeFolder(directory: string): Promise<void> {
-  const found = await stat(directory).catch(() => undefined);
-  if (found?.isDirectory()) return;
-  const reason = found === undefined ? "there is no such folder" : "it is not a folder";
-  throw XdskitError.of("XDSKIT_FOLDER_MISSING", reason, { file: directory });
 }

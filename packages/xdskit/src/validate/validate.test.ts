@@ -179,6 +179,6 @@ typed_config:
       "off",
     );
     assert.equal(served.status, 2);
-    assert.match(served.err, /is in its folders edje \[XDSKIT_NO_VALID_FILE\]/);
+    assert.match(served.err, /is in its folders edje; --allow-empty .*\[XDSKIT_NO_VALID_FILE\]/);
   });
 });
