@@ -72,5 +72,5 @@ function checkOnDemand(options: OnDemandOptions): void {
 
 function wrong(option: string, expected: string, value: unknown): XdskitError {
   const found = typeof value === "string" ? JSON.stringify(value) : Array.isArray(value) ? "[]" : String(value);
-  return XdskitError.of("XDSKIT_SERVER_OPTION", `${option} is to be ${expected}, not ${found}`);
+  return XdskitError.of("XDSKIT_SERVER_OPTION", `${option} must be ${expected}, not ${found}`);
 }

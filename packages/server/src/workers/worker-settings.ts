@@ -17,12 +17,11 @@ export function workerCount({ workers = 1, groups, types, clock, onDemand }: Ser
     throw XdskitError.of("XDSKIT_SERVER_OPTION", message);
   };
   if (!Number.isInteger(count) || count < 1 || count > mostWorkers) {
-    refuse(`workers is to be "auto" or a whole number from 1 to ${mostWorkers}, not ${String(workers)}`);
+    refuse(`workers must be "auto" or a whole number from 1 to ${mostWorkers}, not ${String(workers)}`);
   }
   if (count === 1) return count;
-  if (process.platform === "win32") refuse("workers is to be 1 on Windows, where threads cannot accept on one port");
-  if (typeof groups === "function")
-    refuse("groups is to be a list of settings where there are workers, not a function");
+  if (process.platform === "win32") refuse("workers must be 1 on Windows, where threads cannot accept on one port");
+  if (typeof groups === "function") refuse("groups must be a list of settings where there are workers, not a function");
   for (const [option, value] of Object.entries({ types, clock, onDemand })) {
     if (value !== undefined) refuse(`${option} cannot be given where there are workers`);
   }

@@ -169,5 +169,5 @@ class FolderSource implements Source {
 /** What a timer is given. */
 function time(option: string, value: number): number {
   if (Number.isFinite(value) && value >= 0) return Math.min(value, longestTimerMs);
-  throw XdskitError.of("XDSKIT_FOLDER_OPTION", `${option} is to be milliseconds, not ${value}`);
+  throw XdskitError.of("XDSKIT_FOLDER_OPTION", `${option} must be milliseconds, not ${value}`);
 }
