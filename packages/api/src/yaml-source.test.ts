@@ -146,5 +146,7 @@ test("what is wrong with the indentation or a colon is said in plain words, wher
   const template = "a key that is no text: is this a template that was not filled in?";
   assert.deepEqual(said("{{ .Values.web }}\n"), [`"{ .V": ${template}`]);
   assert.deepEqual(said("name: {{ web }}\n"), [`"{ we": ${template}`]);
+  assert.deepEqual(said("domains: [*]\n"), ['"*]\\n": a text that begins with "*" needs quotes']);
+  assert.deepEqual(said("domains:\n- *\n"), ['"*\\n": a text that begins with "*" needs quotes']);
   assert.deepEqual(said("a:\n  b: 1\n c: 2\n"), ['" c: ": All mapping items must start at the same column']);
 });

@@ -131,6 +131,7 @@ function withoutContent({ code, message }: Pick<YAMLParseError | YAMLWarning, "c
   if (code === "TAG_RESOLVE_FAILED") return 'an unknown tag: a text that begins with "!" needs quotes';
   if (code === "NON_STRING_KEY") return "a key that is no text: is this a template that was not filled in?";
   if (code === "BAD_DIRECTIVE") return 'an unknown directive: a line that begins with "%"';
+  if (message.startsWith("Alias cannot be an empty string")) return 'a text that begins with "*" needs quotes';
   return message.replace(/(?<=\w): .*$| \\.*$/s, "");
 }
 
