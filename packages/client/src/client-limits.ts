@@ -5,6 +5,6 @@ export const defaultClientLimits: ClientLimits = {
   responseBytes: 64 * 1024 * 1024,
   resourcesPerResponse: 500_000,
   resourcesPerType: 500_000,
-  heldBytes: 512 * 1024 * 1024,
+  heldBytes: 1536 * 1024 * 1024,
   watcherMs: 30_000,
 };

@@ -76,7 +76,7 @@ export interface ClientLimits {
   readonly resourcesPerResponse: number;
   /** Resources of one type that are held. Default 500,000. */
   readonly resourcesPerType: number;
-  /** Bytes of all that is held of one server (of one type, over a stream a type): contents, names, versions, 2,048 more for each resource and 256 for each alias. Default 512 MiB. */
+  /** Bytes of all that is held of one server (of one type, over a stream a type): contents, names, versions, 2,048 more for each resource and 256 for each alias. Default 1.5 GiB: 500,000 resources of 1 kB. */
   readonly heldBytes: number;
   /** How long a watcher's promise may hold up reading; then the client reads on, and that watcher gets the newest once it is done. Default 30,000 ms. */
   readonly watcherMs: number;

@@ -19,6 +19,18 @@ describe("createRejections", () => {
     }
   });
 
+  it("tells a rejection again that comes back after another version was accepted", () => {
+    const rejections = createRejections();
+    const first = () => rejections.first("n", type, "bad");
+    assert.deepEqual([first(), rejections.size], [true, 1]);
+    // Of a delta client that acknowledges something else of the same version.
+    rejections.accepted("n", type, "bad");
+    rejections.accepted("other", type, "good");
+    assert.equal(first(), false);
+    rejections.accepted("n", type, "good");
+    assert.deepEqual([rejections.size, first()], [0, true]);
+  });
+
   it("forgets the oldest beyond its limit", () => {
     const { first } = createRejections(2);
     for (const node of ["n1", "n2", "n3"]) first(node, type, "1");

@@ -5,6 +5,10 @@ import type { TypeUrl, Version } from "@xdskit/api";
 export interface Rejections {
   /** True the first time for a node, type and version. */
   first(node: string, type: TypeUrl, version: Version): boolean;
+  /** The node accepted another version since: if what it rejected comes back, that is told again. */
+  accepted(node: string, type: TypeUrl, version: Version): void;
+  /** How many are remembered: while there are none, nothing needs to be said here. */
+  readonly size: number;
 }
 
 /** How many nodes and types are remembered. One that is forgotten is told once more, no worse. */
@@ -27,6 +31,14 @@ export function createRejections(limit = remembered): Rejections {
         }
       }
       return known !== version;
+    },
+    accepted(node, type, version) {
+      const key = keyOf(node, type);
+      const known = last.get(key);
+      if (known !== undefined && known !== version) last.delete(key);
+    },
+    get size() {
+      return last.size;
     },
   };
 }

@@ -340,8 +340,9 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     { type, version }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
     stream: NodeStreamInfo,
   ): void {
-    const { counters, events } = this.#context;
+    const { counters, events, rejections } = this.#context;
     counters.type(type, stream.method.variant).acknowledged += 1;
+    if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
     if (events.wants("acknowledged")) this.#tell({ kind: "acknowledged", stream, type, version });
   }
 

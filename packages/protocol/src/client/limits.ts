@@ -7,6 +7,6 @@ export type Limits = ClientStreamLimits;
 export const defaultClientLimits: Limits = {
   resourcesPerResponse: 500_000,
   resourcesPerType: 500_000,
-  heldBytes: 512 * 1024 * 1024,
+  heldBytes: 1536 * 1024 * 1024,
   errorCharacters: 2_000,
 };

@@ -243,6 +243,9 @@ describe("an arrival", () => {
         absent: 0,
       });
       assert.equal(arrival.status({ nodes: ["n2"] }).pending, 1);
+      await waitFor("what is sent to the others", () =>
+        arrival.status().waiting.every(({ reason }) => reason === "not-answered"),
+      );
       clock.advance(1_000);
       const late = await within("the timeout", others);
       assert.deepEqual(counts(late), { result: "timeout", acknowledged: 0, rejected: 0, pending: 2, absent: 0 });

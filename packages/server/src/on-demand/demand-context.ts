@@ -19,8 +19,8 @@ export interface DemandContext {
   /** Checks what a supplier gave; throws an XdskitError. */
   check(given: unknown, type: ResourceType, name: ResourceName): Resource;
   readonly lingering: Lingering;
-  /** Whether there is room for another name; makes it where something lingers, and reports where there is none. */
-  admits(group: Group, type: ResourceType, name: ResourceName): boolean;
+  /** Whether there is room for another name of a stream that asks for `others` already; makes it where something lingers, and reports where there is none. */
+  admits(group: Group, type: ResourceType, name: ResourceName, others: number): boolean;
   /** Counts a name in a state, or out of one. */
   count(state: WantedState["kind"], by: 1 | -1): void;
   report(outcome: DemandOutcome, group: Group, lease: Pick<Lease, "type" | "name">, findings: readonly Finding[]): void;

@@ -44,11 +44,11 @@ export class GroupDemand {
     return this.streams === 0 && this.#wanted.size === 0;
   }
 
-  /** A stream subscribes to a name. Undefined: the decision is to come, and the asker hears of it. */
-  subscribe(type: ResourceType, name: ResourceName, node: Node, asker: Asker): Outcome | undefined {
+  /** A stream that asks for `others` names already subscribes to one more. Undefined: the decision is to come, and the asker hears of it. */
+  subscribe(type: ResourceType, name: ResourceName, node: Node, asker: Asker, others: number): Outcome | undefined {
     let wanted = this.#wanted.get(type, name);
     if (wanted === undefined) {
-      if (!this.#context.admits(this.group, type, name)) return "refused";
+      if (!this.#context.admits(this.group, type, name, others)) return "refused";
       wanted = new Wanted(type, name, node);
       this.#wanted.set(type, name, wanted);
       this.#context.count(wanted.state.kind, 1);

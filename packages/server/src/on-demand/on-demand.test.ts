@@ -313,12 +313,29 @@ test("when the server closes every signal aborts and nothing is left", async () 
   one.close();
 });
 
+test("one stream does not take the place of all others", async () => {
+  const { calls, stream } = setUp({ names: 4 });
+  const [greedy, other] = [stream(), stream()];
+  await greedy.subscribe("a", "b", "c");
+  assert.deepEqual(greedy.heard.splice(0), ["at once refused c"]);
+  await other.subscribe("c", "d");
+  assert.deepEqual(other.heard.splice(0), []);
+  assert.equal(calls.map(({ name }) => name).join(), "a,b,c,d");
+  // What others ask for already takes no place.
+  await greedy.unsubscribe("a");
+  await greedy.again("c");
+  assert.deepEqual(greedy.heard.splice(0), []);
+  for (const each of [greedy, other]) each.close();
+});
+
 test("of names that clients ask for only so many are looked for; what lingers goes first, and the others are refused until there is room", async () => {
-  const { calls, outcomes, stream, onDemand } = setUp({ names: 2, lingering: 10 });
-  const one = stream();
+  const { calls, outcomes, stream, onDemand } = setUp({ names: 3, lingering: 10 });
+  const [other, one] = [stream(), stream()];
   const asked = () => calls.map(({ name }) => name).join();
-  await one.subscribe("a", "b", "c", "d");
-  assert.equal(asked(), "a,b");
+  await one.subscribe("a");
+  await other.subscribe("z");
+  await one.subscribe("b", "c", "d");
+  assert.equal(asked(), "a,z,b");
   assert.deepEqual(one.heard.splice(0), ["at once refused c", "at once refused d"]);
   // Said once, and counted.
   assert.deepEqual([outcomes, onDemand.stats().refused], [["refused c"], 2]);
@@ -330,7 +347,7 @@ test("of names that clients ask for only so many are looked for; what lingers go
   await calls[0]?.answer(cluster("a"));
   await one.unsubscribe("a", "d");
   await one.again("c");
-  assert.equal(asked(), "a,b,c");
+  assert.equal(asked(), "a,z,b,c");
   assert.deepEqual(one.heard, ["found a"]);
-  one.close();
+  for (const each of [other, one]) each.close();
 });

@@ -110,12 +110,17 @@ export function createOnDemand(options: OnDemandOptions, surroundings: OnDemandS
       return resource;
     },
     lingering,
-    admits(group, type, name) {
-      if (names < limits.names || lingering.dropOldest()) return true;
+    admits(group, type, name, others) {
+      const ofOne = Math.ceil(limits.names / 2);
+      const isShareTaken = others >= ofOne;
+      if (!isShareTaken && (names < limits.names || lingering.dropOldest())) return true;
       outcomes.refused += 1;
       if (full) return false;
       full = true;
-      const message = `clients ask for more than ${limits.names} names: further ones are refused`;
+      const who = isShareTaken
+        ? `a stream asks for more than ${ofOne} names`
+        : `clients ask for more than ${limits.names} names`;
+      const message = `${who}: further ones are refused`;
       const { findings } = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", message, { type: type.name, resource: name });
       report("refused", group.name, type, name, findings);
       return false;
@@ -230,7 +235,14 @@ function createInterest(parts: {
   const subscribed = new Map<ResourceType, Iterable<ResourceName>>();
   /** What of it was refused. */
   const unheard = new NameTable<true>();
+  /** Names that the stream is subscribed to, and that were not refused. */
+  let held = 0;
   let closed = false;
+  function subscribe(type: ResourceType, name: ResourceName): Outcome | undefined {
+    const outcome = group.subscribe(type, name, node, asker, held);
+    if (outcome !== "refused") held += 1;
+    return outcome;
+  }
   function demand({ type, added, again, dropped, names }: Demanded): Answered {
     const absent: ResourceName[] = [];
     const late: ResourceName[] = [];
@@ -247,17 +259,18 @@ function createInterest(parts: {
     };
     for (const name of dropped) leave(type, name);
     for (const name of added) {
-      note(name, mayBeSupplied(name) ? group.subscribe(type, name, node, asker) : "absent");
+      note(name, mayBeSupplied(name) ? subscribe(type, name) : "absent");
     }
     for (const name of again) {
       if (!mayBeSupplied(name)) note(name, "absent");
-      else if (unheard.delete(type, name)) note(name, group.subscribe(type, name, node, asker));
+      else if (unheard.delete(type, name)) note(name, subscribe(type, name));
       else note(name, group.again(type, name, node, asker));
     }
     return { absent, late, refused, undecided };
   }
   function leave(type: ResourceType, name: ResourceName): void {
     if (unheard.delete(type, name) || !mayBeSupplied(name)) return;
+    held -= 1;
     group.unsubscribe(type, name, asker);
   }
   function* everything(): Generator<readonly [type: ResourceType, name: ResourceName]> {

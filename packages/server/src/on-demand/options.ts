@@ -44,8 +44,9 @@ export interface OnDemandOptions {
   /** Names that may wait for a call. What comes beyond is tried again later, as after an error. Default 10,000. */
   readonly queue?: number | undefined;
   /**
-   * Names that clients may ask for at once, of all groups, with those that are kept although nobody asks for them, which go first. What comes beyond is refused: clients are told that it does
-   * not exist, those that understand errors RESOURCE_EXHAUSTED, and are served when they ask again and there is room. Default 100,000.
+   * Names that clients may ask for at once, of all groups, with those that are kept although nobody asks for them, which go first. One stream may ask for
+   * half of them. What comes beyond is refused: clients are told that it does not exist, those that understand errors RESOURCE_EXHAUSTED, and are served when they ask again and
+   * there is room. Default 200,000.
    */
   readonly names?: number | undefined;
   /** How long one call may take before it counts as failed and its signal aborts. Default 10,000. */
@@ -81,7 +82,7 @@ export type OnDemandLimits = {
 export const defaultOnDemandLimits: OnDemandLimits = {
   concurrency: 64,
   queue: 10_000,
-  names: 100_000,
+  names: 200_000,
   timeoutMs: 10_000,
   answerWithinMs: 3_000,
   negativeMs: 10_000,
