@@ -191,17 +191,24 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   };
 }
 
-/** One watch that is under way. There are as many as names: a class, whose functions all share but the one that programs call by itself. */
+/** One watch that is under way. There are as many as names: a class, whose functions all share. */
 class CountedWatch implements Watch {
-  readonly cancel: () => void;
+  readonly #watch: Watch;
   readonly #ended: (() => void) | undefined;
+  readonly #uncount: (watch: CountedWatch) => void;
 
   constructor(watch: Watch, ended: (() => void) | undefined, uncount: (watch: CountedWatch) => void) {
-    this.cancel = () => {
-      watch.cancel();
-      uncount(this);
-    };
+    this.#watch = watch;
     this.#ended = ended;
+    this.#uncount = uncount;
+  }
+
+  /** Made for who takes it, and good by itself. */
+  get cancel(): () => void {
+    return () => {
+      this.#watch.cancel();
+      this.#uncount(this);
+    };
   }
 
   /** The client ends it. */

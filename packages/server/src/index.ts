@@ -50,10 +50,12 @@ export type { NodeMatch } from "./node-match.js";
 export { type OrderingOptions, ordersItself } from "./node-orders.js";
 export {
   defaultOnDemandLimits,
+  type EndListener,
   type OnDemandLimits,
   type OnDemandOptions,
   type Supplied,
   type Supply,
+  type SupplyLease,
   type SupplyRequest,
 } from "./on-demand/options.js";
 export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./on-demand/virtual-hosts.js";

@@ -1,8 +1,8 @@
 import { FewSet, type ResourceName, type XdskitError } from "@xdskit/api";
 import type { Delivery } from "../watchers/delivery.js";
 
-/** Makes the error that watchers are told: what is wrong with thousands of names is remembered at less cost than an error's. */
-export type Reason = () => XdskitError;
+/** Makes the error that watchers of a name are told: thousands of names share one, and cost less than with an error each. */
+export type Reason = (name: ResourceName) => XdskitError;
 
 /** What one name, or one collection, is watched by: all its watchers share it, and what they were told. */
 export interface Entry<Value> {
@@ -21,7 +21,8 @@ export interface Entry<Value> {
   recovered(): void;
   /** Gives a late watcher what the others have. */
   join(delivery: Delivery<Value>): void;
-  leave(delivery: Delivery<Value>): void;
+  /** False where it had left before. */
+  leave(delivery: Delivery<Value>): boolean;
 }
 
 /** `current` is what a late watcher gets of a name; undefined where there is nothing. There is an entry for each name: a class, whose functions all share. */
@@ -75,7 +76,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     this.#forget();
     this.#lapsed = isOver;
     this.#error = why;
-    const error = why();
+    const error = why(this.name);
     for (const delivery of this.#deliveries) delivery.error(error);
   }
 
@@ -84,7 +85,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     // That there is none was said before, and remains true.
     if (this.#answered && !isAnswer && !isThere) return;
     this.#answered ||= isAnswer;
-    const told = isThere ? this.#ambient : this.#error?.();
+    const told = isThere ? this.#ambient : this.#error?.(this.name);
     if (told?.message === why.message) return;
     this.#passes = !isAnswer;
     if (isThere) {
@@ -109,11 +110,11 @@ export class WatchedEntry<Value> implements Entry<Value> {
     this.#deliveries.add(delivery);
     const value = this.#value;
     if (value !== undefined) delivery.changed(value);
-    else if (this.#error !== undefined) delivery.error(this.#error());
+    else if (this.#error !== undefined) delivery.error(this.#error(this.name));
     if (value !== undefined && this.#ambient !== undefined) delivery.ambient(this.#ambient);
   }
 
-  leave(delivery: Delivery<Value>): void {
-    this.#deliveries.delete(delivery);
+  leave(delivery: Delivery<Value>): boolean {
+    return this.#deliveries.delete(delivery);
   }
 }

@@ -126,24 +126,26 @@ export function createOrigin(options: OriginOptions): Origin {
 
   function watch<Value>(
     context: WatchContext,
+    delivery: DeliveryContext<Value>,
     { entry, isNew }: { readonly entry: Entry<Value>; readonly isNew: boolean },
-    delivery: WatcherDelivery<Value>,
+    watcher: Watcher<Value>,
   ): Watch {
     const { type } = context.cache;
-    entry.join(delivery);
+    const made = new EntryWatch(context, entry, watcher, delivery);
+    entry.join(made);
     if (isNew) servers.subscribe(type, [entry.name]);
     servers.reconsider();
-    return new EntryWatch(context, entry, delivery);
+    return made;
   }
 
   return {
     watch(type, name, watcher) {
       const context = contextOf(type);
-      return watch(context, context.cache.single(name), new WatcherDelivery(watcher, context.one));
+      return watch(context, context.one, context.cache.single(name), watcher);
     },
     watchCollection(type, name, watcher) {
       const context = contextOf(type);
-      return watch(context, context.cache.collection(name), new WatcherDelivery(watcher, context.all));
+      return watch(context, context.all, context.cache.collection(name), watcher);
     },
     hold(type, { resources, version, isWhole = true }) {
       cacheOf(type).hold(resources, isWhole);
@@ -171,28 +173,23 @@ interface WatchContext {
   unsubscribe(name: ResourceName): void;
 }
 
-/** One watch. There are as many as names: a class, whose functions all share. */
-class EntryWatch<Value> implements Watch {
-  readonly #context: WatchContext;
+/** One watch, and the delivery to its watcher. There are as many as names: one object each, of a class, whose functions all share. */
+class EntryWatch<Value> extends WatcherDelivery<Value> implements Watch {
+  readonly #watching: WatchContext;
   readonly #entry: Entry<Value>;
-  #delivery: WatcherDelivery<Value> | undefined;
 
-  constructor(context: WatchContext, entry: Entry<Value>, delivery: WatcherDelivery<Value>) {
-    this.#context = context;
+  constructor(watching: WatchContext, entry: Entry<Value>, watcher: Watcher<Value>, delivery: DeliveryContext<Value>) {
+    super(watcher, delivery);
+    this.#watching = watching;
     this.#entry = entry;
-    this.#delivery = delivery;
   }
 
-  cancel(): void {
+  override cancel(): void {
     const entry = this.#entry;
-    const delivery = this.#delivery;
-    if (delivery === undefined) return;
-    this.#delivery = undefined;
-    delivery.cancel();
-    entry.leave(delivery);
-    if (entry.isWatched || this.#context.isClosed()) return;
-    this.#context.cache.drop(entry);
-    this.#context.unsubscribe(entry.name);
+    super.cancel();
+    if (!entry.leave(this) || entry.isWatched || this.#watching.isClosed()) return;
+    this.#watching.cache.drop(entry);
+    this.#watching.unsubscribe(entry.name);
   }
 }
 

@@ -47,6 +47,8 @@ export interface TypeCache {
   differences(status: ClientTypeStatus): ResourceUpdate | undefined;
 }
 
+type AbsentFor = Parameters<typeof absentError>[2];
+
 /** A `CollectionChange` in the making. */
 interface Change {
   readonly upserted: ReceivedResource[];
@@ -66,6 +68,8 @@ export function createTypeCache(type: ResourceType): TypeCache {
   const members = new Map<ResourceName, Map<ResourceName, ReceivedResource>>();
   /** Collections that the last answer brought an error for. */
   const failed = new Set<Entry<Collection>>();
+  /** Of what is absent without an error of its own: one for all names. */
+  const absences = new Map<AbsentFor, Reason>();
   let held = false;
   let revision = 0;
   /** Watchers were told that the server is away. */
@@ -108,6 +112,13 @@ export function createTypeCache(type: ResourceType): TypeCache {
     const names = [...new Set([name, ...others])];
     for (const each of names) given.delete(each);
     return names;
+  }
+
+  function absenceFor(reason: AbsentFor, error: ResourceError | undefined): Reason {
+    if (error !== undefined) return absence(type, reason, error);
+    const shared = absences.get(reason) ?? absence(type, reason, undefined);
+    absences.set(reason, shared);
+    return shared;
   }
 
   function tellCollections(changes: ReadonlyMap<Entry<Collection>, Change>, told: AnyDelivery[]): void {
@@ -222,7 +233,7 @@ export function createTypeCache(type: ResourceType): TypeCache {
         for (const each of remove(name)) {
           const entry = singles.get(each);
           const error = "error" in more ? more.error : undefined;
-          if (entry !== undefined) gone.set(entry, [absence(type, each, reason, error), reason === "ttl"]);
+          if (entry !== undefined) gone.set(entry, [absenceFor(reason, error), reason === "ttl"]);
         }
         if (wasThere) for (const entry of collectionsOf(name)) changeOf(entry).removed.push(name);
         const collection = collections.get(name);
@@ -314,9 +325,8 @@ export function createTypeCache(type: ResourceType): TypeCache {
 }
 
 /** Outside of all else, so that the reason keeps nothing of what it came with. */
-function absence(...about: Parameters<typeof absentError>): Reason {
-  const [type, name, reason, told] = about;
-  return () => absentError(type, name, reason, told);
+function absence(type: ResourceType, reason: AbsentFor, told: ResourceError | undefined): Reason {
+  return (name) => absentError(type, name, reason, told);
 }
 
 function sameContent(a: ReceivedResource, b: ReceivedResource): boolean {

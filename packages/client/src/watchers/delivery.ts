@@ -35,7 +35,8 @@ export interface DeliveryContext<Value> {
 export class WatcherDelivery<Value> implements Delivery<Value> {
   readonly #watcher: Watcher<Value>;
   readonly #context: DeliveryContext<Value>;
-  readonly #pending: PendingItems<Value>;
+  /** Only while there is something to tell: most watchers have been told all. */
+  #pending: PendingItems<Value> | undefined;
   #working = true;
   #late = false;
   #cancelled = false;
@@ -44,12 +45,16 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
   constructor(watcher: Watcher<Value>, context: DeliveryContext<Value>) {
     this.#watcher = watcher;
     this.#context = context;
-    this.#pending = new PendingItems(context.merge);
     queueMicrotask(() => this.#work());
   }
 
+  get #items(): PendingItems<Value> {
+    this.#pending ??= new PendingItems(this.#context.merge);
+    return this.#pending;
+  }
+
   #call(): void | PromiseLike<void> {
-    const item = this.#pending.take();
+    const item = this.#pending?.take();
     const watcher = this.#watcher;
     try {
       switch (item?.kind) {
@@ -67,7 +72,7 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
 
   #work(): void {
     this.#working = true;
-    while (!this.#pending.isEmpty) {
+    while (this.#pending?.isEmpty === false) {
       const result = this.#call();
       if (!isPromise(result)) continue;
       Promise.resolve(result)
@@ -77,6 +82,7 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
         .then(() => this.#work());
       return;
     }
+    this.#pending = undefined;
     this.#working = false;
     this.#late = false;
     this.#waiting?.resolve();
@@ -84,28 +90,28 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
   }
 
   #given(): void {
-    if (this.#cancelled) this.#pending.clear();
+    if (this.#cancelled) this.#pending = undefined;
     else if (!this.#working) this.#work();
   }
 
   changed(value: Value): void {
-    this.#pending.changed(value);
+    this.#items.changed(value);
     this.#given();
   }
 
   error(error: XdskitError): void {
-    this.#pending.error(error);
+    this.#items.error(error);
     this.#given();
   }
 
   ambient(error: XdskitError): void {
-    this.#pending.ambient(error);
+    this.#items.ambient(error);
     this.#given();
   }
 
   recovered(): void {
     if (this.#cancelled) return;
-    this.#pending.recovered();
+    this.#pending?.recovered();
     try {
       this.#watcher.onRecovered?.();
     } catch (error) {
@@ -115,7 +121,7 @@ export class WatcherDelivery<Value> implements Delivery<Value> {
 
   cancel(): void {
     this.#cancelled = true;
-    this.#pending.clear();
+    this.#pending = undefined;
     this.#waiting?.resolve();
     this.#waiting = undefined;
   }

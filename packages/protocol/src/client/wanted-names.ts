@@ -3,18 +3,14 @@ import { canonicalName, globOf, isGlobName, type ResourceName } from "@xdskit/ap
 /** How far a name is that somebody asks for. */
 export type NameState = "requested" | "held" | "absent" | "rejected";
 
-interface Wanted {
-  /** As whoever asks for it spells it. */
-  readonly name: ResourceName;
-  state: NameState;
-}
-
 /** Stands for all of a type. */
 export const wildcard: ResourceName = "*";
 
 /** What is asked for of one type, by name in canonical form, and for how long it has been waited for (rule 166). */
 export class WantedNames {
-  readonly #names = new Map<ResourceName, Wanted>();
+  readonly #names = new Map<ResourceName, NameState>();
+  /** As whoever asks for it spells it, where that is not the canonical form: hardly any name. */
+  readonly #spelled = new Map<ResourceName, ResourceName>();
   /** When a name that was asked for counts as absent. All wait equally long, so that the first one in is the first one due. */
   readonly #due = new Map<ResourceName, number>();
   #globs = 0;
@@ -37,14 +33,15 @@ export class WantedNames {
 
   /** A name as it was asked for. */
   spelled(key: ResourceName): ResourceName {
-    return this.#names.get(key)?.name ?? key;
+    return this.#spelled.get(key) ?? key;
   }
 
   /** False where it was wanted before. */
   add(name: ResourceName, state: NameState): boolean {
     const key = canonicalName(name);
     if (this.#names.has(key)) return false;
-    this.#names.set(key, { name, state });
+    this.#names.set(key, state);
+    if (name !== key) this.#spelled.set(key, name);
     if (isGlobName(key)) this.#globs++;
     return true;
   }
@@ -52,6 +49,7 @@ export class WantedNames {
   /** False where it was not wanted. */
   delete(key: ResourceName): boolean {
     this.#due.delete(key);
+    this.#spelled.delete(key);
     if (!this.#names.delete(key)) return false;
     if (isGlobName(key)) this.#globs--;
     return true;
@@ -72,23 +70,22 @@ export class WantedNames {
   }
 
   stateOf(key: ResourceName): NameState | undefined {
-    return this.#names.get(key)?.state;
+    return this.#names.get(key);
   }
 
   /** Something was said about a name: nobody waits for it any longer. False where it is not asked for by this name, or was in this state. */
   is(key: ResourceName, state: NameState): boolean {
-    const wanted = this.#names.get(key);
-    if (wanted === undefined) return false;
+    const before = this.#names.get(key);
+    if (before === undefined) return false;
     this.#due.delete(key);
-    const isNew = wanted.state !== state;
-    wanted.state = state;
-    return isNew;
+    if (before === state) return false;
+    this.#names.set(key, state);
+    return true;
   }
 
   /** What was rejected on a stream that is gone may be there no more. */
   requestAgain(key: ResourceName): void {
-    const wanted = this.#names.get(key);
-    if (wanted?.state === "rejected") wanted.state = "requested";
+    if (this.#names.get(key) === "rejected") this.#names.set(key, "requested");
   }
 
   /** The server was heard about it, and says nothing final. */
@@ -98,7 +95,7 @@ export class WantedNames {
 
   /** It is waited for from now on, unless it is there, or known not to be. Collections have no end, and are waited for without one. */
   wait(key: ResourceName, due: number): void {
-    if (this.#names.get(key)?.state !== "requested" || key === wildcard || isGlobName(key)) return;
+    if (this.#names.get(key) !== "requested" || key === wildcard || isGlobName(key)) return;
     this.#due.delete(key);
     this.#due.set(key, due);
   }

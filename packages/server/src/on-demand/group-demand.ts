@@ -5,17 +5,17 @@ import type { LayerChange } from "../layers.js";
 import type { Result } from "./calls.js";
 import type { DemandContext } from "./demand-context.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
-import { Lease } from "./lease.js";
+import { Lease, type LeaseOwner } from "./lease.js";
 import { NameTable } from "./name-table.js";
 import type { Supplied, SupplyRequest } from "./options.js";
 import type { OwnLayers } from "./own-layers.js";
 import { findingsOf } from "./supplied-resource.js";
 import { namesOf, type SuppliedSet } from "./supplied-set.js";
 import { type WaitKind, Waits } from "./waits.js";
-import { type Asker, type Outcome, Wanted, type WantedState } from "./wanted.js";
+import { type Asker, type Outcome, states, Wanted, type WantedState } from "./wanted.js";
 
 /** The names that the nodes of one group ask for, and what is known of each. */
-export class GroupDemand {
+export class GroupDemand implements LeaseOwner {
   readonly group: Group;
   /** Streams of the group. */
   streams = 0;
@@ -115,7 +115,7 @@ export class GroupDemand {
     const bearer = this.#own.bearerOf(type, name);
     if (bearer !== undefined) {
       if (state.kind === "in-layers" && state.bearer === bearer) return;
-      this.#become(wanted, { kind: "in-layers", bearer }, "a layer has it now");
+      this.#become(wanted, { kind: "in-layers", bearer }, undefined, "a layer has it now");
       this.#settle(wanted, "found");
       if (wanted.streams === 0) this.#drop(wanted, unwanted);
     } else if (state.kind === "in-layers" || state.kind === "unknown") {
@@ -123,9 +123,9 @@ export class GroupDemand {
       if (lease !== undefined) this.#hold(wanted, lease);
       else if (wanted.streams === 0) this.#drop(wanted, unwanted);
       else this.#call(wanted);
-    } else if (state.kind === "supplied") {
-      const { resource } = state.lease;
-      if (resource !== undefined && this.#own.has(type, resource.key)) this.#hidden(state.lease, resource);
+    } else if (state.kind === "supplied" && wanted.lease !== undefined) {
+      const { resource } = wanted.lease;
+      if (resource !== undefined && this.#own.has(type, resource.key)) this.#hidden(wanted.lease, resource);
     }
   }
 
@@ -167,7 +167,7 @@ export class GroupDemand {
         this.#drop(wanted, unwanted);
         break;
       case "next-call":
-        if (wanted.state.kind === "absent" && !wanted.state.stale) this.#grewStale(wanted, wanted.state.lease);
+        if (wanted.state.kind === "absent" && !wanted.state.stale) this.#grewStale(wanted);
         else this.#callIfWanted(wanted);
         break;
     }
@@ -176,13 +176,9 @@ export class GroupDemand {
   #call(wanted: Wanted): void {
     const { calls, supply } = this.#context;
     wanted.stop("next-call");
-    const lease = new Lease(wanted);
-    this.#become(wanted, { kind: "pending", lease }, "it is asked for anew");
-    const call = () => {
-      const { node } = wanted;
-      const update = (supplied: Supplied) => this.#updated(lease, supplied);
-      return supply(requestOf(lease, node, this.group.name, update));
-    };
+    const lease = new Lease(wanted, this);
+    this.#become(wanted, states.pending, lease, "it is asked for anew");
+    const call = () => supply(requestOf(lease, wanted.node, this.group.name));
     if (!calls.add(lease, call, (result) => this.#ended(lease, result))) {
       const full = XdskitError.of("XDSKIT_ON_DEMAND_BUSY", "too many names wait to be supplied", {
         type: wanted.type.name,
@@ -205,7 +201,8 @@ export class GroupDemand {
     else this.#answered(lease, result.supplied, (error) => this.#failed(lease, error));
   }
 
-  #updated(lease: Lease, supplied: Supplied): void {
+  /** A supplier says something else; only a lease of the group calls it. */
+  updated(lease: Lease, supplied: Supplied): void {
     if (lease.isOver) return;
     const during = lease.called;
     lease.called = false;
@@ -274,13 +271,13 @@ export class GroupDemand {
     wanted.stop("next-call");
     wanted.failures = 0;
     wanted.absences = 0;
-    this.#become(wanted, { kind: "supplied", lease }, "it was supplied with another name");
+    this.#become(wanted, states.supplied, lease, "it was supplied with another name");
     this.#settle(wanted, "found");
   }
 
   #reconsider(wanted: Wanted, lease: Lease): void {
     lease.holders.delete(wanted);
-    this.#become(wanted, { kind: "unknown" }, "");
+    this.#become(wanted, states.unknown, undefined, "");
     this.#evaluate(wanted);
   }
 
@@ -288,16 +285,16 @@ export class GroupDemand {
     const { limits } = this.#context;
     wanted.failures = 0;
     wanted.absences += 1;
-    this.#become(wanted, { kind: "absent", lease, stale: false }, "");
+    this.#become(wanted, states.absent, lease, "");
     this.#settle(wanted, "absent");
     this.#waits.start("next-call", wanted, limits.negativeMs);
   }
 
   /** That there is none is not to be believed for ever. */
-  #grewStale(wanted: Wanted, lease: Lease): void {
+  #grewStale(wanted: Wanted): void {
     const { limits } = this.#context;
     const left = recheckAfter(wanted.absences, limits) - limits.negativeMs;
-    wanted.state = { kind: "absent", lease, stale: true };
+    wanted.state = states.stale;
     if (left <= 0) this.#callIfWanted(wanted);
     else this.#waits.start("next-call", wanted, left);
   }
@@ -308,7 +305,7 @@ export class GroupDemand {
     const findings = findingsOf(error, lease.type, lease.name);
     for (const wanted of [...lease.holders]) {
       wanted.failures += 1;
-      this.#become(wanted, { kind: "failed" }, "the call failed");
+      this.#become(wanted, states.failed, undefined, "the call failed");
       this.#waits.start("next-call", wanted, retryAfter(wanted.failures, limits));
       this.#limitWait(wanted);
     }
@@ -316,10 +313,11 @@ export class GroupDemand {
   }
 
   /** Changes the state of a name; what it held before it lets go of. */
-  #become(wanted: Wanted, state: WantedState, why: string): void {
+  #become(wanted: Wanted, state: WantedState, lease: Lease | undefined, why: string): void {
     const before = wanted.state;
-    const lease = wanted.lease;
+    const held = wanted.lease;
     wanted.state = state;
+    wanted.lease = lease;
     this.#context.count(before.kind, -1);
     this.#context.count(state.kind, 1);
     if (before.kind === "in-layers") this.#forgetBearer(wanted, before.bearer);
@@ -329,8 +327,8 @@ export class GroupDemand {
       if (borne === undefined) this.#borne.set(wanted.type, state.bearer, new Set([wanted]));
       else borne.add(wanted);
     }
-    wanted.lease?.holders.add(wanted);
-    if (lease !== undefined && lease !== wanted.lease) this.#letGo(wanted, lease, why);
+    lease?.holders.add(wanted);
+    if (held !== undefined && held !== lease) this.#letGo(wanted, held, why);
   }
 
   #forgetBearer(wanted: Wanted, bearer: ResourceName): void {
@@ -364,7 +362,7 @@ export class GroupDemand {
   #leave(wanted: Wanted): void {
     const { limits, lingering, calls } = this.#context;
     const { kind } = wanted.state;
-    const waitsInVain = wanted.state.kind === "pending" && !calls.isUnderWay(wanted.state.lease);
+    const waitsInVain = kind === "pending" && (wanted.lease === undefined || !calls.isUnderWay(wanted.lease));
     if (kind === "in-layers" || kind === "unknown" || waitsInVain) {
       this.#drop(wanted, unwanted);
       return;
@@ -409,7 +407,7 @@ function reasonOf(why: string): Error {
   return reason;
 }
 
-function requestOf(lease: Lease, node: Node, group: string, update: SupplyRequest["update"]): SupplyRequest {
+function requestOf(lease: Lease, node: Node, group: string): SupplyRequest {
   const { type, name } = lease;
   return {
     type,
@@ -420,6 +418,7 @@ function requestOf(lease: Lease, node: Node, group: string, update: SupplyReques
       return lease.signal;
     },
     onEnd: (call) => lease.onEnd(call),
-    update,
+    update: (supplied) => lease.update(supplied),
+    lease,
   };
 }

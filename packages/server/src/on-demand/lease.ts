@@ -1,11 +1,17 @@
 import { FewSet, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import type { EndListener, Supplied, SupplyLease } from "./options.js";
 import type { Wanted } from "./wanted.js";
+
+/** Hears what a supplier says later. */
+export interface LeaseOwner {
+  updated(lease: Lease, supplied: Supplied): void;
+}
 
 /**
  * One call of the supplier and what follows from it: while somebody holds it, the supplier may say that something else is true of the name. Several names hold one
  * lease where the resource has them all.
  */
-export class Lease {
+export class Lease implements SupplyLease {
   readonly type: ResourceType;
   /** That was asked for. */
   readonly name: ResourceName;
@@ -15,11 +21,13 @@ export class Lease {
   /** The call has not ended yet. */
   called = true;
   #controller: AbortController | undefined;
-  #listener: (() => void) | undefined;
+  readonly #owner: LeaseOwner;
+  #listener: EndListener | undefined;
   /** Why it is over. */
   #over: Error | undefined;
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: Wanted, owner: LeaseOwner) {
+    this.#owner = owner;
     this.type = wanted.type;
     this.name = wanted.name;
     this.holders.add(wanted);
@@ -38,20 +46,25 @@ export class Lease {
     return this.#over !== undefined;
   }
 
-  /** Calls a function when it ends; at once where it has ended. */
-  onEnd(call: () => void): void {
+  /** Tells a listener when it ends; at once where it has ended. */
+  onEnd(listener: EndListener): void {
     if (this.isOver) {
-      call();
+      tell(listener);
       return;
     }
     const before = this.#listener;
     this.#listener =
       before === undefined
-        ? call
+        ? listener
         : () => {
-            before();
-            call();
+            tell(before);
+            tell(listener);
           };
+  }
+
+  /** The supplier says something else. */
+  update(supplied: Supplied): void {
+    this.#owner.updated(this, supplied);
   }
 
   /** Tells the supplier that its answer is wanted no more. `why` is known to everybody: one error for all names that end for that reason. */
@@ -60,6 +73,11 @@ export class Lease {
     this.#controller?.abort(why);
     const listener = this.#listener;
     this.#listener = undefined;
-    listener?.();
+    if (listener !== undefined) tell(listener);
   }
+}
+
+function tell(listener: EndListener): void {
+  if (typeof listener === "function") listener();
+  else listener.ended();
 }

@@ -274,6 +274,29 @@ test("what the supplier says during its call is its answer", async () => {
   assert.equal(onDemand.stats().errors, 1);
 });
 
+test("a lease is all that a supplier need keep: by it it says more, and hears of the end", async () => {
+  const { calls, stream, supplied, pass } = setUp();
+  const client = stream();
+  await client.subscribe("x");
+  const ends: string[] = [];
+  const lease = calls[0]?.lease;
+  assert.deepEqual([lease?.type, lease?.name], [type, "x"]);
+  lease?.update(cluster("x"));
+  await turn();
+  assert.deepEqual(supplied(), ["x"]);
+  lease?.onEnd({ ended: () => ends.push("object") });
+  lease?.onEnd(() => ends.push("function"));
+  await client.unsubscribe("x");
+  assert.equal(ends.length, 0);
+  await pass(60_000);
+  assert.deepEqual([ends, supplied()], [["object", "function"], []]);
+  lease?.onEnd({ ended: () => ends.push("late") });
+  lease?.update(cluster("x"));
+  await turn();
+  assert.equal(ends.length, 3);
+  assert.deepEqual(supplied(), []);
+});
+
 test("a layer that gets the name wins, and the supplier is asked again when it loses it", async () => {
   const { calls, stream, supplied, layers, onDemand } = setUp();
   const one = stream();

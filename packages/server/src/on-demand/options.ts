@@ -26,7 +26,22 @@ export interface SupplyRequest {
    * What is not suitable is reported by an event and changes nothing. Called before `supply` has returned, it is newer than what that returns.
    */
   readonly update: (supplied: Supplied) => void;
+  /** All of this that lasts, for who supplies very many names: one object to keep of each, where `update` and `onEnd` are functions of their own. */
+  readonly lease: SupplyLease;
 }
+
+/** What lasts of a request, until it ends. Its functions are called on it, never by themselves. */
+export interface SupplyLease {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+  /** As `update` of the request. */
+  update(supplied: Supplied): void;
+  /** As `onEnd` of the request. */
+  onEnd(listener: EndListener): void;
+}
+
+/** Hears once that a request has ended: a function, or an object that is there anyway. */
+export type EndListener = (() => void) | { ended(): void };
 
 /**
  * Supplies what clients ask for and no layer has. Called once for a name of a group, however many streams ask for it. Throwing or rejecting means

@@ -18,12 +18,22 @@ export type WantedState =
   /** A layer has it, under the name `bearer`; the supplier is not asked. */
   | { readonly kind: "in-layers"; readonly bearer: ResourceName }
   /** Its call waits or is under way. */
-  | { readonly kind: "pending"; readonly lease: Lease }
-  | { readonly kind: "supplied"; readonly lease: Lease }
+  | { readonly kind: "pending" }
+  | { readonly kind: "supplied" }
   /** There is none. Once that is `stale`, whoever asks wants to know anew. */
-  | { readonly kind: "absent"; readonly lease: Lease; readonly stale: boolean }
+  | { readonly kind: "absent"; readonly stale: boolean }
   /** Its call failed; the next is to come. */
   | { readonly kind: "failed" };
+
+/** The states that say nothing of one name: all names share them. */
+export const states = {
+  unknown: { kind: "unknown" },
+  pending: { kind: "pending" },
+  supplied: { kind: "supplied" },
+  absent: { kind: "absent", stale: false },
+  stale: { kind: "absent", stale: true },
+  failed: { kind: "failed" },
+} as const satisfies Record<string, WantedState>;
 
 /** A name of a group that clients ask for, or did so until lately. */
 export class Wanted {
@@ -33,7 +43,9 @@ export class Wanted {
   streams = 0;
   /** Of the client that asked last. */
   node: Node;
-  state: WantedState = { kind: "unknown" };
+  state: WantedState = states.unknown;
+  /** What it holds: of a call that is pending, or that supplied it or said that there is none. */
+  lease: Lease | undefined;
   /** Who waits for the first decision; most names wait for none. */
   askers: Set<Asker> | undefined;
   /** Askers were told that the decision is late; so are those that come now. */
@@ -50,11 +62,6 @@ export class Wanted {
     this.type = type;
     this.name = name;
     this.node = node;
-  }
-
-  /** The lease that it holds. */
-  get lease(): Lease | undefined {
-    return "lease" in this.state ? this.state.lease : undefined;
   }
 
   /** What it waits in, of one kind. */

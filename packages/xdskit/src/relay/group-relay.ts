@@ -21,7 +21,7 @@ import { createFollowed } from "./followed.js";
 import { createGroupLayer } from "./group-layer.js";
 import { createHeldChanges } from "./held-changes.js";
 import { createHeldOfGroup } from "./held-resources.js";
-import { createOriginWatches } from "./origin-watches.js";
+import { createOriginWatches, NameWatch } from "./origin-watches.js";
 import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
 import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
 import { isCollectionReference } from "./upstream-types.js";
@@ -212,7 +212,8 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       if (own !== undefined) layer.single(type, own, received);
       answered();
     };
-    const watch = origin.name(type, name, { found: put, absent: () => put(undefined) });
+    const watch = new PrefetchedName(type, name, put);
+    origin.name(watch);
     return () => {
       watch.cancel();
       if (!closed) put(undefined);
@@ -223,7 +224,7 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
 
   function supply(request: SupplyRequest): Promise<Resource | undefined> | undefined {
     if (!canAsk(request.type)) return undefined;
-    new SuppliedName(supplying, request);
+    new SuppliedName(supplying, request.lease);
     // The answer comes as an update.
     return new Promise(() => {});
   }
@@ -265,4 +266,22 @@ export async function createGroupRelay(options: GroupRelayOptions): Promise<Grou
       await client.close();
     },
   };
+}
+
+/** A name that is asked for before a client does. */
+class PrefetchedName extends NameWatch {
+  readonly #put: (received: ReceivedResource | undefined) => void;
+
+  constructor(type: ResourceType, name: ResourceName, put: (received: ReceivedResource | undefined) => void) {
+    super(type, name);
+    this.#put = put;
+  }
+
+  protected found(received: ReceivedResource): void {
+    this.#put(received);
+  }
+
+  protected absent(): void {
+    this.#put(undefined);
+  }
 }

@@ -4,13 +4,6 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import type { Wanted } from "./held-resources.js";
 import { createLingeringWatches } from "./lingering-watches.js";
 
-/** Who is told of one name. */
-export interface NameWatcher {
-  found(received: ReceivedResource): void;
-  /** The origin says that there is none. Whatever else is wrong may pass, and is not told. */
-  absent(): void;
-}
-
 /** Who is told of a collection. */
 export interface MembersWatcher {
   changed(collection: Collection): void;
@@ -20,8 +13,8 @@ export interface MembersWatcher {
 
 /** What one group asks its origin for. */
 export interface OriginWatches extends Wanted {
-  /** Cancelled, it ends at once, or when the origin is there again, lest what is held of it is forgotten. */
-  name(type: ResourceType, name: ResourceName, watcher: NameWatcher): Watch;
+  /** Asks for one name. Cancelled, it ends at once, or when the origin is there again, lest what is held of it is forgotten. */
+  name(watch: NameWatch): void;
   collection(type: ResourceType, name: ResourceName, watcher: MembersWatcher): () => void;
   /** The origin is there. */
   connected(): void;
@@ -41,11 +34,12 @@ export function createOriginWatches(
   let closed = false;
 
   const context: NameWatchContext = {
-    ended(watch) {
+    start: (watch) => client.watch(watch.type.typeUrl, watch.name, watch),
+    ended({ type, name }, watch) {
       lingering.end(() => {
-        watch.end();
-        count(singles, watch.type, canonicalName(watch.name), -1);
-        letGo(watch.type);
+        watch.cancel();
+        count(singles, type, canonicalName(name), -1);
+        letGo(type);
       });
     },
     isClosed: () => closed,
@@ -57,11 +51,9 @@ export function createOriginWatches(
       const names = collections.get(type)?.keys() ?? [];
       return [...names].some((glob) => name.startsWith(glob.slice(0, -1)));
     },
-    name(type, name, watcher) {
-      count(singles, type, canonicalName(name), 1);
-      const watch = new NameWatch(context, type, name, watcher);
-      watch.start(client);
-      return watch;
+    name(watch) {
+      count(singles, watch.type, canonicalName(watch.name), 1);
+      watch.start(context);
     },
     collection(type, name, { changed, ended }) {
       count(collections, type, name, 1);
@@ -91,50 +83,54 @@ export function createOriginWatches(
   };
 }
 
+/** What the watches of one group share. */
 interface NameWatchContext {
+  start(watch: NameWatch): Watch;
   /** It is not needed any more. */
-  ended(watch: NameWatch): void;
+  ended(name: NameWatch, watch: Watch): void;
   isClosed(): boolean;
 }
 
-/** What a client asks for by name. There are as many as names: a class, whose functions all share. */
-class NameWatch implements Watch, ResourceWatcher {
+/** What a client asks for by name, and who is told of it. There are as many as names: one object each, of a class, whose functions all share. */
+export abstract class NameWatch implements ResourceWatcher {
   readonly type: ResourceType;
   readonly name: ResourceName;
-  readonly #context: NameWatchContext;
-  readonly #watcher: NameWatcher;
+  #context: NameWatchContext | undefined;
+  /** Undefined before the start, and once it is cancelled. */
   #watch: Watch | undefined;
-  #isOver = false;
 
-  constructor(context: NameWatchContext, type: ResourceType, name: ResourceName, watcher: NameWatcher) {
-    this.#context = context;
+  constructor(type: ResourceType, name: ResourceName) {
     this.type = type;
     this.name = name;
-    this.#watcher = watcher;
   }
 
-  start(client: XdsClient): void {
-    this.#watch = client.watch(this.type.typeUrl, this.name, this);
+  protected abstract found(received: ReceivedResource): void;
+  /** The origin says that there is none. Whatever else is wrong may pass, and is not told. */
+  protected abstract absent(): void;
+
+  /** Only `OriginWatches` calls it. */
+  start(context: NameWatchContext): void {
+    this.#context = context;
+    this.#watch = context.start(this);
   }
 
   onChanged(received: ReceivedResource): void {
-    if (!this.#isOver && !this.#context.isClosed()) this.#watcher.found(received);
+    if (!this.isOver) this.found(received);
   }
 
   onError({ code }: XdskitError): void {
-    const isTold = !this.#isOver && !this.#context.isClosed();
-    if (isTold && code === "XDSKIT_RESOURCE_ABSENT") this.#watcher.absent();
+    if (!this.isOver && code === "XDSKIT_RESOURCE_ABSENT") this.absent();
+  }
+
+  /** Nobody is told anything any more. */
+  protected get isOver(): boolean {
+    return this.#watch === undefined || this.#context?.isClosed() === true;
   }
 
   cancel(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#context.ended(this);
-  }
-
-  /** Nothing is asked for any more. */
-  end(): void {
-    this.#watch?.cancel();
+    const watch = this.#watch;
+    this.#watch = undefined;
+    if (watch !== undefined) this.#context?.ended(this, watch);
   }
 }
 

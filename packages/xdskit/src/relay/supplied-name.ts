@@ -1,10 +1,10 @@
 import { canonicalName, type Resource } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { SupplyRequest } from "@xdskit/server";
+import type { SupplyLease } from "@xdskit/server";
 import type { Followed } from "./followed.js";
 import { type GroupLayerOptions, servedAs } from "./group-layer.js";
 import type { HeldChanges } from "./held-changes.js";
-import type { NameWatcher, OriginWatches } from "./origin-watches.js";
+import { NameWatch, type OriginWatches } from "./origin-watches.js";
 
 /** What all names of one group share. */
 export interface SuppliedNameContext {
@@ -16,55 +16,53 @@ export interface SuppliedNameContext {
 }
 
 /**
- * A name that clients ask for, and that is asked of the origin until they do no more. Clients decide how many there are: it keeps what it needs of the request, and is
+ * A name that clients ask for, and that is asked of the origin until they do no more. Clients decide how many there are: it keeps what lasts of the request, and is
  * a class, whose functions all share.
  */
-export class SuppliedName implements NameWatcher {
+export class SuppliedName extends NameWatch {
   readonly #context: SuppliedNameContext;
-  readonly #type: SupplyRequest["type"];
-  readonly #name: SupplyRequest["name"];
-  readonly #update: SupplyRequest["update"];
-  #isOver = false;
+  readonly #lease: SupplyLease;
   /** It was there, and what it names is followed. */
   #isFollowed = false;
 
-  constructor(context: SuppliedNameContext, { type, name, update, onEnd }: SupplyRequest) {
+  constructor(context: SuppliedNameContext, lease: SupplyLease) {
+    super(lease.type, lease.name);
     this.#context = context;
-    this.#type = type;
-    this.#name = name;
-    this.#update = update;
-    const watch = context.origin.name(type, name, this);
-    onEnd(() => {
-      this.#isOver = true;
-      watch.cancel();
-      if (!context.isClosed()) this.#follow(undefined);
-    });
+    this.#lease = lease;
+    context.origin.name(this);
+    lease.onEnd(this);
   }
 
-  found(received: ReceivedResource): void {
+  /** Nobody asks for it any more. */
+  ended(): void {
+    this.cancel();
+    if (!this.#context.isClosed()) this.#follow(undefined);
+  }
+
+  protected found(received: ReceivedResource): void {
     const resource = servedAs(received, this.#context.report);
     if (resource !== undefined) this.#take(resource);
   }
 
-  absent(): void {
+  protected absent(): void {
     this.#take(undefined);
   }
 
   #take(resource: Resource | undefined): void {
-    const change = { type: this.#type, name: canonicalName(this.#name), resource };
+    const change = { type: this.type, name: canonicalName(this.name), resource };
     this.#context.held.take([change], "if named by what waits", () => this.#say(resource));
   }
 
   #say(resource: Resource | undefined): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     this.#follow(resource);
-    this.#update(resource);
+    this.#lease.update(resource);
   }
 
   /** What it names is followed for as long as it is there. */
   #follow(resource: Resource | undefined): void {
     if (resource === undefined && !this.#isFollowed) return;
     this.#isFollowed = resource !== undefined;
-    this.#context.followed.set(this.#type, `supplied: ${this.#name}`, resource);
+    this.#context.followed.set(this.type, `supplied: ${this.name}`, resource);
   }
 }
