@@ -1,43 +1,65 @@
+/** A set as a field of what has it, which costs that field alone while it has one member: none, the member itself, which is no `Set`, or a set of several. */
+export type Few<Member> = Member | Set<Member> | undefined;
+
+/** A set with one member more, in the place of the one given, which may be changed. */
+export function fewWith<Member>(few: Few<Member>, member: Member): Few<Member> {
+  if (few === undefined || few === member) return member;
+  return few instanceof Set ? few.add(member) : new Set([few, member]);
+}
+
+/** A set without a member, in the place of the one given, which may be changed. */
+export function fewWithout<Member>(few: Few<Member>, member: Member): Few<Member> {
+  if (few instanceof Set) few.delete(member);
+  else if (few === member) return undefined;
+  return few;
+}
+
+/** How many are in a set. */
+export function fewSize<Member>(few: Few<Member>): number {
+  return few instanceof Set ? few.size : few === undefined ? 0 : 1;
+}
+
+/** Whether a set has a member. */
+export function fewHas<Member>(few: Few<Member>, member: Member): boolean {
+  return few instanceof Set ? few.has(member) : few !== undefined && few === member;
+}
+
+/** The members as they are now, in the order in which they came. */
+export function fewMembers<Member>(few: Few<Member>): readonly Member[] {
+  return few === undefined ? [] : few instanceof Set ? [...few] : [few];
+}
+
 /**
  * A set that mostly has one member, and then costs next to nothing: one of `Set` takes some 200 bytes. In the order in which members came. What is added or
  * deleted while it is gone through is not seen by who goes through it.
  */
 export class FewSet<Member> implements Iterable<Member> {
-  #members: Member | Set<Member> | undefined;
+  #members: Few<Member>;
 
   /** How many there are. */
   get size(): number {
-    const members = this.#members;
-    return members === undefined ? 0 : members instanceof Set ? members.size : 1;
+    return fewSize(this.#members);
   }
 
   /** Adds a member, which is no `Set` itself. */
   add(member: Member): void {
-    const members = this.#members;
-    if (members === undefined) this.#members = member;
-    else if (members instanceof Set) members.add(member);
-    else if (members !== member) this.#members = new Set([members, member]);
+    this.#members = fewWith(this.#members, member);
   }
 
   /** Whether it is a member. */
   has(member: Member): boolean {
-    const members = this.#members;
-    return members instanceof Set ? members.has(member) : members !== undefined && members === member;
+    return fewHas(this.#members, member);
   }
 
   /** False where it was none. */
   delete(member: Member): boolean {
-    const members = this.#members;
-    if (members instanceof Set) return members.delete(member);
-    if (members === undefined || members !== member) return false;
-    this.#members = undefined;
-    return true;
+    const wasThere = this.has(member);
+    this.#members = fewWithout(this.#members, member);
+    return wasThere;
   }
 
   /** The members as they are now. */
   [Symbol.iterator](): Iterator<Member> {
-    const members = this.#members;
-    if (members === undefined) return [][Symbol.iterator]();
-    return (members instanceof Set ? [...members] : [members])[Symbol.iterator]();
+    return fewMembers(this.#members)[Symbol.iterator]();
   }
 }

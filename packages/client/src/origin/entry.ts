@@ -1,4 +1,13 @@
-import { FewSet, type ResourceName, type XdskitError } from "@xdskit/api";
+import {
+  type Few,
+  fewHas,
+  fewMembers,
+  fewSize,
+  fewWith,
+  fewWithout,
+  type ResourceName,
+  type XdskitError,
+} from "@xdskit/api";
 import type { Delivery } from "../watchers/delivery.js";
 
 /** Makes the error that watchers of a name are told: thousands of names share one, and cost less than with an error each. */
@@ -29,7 +38,7 @@ export interface Entry<Value> {
 export class WatchedEntry<Value> implements Entry<Value> {
   readonly name: ResourceName;
   readonly #current: (name: ResourceName) => Value | undefined;
-  readonly #deliveries = new FewSet<Delivery<Value>>();
+  #deliveries: Few<Delivery<Value>>;
   #error: Reason | undefined;
   #ambient: XdskitError | undefined;
   #answered: boolean;
@@ -48,11 +57,11 @@ export class WatchedEntry<Value> implements Entry<Value> {
   }
 
   get deliveries(): Iterable<Delivery<Value>> {
-    return this.#deliveries;
+    return fewMembers(this.#deliveries);
   }
 
   get isWatched(): boolean {
-    return this.#deliveries.size > 0;
+    return fewSize(this.#deliveries) > 0;
   }
 
   get isAnswered(): boolean {
@@ -69,7 +78,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
 
   changed(value: Value): void {
     this.#forget();
-    for (const delivery of this.#deliveries) delivery.changed(value);
+    for (const delivery of this.deliveries) delivery.changed(value);
   }
 
   gone(why: Reason, isOver: boolean): void {
@@ -77,7 +86,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
     this.#lapsed = isOver;
     this.#error = why;
     const error = why(this.name);
-    for (const delivery of this.#deliveries) delivery.error(error);
+    for (const delivery of this.deliveries) delivery.error(error);
   }
 
   trouble(why: XdskitError, isAnswer: boolean): void {
@@ -90,10 +99,10 @@ export class WatchedEntry<Value> implements Entry<Value> {
     this.#passes = !isAnswer;
     if (isThere) {
       this.#ambient = why;
-      for (const delivery of this.#deliveries) delivery.ambient(why);
+      for (const delivery of this.deliveries) delivery.ambient(why);
     } else {
       this.#error = () => why;
-      for (const delivery of this.#deliveries) delivery.error(why);
+      for (const delivery of this.deliveries) delivery.error(why);
     }
   }
 
@@ -103,11 +112,11 @@ export class WatchedEntry<Value> implements Entry<Value> {
     const isOver = this.#ambient !== undefined;
     this.#ambient = undefined;
     this.#error = undefined;
-    if (isOver) for (const delivery of this.#deliveries) delivery.recovered();
+    if (isOver) for (const delivery of this.deliveries) delivery.recovered();
   }
 
   join(delivery: Delivery<Value>): void {
-    this.#deliveries.add(delivery);
+    this.#deliveries = fewWith(this.#deliveries, delivery);
     const value = this.#value;
     if (value !== undefined) delivery.changed(value);
     else if (this.#error !== undefined) delivery.error(this.#error(this.name));
@@ -115,6 +124,8 @@ export class WatchedEntry<Value> implements Entry<Value> {
   }
 
   leave(delivery: Delivery<Value>): boolean {
-    return this.#deliveries.delete(delivery);
+    if (!fewHas(this.#deliveries, delivery)) return false;
+    this.#deliveries = fewWithout(this.#deliveries, delivery);
+    return true;
   }
 }

@@ -103,7 +103,7 @@ export class GroupDemand implements LeaseOwner {
       for (const borne of [...(this.#borne.get(type, name) ?? [])]) this.#evaluate(borne);
       // A layer has another resource of that name now.
       for (const lease of this.#supplied.named(type, name)) {
-        for (const holder of [...lease.holders]) this.#evaluate(holder);
+        for (const holder of lease.holders) this.#evaluate(holder);
       }
     }
   }
@@ -237,7 +237,7 @@ export class GroupDemand implements LeaseOwner {
     this.#supplied.put(lease, resource);
     // Whoever holds it by a name that it has no more must look elsewhere; whoever waits for one that it has need not wait.
     const names = new Set(namesOf(resource));
-    for (const holder of [...lease.holders]) {
+    for (const holder of lease.holders) {
       if (names.has(holder.name)) this.#hold(holder, lease);
       else this.#reconsider(holder, lease);
     }
@@ -252,7 +252,7 @@ export class GroupDemand implements LeaseOwner {
 
   #nothing(lease: Lease): void {
     this.#supplied.put(lease, undefined);
-    for (const holder of [...lease.holders]) {
+    for (const holder of lease.holders) {
       if (holder.name === lease.name) this.#absent(holder, lease);
       else this.#reconsider(holder, lease);
     }
@@ -276,7 +276,7 @@ export class GroupDemand implements LeaseOwner {
   }
 
   #reconsider(wanted: Wanted, lease: Lease): void {
-    lease.holders.delete(wanted);
+    lease.letGo(wanted);
     this.#become(wanted, states.unknown, undefined, "");
     this.#evaluate(wanted);
   }
@@ -303,7 +303,7 @@ export class GroupDemand implements LeaseOwner {
   #failed(lease: Lease, error: unknown): void {
     const { limits } = this.#context;
     const findings = findingsOf(error, lease.type, lease.name);
-    for (const wanted of [...lease.holders]) {
+    for (const wanted of lease.holders) {
       wanted.failures += 1;
       this.#become(wanted, states.failed, undefined, "the call failed");
       this.#waits.start("next-call", wanted, retryAfter(wanted.failures, limits));
@@ -327,7 +327,7 @@ export class GroupDemand implements LeaseOwner {
       if (borne === undefined) this.#borne.set(wanted.type, state.bearer, new Set([wanted]));
       else borne.add(wanted);
     }
-    lease?.holders.add(wanted);
+    lease?.hold(wanted);
     if (held !== undefined && held !== lease) this.#letGo(wanted, held, why);
   }
 
@@ -338,8 +338,8 @@ export class GroupDemand implements LeaseOwner {
   }
 
   #letGo(wanted: Wanted, lease: Lease, why: string): void {
-    lease.holders.delete(wanted);
-    if (lease.holders.size > 0 || lease.isOver) return;
+    lease.letGo(wanted);
+    if (lease.isHeld || lease.isOver) return;
     this.#supplied.put(lease, undefined);
     // Before the supplier hears of it: what it does then finds everything in order.
     lease.end(reasonOf(why));

@@ -1,4 +1,13 @@
-import { FewSet, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import {
+  type Few,
+  fewMembers,
+  fewSize,
+  fewWith,
+  fewWithout,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+} from "@xdskit/api";
 import type { EndListener, Supplied, SupplyLease } from "./options.js";
 import type { Wanted } from "./wanted.js";
 
@@ -15,7 +24,7 @@ export class Lease implements SupplyLease {
   readonly type: ResourceType;
   /** That was asked for. */
   readonly name: ResourceName;
-  readonly holders = new FewSet<Wanted>();
+  #holders: Few<Wanted>;
   /** What was supplied; undefined before, and where there is none. */
   resource: Resource | undefined;
   /** The call has not ended yet. */
@@ -30,7 +39,25 @@ export class Lease implements SupplyLease {
     this.#owner = owner;
     this.type = wanted.type;
     this.name = wanted.name;
-    this.holders.add(wanted);
+    this.#holders = wanted;
+  }
+
+  /** As they are now. */
+  get holders(): readonly Wanted[] {
+    return fewMembers(this.#holders);
+  }
+
+  get isHeld(): boolean {
+    return fewSize(this.#holders) > 0;
+  }
+
+  /** A name holds it from now on. */
+  hold(wanted: Wanted): void {
+    this.#holders = fewWith(this.#holders, wanted);
+  }
+
+  letGo(wanted: Wanted): void {
+    this.#holders = fewWithout(this.#holders, wanted);
   }
 
   /** Made for who asks for it: each costs some kilobytes. */
