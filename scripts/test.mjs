@@ -36,6 +36,8 @@ const child = spawn(
     "tsx",
     "--test",
     `--test-concurrency=${concurrency}`,
+    // A file that does not end, such as one whose test failed before it closed its server, fails and holds up nobody.
+    `--test-timeout=${20 * 60_000}`,
     "--test-reporter=spec",
     ...flags,
     ...files,

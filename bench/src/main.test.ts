@@ -8,8 +8,9 @@ import { fileURLToPath } from "node:url";
 const main = fileURLToPath(import.meta.resolve("./main.ts"));
 const words = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", main];
 
-test("wrong options, and addresses where one cannot listen, are said in a line, with status 2", async () => {
+test("wrong options, and addresses where one cannot listen, are said in a line, with status 2", async (t) => {
   const other = createServer();
+  t.after(() => other.close());
   await once(other.listen(0, "127.0.0.1"), "listening");
   const taken = other.address();
   const port = typeof taken === "object" ? taken?.port : undefined;
@@ -18,7 +19,7 @@ test("wrong options, and addresses where one cannot listen, are said in a line, 
     [[], /^--control wants HOST:PORT, not ""$/m],
     [["--nope"], /^Unknown option '--nope'/m],
     [["--control", free, "--grpc", "nowhere"], /^--grpc wants HOST:PORT, not "nowhere"$/m],
-    [["--control", free, "--grpc", free, "--workers", "x"], /^workers is to be "auto" or a whole number/m],
+    [["--control", free, "--grpc", free, "--workers", "x"], /^workers must be "auto" or a whole number/m],
     [["--control", `127.0.0.1:${port}`, "--grpc", free], /EADDRINUSE/],
     [["--control", free, "--grpc", `127.0.0.1:${port}`], /EADDRINUSE|XDSKIT_LISTEN|in use/],
   ];
@@ -35,7 +36,6 @@ test("wrong options, and addresses where one cannot listen, are said in a line, 
     assert.equal(child.exitCode, 2);
   });
   await Promise.all(ended);
-  other.close();
 });
 
 test("a SIGTERM for npm, which only ends npm's shell, ends the server too", async () => {
