@@ -1,10 +1,13 @@
+import { defaultClientStreamLimits } from "@xdskit/protocol";
 import type { ClientLimits } from "./client-options.js";
 
-/** See `ClientLimits`. */
+const { resourcesPerResponse, resourcesPerType, heldBytes } = defaultClientStreamLimits;
+
+/** See `ClientLimits`. What the protocol limits by itself is as it does. */
 export const defaultClientLimits: ClientLimits = {
   responseBytes: 64 * 1024 * 1024,
-  resourcesPerResponse: 500_000,
-  resourcesPerType: 500_000,
-  heldBytes: 1536 * 1024 * 1024,
+  resourcesPerResponse,
+  resourcesPerType,
+  heldBytes,
   watcherMs: 30_000,
 };

@@ -15,6 +15,7 @@ export type {
   OutgoingRequest,
   ResourceUpdate,
 } from "./client/contract.js";
+export { defaultClientStreamLimits } from "./client/limits.js";
 export {
   keptResource,
   type ReceivedOptions,

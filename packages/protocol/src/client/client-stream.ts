@@ -11,7 +11,7 @@ import type {
   OutgoingRequest,
 } from "./contract.js";
 import type { HeldWeight } from "./held-resources.js";
-import { defaultClientLimits, type Limits } from "./limits.js";
+import { defaultClientStreamLimits, type Limits } from "./limits.js";
 
 /** After so many milliseconds without an answer a name does not exist (rule 166). */
 const absentAfterMs = 15_000;
@@ -39,7 +39,7 @@ class Machine implements ClientStream {
   constructor(options: ClientStreamOptions) {
     this.#options = options;
     const given = Object.entries(options.limits ?? {}).filter(([, limit]) => limit !== undefined);
-    this.#limits = { ...defaultClientLimits, ...Object.fromEntries(given) };
+    this.#limits = { ...defaultClientStreamLimits, ...Object.fromEntries(given) };
   }
 
   step(event: ClientStreamEvent, now: number): readonly ClientStreamEffect[] {

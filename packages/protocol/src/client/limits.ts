@@ -4,7 +4,7 @@ import type { ClientStreamLimits } from "./contract.js";
 export type Limits = ClientStreamLimits;
 
 /** Far above what real servers send; an Envoy's `error_detail` has 4,096 characters at most, and is read to there. */
-export const defaultClientLimits: Limits = {
+export const defaultClientStreamLimits: Limits = {
   resourcesPerResponse: 500_000,
   resourcesPerType: 500_000,
   heldBytes: 1536 * 1024 * 1024,
