@@ -19,7 +19,7 @@ import {
 import { createScene } from "./harness/scene.js";
 import { eventually } from "./harness/wait.js";
 
-/** How long this Envoy drains a listener: shorter than the server allows, which must not matter where Envoy says that it is over. */
+/** How long this Envoy drains a listener. The server allows more, which must not matter: Envoy says when it is over. */
 const drainSeconds = 2;
 
 for (const variant of ["ads-delta", "per-type-sotw"] as const) {

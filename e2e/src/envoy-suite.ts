@@ -44,7 +44,7 @@ export interface EnvoySuiteOptions {
 /** What switches Envoy to the other of its two ways to speak the protocol. */
 export const unifiedMuxFeature = "envoy.reloadable_features.unified_mux";
 
-/** The runtime of an Envoy that answers each response by itself, and asks with the nonce of the last one that it accepted. */
+/** With this runtime Envoy answers each response by itself. It asks with the nonce of the last one that it accepted. */
 export const unifiedMux = {
   layered_runtime: { layers: [{ name: "static", static_layer: { [unifiedMuxFeature]: true } }] },
 };

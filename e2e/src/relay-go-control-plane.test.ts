@@ -17,7 +17,10 @@ const world = (targets: readonly string[]) => [
   ...targets.map((target, at) => routeConfiguration(`r${at}`, target)),
 ];
 
-/** What a client sees of the clusters and of the routes' targets; `broken` lists each moment at which a route named a cluster that it did not have. */
+/**
+ * What a client sees of the clusters and of the routes' targets. `broken` lists the moments at which a route named a
+ * cluster that the client did not have.
+ */
 function judge(client: XdsClient) {
   let clusters: readonly string[] = [];
   const targets = new Map<string, string>();

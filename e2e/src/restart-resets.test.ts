@@ -74,7 +74,7 @@ describe("a server that was killed and started again on the same port", () => {
       });
       const port = await freePort();
       const options = { grpc: `127.0.0.1:${port}`, args: ["--workers", `${workers}`] };
-      // Between the signal and the end of the process the system still takes connections for it: those are nobody's fault.
+      // Until the process has ended the system still takes connections for it. Those do not count.
       let round = 0;
       const connecting = keepConnecting(port, () => round);
       for (let next = 1; next <= rounds; next++) {

@@ -29,7 +29,10 @@ export interface LoadOptions {
 
 const inARow = 5;
 
-/** Starts to ask a port of 127.0.0.1, by kept connections as proxies' clients do: one is given up only when Envoy says so, or by `reconnect`. */
+/**
+ * Starts to ask a port of 127.0.0.1 over connections that are kept. One is given up only when Envoy says so, or by
+ * `reconnect`.
+ */
 export function startLoad(scene: Scene, port: number, { lanes = 6, pauseMs = 8 }: LoadOptions = {}): Load {
   const failures: { readonly cause: string; readonly answered: number }[] = [];
   const last = Array.from({ length: lanes }, () => ({ backend: "", times: 0 }));

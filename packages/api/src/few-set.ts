@@ -1,4 +1,4 @@
-/** A set as a field of what has it, which costs that field alone while it has one member: none, the member itself, which is no `Set`, or a set of several. */
+/** A set in a field: nothing, its only member, or a `Set` of several. With one member it costs the field alone. No member is a `Set`. */
 export type Few<Member> = Member | Set<Member> | undefined;
 
 /** A set with one member more, in the place of the one given, which may be changed. */
@@ -30,8 +30,8 @@ export function fewMembers<Member>(few: Few<Member>): readonly Member[] {
 }
 
 /**
- * A set that mostly has one member, and then costs next to nothing: one of `Set` takes some 200 bytes. In the order in which members came. What is added or
- * deleted while it is gone through is not seen by who goes through it.
+ * A set that mostly has one member, and then costs next to nothing: a `Set` takes some 200 bytes. Its members stand in
+ * the order in which they came. An iteration does not see what is added or deleted meanwhile.
  */
 export class FewSet<Member> implements Iterable<Member> {
   #members: Few<Member>;
