@@ -28,38 +28,3 @@ export function fewHas<Member>(few: Few<Member>, member: Member): boolean {
 export function fewMembers<Member>(few: Few<Member>): readonly Member[] {
   return few === undefined ? [] : few instanceof Set ? [...few] : [few];
 }
-
-/**
- * A set that mostly has one member, and then costs next to nothing: a `Set` takes some 200 bytes. Its members stand in
- * the order in which they came. An iteration does not see what is added or deleted meanwhile.
- */
-export class FewSet<Member> implements Iterable<Member> {
-  #members: Few<Member>;
-
-  /** How many there are. */
-  get size(): number {
-    return fewSize(this.#members);
-  }
-
-  /** Adds a member, which is no `Set` itself. */
-  add(member: Member): void {
-    this.#members = fewWith(this.#members, member);
-  }
-
-  /** Whether it is a member. */
-  has(member: Member): boolean {
-    return fewHas(this.#members, member);
-  }
-
-  /** False where it was none. */
-  delete(member: Member): boolean {
-    const wasThere = this.has(member);
-    this.#members = fewWithout(this.#members, member);
-    return wasThere;
-  }
-
-  /** The members as they are now. */
-  [Symbol.iterator](): Iterator<Member> {
-    return fewMembers(this.#members)[Symbol.iterator]();
-  }
-}

@@ -4,7 +4,7 @@ export { type PlacedDocument, readDocument } from "./document.js";
 export { envoySchema } from "./envoy-schema.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors.js";
-export { type Few, FewSet, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./few-set.js";
+export { type Few, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./few-set.js";
 export type { PositionedResource } from "./file-reading.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identifiers.js";
 export { typeUrlPrefix } from "./identifiers.js";

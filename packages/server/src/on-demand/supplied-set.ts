@@ -1,4 +1,14 @@
-import { canonicalName, FewSet, type Resource, type ResourceName, type ResourceType } from "@xdskit/api";
+import {
+  canonicalName,
+  type Few,
+  fewMembers,
+  fewSize,
+  fewWith,
+  fewWithout,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+} from "@xdskit/api";
 import type { ResourceKey } from "../layers.js";
 import type { Lease } from "./lease.js";
 import { NameTable } from "./name-table.js";
@@ -25,9 +35,9 @@ export interface SuppliedSet {
 
 export function createSuppliedSet(changed: (change: SuppliedChange) => void): SuppliedSet {
   /** By the resource's name; the last one of each counts. Two names that were asked for at once may bring the same resource twice. */
-  const byName = new NameTable<FewSet<Lease>>();
+  const byName = new NameTable<Few<Lease>>();
   /** By name and by alias. */
-  const covering = new NameTable<FewSet<Lease>>();
+  const covering = new NameTable<Few<Lease>>();
   let touched: NameTable<Resource> | undefined;
 
   function touch(resource: Resource): void {
@@ -44,7 +54,7 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
     const upsert: Resource[] = [];
     const remove: ResourceKey[] = [];
     for (const { type, key, name } of keys) {
-      const resource = [...(byName.get(type, key) ?? [])].at(-1)?.resource;
+      const resource = fewMembers(byName.get(type, key)).at(-1)?.resource;
       if (resource === undefined) remove.push({ type, name });
       else upsert.push(resource);
     }
@@ -66,8 +76,8 @@ export function createSuppliedSet(changed: (change: SuppliedChange) => void): Su
         touch(resource);
       }
     },
-    covering: (type, name) => first(covering.get(type, name)),
-    named: (type, name) => [...(byName.get(type, name) ?? [])],
+    covering: (type, name) => fewMembers(covering.get(type, name))[0],
+    named: (type, name) => fewMembers(byName.get(type, name)),
     get size() {
       return byName.size;
     },
@@ -79,20 +89,13 @@ export function namesOf({ key, aliases }: Pick<Resource, "key" | "aliases">): re
   return [key, ...aliases.map(canonicalName)];
 }
 
-function add(sets: NameTable<FewSet<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
-  const known = sets.get(type, name) ?? new FewSet();
-  known.add(lease);
-  sets.set(type, name, known);
+function add(sets: NameTable<Few<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
+  sets.set(type, name, fewWith(sets.get(type, name), lease));
 }
 
 /** Leaves no empty set. */
-function remove(sets: NameTable<FewSet<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
-  const known = sets.get(type, name);
-  known?.delete(lease);
-  if (known?.size === 0) sets.delete(type, name);
-}
-
-function first<Value>(values: Iterable<Value> | undefined): Value | undefined {
-  for (const value of values ?? []) return value;
-  return undefined;
+function remove(sets: NameTable<Few<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
+  const left = fewWithout(sets.get(type, name), lease);
+  if (fewSize(left) === 0) sets.delete(type, name);
+  else sets.set(type, name, left);
 }
