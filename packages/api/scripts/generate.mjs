@@ -1,111 +1,101 @@
-// Makes `gen/` from the protos inside @grpc/grpc-js-xds and two more packages of gRPC: one typed module a proto file, and one descriptor set for the registry.
+// Makes `gen/` from the table of Envoy's API in `schema/`: one typed module a proto file, and one descriptor set for the registry.
 // Nothing of it is committed. Skipped when its inputs are the same as last time.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  CodeGeneratorRequestSchema,
+  CodeGeneratorResponseSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
+import { tsImport } from "tsx/esm/api";
 
 const require = createRequire(import.meta.url);
 const packageDir = join(dirname(fileURLToPath(import.meta.url)), "..");
 const genDir = join(packageDir, "gen");
-// Each run works in a folder of its own, and puts the result in place at the end: a run that fails, or runs beside another, leaves `gen/` whole.
-const cacheDir = join(packageDir, ".cache", `generate-${process.pid}`);
-const workDir = join(cacheDir, "protos");
-const outDir = join(cacheDir, "gen");
 const stampFile = join(genDir, ".stamp");
 
-const packageJson = (name) => require.resolve(`${name}/package.json`);
-const versionOf = (name) => JSON.parse(readFileSync(packageJson(name), "utf8")).version;
-const binOf = (name, bin) => {
-  const file = packageJson(name);
-  const { bin: bins } = JSON.parse(readFileSync(file, "utf8"));
-  return join(dirname(file), typeof bins === "string" ? bins : bins[bin]);
-};
-
-const stamp = createHash("sha256")
-  .update(readFileSync(fileURLToPath(import.meta.url)))
-  .update(
-    ["@grpc/grpc-js-xds", "grpc-health-check", "@grpc/reflection", "@bufbuild/buf", "@bufbuild/protoc-gen-es"]
-      .map(versionOf)
-      .join(),
-  )
-  .digest("hex");
+const plugin = readPackage("@bufbuild/protoc-gen-es");
+const stamp = stampOf();
 const isCurrent = () => existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp;
-if (isCurrent()) process.exit(0);
+if (!isCurrent()) await generate();
 
-const source = join(dirname(packageJson("@grpc/grpc-js-xds")), "deps");
-process.on("exit", () => rmSync(cacheDir, { recursive: true, force: true }));
-mkdirSync(workDir, { recursive: true });
-mkdirSync(outDir, { recursive: true });
-for (const [from, to] of [
-  ["envoy-api/envoy", "envoy"],
-  ["xds/xds", "xds"],
-  ["xds/udpa", "udpa"],
-  ["protoc-gen-validate/validate/validate.proto", "validate/validate.proto"],
-  ["googleapis/google/rpc", "google/rpc"],
-  ["googleapis/google/api", "google/api"],
-]) {
-  cpSync(join(source, from), join(workDir, to), { recursive: true });
+async function generate() {
+  const { readTable } = await tsImport("../src/schema/table.ts", import.meta.url);
+  const { descriptorsOf } = await tsImport("../src/schema/descriptors.ts", import.meta.url);
+  const files = descriptorsOf(readTable());
+
+  // Each run works in a folder of its own, and puts the result in place at the end: a run that fails, or runs beside another, leaves `gen/` whole.
+  const outDir = join(packageDir, ".cache", `generate-${process.pid}`);
+  process.on("exit", () => rmSync(outDir, { recursive: true, force: true }));
+  for (const { name, content } of modulesOf(files)) {
+    mkdirSync(dirname(join(outDir, name)), { recursive: true });
+    writeFileSync(join(outDir, name), content);
+  }
+  const set = create(FileDescriptorSetSchema, { file: [...files] });
+  writeFileSync(join(outDir, "envoy.binpb"), toBinary(FileDescriptorSetSchema, set));
+  writeFileSync(join(outDir, ".stamp"), stamp);
+  rmSync(genDir, { recursive: true, force: true });
+  try {
+    renameSync(outDir, genDir);
+  } catch (error) {
+    // Another run was faster by a moment, with the same result.
+    if (!isCurrent()) throw error;
+  }
+  forgetBuilds();
 }
 
-// gRPC's own services, which reflection describes beside Envoy's.
-const health = join(dirname(packageJson("grpc-health-check")), "proto/health");
-cpSync(health, join(workDir, "grpc/health"), { recursive: true });
-const reflection = join(dirname(packageJson("@grpc/reflection")), "build/proto/grpc/reflection");
-cpSync(reflection, join(workDir, "grpc/reflection"), { recursive: true });
-
-// Today's Envoy protos use an option that this older validate.proto lacks.
-const validateFile = join(workDir, "validate/validate.proto");
-const validate = readFileSync(validateFile, "utf8");
-if (!/ignore_empty\s*=\s*26/.test(validate)) {
-  const last = "optional bool strict = 25 [default = true];";
-  if (!validate.includes(last)) throw new Error(`${validateFile}: StringRules looks different from what was expected`);
-  writeFileSync(validateFile, validate.replace(last, `${last}\n  optional bool ignore_empty = 26;`));
+/** `tsc -b` looks at the files of a project only, and these modules are none of them: what was compiled with older ones must be compiled again. */
+function forgetBuilds() {
+  const root = join(packageDir, "../..");
+  for (const folder of [
+    ...readdirSync(join(root, "packages")).map((name) => `packages/${name}`),
+    "e2e",
+    "fuzz",
+    "bench",
+  ])
+    rmSync(join(root, folder, "tsconfig.tsbuildinfo"), { force: true });
 }
 
-// v2 files import v2 files that are not in the package: v2 is derived from v3 instead. These v3 files import protos of
-// OpenCensus, OpenTelemetry and Prometheus, which are not there either, and no resource needs them.
-const unwanted = [
-  /^envoy\/.*\/v[12](alpha\d*)?\//,
-  /^google\/api\/(servicecontrol|servicemanagement)\//,
-  /^envoy\/config\/trace\/v3\/(opencensus|trace)\.proto$/,
-  /^envoy\/extensions\/access_loggers\/open_telemetry\/v3\/logs_service\.proto$/,
-  /^envoy\/service\/(metrics\/v3\/metrics_service|trace\/v3\/trace_service)\.proto$/,
-];
-for (const file of readdirSync(workDir, { recursive: true })) {
-  if (file.endsWith(".proto") && unwanted.some((pattern) => pattern.test(file))) rmSync(join(workDir, file));
+/** The modules of all files but protobuf's own, which the runtime has. Speaks with the plugin as `protoc` does: a request in, a response out. */
+function modulesOf(files) {
+  const names = files.map(({ name }) => name).filter((name) => !name.startsWith("google/protobuf/"));
+  const request = create(CodeGeneratorRequestSchema, {
+    fileToGenerate: names,
+    parameter: "target=js+dts,import_extension=js",
+    protoFile: [...files],
+  });
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, [plugin.bin], {
+    input: toBinary(CodeGeneratorRequestSchema, request),
+    maxBuffer: 2 ** 30,
+  });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`protoc-gen-es failed:\n${stderr}`);
+  const response = fromBinary(CodeGeneratorResponseSchema, stdout);
+  if (response.error !== "") throw new Error(`protoc-gen-es: ${response.error}`);
+  return response.file;
 }
 
-writeFileSync(join(workDir, "buf.yaml"), "version: v2\n");
-writeFileSync(
-  join(workDir, "buf.gen.yaml"),
-  JSON.stringify({
-    version: "v2",
-    plugins: [
-      {
-        local: ["node", binOf("@bufbuild/protoc-gen-es", "protoc-gen-es")],
-        out: outDir,
-        // One run of the plugin for all files: a run for each folder takes thirty times as long.
-        strategy: "all",
-        opt: ["target=js+dts", "import_extension=js"],
-      },
-    ],
-  }),
-);
-function buf(...args) {
-  const run = spawnSync(process.execPath, [binOf("@bufbuild/buf", "buf"), ...args], { cwd: workDir, encoding: "utf8" });
-  if (run.error !== undefined) throw run.error;
-  if (run.status !== 0) throw new Error(`buf ${args[0]} failed:\n${run.stdout}${run.stderr}`);
+/** Of all that decides what is generated. */
+function stampOf() {
+  const hash = createHash("sha256");
+  const inputs = ["schema/packages", "src/schema"].flatMap((folder) =>
+    readdirSync(join(packageDir, folder), { withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
+      .map(({ name }) => `${folder}/${name}`),
+  );
+  for (const input of ["scripts/generate.mjs", ...inputs.sort()]) {
+    hash.update(`${input}\n`).update(readFileSync(join(packageDir, input)));
+  }
+  return hash.update(plugin.version).digest("hex");
 }
-buf("build", "--exclude-source-info", "-o", join(outDir, "envoy.binpb"));
-buf("generate");
-writeFileSync(join(outDir, ".stamp"), stamp);
-rmSync(genDir, { recursive: true, force: true });
-try {
-  renameSync(outDir, genDir);
-} catch (error) {
-  // Another run was faster by a moment, with the same result.
-  if (!isCurrent()) throw error;
+
+function readPackage(name) {
+  const file = require.resolve(`${name}/package.json`);
+  const { version, bin } = JSON.parse(readFileSync(file, "utf8"));
+  return { version, bin: join(dirname(file), typeof bin === "string" ? bin : bin[name.split("/").at(-1)]) };
 }

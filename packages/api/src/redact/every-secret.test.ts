@@ -8,6 +8,7 @@ import {
   getOption,
   hasOption,
   type Message,
+  ScalarType,
   toBinary,
 } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
@@ -26,7 +27,7 @@ function valueWith(field: DescField): unknown {
 }
 
 function scalar({ scalar: type }: DescField): unknown {
-  return type === 12 ? new TextEncoder().encode(secret) : secret;
+  return type === ScalarType.BYTES ? new TextEncoder().encode(secret) : secret;
 }
 
 function messageWith(schema: DescMessage): unknown {
@@ -36,6 +37,8 @@ function messageWith(schema: DescMessage): unknown {
   }
   if (typeName === "google.protobuf.Struct") return { inner: [secret] };
   if (typeName === "google.protobuf.Any") return anyOf(registry.getMessage("google.protobuf.StringValue"), secret);
+  const texts = schema.fields.filter(({ fieldKind, scalar }) => fieldKind === "scalar" && scalar === ScalarType.STRING);
+  if (texts.length > 0) return create(schema, Object.fromEntries(texts.map(({ localName }) => [localName, secret])));
   return assert.fail(`a secret in a ${typeName}: say how`);
 }
 

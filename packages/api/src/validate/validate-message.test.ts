@@ -68,8 +68,8 @@ suite("rules of Envoy's protos", () => {
     const listener = (more: object) =>
       check("envoy.config.listener.v3.Listener", { name: "a", apiListener: { apiListener: { ...manager, ...more } } });
     assert.deepEqual(listener({ rds }), []);
-    assert.deepEqual(listener({ rds: { routeConfigName: "r" } }), [
-      `api_listener.api_listener.rds.config_source: is required (message.required: true) ${broken}`,
+    assert.deepEqual(listener({ rds, httpFilters: [{}] }), [
+      `api_listener.api_listener.http_filters[0].name: must not be empty (string.min_len: 1) ${broken}`,
     ]);
     assert.deepEqual(listener({ rds, forwardClientCertDetails: 77 }), [
       "api_listener.api_listener.forward_client_cert_details: must be a value of " +

@@ -176,7 +176,7 @@ function stateOf({ configStatus, clientStatus }: Entry): State {
     case ClientResourceStatus.REQUESTED:
       return "pending";
   }
-  // What newer clients say, as RECEIVED_ERROR and TIMEOUT, has a reason beside it.
+  // RECEIVED_ERROR and TIMEOUT have a reason beside them, and so has what is still unknown here.
   return clientStatus === ClientResourceStatus.UNKNOWN ? "unknown" : "rejected";
 }
 
@@ -193,7 +193,7 @@ function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly 
   if (genericXdsConfigs.length > 0) return [];
   return xdsConfig.flatMap(({ status, clientStatus, perXdsConfig }) => {
     if (perXdsConfig.case === undefined) return [];
-    const client = ["UNKNOWN", "REQUESTED", "ACKED", "NACKED"] as const;
+    const client = ["UNKNOWN", "REQUESTED", "ACKED", "NACKED", "RECEIVED_ERROR"] as const;
     return [
       {
         $typeName: "envoy.service.status.v3.ClientConfig.GenericXdsConfig",
