@@ -1,23 +1,29 @@
 import { type Finding, type Registry, type ResourceTypes, validateMessage, XdskitError } from "@xdskit/api";
 import type { CheckMessage } from "@xdskit/protocol";
 import type { ClientOptions } from "./client-options.js";
+import { levelOf } from "./validate-level.js";
 
-/** The rules of the protos, and those of the program. Throws an XdskitError (XDSKIT_CLIENT_OPTION) for checks of a type that is not known. */
+/**
+ * What the level demands of a message, and what the program does; undefined where that is nothing, so that no message need be read. Throws an XdskitError
+ * (XDSKIT_CLIENT_OPTION) for checks of a type that is not known.
+ */
 export function clientChecks(
-  { validate = true, checks = {} }: Pick<ClientOptions, "validate" | "checks">,
+  { validate, checks = {} }: Pick<ClientOptions, "validate" | "checks">,
   types: ResourceTypes,
   registry: Registry | undefined,
-): CheckMessage {
+): CheckMessage | undefined {
   const own = Object.entries(checks).map(([name, check]) => {
     const type = types.find(name);
     if (name === "*" || type !== undefined) return { type, check };
     throw XdskitError.of("XDSKIT_CLIENT_OPTION", `checks: ${JSON.stringify(name)} is no type of resources`);
   });
+  const level = levelOf(validate);
+  if (level === "off" && own.length === 0) return undefined;
+  const rules = level === "full";
   return (type, name, message) => {
     const where = { type: type.name, resource: name };
-    const findings: Finding[] = validate
-      ? validateMessage(message, { registry }).map((finding) => ({ ...finding, ...where }))
-      : [];
+    const findings: Finding[] =
+      level === "off" ? [] : validateMessage(message, { registry, rules }).map((finding) => ({ ...finding, ...where }));
     const failed = (text: string) => {
       findings.push({ code: "XDSKIT_CHECK_FAILED", severity: "error", message: text, ...where });
     };

@@ -4,6 +4,7 @@ import type { ReceivedResource, ResourceUpdate, Variant } from "@xdskit/protocol
 import type { Backoff } from "./backoff.js";
 import type { Clock } from "./clock.js";
 import type { TlsSettings } from "./tls.js";
+import type { ValidateLevel } from "./validate-level.js";
 
 /** Who the client says it is. Either this, or a whole `Node` message. */
 export interface NodeSettings {
@@ -113,8 +114,8 @@ export interface ClientOptions {
   readonly nodeOn?: "first" | "every" | undefined;
   readonly types?: ResourceTypes | undefined;
   readonly registry?: Registry | undefined;
-  /** Whether messages that break the rules in their protos are rejected. Default true. */
-  readonly validate?: boolean | undefined;
+  /** How far a resource is judged before watchers get it; what does not pass is rejected. Default `full`; `true` is `full`, and `false` is `types`. */
+  readonly validate?: ValidateLevel | boolean | undefined;
   /** Further rules, by type (`cluster`, …, or `*`): what a check returns as an error is what is told to the server. */
   readonly checks?:
     | Readonly<

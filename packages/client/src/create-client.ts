@@ -27,6 +27,7 @@ import { checkCall, checkWatcher } from "./option-tables.js";
 import { createOrigins } from "./origin/origins.js";
 import { type CreateUpstream, createUpstream } from "./upstreams/create-upstream.js";
 import type { UpstreamContext } from "./upstreams/upstream.js";
+import { levelOf } from "./validate-level.js";
 import { mergeCollections } from "./watchers/collection-change.js";
 import type { Watcher } from "./watchers/delivery.js";
 import { createWatchIterator } from "./watchers/watch-iterator.js";
@@ -53,7 +54,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     node: toBinary(NodeSchema, node),
     nodeOn: options.nodeOn ?? "first",
     check: clientChecks(options, types, registry),
-    validate: options.validate ?? true,
+    rules: levelOf(options.validate) === "full",
     absentAfterMs: options.absentAfterMs ?? 15_000,
     backoff: { ...defaultBackoff, ...options.backoff },
   };

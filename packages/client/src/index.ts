@@ -36,6 +36,7 @@ export { prometheusText } from "./metrics/prometheus-text.js";
 export { type ServedStatus, serveStatus } from "./status/serve-status.js";
 export { createStatusService, type StatusOptions, type StatusService } from "./status/status-service.js";
 export type { TlsSettings } from "./tls.js";
+export type { ValidateLevel } from "./validate-level.js";
 export type {
   Collection,
   CollectionWatcher,

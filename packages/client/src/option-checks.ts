@@ -1,16 +1,19 @@
 import { XdskitError } from "@xdskit/api";
 import type { ClientOptions } from "./client-options.js";
 import { checkCall } from "./option-tables.js";
+import { validateLevels } from "./validate-level.js";
 
 /** Looks at what types alone do not keep right: times, counts and words. Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names the option. */
 export function checkOptions(options: ClientOptions): void {
   checkCall("createClient", options);
-  const { backoff, limits, absentAfterMs, nodeOn, fallback, node } = options;
+  const { backoff, limits, absentAfterMs, nodeOn, fallback, node, validate } = options;
   if (node === undefined || !("$typeName" in node)) checkCall("createClient: node", node);
   if (nodeOn !== undefined && nodeOn !== "first" && nodeOn !== "every")
     throw wrong("nodeOn", '"first" or "every"', nodeOn);
   if (fallback !== undefined && fallback !== "when-lacking" && fallback !== "when-away")
     throw wrong("fallback", '"when-lacking" or "when-away"', fallback);
+  if (validate !== undefined && typeof validate !== "boolean" && !validateLevels.includes(validate))
+    throw wrong("validate", '"full", "types" or "off"', validate);
   if (absentAfterMs !== undefined && !(absentAfterMs > 0)) {
     throw wrong("absentAfterMs", "milliseconds above 0", absentAfterMs);
   }

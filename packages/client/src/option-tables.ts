@@ -70,7 +70,7 @@ const client = {
   nodeOn: word,
   types: "object",
   registry: "object",
-  validate: "boolean",
+  validate: word,
   features: "list",
   checks: "object",
   acknowledge: "function",

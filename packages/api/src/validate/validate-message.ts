@@ -6,7 +6,7 @@ import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../field-pat
 import type { FieldProblem } from "../field-problem.js";
 import { envoyRegistry, type Registry } from "../registry.js";
 import type { FieldCheck } from "./field-check.js";
-import { type Plans, plansOf } from "./message-plan.js";
+import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
 import { fieldValue, type MessageField } from "./rule-paths.js";
 import { isSpared } from "./spared-fields.js";
 import { isSpecial, specialProblems } from "./special-checks.js";
@@ -29,6 +29,8 @@ export interface ValidateOptions {
   readonly registry?: Registry | undefined;
   /** Whether findings of severity `warning` are wanted as well; by default they are not. */
   readonly warnings?: boolean | undefined;
+  /** Whether the rules are checked, and what Envoy refuses besides; default true. Without them only an `Any` of a known type is a finding that cannot be read. */
+  readonly rules?: boolean | undefined;
 }
 
 /**
@@ -40,7 +42,7 @@ export function validateMessage(message: Message, options: ValidateOptions = {})
   const registry = options.registry ?? envoyRegistry();
   const schema = schemaOf(message.$typeName, registry);
   if (schema === undefined) return [];
-  const problems = checkMessage(schema, message, registry);
+  const problems = checkMessage(schema, message, registry, undefined, options.rules);
   const wanted = options.warnings === true ? problems : problems.filter(({ severity }) => severity === "error");
   return wanted.map(({ code, severity, message: text, steps, rule }) => {
     return { code, severity, message: text, field: formatFieldPath(steps), type: schema.typeName, rule };
@@ -53,8 +55,9 @@ export function checkMessage(
   message: Message,
   registry: Registry,
   unpack: Unpack = createUnpack(registry),
+  rules = true,
 ): readonly RuleProblem[] {
-  const validator = new Validator(registry, unpack);
+  const validator = new Validator(registry, unpack, rules);
   validator.message(schema, message, undefined, 0);
   return validator.problems;
 }
@@ -64,10 +67,12 @@ class Validator {
   private readonly registry: Registry;
   private readonly unpack: Unpack;
   private readonly plans: Plans;
+  private readonly rules: boolean;
 
-  constructor(registry: Registry, unpack: Unpack) {
+  constructor(registry: Registry, unpack: Unpack, rules: boolean) {
     this.registry = registry;
     this.unpack = unpack;
+    this.rules = rules;
     this.plans = plansOf(registry);
   }
 
@@ -77,11 +82,18 @@ class Validator {
         this.any(message as Any, path, depth);
         return;
       }
-      for (const { code, severity, steps, message: text } of specialProblems(schema.typeName, message)) {
-        this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
+      if (this.rules) {
+        for (const { code, severity, steps, message: text } of specialProblems(schema.typeName, message)) {
+          this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
+        }
       }
     }
-    const { oneofs, checks, nested } = this.plans(schema);
+    const plan = this.plans(schema);
+    if (this.rules) this.own(plan, message, path);
+    for (const field of plan.nested) this.nested(field, message, path, depth + 1);
+  }
+
+  private own({ oneofs, checks }: OwnRules, message: Message, path: FieldPath | undefined): void {
     for (const { localName, members } of oneofs) {
       const choice = (message as unknown as { readonly [name: string]: { readonly case?: string } })[localName];
       if (choice?.case === undefined) {
@@ -90,7 +102,6 @@ class Validator {
       }
     }
     for (const check of checks) this.field(check, message, path);
-    for (const field of nested) this.nested(field, message, path, depth + 1);
   }
 
   private field(check: FieldCheck, message: Message, path: FieldPath | undefined): void {

@@ -1,9 +1,11 @@
+import type { Message } from "@bufbuild/protobuf";
 import type { GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { isGlobName, type ResourceName, type XdskitError } from "@xdskit/api";
+import { isGlobName, type ResourceName, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import type { ReceivedResource } from "@xdskit/protocol";
 import type { Watcher } from "../watchers/delivery.js";
 import type { ResourceWatcher, Watch, XdsClient } from "../xds-client.js";
 import type { LeafShapes, LeafState, LeafType } from "./leaf.js";
@@ -57,9 +59,10 @@ export class Leaves {
       state: waiting as LeafState<LeafShapes[Type]>,
       ambient: undefined as XdskitError | undefined,
     };
-    // A star is a name like any other to a route, and all there are to a server.
-    if (isGlobName(name) || name === "*") {
-      leaf.state = { kind: "error", error: unresolved("a collection is no single resource", type, name) };
+    // A star is a name like any other to a route, and all there are to a server. What breaks the rules may name nothing.
+    if (isGlobName(name) || name === "*" || name === "") {
+      const problem = name === "" ? "it has no name" : "a collection is no single resource";
+      leaf.state = { kind: "error", error: unresolved(problem, type, name) };
       this.leaves[type].set(name, { leaf, watch: undefined });
       return leaf;
     }
@@ -74,7 +77,7 @@ export class Leaves {
       return this.changed(leaf, what);
     };
     const watcher: ResourceWatcher<LeafShapes[Type]> & Pick<Watcher<never>, "onRecovered"> = {
-      onChanged: (resource) => told({ kind: "here", resource }, undefined),
+      onChanged: (resource) => told(stateOf(resource), undefined),
       onError: (error) => told({ kind: "error", error }, undefined),
       onAmbient: (error) => told(leaf.state, error),
       onRecovered: () => void told(leaf.state, undefined),
@@ -105,3 +108,14 @@ export class Leaves {
 }
 
 const waiting = { kind: "waiting" } as const;
+
+/** What was not judged by the client may be no message of its type. */
+function stateOf<Shape extends Message>(resource: ReceivedResource<Shape>): LeafState<Shape> {
+  try {
+    void resource.message;
+    return { kind: "here", resource };
+  } catch (error) {
+    if (error instanceof XdskitError) return { kind: "error", error };
+    throw error;
+  }
+}

@@ -21,7 +21,7 @@ export function testContext(changes: Partial<UpstreamContext> = {}): UpstreamCon
     types: resourceTypes,
     registry: envoyRegistry(),
     check: checkRules,
-    validate: true,
+    rules: true,
     limits: {
       responseBytes: 1 << 20,
       resourcesPerResponse: 1_000,

@@ -13,10 +13,10 @@ export interface UpstreamContext {
   readonly types: ResourceTypes;
   /** Where messages are looked up; undefined: Envoy's own. */
   readonly registry: Registry | undefined;
-  /** The rules of the protos, unless they are turned off, and those of the program. */
-  readonly check: CheckMessage;
-  /** Whether the rules of the protos are among them: files are checked by them as they are read, so that errors name lines. */
-  readonly validate: boolean;
+  /** What a message must keep to: as much as `validate` says, and what the program says. Undefined: nothing. */
+  readonly check: CheckMessage | undefined;
+  /** Whether the rules of the protos are among it: files are checked by them as they are read, so that errors name lines. */
+  readonly rules: boolean;
   readonly limits: ClientLimits;
   readonly absentAfterMs: number;
   readonly backoff: Backoff;

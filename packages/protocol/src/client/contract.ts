@@ -48,7 +48,8 @@ export interface ClientStreamOptions {
   readonly node: Uint8Array;
   /** With the first request of a stream (rule 113), or with every one. */
   readonly nodeOn: "first" | "every";
-  readonly check: CheckMessage;
+  /** Undefined: what is in a resource is taken as it came. No message is read before somebody asks for it, and one that cannot be read throws then. */
+  readonly check: CheckMessage | undefined;
   readonly limits?: Partial<ClientStreamLimits> | undefined;
   /** After so many milliseconds on an open stream without an answer a name that was asked for does not exist (rule 166). Default 15,000. */
   readonly absentAfterMs?: number | undefined;

@@ -82,7 +82,8 @@ export class HeldResources {
     }
     if (before !== undefined) this.#forgetAliases(before);
     const held = before ?? { key, resource, claim, stream, at: now, isGone: false, expires: undefined };
-    if (held.resource.message !== resource.message) held.at = now;
+    // The bytes of what came again as it was are those of before.
+    if (held.resource.value !== resource.value) held.at = now;
     held.resource = resource;
     held.claim = claim;
     held.stream = stream;

@@ -11,7 +11,9 @@ import {
   typeUrlPrefix,
   upgradeMessage,
   type Version,
+  XdskitError,
 } from "@xdskit/api";
+import { findingsOf } from "./rejection.js";
 
 /** One resource as a server sent it, decoded once. Immutable, and shared by all that watch it. */
 export interface ReceivedResource<Shape extends Message = Message> {
@@ -23,7 +25,7 @@ export interface ReceivedResource<Shape extends Message = Message> {
   readonly aliases: readonly ResourceName[];
   /** Time to live in milliseconds, counted from each time that it came or was kept alive; undefined is for ever. */
   readonly ttl: number | undefined;
-  /** In the messages of v3, whatever was sent. Shared: not to be changed. */
+  /** In the messages of v3, whatever was sent. Shared: not to be changed. Throws an XdskitError where nobody looked at it before, and it is none. */
   readonly message: Shape;
   /** As it stood on the wire: v2's or v3's. */
   readonly typeUrl: TypeUrl;
@@ -83,9 +85,23 @@ export class Received implements ReceivedResource {
     this.#resource = resource;
   }
 
+  /** The same content with another version, TTL or aliases: what was read of it is not read again. */
+  static again(before: ReceivedResource, parts: ReceivedParts, options: ReceivedOptions): Received {
+    return new Received(parts, options, before instanceof Received ? before.#message : undefined);
+  }
+
   get message(): Message {
-    this.#message ??= readBody(this.type, this.typeUrl, this.value, this.#options.registry ?? envoyRegistry());
+    this.#message ??= this.#read();
     return this.#message;
+  }
+
+  #read(): Message {
+    try {
+      return readBody(this.type, this.typeUrl, this.value, this.#options.registry ?? envoyRegistry());
+    } catch (cause) {
+      const [first, ...more] = findingsOf(this.type, this.name, cause).findings;
+      throw first === undefined ? cause : new XdskitError([first, ...more], { cause });
+    }
   }
 
   resource(): Resource {

@@ -104,7 +104,7 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     const isKept = options.variant === "sotw" || before.version === version;
     if (!isKept && version.length > before.version.length && isTooMuch(withVersion(before, version), key, taking))
       return tooMuch(type, name, taking);
-    const again = isKept ? before : new Received(withVersion(before, version), options, before.message);
+    const again = isKept ? before : Received.again(before, withVersion(before, version), options);
     // Who heard that it was taken away is to hear that it is there again.
     if (found?.isGone) draft.upsert(key, again);
     held.set(key, again, version, stream, now);
@@ -117,25 +117,31 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   }
   if (isTooMuch({ name, version, aliases, value: isSameBody ? before.value : bytes.subarray(start, end) }, key, taking))
     return tooMuch(type, name, taking);
-  // A copy: the response as a whole is not kept.
-  const value = isSameBody ? before.value : bytes.slice(start, end);
+  // A copy, which `slice` of a Buffer is not: the response as a whole is not kept.
+  const value = isSameBody ? before.value : new Uint8Array(bytes.subarray(start, end));
   const typeUrl = body.typeUrl === type.typeUrl ? type.typeUrl : body.typeUrl;
   const parts = { type, name, version, aliases, ttl, typeUrl, value };
-  let received: Received;
-  try {
-    const message = isSameBody
-      ? before.message
-      : readBody(type, body.typeUrl, value, options.registry ?? envoyRegistry());
-    received = new Received(parts, options, message);
-    const findings = isSameBody ? [] : options.check(type, name, message);
-    if (findings.some(({ severity }) => severity === "error")) return { name, findings };
-  } catch (error) {
-    return findingsOf(type, name, error);
-  }
+  const received = isSameBody ? Received.again(before, parts, options) : judged(parts, options);
+  if ("findings" in received) return received;
   held.set(key, received, version, stream, now);
   draft.upsert(key, received);
   heard(one, taking);
   return undefined;
+}
+
+/** What a client is to have, or what is wrong with it. */
+function judged(parts: ReceivedParts, options: ClientStreamOptions): Received | BadResource {
+  const { type, name, typeUrl, value } = parts;
+  const { check, registry = envoyRegistry() } = options;
+  if (check === undefined) return new Received(parts, options);
+  try {
+    const message = readBody(type, typeUrl, value, registry);
+    const findings = check(type, name, message);
+    if (findings.some(({ severity }) => severity === "error")) return { name, findings };
+    return new Received(parts, options, message);
+  } catch (error) {
+    return findingsOf(type, name, error);
+  }
 }
 
 /** What takes less than what is held in its place is taken in any case. */

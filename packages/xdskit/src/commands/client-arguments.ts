@@ -1,9 +1,11 @@
+import type { ValidateLevel } from "@xdskit/client";
 import { type Command, Option } from "commander";
 import type { TlsOptions } from "../settings/tls-options.js";
 import { type OutputFormat, outputFormats } from "../watch/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
 import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
+import { validateOption } from "./validate-option.js";
 
 /** What commander reads of the options that `watch` and `get` share. */
 export interface ClientArguments extends TlsOptions {
@@ -22,6 +24,7 @@ export interface ClientArguments extends TlsOptions {
   readonly nodeCluster?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly descriptors?: readonly string[];
+  readonly validate?: ValidateLevel;
   readonly output: OutputFormat;
   readonly showSecrets?: true;
   readonly timeout?: number;
@@ -64,6 +67,7 @@ export function addClientOptions(command: Command): Command {
     .option("--metadata <key=value>", "of the node: a text, or JSON in { } or [ ]; may be repeated", readMetadata);
   return addTokenOption(addTlsOptions(command), "stream")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .addOption(validateOption())
     .addOption(
       new Option("-o, --output <format>", "documents; events (json, jsonl); a line each (name, wide)")
         .choices(outputFormats)

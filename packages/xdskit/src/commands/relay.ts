@@ -1,3 +1,4 @@
+import type { ValidateLevel } from "@xdskit/client";
 import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
@@ -19,6 +20,7 @@ import {
   toFilesPathOption,
   toFilesSettings,
 } from "./to-files-options.js";
+import { validateOption } from "./validate-option.js";
 
 interface Options extends ToFilesArguments, TlsOptions {
   readonly server?: readonly string[];
@@ -37,6 +39,7 @@ interface Options extends ToFilesArguments, TlsOptions {
   readonly nack?: "all" | "any";
   readonly ackWait?: number;
   readonly hold?: number;
+  readonly validate?: ValidateLevel;
   readonly grpc: Address;
   readonly rest: Address | "off";
   readonly restHold?: number;
@@ -112,6 +115,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
       "how long a change waits for what the origin should have sent before it (default: 15s)",
       readDurationWithUnit,
     )
+    .addOption(validateOption())
     .addOption(
       addressOption("--grpc <host:port>", "where Envoys and gRPC clients connect; port 0 picks one", "127.0.0.1:18000"),
     )

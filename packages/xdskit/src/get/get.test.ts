@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Any } from "@bufbuild/protobuf/wkt";
 import { createResource, readResources } from "@xdskit/api";
 import { createServer, type XdsServer } from "@xdskit/server";
 import { xdskitEnds } from "../testing/command.js";
 import { inProcess } from "../testing/in-process.js";
-import { cluster, deltaResponse, packedCluster, sotwResponse } from "../testing/odd-responses.js";
+import { cluster, clusterUrl, deltaResponse, packed, packedCluster, sotwResponse } from "../testing/odd-responses.js";
 import { oddServer } from "../testing/odd-server.js";
 
 async function withServer(run: (server: XdsServer, address: string) => Promise<void>): Promise<void> {
@@ -76,6 +77,30 @@ describe("xdskit get", () => {
       assert.deepEqual(await words("cluster", "--type", "cds", "a"), [0, "cluster/a cluster/cluster"]);
     }));
 
+  it("shows what breaks a rule, and what is no message of its type only where it is asked to", async () => {
+    const listOf = (...more: readonly Any[]) => sotwResponse("1", [packedCluster("good"), ...more]);
+    // A name, and a field of the wrong type.
+    const garbage = packed(clusterUrl, Uint8Array.of(0x0a, 1, 0x78, 0x12, 1, 0xff, 0xe2, 0x01, 1, 0xff));
+    await using server = await oddServer((stream, index) => {
+      if (index === 0) stream.send(listOf(packedCluster("timeless", 0), garbage));
+    });
+    const how = ["--server", server.address, "--variant", "sotw", "--output", "name"];
+    const shown = async (...more: readonly string[]) => {
+      const { status, out, err } = await get(...how, ...more);
+      return [
+        status,
+        out.trim().split("\n").join(" "),
+        err.split("\n").filter((line) => line.includes("rejected")).length,
+      ];
+    };
+    assert.deepEqual(await shown("--validate", "full"), [1, "cluster/good", 1]);
+    assert.deepEqual(await shown(), [1, "cluster/good cluster/timeless", 1]);
+    assert.deepEqual(await shown("--validate", "types"), [1, "cluster/good cluster/timeless", 1]);
+    assert.deepEqual(await shown("--validate", "off"), [0, "cluster/good cluster/timeless cluster/x", 0]);
+    const yaml = await get(...how, "--validate", "off", "--output", "yaml");
+    assert.match(yaml.out, /its content cannot be shown: .*not a serialized/);
+  });
+
   it("says that what it printed without secrets cannot be served", () =>
     withServer(async (server, address) => {
       const path = "some.json";
@@ -123,7 +148,8 @@ describe("xdskit get", () => {
       if (index === 0) stream.send(sotwResponse("1", [packedCluster("bad", 0), packedCluster("good")]));
     });
     for (const names of [["bad"], ["bad", "good"], []]) {
-      const { status, err } = await get(...names, "--server", server.address, "--variant", "sotw");
+      const how = ["--server", server.address, "--variant", "sotw", "--validate", "full"];
+      const { status, err } = await get(...names, ...how);
       assert.equal(status, 1, `${names}`);
       assert.match(err, /cluster "bad" rejected: .*connect_timeout/);
     }

@@ -10,6 +10,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import { DiscoveryResponseSchema, ResourceSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { ValidateLevel } from "@xdskit/client";
 import { keptResource, type ReceivedResource } from "@xdskit/protocol";
 
 /** What a file of the cache holds. */
@@ -60,7 +61,12 @@ export function writeCacheFile({ type, resources, version, origin }: CachedType)
 }
 
 /** Reads what `writeCacheFile` wrote. Throws an XdskitError where nothing of the file can be believed. */
-export function readCacheFile(bytes: Uint8Array, type: ResourceType, registry: Registry | undefined): ReadCache {
+export function readCacheFile(
+  bytes: Uint8Array,
+  type: ResourceType,
+  registry: Registry | undefined,
+  validate: ValidateLevel = "types",
+): ReadCache {
   const { versionInfo: version, controlPlane, resources: wrappers, typeUrl } = contentOf(bytes);
   if (typeUrl !== type.typeUrl) throw unusable(`it holds resources of the type ${JSON.stringify(typeUrl)}`);
   const findings: Finding[] = [];
@@ -69,7 +75,7 @@ export function readCacheFile(bytes: Uint8Array, type: ResourceType, registry: R
     const { name, version, aliases, resource: inner } = fromBinary(ResourceSchema, wrapper);
     const { typeUrl = "", value = new Uint8Array() } = inner ?? {};
     const kept = keptResource({ type, name, version, aliases, ttl: undefined, typeUrl, value }, { registry });
-    const wrong = findingsOf(kept, registry);
+    const wrong = validate === "off" ? [] : findingsOf(kept, registry, validate === "full");
     if (wrong.length === 0) resources.push(kept);
     for (const finding of wrong) findings.push({ ...finding, type: type.name, resource: name });
   }
@@ -91,10 +97,10 @@ function contentOf(bytes: Uint8Array) {
 }
 
 /** Why a resource cannot be served any more: extensions, rules, or the reader became other ones. */
-function findingsOf(kept: ReceivedResource, registry: Registry | undefined): readonly Finding[] {
+function findingsOf(kept: ReceivedResource, registry: Registry | undefined, rules: boolean): readonly Finding[] {
   try {
     kept.resource();
-    return validateMessage(kept.message, { registry });
+    return validateMessage(kept.message, { registry, rules });
   } catch (error) {
     if (error instanceof XdskitError) return error.findings;
     return [{ code: "XDSKIT_CACHE", severity: "error", message: `it cannot be read: ${(error as Error).message}` }];

@@ -8,6 +8,7 @@ import {
   readResources,
   XdskitError,
 } from "@xdskit/api";
+import type { ValidateLevel } from "@xdskit/client";
 import { keptResource, type ReceivedResource, receivedResource } from "@xdskit/protocol";
 import { type FileMode, replaceFile } from "../files/replace-file.js";
 import { type CachedType, type ReadCache, readCacheFile, writeCacheFile } from "./cache-file.js";
@@ -38,6 +39,8 @@ export interface CacheFolderOptions {
   readonly registry: Registry | undefined;
   /** What tells the origin that is asked first from others: its versions mean something to itself alone. */
   readonly origin: string;
+  /** How far what is in it is judged: as it was when it came. */
+  readonly validate?: ValidateLevel | undefined;
 }
 
 /** Makes the folder where it is missing. Rejects with an XdskitError where it cannot be used. */
@@ -46,6 +49,7 @@ export async function openCacheFolder({
   types,
   registry,
   origin,
+  validate,
 }: CacheFolderOptions): Promise<CacheFolder> {
   let found: readonly string[];
   try {
@@ -91,7 +95,7 @@ export async function openCacheFolder({
   async function readOne(type: ResourceType, file: string): Promise<ReadCache> {
     try {
       const bytes = await readFile(join(directory, file));
-      return file.endsWith(".json") ? readJson(file, bytes, type) : readCacheFile(bytes, type, registry);
+      return file.endsWith(".json") ? readJson(file, bytes, type) : readCacheFile(bytes, type, registry, validate);
     } catch (error) {
       const { code = (error as Error).message } = error as NodeJS.ErrnoException;
       const findings: readonly Finding[] =
@@ -102,7 +106,7 @@ export async function openCacheFolder({
 
   /** Before there was a checksum, files were JSON. Whose versions they have is not asked: everything comes anew. */
   function readJson(path: string, bytes: Uint8Array, type: ResourceType): ReadCache {
-    const { resources, findings } = readResources({ path, bytes }, { registry });
+    const { resources, findings } = readResources({ path, bytes }, { registry, validate: validate === "full" });
     const ofType = resources.filter(({ resource }) => resource.type === type);
     const kept = ofType.map(({ resource }) => receivedResource(resource, "", { registry }));
     return { type, resources: kept, version: "", origin: "", findings };

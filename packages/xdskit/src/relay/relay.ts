@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type Finding, type Registry, type ResourceType, resourceTypes } from "@xdskit/api";
-import type { ClientOptions } from "@xdskit/client";
+import type { ClientOptions, ValidateLevel } from "@xdskit/client";
 import { createServer, type LayerName, ordersItself, type ServerOptions, type XdsServer } from "@xdskit/server";
 import { openCacheFolder } from "./cache-folder.js";
 import { createGroupRelay, type GroupRelay, type WatchedCollection } from "./group-relay.js";
@@ -37,6 +37,8 @@ export interface RelayOptions {
   readonly holdMs?: number | undefined;
   /** How long what a client asked for by name is kept after the last one left. Default 1,000. */
   readonly lingerMs?: number | undefined;
+  /** How far what the origin sends, and what the cache has of it, is judged. Default `types`: its clients judge it themselves. */
+  readonly validate?: ValidateLevel | undefined;
   /** How many names all clients together may ask for, see `OnDemandOptions`. Default 100,000. */
   readonly names?: number | undefined;
   /** What could not be served or read of the cache, and what became of it. */
@@ -66,7 +68,7 @@ const usualHoldMs = 15_000;
 
 /** Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used. */
 export async function createRelay(options: RelayOptions): Promise<Relay> {
-  const { servers, registry, cache, nack, ackWaitMs } = options;
+  const { servers, registry, cache, nack, ackWaitMs, validate = "types" } = options;
   // What the origin sends is ordered here for each client: nobody need wait for the relay.
   const features = options.server.ordering === false ? [] : [ordersItself];
   const relays = new Map<string, GroupRelay>();
@@ -105,11 +107,17 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
         holdMs: options.server.ordering === false ? 0 : (options.holdMs ?? usualHoldMs),
         origin,
         canAsk: canAskFor,
-        client: { ...options.client, features, servers, node, registry, types: server.types },
+        client: { ...options.client, features, servers, node, registry, types: server.types, validate },
         cache:
           cache === undefined
             ? undefined
-            : await openCacheFolder({ directory: join(cache, folderOf(group)), types: server.types, registry, origin }),
+            : await openCacheFolder({
+                directory: join(cache, folderOf(group)),
+                types: server.types,
+                registry,
+                origin,
+                validate,
+              }),
         report: (findings) => options.report(group, findings),
         rejected: (type, reason) => options.rejected(group, type, reason),
         cacheFailed: (error) => options.cacheFailed(group, error),

@@ -6,6 +6,7 @@ import {
   type NodeSettings,
   type ServerSettings,
   type TlsSettings,
+  type ValidateLevel,
 } from "@xdskit/client";
 import { everyNode, type ServerOptions } from "@xdskit/server";
 import type { WatchedCollection } from "../relay/group-relay.js";
@@ -39,6 +40,7 @@ export interface UpstreamArguments extends TlsOptions {
   readonly nack?: NackPolicy | undefined;
   readonly ackWait?: number | undefined;
   readonly hold?: number | undefined;
+  readonly validate?: ValidateLevel | undefined;
 }
 
 /** What a relay asks, and for whom. */
@@ -54,6 +56,7 @@ export interface UpstreamSettings {
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
   readonly holdMs: number | undefined;
+  readonly validate: ValidateLevel;
 }
 
 const usualAckWaitMs = 3_000;
@@ -108,6 +111,8 @@ export async function upstreamSettings(
     nack: asked.nack ?? upstream.nack ?? "all",
     ackWaitMs: asked.ackWait ?? upstream.ack_wait ?? usualAckWaitMs,
     holdMs: asked.hold ?? upstream.hold,
+    // What the origin made for its clients is theirs to judge.
+    validate: asked.validate ?? upstream.validate ?? "types",
   };
 }
 

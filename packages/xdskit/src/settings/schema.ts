@@ -213,6 +213,7 @@ const upstream = z.strictObject({
   held_bytes: count.optional(),
   names: count.optional(),
   hold: duration.optional(),
+  validate: z.enum(["full", "types", "off"], { error: "expected full, types or off" }).optional(),
 });
 
 const relayedGroup = group.omit({ folders: true }).extend({

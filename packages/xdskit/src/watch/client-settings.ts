@@ -34,7 +34,8 @@ export async function readClientSettings(options: WatchOptions): Promise<ClientS
       : await fromBootstrap(options.bootstrap, wanted[0].type);
   // Who looks wants to see what there is now, and not what a server that is away had.
   const fallback = "when-away";
-  return { ...all, client: { ...base, types, registry, fallback, node: nodeOf(options, base.node) } };
+  const { validate = "types" } = options;
+  return { ...all, client: { ...base, types, registry, validate, fallback, node: nodeOf(options, base.node) } };
 }
 
 /** Files of credentials are read for each connection; that one is missing from the start is a typing error. */

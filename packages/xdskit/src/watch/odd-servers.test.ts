@@ -21,7 +21,7 @@ describe("xdskit watch and what servers do wrong", () => {
       if (index === 1) stream.send(sotwResponse("2", [packedCluster("bad", 0), packedCluster("good", 2)]));
       if (index === 2) stream.send(sotwResponse("3", [packedCluster("good", 3)]));
     });
-    await using watching = watch("--server", server.address, "--variant", "sotw");
+    await using watching = watch("--server", server.address, "--variant", "sotw", "--validate", "full");
     const rejected = await watching.seen((event) => event.nack === true);
     assert.deepEqual([rejected.event, rejected.type, rejected.name], ["error", "cluster", "bad"]);
     assert.match(String(rejected.message), /connect_timeout/);

@@ -39,7 +39,7 @@ describe("xdskit watch without a stream", () => {
       `version_info: "${version}"\nresources:\n- ${yaml.trim().replaceAll("\n", "\n  ")}\n`;
     await using folder = await testFolder();
     const path = await folder.write("cds.yaml", file("1", clusterYaml("a")));
-    await using watching = watch("--path", path);
+    await using watching = watch("--path", path, "--validate", "full");
     assert.equal((await watching.seen(is("upsert", "a"))).version, "1");
     await folder.write("cds.yaml", file("2", clusterYaml("a", "0s")));
     const rejected = await watching.seen(({ event }) => event === "error");

@@ -44,7 +44,7 @@ export function createResourceView(registry: Registry, secrets: boolean): Resour
     json: (resource) => shown(resource, "json"),
     yaml: (resource) => {
       const { json, problem } = shown(resource, "proto");
-      const document = isBare(resource) ? json : wrapped(resource, json);
+      const document = problem === undefined && isBare(resource) ? json : wrapped(resource, json);
       const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false, compat: "yaml-1.1" });
       return problem === undefined ? text : `# its content cannot be shown: ${problem.replaceAll("\n", " ")}\n${text}`;
     },

@@ -1,3 +1,4 @@
+import type { ValidateLevel } from "@xdskit/client";
 import type { TlsOptions } from "../settings/tls-options.js";
 import type { OutputFormat } from "./output-format.js";
 
@@ -24,6 +25,8 @@ export interface WatchOptions extends TlsOptions {
   readonly nodeCluster?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly descriptors?: readonly string[] | undefined;
+  /** Default `types`: whoever looks wants to see what there is. */
+  readonly validate?: ValidateLevel | undefined;
   readonly output: OutputFormat;
   readonly showSecrets?: boolean | undefined;
   readonly timeoutMs: number | undefined;

@@ -27,8 +27,8 @@ export interface ReadContentOptions {
   readonly type: ResourceType;
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
-  readonly validate: boolean;
-  readonly check: CheckMessage;
+  readonly rules: boolean;
+  readonly check: CheckMessage | undefined;
   readonly limits: Pick<ClientLimits, "resourcesPerResponse" | "resourcesPerType">;
 }
 
@@ -41,7 +41,7 @@ export function readContent(
   before: FileContent | undefined,
   options: ReadContentOptions,
 ): FileContent {
-  const { type, types, registry, validate, limits } = options;
+  const { type, types, registry, rules: validate, limits } = options;
   const read = readResources(file, { types, registry, validate });
   refuse(read.findings.filter(({ severity }) => severity === "error"));
   const most = Math.min(limits.resourcesPerResponse, limits.resourcesPerType);
@@ -70,7 +70,7 @@ export function readContent(
         continue;
       }
       const received = fileResource(resource, read.version, registry);
-      for (const finding of options.check(type, resource.name, received.message)) {
+      for (const finding of options.check?.(type, resource.name, received.message) ?? []) {
         if (finding.severity === "error") findings.push({ ...finding, ...where, field: finding.field ?? where.field });
       }
       resources.set(name, received);

@@ -26,7 +26,10 @@ export interface UnreadResources {
   readonly check: CheckMessage;
 }
 
-export function createUnreadResources(check: CheckMessage, registry: Registry = envoyRegistry()): UnreadResources {
+export function createUnreadResources(
+  check: CheckMessage | undefined,
+  registry: Registry = envoyRegistry(),
+): UnreadResources {
   const wrapper = registry.getMessage(wrapperName);
   if (wrapper === undefined) throw new Error(`the registry lacks ${wrapperName}`);
   let findings: ReadonlyMap<ResourceName, readonly Finding[]> = new Map();
@@ -41,6 +44,6 @@ export function createUnreadResources(check: CheckMessage, registry: Registry = 
         return create(AnySchema, { typeUrl: `type.googleapis.com/${wrapperName}`, value: toBinary(wrapper, wrapped) });
       };
     },
-    check: (type, name, message) => findings.get(canonicalName(name)) ?? check(type, name, message),
+    check: (type, name, message) => findings.get(canonicalName(name)) ?? check?.(type, name, message) ?? [],
   };
 }
