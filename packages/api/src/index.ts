@@ -1,4 +1,4 @@
-export { createUnpack, type Unpack, type UnpackedAny } from "./any.js";
+export { createUnpack, schemaOf, typeNameOf, type Unpack, type UnpackedAny } from "./any.js";
 export { type BodyMemory, createBodyMemory } from "./compiled/body-slabs.js";
 export { type PlacedDocument, readDocument } from "./document.js";
 export { envoySchema } from "./envoy-schema.js";
@@ -16,7 +16,7 @@ export {
 } from "./json-response.js";
 export { type JsonText, parseJsonText } from "./json-text.js";
 export { didYouMean } from "./nearest-name.js";
-export { type TypesAndMessages, typesByUrl } from "./opaque-types.js";
+export { typesByUrl } from "./opaque-types.js";
 export {
   type CallWithOptions,
   checkCall,
@@ -29,7 +29,7 @@ export {
 } from "./option-table.js";
 export { type ReadableJsonOptions, readableJson } from "./readable-json.js";
 export { createRedactedBody, type RedactedBody } from "./redact/redacted-resource.js";
-export { redactErrorText, redactJson } from "./redact/secret-text.js";
+export { redactErrorText, redacted, redactJson } from "./redact/secret-text.js";
 export { createFromPaths, type PathOf } from "./references/from-paths.js";
 export { isCollection, refersTo } from "./references/refers-to.js";
 export { createRegistry, descriptorSetOf, envoyRegistry, type Registry, type RegistryOptions } from "./registry.js";

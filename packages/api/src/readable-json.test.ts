@@ -6,6 +6,7 @@ import { XdskitError } from "./errors.js";
 import { typesByUrl } from "./opaque-types.js";
 import { readableJson } from "./readable-json.js";
 import { envoyRegistry } from "./registry.js";
+import { resourceTypes } from "./resource-types/resource-types.js";
 
 function message(type: string, fields: object): Message {
   const schema = envoyRegistry().getMessage(type) ?? assert.fail(type);
@@ -59,16 +60,19 @@ describe("types by their URLs", () => {
     const cluster = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
     const node = "type.googleapis.com/envoy.config.core.v3.Node";
     const own = "type.googleapis.com/own.Thing";
-    const { types, registry } = typesByUrl([cluster, own, node, own]);
+    const debug = "istio.io/debug/syncz";
+    const types = typesByUrl([cluster, own, node, own, debug]);
     assert.equal(types.find(cluster)?.name, "cluster");
     assert.equal(types.find(node)?.schema, envoyRegistry().getMessage("envoy.config.core.v3.Node"));
-    const schema = registry.getMessage("own.Thing") ?? assert.fail();
-    assert.equal(types.find(own)?.name, own);
-    assert.deepEqual(readableJson(create(schema), { registry }), { "@type": own });
+    for (const url of [own, debug]) {
+      const { name, typeUrl, anyContent, schema } = types.find(url) ?? assert.fail();
+      assert.deepEqual([name, typeUrl, anyContent, schema], [url, url, true, undefined]);
+    }
+    assert.equal(types.all.length, resourceTypes.all.length + 3);
   });
 
   it("must be URLs of types", () => {
-    for (const url of ["own.Thing", "type.googleapis.com/", "type.googleapis.com/a b", "http://x/own.Thing"]) {
+    for (const url of ["own.Thing", "type.googleapis.com/", "type.googleapis.com/a b", "/own.Thing", "/", ""]) {
       assert.throws(() => typesByUrl([url]), { code: "XDSKIT_TYPE_NAME_UNKNOWN" });
     }
   });

@@ -46,6 +46,11 @@ export interface ResourceType {
   readonly restPath: string | undefined;
   /** Undefined for a type that is not known: it has no resources, but may be asked for (rule 161). */
   readonly schema: DescMessage | undefined;
+  /**
+   * It is asked for by a URL that names no message that is known, such as Istio's `istio.io/debug/syncz`: its resources may be messages of any type, each with
+   * a type URL of its own, and need have no name.
+   */
+  readonly anyContent?: true | undefined;
   /** The name that the message itself carries; undefined where it has none (LbEndpoint). */
   readonly nameOf: (message: Message) => ResourceName | undefined;
   /** The (local) name of the field that `nameOf` reads; undefined where it does something else. */

@@ -252,7 +252,7 @@ export class ClientType {
     }
     const wrong = this.#wrongType(sent);
     if (wrong !== undefined) return this.#whole(badResource(type, undefined, "XDSKIT_TYPE_MISMATCH", wrong), sent, now);
-    const named = this.#reading.read(sent);
+    const named = this.#reading.read(sent, wanted);
     const { resourcesPerType, heldBytes } = limits;
     const held = this.#held;
     const taking = {

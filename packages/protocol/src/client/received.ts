@@ -1,4 +1,5 @@
-import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import { AnySchema } from "@bufbuild/protobuf/wkt";
 import {
   createResource,
   envoyRegistry,
@@ -7,7 +8,9 @@ import {
   type ResourceName,
   type ResourceType,
   type ResourceTypes,
+  schemaOf,
   type TypeUrl,
+  typeNameOf,
   typeUrlPrefix,
   upgradeMessage,
   type Version,
@@ -111,13 +114,24 @@ export class Received implements ReceivedResource {
   }
 }
 
-/** The v3 schema of a type's messages; undefined for a type that is not known. */
+/** The v3 schema of a type's messages; undefined for a type that is not known, and for one whose resources may be anything. */
 export function schemaOfType(type: ResourceType, registry: Registry): DescMessage | undefined {
+  if (type.anyContent) return undefined;
   return registry.getMessage(type.typeUrl.slice(typeUrlPrefix.length)) ?? type.schema;
 }
 
-/** Reads a body of v2 or v3, in v2 also what is inside, as messages of v3. Throws an error for what is no such message. */
+/**
+ * Reads a body of v2 or v3, in v2 also what is inside, as messages of v3. Of a type whose resources may be anything, what is of an unknown type is an `Any`. Throws an
+ * error for what is no such message.
+ */
 export function readBody(type: ResourceType, typeUrl: TypeUrl, value: Uint8Array, registry: Registry): Message {
+  if (type.anyContent) {
+    const any = create(AnySchema, { typeUrl, value });
+    const known = schemaOf(typeNameOf(typeUrl), registry);
+    if (known === undefined) return any;
+    const content = fromBinary(known, value);
+    return known.typeName === typeNameOf(typeUrl) ? content : upgradeMessage(content, registry);
+  }
   const schema = schemaOfType(type, registry);
   if (schema === undefined) throw new Error(`messages of ${type.typeUrl} are not known`);
   // Fields have the same numbers in v2 and v3; what `Any`s inside hold has other type URLs.

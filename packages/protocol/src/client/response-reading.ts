@@ -13,10 +13,12 @@ import {
   type SentResponse,
 } from "../messages/read-response.js";
 import type { Variant } from "../server/contract.js";
+import { answering, nameByPlace } from "./any-content.js";
 import type { BadResource } from "./contract.js";
 import { type NameField, nameFieldOf } from "./name-field.js";
 import { readBody } from "./received.js";
 import { badResource, findingsOf } from "./rejection.js";
+import type { WantedNames } from "./wanted-names.js";
 
 /** A resource of a response, of which the name is known and nothing else was looked at. */
 export interface NamedResource {
@@ -69,7 +71,8 @@ export class ResponseReading {
     this.#registry = registry;
   }
 
-  read(response: SentResponse): NamedResponse {
+  /** `wanted`: what was asked for, by which what has no name is called where a type's resources may be anything. */
+  read(response: SentResponse, wanted: WantedNames): NamedResponse {
     const { bytes } = response;
     const byKey = new Map<ResourceName, NamedResource>();
     const twice = new Set<ResourceName>();
@@ -88,7 +91,7 @@ export class ResponseReading {
           });
           continue;
         }
-        const name = sent.name ?? this.#nameIn(bytes, sent);
+        const name = sent.name ?? this.#nameIn(bytes, sent) ?? this.#nameByPlace(index, response, wanted);
         if (name === undefined) {
           bad.push({
             ...badResource(this.#type, undefined, "XDSKIT_NAME_MISSING", "the resource has no name"),
@@ -121,12 +124,17 @@ export class ResponseReading {
         version,
       });
     }
-    return { resources: [...byKey.values()], bad, mentioned };
+    const resources = [...byKey.values()];
+    return { resources: this.#type.anyContent ? answering(resources, wanted) : resources, bad, mentioned };
+  }
+
+  #nameByPlace(index: number, response: SentResponse, wanted: WantedNames): ResourceName | undefined {
+    return this.#type.anyContent ? nameByPlace(index, response, wanted) : undefined;
   }
 
   /** Rule 164. A response of a per-type stream may leave its type to the method. */
   #wrongType(response: SentResponse, { body }: SentResource): string | undefined {
-    if (body === undefined) return undefined;
+    if (body === undefined || this.#type.anyContent) return undefined;
     const { typeUrl, v2TypeUrl } = this.#type;
     const isRight =
       response.typeUrl === ""
@@ -142,7 +150,13 @@ export class ResponseReading {
     const found = this.#nameField(bytes, body.value);
     if (found !== undefined) return found;
     const value = bytes.subarray(body.value.start, body.value.end);
-    return this.#type.nameOf(readBody(this.#type, body.typeUrl, value, this.#registry ?? envoyRegistry()));
+    try {
+      return this.#type.nameOf(readBody(this.#type, body.typeUrl, value, this.#registry ?? envoyRegistry()));
+    } catch (error) {
+      // It has one by its place, and is judged with the others.
+      if (this.#type.anyContent) return undefined;
+      throw error;
+    }
   }
 }
 

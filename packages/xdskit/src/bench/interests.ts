@@ -35,7 +35,7 @@ function readInterest(text: string): CrowdInterest {
 }
 
 function typeNamed(text: string): ResourceType {
-  const type = text.includes("/") ? typesByUrl([text]).types.find(text) : resourceTypes.find(text);
+  const type = text.includes("/") ? typesByUrl([text]).find(text) : resourceTypes.find(text);
   if (type !== undefined) return type;
   throw XdskitError.of(
     "XDSKIT_TYPE_NAME_UNKNOWN",

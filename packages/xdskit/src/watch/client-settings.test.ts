@@ -94,12 +94,14 @@ describe("who is asked", () => {
   it("nobody, where there is no such service", async () => {
     const refused: readonly (readonly [Partial<WatchOptions>, RegExp])[] = [
       [{ type: "virtual-host", variant: "sotw" }, /has no method for sotw: add --ads, or take --variant delta/],
-      [{ type: "type.googleapis.com/own.Thing" }, /has no service of its own: add --ads/],
       [{ type: "locality-endpoint", api: "v2", ads: true }, /v2 has no locality-endpoint/],
       [{ type: "virtual-host", rest: ["http://a"] }, /there is no REST method for virtual-host/],
     ];
     for (const [options, message] of refused) await assert.rejects(read(options), message);
-    await read({ type: "type.googleapis.com/own.Thing", ads: true });
+    for (const type of ["type.googleapis.com/own.Thing", "istio.io/debug/syncz"]) {
+      const [server] = (await read({ type })).client.servers ?? [];
+      assert.equal(typeof server === "object" && server.kind === "grpc" && server.aggregated, true);
+    }
     await read({ type: "virtual-host" });
   });
 });

@@ -90,7 +90,7 @@ function serversOf(options: WatchOptions, types: readonly ResourceType[]): reado
     return rest.map((url) => ({ kind: "rest", url, tls, api, refreshDelayMs: refreshDelay }));
   }
   const { server = [usualServer], variant = "delta" } = options;
-  const aggregated = isAggregated(options);
+  const aggregated = isAggregated(options, types);
   return server.map((address) => ({
     kind: "grpc",
     address: grpcAddress(address),
@@ -102,8 +102,9 @@ function serversOf(options: WatchOptions, types: readonly ResourceType[]): reado
   }));
 }
 
-function isAggregated({ ads = false, also = [] }: WatchOptions): boolean {
-  return ads || also.length > 0;
+/** Types without a service of their own are served by the aggregated one alone. */
+function isAggregated({ ads = false, also = [], api = "v3" }: WatchOptions, types: readonly ResourceType[]): boolean {
+  return ads || also.length > 0 || types.some(({ services }) => services[api] === undefined);
 }
 
 /** That there is a way to ask for a type as it was wished. */
@@ -115,9 +116,8 @@ function mustBeAskable(type: ResourceType, options: WatchOptions): void {
     if (type.restPath === undefined) throw wrong(`there is no REST method for ${type.name}`);
     return;
   }
-  if (isAggregated(options)) return;
   const service = type.services[api];
-  if (service === undefined) throw wrong(`${type.name} has no service of its own: add --ads`);
+  if (service === undefined || isAggregated(options, [type])) return;
   const method = variant === "delta" ? service.delta : service.stream;
   if (method !== undefined) return;
   const other = variant === "delta" ? "sotw" : "delta";

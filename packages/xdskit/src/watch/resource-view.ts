@@ -1,4 +1,6 @@
-import { type ReadableJsonOptions, type Registry, readableJson, XdskitError } from "@xdskit/api";
+import type { Message } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import { type ReadableJsonOptions, type Registry, readableJson, redacted, XdskitError } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import { stringify } from "yaml";
 
@@ -28,8 +30,10 @@ export function createResourceView(registry: Registry, secrets: boolean): Resour
   };
   const shown = (resource: ReceivedResource, fieldNames: ReadableJsonOptions["fieldNames"]): ShownResource => {
     try {
+      const { message } = resource;
+      if (isAny(message)) return { json: unknownJson(message, secrets, noteLeftOut), problem: undefined };
       return {
-        json: readableJson(resource.message, { registry, secrets, fieldNames, leftOut: noteLeftOut }),
+        json: readableJson(message, { registry, secrets, fieldNames, leftOut: noteLeftOut }),
         problem: undefined,
       };
     } catch (error) {
@@ -51,7 +55,18 @@ export function createResourceView(registry: Registry, secrets: boolean): Resour
   };
 }
 
+/** Of a type that is not known its URL and its bytes are all there is; there may be secrets in these. */
+function unknownJson({ typeUrl, value }: Any, secrets: boolean, leftOut: () => void): ShownResource["json"] {
+  if (value.byteLength === 0) return { "@type": typeUrl };
+  if (!secrets) leftOut();
+  return { "@type": typeUrl, "@value": secrets ? Buffer.from(value).toString("base64") : redacted };
+}
+
+const isAny = (message: Message): message is Any => message.$typeName === "google.protobuf.Any";
+
 function isBare({ type, name, aliases, ttl, message }: ReceivedResource): boolean {
+  // What is of any type has no form that could be served, and perhaps no name of its own.
+  if (type.anyContent) return ttl === undefined;
   return aliases.length === 0 && ttl === undefined && type.nameOf(message) === name;
 }
 

@@ -16,11 +16,11 @@ export interface AllWanted {
 }
 
 /** Reads `--type`, NAME … and `--also`. Throws an XdskitError for a type that is not known. */
-export function readWanted({ type, names, also = [] }: WatchOptions, messages: Registry): AllWanted {
+export function readWanted({ type, names, also = [] }: WatchOptions, registry: Registry): AllWanted {
   const asked = [{ type, names: [...names] }, ...also.map(readAlso)];
   // A type URL names a type, also one that the table lacks.
   const urls = asked.map((one) => one.type).filter((text) => text.includes("/"));
-  const { types, registry } = typesByUrl(urls, messages);
+  const types = typesByUrl(urls, registry);
   const wanted = new Map<ResourceType, Set<string>>();
   for (const one of asked) {
     const found = typeNamed(one.type, types);
