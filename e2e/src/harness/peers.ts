@@ -10,6 +10,7 @@ export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..")
 /** The programs that `e2e/peers/install.sh` puts into `.cache/peers/bin`. */
 export type PeerName =
   | "envoy"
+  | `envoy-1.${36 | 37 | 38 | 39}`
   | "python-grpc"
   | "go-grpc-client"
   | "go-grpc-server"

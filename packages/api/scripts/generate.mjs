@@ -27,7 +27,9 @@ if (!isCurrent()) await generate();
 async function generate() {
   const { readTable } = await tsImport("../src/schema/table.ts", import.meta.url);
   const { descriptorsOf } = await tsImport("../src/schema/descriptors.ts", import.meta.url);
-  const files = descriptorsOf(readTable());
+  const { sinceByName } = await tsImport("../src/schema/since.ts", import.meta.url);
+  const table = readTable();
+  const files = descriptorsOf(table);
 
   // Each run works in a folder of its own, and puts the result in place at the end: a run that fails, or runs beside another, leaves `gen/` whole.
   const outDir = join(packageDir, ".cache", `generate-${process.pid}`);
@@ -38,6 +40,7 @@ async function generate() {
   }
   const set = create(FileDescriptorSetSchema, { file: [...files] });
   writeFileSync(join(outDir, "envoy.binpb"), toBinary(FileDescriptorSetSchema, set));
+  writeFileSync(join(outDir, "since.json"), JSON.stringify(sinceByName(table)));
   writeFileSync(join(outDir, ".stamp"), stamp);
   rmSync(genDir, { recursive: true, force: true });
   try {

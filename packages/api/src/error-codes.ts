@@ -46,6 +46,13 @@ export const errorCodes = {
     cause: "A file was copied and not edited, or an old file still lies beside the new one.",
     mend: "Rename or delete one of the two; the message names both places. To override on purpose, put them into two folders of a group.",
   },
+  XDSKIT_ENVOY_TOO_OLD: {
+    meaning:
+      "A resource has something that is new in a later version of Envoy than the one that is asked about, or that connected.",
+    cause:
+      "The resource was written for a newer Envoy. An Envoy ignores fields that it does not know, and rejects extensions that it does not have.",
+    mend: "Upgrade these Envoys, leave out what is new, or serve it to a group of newer ones only.",
+  },
   XDSKIT_FOLDER_MISSING: {
     meaning: "The configuration folder, or a folder of one of its groups, is not there.",
     cause: "A typing error in the path, a volume that is not mounted, or a symbolic link that leads nowhere.",

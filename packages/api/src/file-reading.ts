@@ -22,6 +22,8 @@ export interface PositionedResource {
   readonly where: Where;
   /** The field by which it names another resource; only if `places` was asked for. */
   readonly whereNamed?: ((reference: Reference) => Where) | undefined;
+  /** The field that these steps lead to, through `Any`s too; only if `places` was asked for. */
+  readonly whereField?: ((steps: readonly FieldStep[]) => Where) | undefined;
 }
 
 /** What all readers of one file share: what they may use, and what they found. */
@@ -103,13 +105,12 @@ export function addResource(
     }
     const resource = reading.views ? detached(made) : made;
     const named: Place = { ...place, resource: resource.name };
-    const whereNamed = (reference: Reference) => {
-      const steps = stepsToReference(schema, message, createUnpack(reading.registry), reference);
-      return whereOf(reading, named, steps);
-    };
+    const whereField = (steps: readonly FieldStep[]) => whereOf(reading, named, steps);
+    const whereNamed = (reference: Reference) =>
+      whereField(stepsToReference(schema, message, createUnpack(reading.registry), reference));
     const where = whereOf(reading, named, []);
     // A function of the file holds the file.
-    reading.resources.push(reading.places ? { resource, where, whereNamed } : { resource, where });
+    reading.resources.push(reading.places ? { resource, where, whereNamed, whereField } : { resource, where });
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     for (const finding of error.findings) {

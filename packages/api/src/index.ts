@@ -2,9 +2,18 @@ export { createUnpack, schemaOf, typeNameOf, type Unpack, type UnpackedAny } fro
 export { type BodyMemory, createBodyMemory } from "./compiled/body-slabs.js";
 export { type PlacedDocument, readDocument } from "./document.js";
 export { envoySchema } from "./envoy-schema.js";
+export {
+  compareEnvoyVersions,
+  type EnvoyVersion,
+  formatEnvoyVersion,
+  parseEnvoyVersion,
+} from "./envoy-versions/envoy-version.js";
+export { describeNewerPart, type NewerPart, newerParts } from "./envoy-versions/newer-parts.js";
+export { newestEnvoyVersion } from "./envoy-versions/since.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors.js";
 export { type Few, fewHas, fewMembers, fewSize, fewWith, fewWithout } from "./few-set.js";
+export type { FieldStep } from "./field-path.js";
 export type { PositionedResource } from "./file-reading.js";
 export type { ApiVersion, Nonce, ResourceName, TypeUrl, Version } from "./identifiers.js";
 export { typeUrlPrefix } from "./identifiers.js";

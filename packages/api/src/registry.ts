@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import {
   create,
   createFileRegistry,
@@ -10,6 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { XdskitError } from "./errors.js";
+import { generatedFile } from "./generated-file.js";
 import { lazyFiles } from "./lazy-files.js";
 
 /** Every message that is known by name: Envoy's, and those of a user's own descriptor sets. */
@@ -20,9 +20,7 @@ let envoy: FileRegistry | undefined;
 /** Every message of Envoy's v3 API with all extensions; one per process. Its files are read as their types are asked for: walking over all takes some 100 ms. */
 export function envoyRegistry(): FileRegistry {
   if (envoy === undefined) {
-    // `gen/` lies beside both `src/` and `dist/`.
-    const bytes = readFileSync(new URL("../gen/envoy.binpb", import.meta.url));
-    envoy = lazyFiles(bytes);
+    envoy = lazyFiles(generatedFile("envoy.binpb"));
   }
   return envoy;
 }

@@ -1,3 +1,4 @@
+import { compareEnvoyVersions, type EnvoyVersion, parseEnvoyVersion } from "@xdskit/api";
 import type { Node } from "./node.js";
 
 /** The programs whose habits decide something: Envoy, the clients of gRPC in any language, and all others. */
@@ -13,15 +14,18 @@ export function clientKindOf({ userAgentName }: Pick<Node, "userAgentName">): Cl
 }
 
 /**
- * Whether a client is an Envoy of this version or a later one, by the user agent of its node. It gives its version as
- * `user_agent_build_version`. An Envoy that gives none, or one that cannot be read, is of no known version.
+ * The version that a client has, where it is an Envoy, by the user agent of its node: `user_agent_build_version`. Undefined for other clients, and for an Envoy that
+ * gives none or one that cannot be read.
  */
+export function envoyVersionOf(node: Pick<Node, "userAgentName" | "userAgentVersion">): EnvoyVersion | undefined {
+  return clientKindOf(node) === "envoy" ? parseEnvoyVersion(node.userAgentVersion) : undefined;
+}
+
+/** Whether a client is an Envoy of this version or a later one. */
 export function isEnvoyFrom(
   node: Pick<Node, "userAgentName" | "userAgentVersion">,
   [major, minor]: readonly [major: number, minor: number],
 ): boolean {
-  if (clientKindOf(node) !== "envoy") return false;
-  const [, ownMajor, ownMinor] = /^v?(\d+)\.(\d+)/.exec(node.userAgentVersion) ?? [];
-  if (ownMajor === undefined) return false;
-  return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor);
+  const version = envoyVersionOf(node);
+  return version !== undefined && compareEnvoyVersions(version, { major, minor }) >= 0;
 }

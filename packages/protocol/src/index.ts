@@ -24,6 +24,7 @@ export {
   receivedResource,
 } from "./client/received.js";
 export { createStandardCheck } from "./client/standard-check.js";
+export { envoyVersionOf } from "./client-kind.js";
 export type {
   Crowd,
   CrowdClient,

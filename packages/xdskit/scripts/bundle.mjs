@@ -10,7 +10,7 @@ const root = join(packageDir, "../..");
 
 /**
  * Makes the bundle in a folder, which is put in place as a whole. Below it `js/` stands where `dist/` does in a package, so that what modules read
- * beside themselves is found: `package.json` and `gen/envoy.binpb`.
+ * beside themselves is found: `package.json` and the files in `gen/`.
  */
 export async function bundle(folder) {
   const making = `${folder}.${process.pid}`;
@@ -38,7 +38,8 @@ export async function bundle(folder) {
   const { name, version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
   writeFileSync(join(making, "package.json"), `${JSON.stringify({ name, version, type: "module" })}\n`);
   mkdirSync(join(making, "gen"));
-  cpSync(join(root, "packages/api/gen/envoy.binpb"), join(making, "gen/envoy.binpb"));
+  for (const file of ["envoy.binpb", "since.json"])
+    cpSync(join(root, "packages/api/gen", file), join(making, "gen", file));
   writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(Object.keys(metafile.inputs)));
   rmSync(folder, { recursive: true, force: true });
   renameSync(making, folder);
@@ -53,6 +54,8 @@ function licenses(inputs) {
     const text = file === undefined ? "" : `\n${readFileSync(join(root, folder, file), "utf8").trim()}\n`;
     return `${name} ${version}: ${license}\n${text}`;
   });
+  // Of the works that the table of Envoy's API is made of.
+  texts.push(readFileSync(join(root, "packages/api/schema/NOTICE"), "utf8"));
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 

@@ -69,6 +69,13 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value];
 }
 
+/** Collects versions of Envoy as they are written. */
+export function collectEnvoyVersion(text: string, before: readonly string[] = []): readonly string[] {
+  if (!/^v?\d{1,4}\.\d{1,4}(\.\d+)?$/.test(text))
+    throw new InvalidArgumentError("Expected a version of Envoy, such as 1.36.");
+  return [...before, text];
+}
+
 /** Collects `key=value`, of which a value in braces or brackets is JSON. */
 export function readMetadata(
   text: string,

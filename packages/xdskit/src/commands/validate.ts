@@ -1,10 +1,11 @@
 import { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
-import { collect } from "./arguments.js";
+import { collect, collectEnvoyVersion } from "./arguments.js";
 
 interface Options {
   readonly settings?: string;
   readonly descriptors?: readonly string[];
+  readonly envoyVersion?: readonly string[];
   readonly strict?: boolean;
   readonly json?: boolean;
 }
@@ -18,6 +19,7 @@ Exit status: 0 when the folder can be served, 1 when it cannot, 2 when the usage
 Examples:
   $ xdskit validate ./config                     before a change is deployed
   $ xdskit validate ./config --strict            in CI: warnings fail too
+  $ xdskit validate ./config --envoy-version 1.36   what an Envoy 1.36 ignores or rejects
   $ xdskit validate ./config --json | jq -r '.findings[].message'
 `;
 
@@ -28,12 +30,20 @@ export function validateCommand(terminal: Terminal, exit: (status: number) => vo
     .argument("[dir]", "the folder", "./config")
     .option("--settings <file>", "groups, limits … (default: DIR/xdskit.yaml if it is there)")
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
+    .option("--envoy-version <version>", "also say what this Envoy does not know; may be repeated", collectEnvoyVersion)
     .option("--strict", "warnings are errors")
     .option("--json", "print the result as JSON")
     .addHelpText("after", details)
-    .action(async (directory: string, { settings, descriptors = [], strict = false, json = false }: Options) => {
-      // Loaded only now: other commands start faster without the messages.
-      const { runValidate } = await import("../validate/run-validate.js");
-      exit(await runValidate({ directory, settings, descriptors, strict, json }, terminal));
-    });
+    .action(
+      async (
+        directory: string,
+        { settings, descriptors = [], envoyVersion = [], strict = false, json = false }: Options,
+      ) => {
+        // Loaded only now: other commands start faster without the messages.
+        const { runValidate } = await import("../validate/run-validate.js");
+        exit(
+          await runValidate({ directory, settings, descriptors, envoyVersions: envoyVersion, strict, json }, terminal),
+        );
+      },
+    );
 }

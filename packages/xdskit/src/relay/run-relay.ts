@@ -8,6 +8,7 @@ import type { Terminal } from "../output/terminal.js";
 import { createEventLog } from "../serving/event-log.js";
 import { exampleNode } from "../serving/example-node.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
+import { warnOfOlderEnvoys } from "../serving/older-envoys.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
 import { watchSettings } from "../serving/settings-watch.js";
@@ -76,6 +77,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   running.server = server;
   running.closers.push(relay.close);
   server.on(createEventLog(log, () => running.servesSince));
+  warnOfOlderEnvoys(server, log, { registry, whereIs: () => undefined });
   for (const { group, client } of relay.groups) client.on(createUpstreamLog(log, group));
 
   const readiness = () => running.readiness;

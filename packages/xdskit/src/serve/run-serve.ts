@@ -10,6 +10,7 @@ import type { Terminal } from "../output/terminal.js";
 import { createEventLog, loggedAt } from "../serving/event-log.js";
 import { exampleNode } from "../serving/example-node.js";
 import { announceAdmin, openAdmin, openListeners } from "../serving/listeners.js";
+import { warnOfOlderEnvoys } from "../serving/older-envoys.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
 import { watchSettings } from "../serving/settings-watch.js";
@@ -90,6 +91,10 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     ),
     loggedAt(options.logLevel),
   );
+  warnOfOlderEnvoys(server, log, {
+    registry,
+    whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
+  });
   let revision = 0;
   server.on(
     (event) => {

@@ -1,9 +1,10 @@
-import { type Finding, type Registry, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
+import { type EnvoyVersion, type Finding, type Registry, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
 import { createFolderSource, everyNode, type FolderSummary, type LayerName } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
 import { folderSettings, layersOf } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
-import { fieldsThatName } from "./fields-that-name.js";
+import { fieldPlaces } from "./field-places.js";
+import { newerThanEnvoy } from "./newer-than-envoy.js";
 
 /** What a folder is checked with. */
 export interface CheckOptions {
@@ -12,6 +13,8 @@ export interface CheckOptions {
   readonly registry: Registry;
   /** Files in the folder that hold no resources. */
   readonly ignore: readonly string[];
+  /** Versions of Envoy that must understand all of it. */
+  readonly envoyVersions?: readonly EnvoyVersion[];
 }
 
 /** What came of checking a folder. */
@@ -25,7 +28,13 @@ export interface CheckedFolder {
 const maxFindings = 10_000;
 
 /** Reads a folder as `serve` does, by the same source, and checks besides that what resources name is there. */
-export async function checkFolder({ directory, settings, registry, ignore }: CheckOptions): Promise<CheckedFolder> {
+export async function checkFolder({
+  directory,
+  settings,
+  registry,
+  ignore,
+  envoyVersions = [],
+}: CheckOptions): Promise<CheckedFolder> {
   const layers = new Map<LayerName, readonly Resource[]>();
   let findings: readonly Finding[] = [];
   let summary: FolderSummary | undefined;
@@ -71,8 +80,10 @@ export async function checkFolder({ directory, settings, registry, ignore }: Che
   };
   // While files are left out for their errors, much of what is named is missing for that reason alone.
   const broken = hasError(findings);
-  const dangling = broken ? [] : danglingReferences(groups, resourceTypes, fieldsThatName(whereIs, registry));
-  return { files, groups, findings: [...findings, ...dangling] };
+  const places = fieldPlaces(whereIs, registry);
+  const dangling = broken ? [] : danglingReferences(groups, resourceTypes, places.named);
+  const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
+  return { files, groups, findings: [...findings, ...dangling, ...newer] };
 }
 
 function hasError(findings: readonly Finding[]): boolean {

@@ -1,4 +1,4 @@
-import { type Finding, XdskitError } from "@xdskit/api";
+import { type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
 import { exitStatus } from "../exit-status.js";
 import type { Paint } from "../output/colours.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
@@ -12,6 +12,8 @@ export interface ValidateOptions {
   readonly directory: string;
   readonly settings?: string;
   readonly descriptors: readonly string[];
+  /** Versions of Envoy that must understand all that is in the folder. */
+  readonly envoyVersions: readonly string[];
   /** Warnings count as errors. */
   readonly strict: boolean;
   readonly json: boolean;
@@ -21,7 +23,10 @@ export interface ValidateOptions {
 export async function runValidate(options: ValidateOptions, terminal: Terminal): Promise<number> {
   let checked: CheckedFolder;
   try {
-    checked = await checkDirectory(options);
+    checked = await checkDirectory({
+      ...options,
+      envoyVersions: options.envoyVersions.flatMap((text) => parseEnvoyVersion(text) ?? []),
+    });
   } catch (error) {
     // What stands wrong in a settings file is a finding like one in any other file.
     if (!(error instanceof XdskitError && inSettings(error))) {

@@ -56,6 +56,33 @@ describe("xdskit validate", () => {
     assert.match(strict.out, /1 error, 0 warnings/);
   });
 
+  test("what an older Envoy does not know is a warning where it ignores it, an error where it rejects it", async () => {
+    const limit = [
+      '"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
+      "name: limit",
+      "typed_config:",
+      '  "@type": type.googleapis.com/envoy.extensions.filters.http.body_size_limit.v3.BodySizeLimit',
+      "  max_request_bytes: 5",
+    ];
+    await using folder = await testFolder({
+      "a.yaml": `${clusterYaml("a")}stats_matcher: { reject_all: true }\n`,
+      "f.yaml": limit.join("\n"),
+    });
+    const none = await inProcessEnds("validate", folder.path, "--envoy-version", "1.40.1");
+    assert.match(none.out, /2 files, 0 errors, 0 warnings/);
+    const { status, out } = await inProcessEnds("validate", folder.path, "--envoy-version", "1.36");
+    assert.equal(status, 1);
+    const found = [
+      /^warning: .*a\.yaml:\d+:\d+: cluster "a", stats_matcher: field "stats_matcher" is new in Envoy 1\.40; Envoy 1\.36 ignores it \[XDSKIT_ENVOY_TOO_OLD\]$/m,
+      /^.*f\.yaml:3:\d+: extension-config "limit", typed_config: type "envoy\.extensions.*BodySizeLimit" is new in Envoy 1\.40; Envoy 1\.36 rejects it \[XDSKIT_ENVOY_TOO_OLD\]$/m,
+      /2 files, 1 error, 1 warning/,
+    ];
+    for (const each of found) assert.match(out, each);
+    const wrong = await inProcessEnds("validate", folder.path, "--envoy-version", "new");
+    assert.equal(wrong.status, 2);
+    assert.match(wrong.err, /Expected a version of Envoy, such as 1\.36/);
+  });
+
   test("references are looked for in each group by itself", async () => {
     await using folder = await testFolder({
       "xdskit.yaml": `groups:

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import {
+  type FieldStep,
   type PositionedResource,
   type Reference,
   type Registry,
@@ -8,20 +9,30 @@ import {
   type Where,
 } from "@xdskit/api";
 
+/** Where fields of resources stand. */
+export interface FieldPlaces {
+  /** The field by which a resource names another. */
+  named(resource: Resource, reference: Reference): Where | undefined;
+  /** The field that steps lead to. */
+  field(resource: Resource, steps: readonly FieldStep[]): Where | undefined;
+}
+
 /**
- * Finds the field by which a resource names another. Where fields stand is not kept, so a file is read again for it; the last one is
+ * Finds fields in the files that resources came from. Where fields stand is not kept, so a file is read again for it; the last one is
  * remembered, since resources come in the order of their files.
  */
-export function fieldsThatName(
-  whereIs: (resource: Resource) => Where | undefined,
-  registry: Registry,
-): (resource: Resource, reference: Reference) => Where | undefined {
+export function fieldPlaces(whereIs: (resource: Resource) => Where | undefined, registry: Registry): FieldPlaces {
   let last: { readonly file: string; readonly resources: ReadonlyMap<string, PositionedResource> } | undefined;
-  return (resource, reference) => {
+  function placeIn(resource: Resource, find: (read: PositionedResource) => Where | undefined): Where | undefined {
     const where = whereIs(resource);
     if (where?.file === undefined) return where;
     if (last?.file !== where.file) last = { file: where.file, resources: resourcesOf(where.file, registry) };
-    return last.resources.get(keyOf(resource))?.whereNamed?.(reference) ?? where;
+    const read = last.resources.get(keyOf(resource));
+    return (read && find(read)) ?? where;
+  }
+  return {
+    named: (resource, reference) => placeIn(resource, (read) => read.whereNamed?.(reference)),
+    field: (resource, steps) => placeIn(resource, (read) => read.whereField?.(steps)),
   };
 }
 

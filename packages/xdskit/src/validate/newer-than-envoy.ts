@@ -1,0 +1,48 @@
+import {
+  describeNewerPart,
+  type EnvoyVersion,
+  type FieldStep,
+  type Finding,
+  formatEnvoyVersion,
+  newerParts,
+  type Registry,
+  type Resource,
+  type Where,
+} from "@xdskit/api";
+
+/** What an Envoy makes of a part that it does not know. */
+const verdicts = { field: "ignores it", type: "rejects it", value: "does not know it" } as const;
+
+/**
+ * What Envoys of these versions do not know of resources: an extension of a type that they lack, which they reject, is an error; a field or a value that they lack is a warning.
+ */
+export function newerThanEnvoy(
+  resources: Iterable<Resource>,
+  versions: readonly EnvoyVersion[],
+  registry: Registry,
+  whereField: (resource: Resource, steps: readonly FieldStep[]) => Where | undefined,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (versions.length === 0) return findings;
+  for (const resource of resources) {
+    const { schema } = resource.type;
+    if (schema === undefined) continue;
+    for (const version of versions) {
+      for (const part of newerParts(schema, resource.body, version, registry)) {
+        const { file, line, column, field } = whereField(resource, part.steps) ?? {};
+        findings.push({
+          code: "XDSKIT_ENVOY_TOO_OLD",
+          severity: part.kind === "type" ? "error" : "warning",
+          message: `${describeNewerPart(part)}; Envoy ${formatEnvoyVersion(version)} ${verdicts[part.kind]}`,
+          file,
+          line,
+          column,
+          field,
+          type: resource.type.name,
+          resource: resource.name,
+        });
+      }
+    }
+  }
+  return findings;
+}
