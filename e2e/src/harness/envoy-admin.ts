@@ -14,6 +14,8 @@ export interface EnvoyAdmin {
   endpoints(): Promise<ReadonlyMap<string, readonly string[]>>;
   /** The final values of all runtime keys. */
   runtime(): Promise<ReadonlyMap<string, string>>;
+  /** Everything that it runs on, as `/config_dump?include_eds` says it. */
+  configDump(): Promise<string>;
   /** True once all initial fetches are over. */
   isLive(): Promise<boolean>;
 }
@@ -82,6 +84,7 @@ export function createEnvoyAdmin(address: string): EnvoyAdmin {
       const body = (await (await get("/runtime")).json()) as { entries: Record<string, { final_value: string }> };
       return new Map(Object.entries(body.entries).map(([key, { final_value }]) => [key, final_value]));
     },
+    configDump: async () => (await get("/config_dump?include_eds")).text(),
     isLive: async () => (await (await get("/ready")).text()).trim() === "LIVE",
   };
   return admin;

@@ -186,8 +186,8 @@ export const errorCodes = {
   },
   XDSKIT_FILE_FORM: {
     meaning: "A file is well-formed but does not hold resources in a form that is known.",
-    cause: "It is something else than resource configuration, such as a bootstrap or a list of names.",
-    mend: 'A file holds a resource with "@type", a list of them, YAML documents of them, or a DiscoveryResponse (`resources: [...]`).',
+    cause: "It is something else than resource configuration, such as a list of names.",
+    mend: 'A file holds a resource with "@type", a list of them, YAML documents of them, or a DiscoveryResponse (`resources: [...]`); or a bootstrap or dump (docs/adopt.md).',
   },
   XDSKIT_TYPE_MISSING: {
     meaning: 'A resource or an extension lacks "@type", so that nothing says what its fields mean.',
@@ -214,10 +214,21 @@ export const errorCodes = {
     cause: "A required field is missing, or a value is out of its range.",
     mend: "Change the field so that it keeps the rule that is named behind the message.",
   },
+  XDSKIT_NOTHING_TAKEN: {
+    meaning: "A file is a bootstrap, a config dump or the like, and holds no resource that can be served.",
+    cause:
+      "The bootstrap has no static_resources, the dump was made of another part of the configuration, or all secrets in it are hidden.",
+    mend: "Take the file out of the folder, or make the dump again with what is missing: docs/adopt.md.",
+  },
+  XDSKIT_DUMPED_STATE: {
+    meaning: "A dump holds the state of the moment in which it was made, in the place of a setting.",
+    cause: "Envoy writes endpoints that failed their health checks as UNHEALTHY.",
+    mend: "Make the dump again while all endpoints are well, or change the field in the file.",
+  },
   XDSKIT_SECRET_LEFT_OUT: {
     meaning: "A field holds `[redacted]` in the place of a secret.",
     cause:
-      "The file was printed by `xdskit get` or another program that leaves secrets out. Clients would use the word itself as the key or the password.",
+      "The file was printed by `xdskit get`, by Envoy's admin or by another program that leaves secrets out. Clients would use the word itself as the key or the password.",
     mend: "Write the secret there, or print the resource again by `xdskit get --show-secrets`.",
   },
   XDSKIT_REGEX_INVALID: {

@@ -1,4 +1,5 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { AdoptionRecord } from "./adoption/adoption.js";
 import { createUnpack, typeNameOf } from "./any.js";
 import type { BodyMemory } from "./compiled/body-slabs.js";
 import type { XdskitErrorCode } from "./error-codes.js";
@@ -42,6 +43,8 @@ export interface FileReading {
   readonly bodies?: BodyMemory | undefined;
   readonly resources: PositionedResource[];
   readonly findings: Finding[];
+  /** What was taken of parts that are of another form, such as a bootstrap. */
+  readonly adoptions: AdoptionRecord[];
   /** The `version_info` of the response that was read last. */
   version: string;
 }
@@ -51,6 +54,8 @@ export interface Place {
   /** The type URL that is written there. */
   readonly typeUrl?: string | undefined;
   readonly resource?: string | undefined;
+  /** Whether it stands in a dump, which a program wrote that hides secrets. */
+  readonly isDump?: boolean | undefined;
   /** The line and column of a field; without steps, of the thing itself. Undefined where a file has no lines. */
   readonly at: (steps: readonly FieldStep[]) => { readonly line: number; readonly column: number } | undefined;
 }
@@ -91,7 +96,9 @@ export function addResource(
   }
   if (reading.mayLeaveOutSecrets) {
     const fields = leftOutSecrets(schema, message, createUnpack(reading.registry));
-    for (const steps of fields) addFinding(reading, place, "XDSKIT_SECRET_LEFT_OUT", leftOut, steps);
+    // A dump never has them: what else is in it can be served all the same.
+    const [text, severity] = place.isDump ? ([leftOutOfDump, "warning"] as const) : ([leftOut, "error"] as const);
+    for (const steps of fields) addFinding(reading, place, "XDSKIT_SECRET_LEFT_OUT", text, steps, undefined, severity);
     if (fields.length > 0) return;
   }
   try {
@@ -122,6 +129,7 @@ export function addResource(
 }
 
 const leftOut = 'is "[redacted]", which stands in the place of a secret that was left out';
+const leftOutOfDump = `${leftOut}: the resource is not served`;
 
 /** The way to the field by which a message calls itself so; none where a wrapper gives it another name. */
 function stepsToName(schema: DescMessage, message: Message, name: string | undefined): readonly FieldStep[] {

@@ -1,3 +1,4 @@
+export type { Adoption } from "./adoption/adoption.js";
 export { createUnpack, schemaOf, typeNameOf, type Unpack, type UnpackedAny } from "./any.js";
 export { type BodyMemory, createBodyMemory } from "./compiled/body-slabs.js";
 export { type PlacedDocument, readDocument } from "./document.js";

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { FieldStep } from "./field-path.js";
+import { JsonPlaces } from "./json-places.js";
 import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
 import { keysOfStep, longestInteger, nestingLimit, type SourceText, setOwn } from "./source-document.js";
 
@@ -11,7 +12,7 @@ export function parseJson(text: string): SourceText {
     // Deeper ones the reader below judges, and so must what finds places later.
     if (!scan.hasLongNumbers && scan.depth <= nestingLimit && scan.keys === countKeys(value)) {
       const starts = startsOfItems(value, scan);
-      let root: JsonNode | undefined;
+      let places: JsonPlaces | undefined;
       const locate = (steps: readonly FieldStep[]) => {
         const last = steps.at(-1);
         const isItem =
@@ -19,8 +20,8 @@ export function parseJson(text: string): SourceText {
         const start = isItem ? starts.offsets[last] : undefined;
         if (start !== undefined) return start;
         if (steps.length === 0) return offset;
-        root ??= new JsonReader(text).document();
-        return locateIn(root, steps);
+        places ??= new JsonPlaces(text);
+        return places.locate(steps);
       };
       const offset = text.search(/[^ \t\n\r]/);
       return { documents: [{ value, offset, locate }], problems: [] };

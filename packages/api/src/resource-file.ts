@@ -1,4 +1,6 @@
 import { isAscii } from "node:buffer";
+import type { Adoption } from "./adoption/adoption.js";
+import { tellOfNothing } from "./adoption/document-taker.js";
 import type { BodyMemory } from "./compiled/body-slabs.js";
 import type { Finding } from "./errors.js";
 import { addFinding, type FileReading, type PositionedResource } from "./file-reading.js";
@@ -24,6 +26,8 @@ export interface ResourceFile {
   readonly findings: readonly Finding[];
   /** The `version_info` of a `DiscoveryResponse`; empty where the file holds none, or does not say it. */
   readonly version: string;
+  /** What was taken of it where it is of another form, such as an Envoy's bootstrap; mostly nothing is. */
+  readonly adoptions: readonly Adoption[];
 }
 
 /** How a resource file is to be read. */
@@ -63,7 +67,7 @@ export function resourceFileForm(path: string): ResourceFileForm | undefined {
 
 /**
  * Reads a resource file: YAML, JSON, binary or text by the path's extension. It holds one resource, a list of them, a `DiscoveryResponse`, or (YAML)
- * several such documents. Never throws for what the file holds: that becomes findings. A resource with an error is left out.
+ * several such documents. In YAML and JSON it may also be what an Envoy or its control plane has: a bootstrap or a dump (`adoptions`). Never throws for what the file holds: that becomes findings. A resource with an error is left out.
  *
  * Bodies of small resources of one file lie in pieces of memory of up to 64 kB, and each keeps its whole piece. Who keeps a few of a file of many for long keeps
  * copies instead: `{ ...resource, body: new Uint8Array(resource.body) }`. With `bodies`, that is so of all files that share them.
@@ -84,6 +88,7 @@ export function readResources(
     bodies: options.bodies,
     resources: [],
     findings: [],
+    adoptions: [],
     version: "",
   };
   if (form === undefined) {
@@ -99,8 +104,9 @@ export function readResources(
     else if (form === "text") readTextFormat(reading, text);
     else readStructured(reading, text, form);
   }
+  tellOfNothing(reading);
   const { resources, findings, version } = reading;
-  return { resources, findings, version };
+  return { resources, findings, version, adoptions: reading.adoptions.map(({ adoption }) => adoption) };
 }
 
 /** Whether JSON was read without a text of it. */
@@ -125,6 +131,7 @@ function attempt(reading: FileReading, read: () => void): boolean {
     if (!(error instanceof NoList)) throw error;
     reading.resources.length = 0;
     reading.findings.length = 0;
+    reading.adoptions.length = 0;
     return false;
   }
 }

@@ -1,4 +1,7 @@
 import type { DescMessage, JsonObject, JsonValue, Registry } from "@bufbuild/protobuf";
+import { type DocumentReader, takeForm } from "./adoption/document-taker.js";
+import type { Form } from "./adoption/form.js";
+import { formOf, hintFor } from "./adoption/recognize.js";
 import { schemaOf, typeNameOf } from "./any.js";
 import { CompiledResources } from "./compiled/compiled-resources.js";
 import type { FieldStep } from "./field-path.js";
@@ -6,17 +9,14 @@ import { addFinding, addResource, type FileReading, type Place } from "./file-re
 import type { FileText } from "./file-text.js";
 import { mayHaveTrailedDurations } from "./json-explain.js";
 import { readJsonMessage, withoutType } from "./json-message.js";
+import { mayLackSecrets } from "./redact/left-out-secrets.js";
 import type { SourceDocument, SyntaxProblem } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
 import { v3NameOf } from "./v2/names.js";
 import { withV2Names } from "./v2-names-registry.js";
 import { responseName, versionOf, type Wrapping, wrapperName, wrappingOf } from "./wrapping.js";
 
-/** Whoever has an Envoy already begins with the file that it has. */
-const bootstrapHint =
-  ": this is an Envoy's bootstrap, each listener and cluster of which is served as a resource of its own";
-
-/** Whether resources are made without their messages. Where each field is to be looked at, or has a place that is asked for, they are not. */
+/** Whether all resources of a file may be made without their messages: no field has to be looked at, or has a place that is asked for. */
 export function isCompiled({ places, mayLeaveOutSecrets }: FileReading): boolean {
   return !places && !mayLeaveOutSecrets;
 }
@@ -26,7 +26,7 @@ export function readSource(
   reading: FileReading,
   file: FileText,
   source: { readonly documents: Iterable<SourceDocument>; readonly problems: readonly SyntaxProblem[] },
-  compiled = isCompiled(reading) ? new CompiledResources(reading) : undefined,
+  compiled = reading.places ? undefined : new CompiledResources(reading),
 ): void {
   for (const { offset, message } of source.problems) {
     addFinding(reading, { at: () => file.at(offset) }, "XDSKIT_SYNTAX", message);
@@ -47,7 +47,7 @@ export function readSource(
   }
 }
 
-class SourceItems {
+class SourceItems implements DocumentReader {
   private readonly reading: FileReading;
   private readonly file: FileText;
   private readonly document: SourceDocument;
@@ -73,13 +73,28 @@ class SourceItems {
   readDocument(value: JsonValue): void {
     // A document of comments only, or none at all.
     if (value === null) return;
-    if (Array.isArray(value)) {
+    const form = this.formOf(value);
+    if (form !== undefined) {
+      takeForm(form, this.reading, this);
+    } else if (Array.isArray(value)) {
       for (let index = 0; index < value.length; index += 1) this.readItem(value[index] as JsonValue, [index]);
     } else if (isObject(value) && isResponse(value)) {
       this.readResponse(value);
     } else {
       this.readItem(value, []);
     }
+  }
+
+  /** The form of a document that is none of resources; lists of resources may lie in parts, of which all are of one form. */
+  private formOf(value: JsonValue): Form | undefined {
+    if (isObject(value)) return isResponse(value) ? undefined : formOf(value);
+    const { resources, findings, adoptions } = this.reading;
+    return adoptions.length > 0 || resources.length + findings.length === 0 ? formOf(value) : undefined;
+  }
+
+  readTyped(item: JsonObject, url: string, steps: readonly FieldStep[], isDump: boolean): void {
+    if (this.take(item, url, steps, {})) return;
+    this.readResource(item, url, { ...this.placeOf(steps, url, nameIn(item)), isDump }, {});
   }
 
   private readResponse(response: JsonObject): void {
@@ -99,7 +114,7 @@ class SourceItems {
     }
   }
 
-  private readItem(item: JsonValue, steps: readonly FieldStep[], declared?: string): void {
+  readItem(item: JsonValue, steps: readonly FieldStep[], declared?: string): void {
     const { reading } = this;
     if (!isObject(item)) {
       const message = 'expected a resource: a mapping with "@type" and the resource\'s fields';
@@ -111,8 +126,7 @@ class SourceItems {
     const place = this.placeOf(steps, typeof url === "string" ? url : undefined, nameIn(item));
     if (typeof url !== "string" || url === "") {
       const message = 'a resource lacks "@type", such as "type.googleapis.com/envoy.config.cluster.v3.Cluster"';
-      const hint = "static_resources" in item || "staticResources" in item ? bootstrapHint : "";
-      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message + hint);
+      addFinding(reading, place, "XDSKIT_TYPE_MISSING", message + hintFor(item));
       return;
     }
     const typeName = v3Name(url);
@@ -153,6 +167,7 @@ class SourceItems {
 
   /** Takes a resource in one pass, if it is well and as most are. */
   private take(item: JsonObject, url: string, steps: readonly FieldStep[], wrapping: Wrapping): boolean {
+    if (this.reading.mayLeaveOutSecrets && mayLackSecrets(item)) return false;
     const made = this.compiled?.read(item, url, wrapping);
     if (made === undefined) return false;
     const { line, column } = this.file.at(this.document.locate(steps));
@@ -180,7 +195,7 @@ class SourceItems {
     return undefined;
   }
 
-  private placeOf(base: readonly FieldStep[], typeUrl: string | undefined, resource?: string): Place {
+  placeOf(base: readonly FieldStep[], typeUrl: string | undefined, resource?: string): Place {
     const at = (steps: readonly FieldStep[]) => this.file.at(this.document.locate([...base, ...steps]));
     return { typeUrl, resource, at };
   }

@@ -12,13 +12,24 @@ import { parseYaml } from "./yaml-source.js";
  */
 export function* partsOfYamlList(text: string): Generator<SourceDocument> {
   // A directive holds for what stands behind it, and a part begins without: YAML 1.1 reads words and numbers otherwise.
-  if (text.includes("&") || /^%/m.test(text)) throw new NoList();
+  if (!beginsWithDash(text) || text.includes("&") || /^%/m.test(text)) throw new NoList();
   for (let from = 0; from < text.length; ) {
     const line = text.indexOf("\n- ", from + partLength);
     const end = line === -1 ? text.length : line + 1;
     yield documentOf(text.slice(from, end), from);
     from = end;
   }
+}
+
+/** Whether the first line that says something begins with a dash: of anything else, no part is a list. */
+function beginsWithDash(text: string): boolean {
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf("\n", from);
+    const line = text.slice(from, end === -1 ? text.length : end).trimEnd();
+    if (line !== "" && line !== "---" && !line.startsWith("#")) return line.startsWith("-");
+    from = end === -1 ? text.length : end + 1;
+  }
+  return false;
 }
 
 function documentOf(part: string, from: number): SourceDocument {

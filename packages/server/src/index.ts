@@ -78,7 +78,7 @@ export {
   wholeFolderLayer,
 } from "./sources/folder/folder-options.js";
 export { createFolderSource } from "./sources/folder/folder-source.js";
-export type { FolderSummary } from "./sources/folder/folder-summary.js";
+export type { AdoptedFile, FolderSummary } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export type {
   FetchStats,

@@ -120,7 +120,8 @@ for (const [what, text] of Object.entries(texts)) {
     const { resources, ...rest } = readResources({ path: "some.json", bytes });
     const expected = readResources({ path: "some.json", bytes }, { places: true });
     assert.deepEqual(plain(resources), plain(expected.resources));
-    assert.deepEqual(rest, { findings: expected.findings, version: expected.version });
+    const { resources: _, ...others } = expected;
+    assert.deepEqual(rest, others);
   });
 }
 

@@ -56,6 +56,14 @@ function isLeftOut(text: string): boolean {
 /** What bytes begin with in base64 that are `[redacted]`, or a key in PEM in the place of which it stands. */
 const inBase64 = "W3JlZGFjdGVkX";
 
+/** Whether something in a file may be such a field: a look at its texts tells, as `mayLeaveOutSecrets` does of the whole file. */
+export function mayLackSecrets(json: unknown): boolean {
+  if (typeof json === "string") return json.includes(redacted) || json.includes(inBase64);
+  if (typeof json !== "object" || json === null) return false;
+  for (const key in json) if (mayLackSecrets((json as Readonly<Record<string, unknown>>)[key])) return true;
+  return false;
+}
+
 /** Whether a file may hold such fields: a search through its bytes, which costs next to nothing, tells of nearly all that they do not. */
 export function mayLeaveOutSecrets(bytes: Uint8Array): boolean {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -77,6 +77,7 @@ describe("admin pages", () => {
           files: 0,
           resources: {},
           findings: [],
+          adopted: [],
           lastRead: null,
           lastApplied: null,
         },

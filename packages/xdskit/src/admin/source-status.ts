@@ -1,5 +1,5 @@
 import type { Finding } from "@xdskit/api";
-import type { FolderSummary } from "@xdskit/server";
+import type { AdoptedFile, FolderSummary } from "@xdskit/server";
 
 /** What is known of any source. */
 export interface AnySourceStatus {
@@ -25,12 +25,14 @@ export interface SourceStatus extends AnySourceStatus {
   readonly files: number;
   /** What is served now: by layer (folder), then by type. */
   readonly resources: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** What was taken of files that are of another form than resources: of a bootstrap, a config dump. */
+  readonly adopted: readonly AdoptedFile[];
   readonly lastRead: string | null;
 }
 
 /** The status of a folder that was not read yet. */
 export function pendingSource(name: string, directory: string): SourceStatus {
-  const nothing = { files: 0, resources: {}, findings: [], lastRead: null, lastApplied: null };
+  const nothing = { files: 0, resources: {}, findings: [], adopted: [], lastRead: null, lastApplied: null };
   return { name, state: "pending", directory, ...nothing };
 }
 
@@ -46,6 +48,7 @@ export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: D
     files: summary.files,
     resources,
     findings: summary.findings,
+    adopted: summary.adopted,
     lastRead: time,
     lastApplied: summary.applied ? time : before.lastApplied,
   };

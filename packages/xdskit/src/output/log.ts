@@ -5,7 +5,7 @@ import { paintOf, type Terminal } from "./terminal.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A log with fields. Messages are constant texts or findings; fields carry what differs. */
+/** A log with fields. Messages are constant texts, findings, or what was taken of a file; fields carry what differs. */
 export interface Log {
   debug(fields: Fields, message: string): void;
   info(fields: Fields, message: string): void;
@@ -63,8 +63,8 @@ function prettyLineWith(paint: Paint): typeof jsonLine {
 const colours: Readonly<Record<string, Colour>> = { debug: "quiet", warn: "warning", error: "error" };
 
 function prettyLine(level: string, time: string, fields: Fields, message: string): string {
-  // A finding is in the message already; its parts are for machines.
-  const { finding: _, ...rest } = fields;
+  // A finding, and what was taken of a file, is in the message already; its parts are for machines.
+  const { finding: _, adopted: __, ...rest } = fields;
   const values = Object.entries(rest).flatMap(([key, value]) => {
     const text = prettyValue(value);
     return text === undefined ? [] : [` ${key}=${text}`];

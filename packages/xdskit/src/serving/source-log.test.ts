@@ -23,6 +23,7 @@ const applied: FolderSummary = {
   resources: new Map(),
   whereIs: () => undefined,
   findings: [],
+  adopted: [],
   durationMs: 1,
 };
 const error: Finding = { code: "XDSKIT_SYNTAX", severity: "error", message: "no", file: "a.yaml", line: 2 };
@@ -110,5 +111,18 @@ test("an error that is mended by going back to what is served is told", () => {
     "error change refused: the last good configuration stays",
     "info all files are valid again",
     "debug nothing changed",
+  ]);
+});
+
+test("what was taken of a file of another form is told once, until it is something else", () => {
+  const file = { file: "config/envoy.yaml", form: "an Envoy bootstrap", leftOut: ["admin"] };
+  const one: FolderSummary = { ...applied, adopted: [{ ...file, taken: { cluster: 1 } }] };
+  const two: FolderSummary = { ...applied, adopted: [{ ...file, taken: { cluster: 2, listener: 1 } }] };
+  const lines = logged(one, one, { ...refused, adopted: two.adopted }, two).filter((line) =>
+    line.includes("bootstrap"),
+  );
+  assert.deepEqual(lines, [
+    "info config/envoy.yaml: an Envoy bootstrap: 1 cluster; left out: admin",
+    "info config/envoy.yaml: an Envoy bootstrap: 2 clusters, 1 listener; left out: admin",
   ]);
 });

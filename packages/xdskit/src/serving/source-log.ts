@@ -1,5 +1,6 @@
 import type { Finding } from "@xdskit/api";
-import type { FolderSummary } from "@xdskit/server";
+import type { AdoptedFile, FolderSummary } from "@xdskit/server";
+import { adoptedText } from "../output/adopted.js";
 import { counted } from "../output/counts.js";
 import { findingText } from "../output/failure.js";
 import type { Log } from "../output/log.js";
@@ -15,6 +16,7 @@ export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>
 export function createSourceLog(log: Log, about: About = () => ({})): (summary: FolderSummary) => void {
   let told = "[]";
   let wrong = false;
+  const logAdopted = createAdoptedLog(log);
   return (summary) => {
     const { findings, applied, serving, upserted, removed, files, read, parsed, durationMs } = summary;
     const text = JSON.stringify(findings);
@@ -23,6 +25,7 @@ export function createSourceLog(log: Log, about: About = () => ({})): (summary: 
     if (news) {
       for (const finding of findings) logFinding(log, finding);
     }
+    if (applied) logAdopted(summary.adopted);
     const before = wrong;
     const errors = findings.filter(({ severity }) => severity === "error");
     wrong = errors.length > 0;
@@ -38,6 +41,16 @@ export function createSourceLog(log: Log, about: About = () => ({})): (summary: 
         `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`,
       );
     if (applied && wrong && news) log.warn({ errors: errors.length }, inPart);
+  };
+}
+
+/** Logs what was taken of files that are of another form than resources: a line a file, and again when that is something else. */
+function createAdoptedLog(log: Log): (files: readonly AdoptedFile[]) => void {
+  let told: ReadonlySet<string> = new Set();
+  return (files) => {
+    const texts = new Map(files.map((file) => [adoptedText(file), file]));
+    for (const [text, adopted] of texts) if (!told.has(text)) log.info({ adopted }, text);
+    told = new Set(texts.keys());
   };
 }
 

@@ -1,5 +1,5 @@
 import { type EnvoyVersion, type Finding, type Registry, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
-import { createFolderSource, everyNode, type FolderSummary, type LayerName } from "@xdskit/server";
+import { type AdoptedFile, createFolderSource, everyNode, type FolderSummary, type LayerName } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
 import { folderSettings, layersOf } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
@@ -22,6 +22,8 @@ export interface CheckedFolder {
   readonly files: number;
   readonly groups: readonly GroupResources[];
   readonly findings: readonly Finding[];
+  /** What was taken of files that are of another form than resources. */
+  readonly adopted: readonly AdoptedFile[];
 }
 
 /** More than anybody reads; a folder with more of them says so in the last one. */
@@ -83,7 +85,7 @@ export async function checkFolder({
   const places = fieldPlaces(whereIs, registry);
   const dangling = broken ? [] : danglingReferences(groups, resourceTypes, places.named);
   const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
-  return { files, groups, findings: [...findings, ...dangling, ...newer] };
+  return { files, groups, findings: [...findings, ...dangling, ...newer], adopted: summary?.adopted ?? [] };
 }
 
 function hasError(findings: readonly Finding[]): boolean {

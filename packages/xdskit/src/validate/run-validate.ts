@@ -1,5 +1,6 @@
 import { type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
 import { exitStatus } from "../exit-status.js";
+import { adoptedText } from "../output/adopted.js";
 import type { Paint } from "../output/colours.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
@@ -33,7 +34,7 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
       reportFailure(terminal, "validate", error);
       return exitStatus.usage;
     }
-    checked = { files: 0, groups: [], findings: error.findings };
+    checked = { files: 0, groups: [], findings: error.findings, adopted: [] };
   }
   const findings = checked.findings.map((finding) => (options.strict ? asError(finding) : finding));
   const valid = findings.every(({ severity }) => severity !== "error");
@@ -54,7 +55,7 @@ function asError(finding: Finding): Finding {
 }
 
 function textReport(
-  { files, groups }: CheckedFolder,
+  { files, groups, adopted }: CheckedFolder,
   findings: readonly Finding[],
   directory: string,
   paint: Paint,
@@ -64,6 +65,7 @@ function textReport(
   const verdict = errors > 0 ? paint("error", "not valid") : paint("good", "valid");
   const counts = groups.map(({ group, resources }) => `  group ${group}: ${countedAll(countsOfResources(resources))}`);
   const lines = [
+    ...adopted.map(adoptedText),
     ...findings.map((finding) => describeFinding(finding, paint)),
     `${directory} is ${verdict}: ${counted(files, "file")}, ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
     ...(errors > 0 ? [] : counts),
@@ -71,10 +73,10 @@ function textReport(
   return `${lines.join("\n")}\n`;
 }
 
-function jsonReport({ files, groups }: CheckedFolder, findings: readonly Finding[], valid: boolean): string {
+function jsonReport({ files, groups, adopted }: CheckedFolder, findings: readonly Finding[], valid: boolean): string {
   const counts = groups.map(({ group, resources }) => ({
     name: group,
     resources: Object.fromEntries(countsOfResources(resources)),
   }));
-  return `${JSON.stringify({ valid, files, groups: counts, findings }, undefined, 2)}\n`;
+  return `${JSON.stringify({ valid, files, groups: counts, adopted, findings }, undefined, 2)}\n`;
 }

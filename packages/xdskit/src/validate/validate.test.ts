@@ -83,6 +83,34 @@ describe("xdskit validate", () => {
     assert.match(wrong.err, /Expected a version of Envoy, such as 1\.36/);
   });
 
+  test("what is taken of an Envoy's bootstrap is told", async () => {
+    await using folder = await testFolder({
+      "envoy.yaml": `admin: {}
+static_resources:
+  listeners: [{ address: { socket_address: { address: 127.0.0.1, port_value: 80 } }, filter_chains: [{}] }]
+  clusters: [{ name: web, connect_timeout: 1s }]
+`,
+    });
+    const { status, out } = await inProcessEnds("validate", folder.path);
+    const file = join(folder.path, "envoy.yaml");
+    assert.equal(status, 0, out);
+    assert.match(out, new RegExp(`^${file}: an Envoy bootstrap: 1 cluster, 1 listener; left out: admin$`, "m"));
+    const json = JSON.parse((await inProcessEnds("validate", folder.path, "--json")).out);
+    const taken = { cluster: 1, listener: 1 };
+    assert.deepEqual(json.adopted, [{ file, form: "an Envoy bootstrap", taken, leftOut: ["admin"] }]);
+  });
+
+  test("a bootstrap and a file of its own with the same cluster stand in each other's way", async () => {
+    const bootstrap = "static_resources: { clusters: [{ name: a, connect_timeout: 1s }] }";
+    await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "envoy.yaml": bootstrap });
+    const { status, out } = await inProcessEnds("validate", folder.path);
+    assert.equal(status, 1);
+    assert.match(
+      out,
+      /a\.yaml:1:1: cluster "a": the same name is also in .*envoy\.yaml:1 \[XDSKIT_DUPLICATE_RESOURCE\]/,
+    );
+  });
+
   test("references are looked for in each group by itself", async () => {
     await using folder = await testFolder({
       "xdskit.yaml": `groups:

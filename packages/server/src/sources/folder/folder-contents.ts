@@ -1,5 +1,6 @@
 import { join, sep } from "node:path";
 import {
+  type Adoption,
   type BodyMemory,
   createBodyMemory,
   type Finding,
@@ -12,6 +13,7 @@ import { readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../source.js";
 import { eachOf } from "./each-of.js";
 import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
+import type { AdoptedFile } from "./folder-summary.js";
 import { type Entry, type LayerChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
 import { type FileRead, withDigest } from "./read-ahead/file-batch.js";
@@ -30,6 +32,8 @@ interface KnownFile {
   /** Without those of a file that has errors: a file counts whole or not at all. */
   readonly resources: readonly PositionedResource[];
   readonly findings: readonly Finding[];
+  /** What was taken of it where it is of another form than resources, such as a bootstrap. */
+  readonly adoptions: readonly Adoption[];
   /** Whether it had resources the last time that it was well. */
   readonly held: boolean;
   /** Read it again at the next look, whatever its metadata say. */
@@ -81,6 +85,7 @@ export class FolderContents {
   readonly #files = new Map<string, KnownFile>();
   readonly #bad = new Map<string, readonly Finding[]>();
   readonly #warned = new Map<string, readonly Finding[]>();
+  readonly #adopted = new Map<string, readonly Adoption[]>();
   readonly #layers: readonly { readonly path: string; readonly index: LayerIndex }[];
   readonly #thread: ReadingThread;
 
@@ -106,6 +111,13 @@ export class FolderContents {
   /** Of all files, relative to the directory. */
   get paths(): ReadonlySet<string> {
     return new Set(this.#files.keys());
+  }
+
+  /** What was taken of files that are of another form than resources, in the order of their paths. */
+  get adopted(): readonly AdoptedFile[] {
+    return [...this.#adopted.keys()]
+      .sort()
+      .flatMap((path) => (this.#adopted.get(path) ?? []).map((adoption) => ({ file: this.#shown(path), ...adoption })));
   }
 
   get indexes(): readonly LayerIndex[] {
@@ -228,12 +240,13 @@ export class FolderContents {
         if (bytes.length === 0 && before?.held === true) {
           const message = "held resources and is empty now";
           const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
-          return { found: file, identity, digest, resources: [], findings, held: true, doubtful };
+          return { found: file, identity, digest, resources: [], findings, adoptions: [], held: true, doubtful };
         }
-        const { resources, findings } = parse(bytes);
+        const { resources: all, findings, adoptions } = parse(bytes);
         const well = findings.every(({ severity }) => severity !== "error");
+        const resources = well ? all : [];
         const held = well ? resources.length > 0 : before?.held === true;
-        return { found: file, identity, digest, resources: well ? resources : [], findings, held, doubtful };
+        return { found: file, identity, digest, resources, findings, adoptions, held, doubtful };
       }
     }
   }
@@ -245,7 +258,8 @@ export class FolderContents {
     const same = before !== undefined && before.digest === undefined && before.findings[0]?.message === message;
     const resources = same ? before.resources : [];
     const findings = same ? before.findings : [this.#finding(file, "XDSKIT_FILE_UNREADABLE", message)];
-    return { found: file, identity, digest: undefined, resources, findings, held: before?.held === true, doubtful };
+    const held = before?.held === true;
+    return { found: file, identity, digest: undefined, resources, findings, adoptions: [], held, doubtful };
   }
 
   #parse(file: ScannedFile, bytes: Uint8Array, bodies: BodyMemory | undefined): ResourceFile {
@@ -272,7 +286,7 @@ export class FolderContents {
   /** Reading does not throw for bad content; if it does all the same, one file is no reason to end the server. */
   #notUnderstood(file: ScannedFile, error: unknown): ResourceFile {
     const message = `cannot be understood: ${error instanceof Error ? error.message : String(error)}`;
-    return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "" };
+    return { resources: [], findings: [this.#finding(file, "XDSKIT_SYNTAX", message)], version: "", adoptions: [] };
   }
 
   #put(path: string, file: KnownFile | undefined): void {
@@ -287,8 +301,11 @@ export class FolderContents {
     }
     this.#bad.delete(path);
     this.#warned.delete(path);
-    if (file === undefined || file.findings.length === 0) return;
+    this.#adopted.delete(path);
+    if (file === undefined) return;
     const isBad = file.findings.some(({ severity }) => severity === "error");
+    if (!isBad && file.adoptions.length > 0) this.#adopted.set(path, file.adoptions);
+    if (file.findings.length === 0) return;
     (isBad ? this.#bad : this.#warned).set(path, file.findings);
   }
 

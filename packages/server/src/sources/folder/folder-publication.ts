@@ -75,6 +75,7 @@ export class FolderPublication {
       resources: new Map(this.#contents.indexes.map(({ layer, counts }) => [layer, new Map(counts)])),
       whereIs: (layer, resource) => this.#contents.indexes.find((index) => index.layer === layer)?.whereIs(resource),
       findings: this.#reported,
+      adopted: this.#contents.adopted,
       durationMs: performance.now() - since,
     };
   }

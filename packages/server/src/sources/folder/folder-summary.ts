@@ -1,5 +1,10 @@
-import type { Finding, Resource, Where } from "@xdskit/api";
+import type { Adoption, Finding, Resource, Where } from "@xdskit/api";
 import type { LayerName } from "../../source.js";
+
+/** What was taken of a file, which is in the folder as findings show it. */
+export interface AdoptedFile extends Adoption {
+  readonly file: string;
+}
 
 /** What one reading of a folder came to: what the command prints and the metrics count. */
 export interface FolderSummary {
@@ -31,6 +36,8 @@ export interface FolderSummary {
   /** Where a resource of a layer stands; undefined for one that is not there. Asks the state of the moment, not that of this reading. */
   readonly whereIs: (layer: LayerName, resource: Pick<Resource, "type" | "key">) => Where | undefined;
   readonly findings: readonly Finding[];
+  /** What was taken of files that are of another form than resources: of a bootstrap, a config dump. */
+  readonly adopted: readonly AdoptedFile[];
   /** From the end of the settling time to here. */
   readonly durationMs: number;
 }

@@ -18,13 +18,13 @@ port.on("message", (request: ThreadRequest) => {
     sent = 0;
   }
   if (file === undefined) return;
-  const { resources, findings, version } = file;
+  const { resources, ...rest } = file;
   const part = resources.slice(sent, sent + batch);
   sent += part.length;
   const isLast = sent >= resources.length;
   const answer: ThreadAnswer = {
     resources: part.map(onItsWay),
-    end: isLast ? { findings, version } : undefined,
+    end: isLast ? rest : undefined,
   };
   if (isLast) file = undefined;
   port.postMessage(answer);

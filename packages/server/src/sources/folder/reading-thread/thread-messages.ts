@@ -1,4 +1,4 @@
-import type { Finding, Resource, TypeUrl, Where } from "@xdskit/api";
+import type { Resource, ResourceFile, TypeUrl, Where } from "@xdskit/api";
 
 /** What the reading thread is started with. */
 export interface ThreadStart {
@@ -19,5 +19,5 @@ export interface SentResource {
 /** One batch of what a file holds. The last one has the rest. */
 export interface ThreadAnswer {
   readonly resources: readonly SentResource[];
-  readonly end: { readonly findings: readonly Finding[]; readonly version: string } | undefined;
+  readonly end: Omit<ResourceFile, "resources"> | undefined;
 }

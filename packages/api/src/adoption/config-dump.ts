@@ -1,0 +1,56 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { StaticList } from "./bootstrap.js";
+import { endpointsWantedBy } from "./dump-endpoints.js";
+import { adminType, type DumpContext, listOfElement, sectionOf, sections } from "./dump-sections.js";
+import { type Form, fieldOf, isObject, objectsIn, type Part, type Taker, typeOf } from "./form.js";
+
+/** What Envoy's admin answers to `/config_dump`, or one section of it, as `istioctl` and `egctl` print them. */
+export function configDumpForm(value: JsonValue): Form | undefined {
+  if (!isObject(value) || !isDump(value)) return undefined;
+  return { name: "an Envoy config dump", isDump: true, take: (taker) => takeDump({ object: value, steps: [] }, taker) };
+}
+
+/** Whether an object is a dump or a section of one. */
+export function isDump(object: JsonObject): boolean {
+  return isWholeDump(object) || sectionOf(object) !== undefined;
+}
+
+function isWholeDump(object: JsonObject): boolean {
+  const configs = fieldOf(object, "configs");
+  if (typeOf(object) !== undefined) return adminType(object) === "ConfigDump";
+  return Array.isArray(configs) && configs.every((config) => isObject(config) && adminType(config) !== undefined);
+}
+
+/** Takes a dump or a section of one. */
+export function takeDump(dump: Part, taker: Taker): void {
+  const parts = isWholeDump(dump.object) ? [...objectsIn(dump, "configs", taker)] : [dump];
+  takeSections([...elementsAsSections(parts), ...parts], taker);
+}
+
+/** Takes the sections of one Envoy. */
+export function takeSections(parts: readonly Part[], taker: Taker): void {
+  const named = parts.map((part) => ({ part, section: sectionOf(part.object) }));
+  const clusters = named.filter(({ section }) => section === "ClustersConfigDump").map(({ part }) => part.object);
+  const known = new Set<StaticList>();
+  for (const { object } of parts) {
+    for (const list of ["clusters", "listeners", "secrets"] as const) {
+      if (fieldOf(object, `static_${list}`) !== undefined) known.add(list);
+    }
+  }
+  const context: DumpContext = {
+    known,
+    endpoints: clusters.length === 0 ? undefined : endpointsWantedBy(clusters),
+  };
+  for (const { part, section } of named) {
+    if (section !== undefined) sections[section]?.(part, taker, context);
+    else if (listOfElement(part.object) === undefined) taker.leaveOut("section of another kind", 1);
+  }
+}
+
+/** Elements without a section around are put into one each, and found where they are. */
+function* elementsAsSections(parts: readonly Part[]): Generator<Part> {
+  for (const { object, steps } of parts) {
+    const list = listOfElement(object);
+    if (list !== undefined) yield { object: { [list]: [object] }, steps };
+  }
+}

@@ -1,0 +1,54 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isStatus, takeStatus } from "./cluster-statuses.js";
+import { takeLoadAssignment } from "./dump-endpoints.js";
+import { type Form, fieldOf, isObject, type Taker, textOf, typeNames } from "./form.js";
+
+/** Fields that messages of one type alone have among those that `istioctl` lists, in the order in which they are looked for. */
+const fieldsThatTell: readonly (readonly [type: string, fields: readonly string[]])[] = [
+  [typeNames.route, ["virtual_hosts", "vhds"]],
+  [typeNames.listener, ["filter_chains", "default_filter_chain", "api_listener", "listener_filters", "address"]],
+  [
+    typeNames.cluster,
+    [
+      "connect_timeout",
+      "load_assignment",
+      "eds_cluster_config",
+      "cluster_type",
+      "lb_policy",
+      "type",
+      "transport_socket",
+    ],
+  ],
+  [typeNames.endpoint, ["cluster_name"]],
+];
+
+/** A list of resources of one type, without their types, as `istioctl proxy-config cluster -o json` and its like print it. */
+export function untypedListForm(value: JsonValue): Form | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [first] = value;
+  if (!isObject(first) || (untypedType(first) === undefined && !isStatus(first))) return undefined;
+  return { name: "the output of istioctl proxy-config", isDump: true, take: (taker) => takeList(value, taker) };
+}
+
+/** The type that an object without `"@type"` is of, as far as its fields tell. */
+export function untypedType(object: JsonObject): string | undefined {
+  if ("@type" in object || isStatus(object)) return undefined;
+  return fieldsThatTell.find(([, fields]) => fields.some((field) => fieldOf(object, field) !== undefined))?.[0];
+}
+
+function takeList(list: readonly JsonValue[], taker: Taker): void {
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index] as JsonValue;
+    if (!isObject(item)) {
+      taker.take(item, [index]);
+      continue;
+    }
+    const type = untypedType(item);
+    if (isStatus(item)) takeStatus({ object: item, steps: [index] }, taker);
+    else if (type === typeNames.endpoint) takeLoadAssignment(item, [index], taker, type);
+    // A route configuration without a name stands inside a listener, and istioctl lists it besides.
+    else if (type === typeNames.route && textOf(item, "name") === undefined)
+      taker.leaveOut("route inside a listener", 1);
+    else taker.take(item, [index], { type });
+  }
+}
