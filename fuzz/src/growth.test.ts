@@ -11,6 +11,12 @@ const each = (count: number, make: (index: number) => string, separator = "") =>
 const hosts = (count: number, domain: (index: number) => string) =>
   `{"@type":"${routeType}","name":"x","virtual_hosts":[${each(count, (i) => `{"name":"h${i}","domains":["${domain(i)}"]}`, ",")}]}`;
 
+const typed = `"@type":"${cluster}"`;
+const dumpOf = (entries: string) =>
+  `{"configs":[{"@type":"${typeOf("envoy.admin.v3.ClustersConfigDump")}","static_clusters":[${entries}]}]}`;
+const bootstrapOf = (members: string) => `{"static_resources":{${members}}}`;
+const listener = '{"address":{"socket_address":{"address":"::","port_value":1}},"filter_chains":[{}]}';
+
 /** Files that have many of something, by what they are many of, with the count that makes some milliseconds of work. */
 const shapes: readonly (readonly [what: string, path: string, count: number, make: (count: number) => string])[] = [
   ["resources", "a.pb_text", 400, (n) => each(n, (i) => `resources { [${cluster}] { name: "c${i}" } }\n`)],
@@ -49,6 +55,17 @@ const shapes: readonly (readonly [what: string, path: string, count: number, mak
     (n) => `{"@type":"${cluster}","name":"x","metadata":{"filter_metadata":{"a":{"b":${"1".repeat(n)}}}}}`,
   ],
   ["escapes", "a.json", 50_000, (n) => `["${'\\"'.repeat(n)}",]`],
+  ["clusters of a dump", "a.json", 500, (n) => dumpOf(each(n, (i) => `{"cluster":{${typed},"name":"c${i}"}}`, ","))],
+  ["bad clusters of a dump", "a.json", 500, (n) => dumpOf(each(n, () => `{"cluster":{${typed},"nam":"c"}}`, ","))],
+  [
+    "pods of a dump",
+    "a.yaml",
+    100,
+    (n) => `{"ns":{${each(n, (i) => `"p${i}":${dumpOf(`{"cluster":{${typed},"name":"c"}}`)}`, ",")}}}`,
+  ],
+  ["resources without types", "a.json", 500, (n) => `[${each(n, (i) => `{"name":"c${i}","type":"STATIC"}`, ",")}]`],
+  ["listeners without names", "a.json", 1_000, (n) => bootstrapOf(`"listeners":[${each(n, () => listener, ",")}]`)],
+  ["unknown keys of a bootstrap", "a.json", 2_000, (n) => bootstrapOf(each(n, (i) => `"listenrs${i}":1`, ","))],
   ["virtual hosts", "a.json", 1_000, (n) => hosts(n, (i) => `d${i}`)],
   ["domains that come twice", "a.json", 1_000, (n) => hosts(n, () => "d")],
 ];

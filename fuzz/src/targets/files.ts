@@ -12,6 +12,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import fc from "fast-check";
+import { adoptedFiles } from "../adopted-samples.js";
 import { damaged } from "../kit/edits.js";
 import { assertEffort, effortOf } from "../kit/effort.js";
 import type { FuzzTarget } from "../kit/target.js";
@@ -78,7 +79,7 @@ const words = [
 ];
 const pieces = [...marks, ...breaks, ...anchors, ...numbers, ...words];
 
-const samples = sampleFiles();
+const samples = new Map([...sampleFiles(), ...adoptedFiles()]);
 const edited = fc
   .constantFrom(...samples.keys())
   .chain((path) =>
@@ -97,6 +98,8 @@ const types = [
   "google.protobuf.Any",
   "google.protobuf.Struct",
   "google.protobuf.Duration",
+  "envoy.admin.v3.ClustersConfigDump",
+  "envoy.config.bootstrap.v3.Bootstrap",
   "acme.Unknown",
 ];
 const key = fc.constantFrom(
@@ -113,6 +116,7 @@ const key = fc.constantFrom(
     "filterMetadata",
     "typed_config",
   ],
+  ...["static_resources", "configs", "clusters", "dynamic_active_clusters", "cluster", "xds", "host_statuses"],
   ...[
     "connect_timeout",
     "virtual_hosts",

@@ -126,6 +126,16 @@ suite("an Envoy bootstrap", () => {
     assert.match(finding ?? "", /^error this is an Envoy bootstrap, and nothing in it .*\[XDSKIT_NOTHING_TAKEN\]$/);
     assert.deepEqual(more, []);
   });
+  test("however many keys it has, few are named", () => {
+    const keys = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`k${index}`, 1]));
+    const bytes = Buffer.from(
+      JSON.stringify({ xds: { a: section("Clusters", { static_clusters: [dumped("a")] }) }, ...keys }),
+    );
+    const { adoptions, findings } = readResources({ path: "a.json", bytes });
+    assert.deepEqual(findings, []);
+    assert.equal(adoptions[0]?.leftOut.length, 51);
+    assert.equal(adoptions[0]?.leftOut.at(-1), "150 other parts");
+  });
   test("a secret that was left out is an error, as in any file that people write", () => {
     const lacking = { name: "s", generic_secret: { secret: { inline_string: "[redacted]" } } };
     assert.match(read({ static_resources: { secrets: [lacking] } }).join(), /error secret "s".*XDSKIT_SECRET_LEFT_OUT/);

@@ -11,6 +11,11 @@ export interface Adoption {
   readonly leftOut: readonly string[];
 }
 
+/** Keys of a file are named, which may be as many and as long as it likes. */
+const mostKinds = 50;
+const longestKind = 100;
+const otherPart = "other part";
+
 /** What was taken of one form while a file is read. */
 export class AdoptionRecord {
   readonly form: string;
@@ -29,7 +34,9 @@ export class AdoptionRecord {
 
   /** Notes what is left out: `warming cluster`, 2; 0 is for what is not counted. */
   leaveOut(what: string, count: number): void {
-    this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + count);
+    const isTooMuch = what.length > longestKind || (this.leftOut.size >= mostKinds && !this.leftOut.has(what));
+    if (isTooMuch && what !== otherPart) this.leaveOut(otherPart, Math.max(count, 1));
+    else this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + count);
   }
 
   get adoption(): Adoption {

@@ -93,7 +93,7 @@ function tellUnknown({ object, steps }: Part, taker: Taker, field: string | unde
   for (const key of Object.keys(object)) {
     if (key === "@type" || names.has(protoNameOf(key))) continue;
     const message = `is no field of a bootstrap${field === undefined ? "" : `'s ${field}`}, and left out`;
-    taker.find("XDSKIT_FIELD_UNKNOWN", message + didYouMean(key, names), [...steps, key], "warning");
+    taker.find("XDSKIT_FIELD_UNKNOWN", () => message + didYouMean(key, names), [...steps, key], "warning");
   }
 }
 

@@ -4,7 +4,7 @@ import type { FieldStep } from "../field-path.js";
 import { addFinding, type FileReading, type Place } from "../file-reading.js";
 import { typeUrlPrefix } from "../identifiers.js";
 import { type AdoptionRecord, recordOf } from "./adoption.js";
-import { type Form, isObject, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
+import { type Form, isObject, type Message, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
 
 /** What reads the resources of a document. */
 export interface DocumentReader {
@@ -68,7 +68,7 @@ class DocumentTaker implements Taker {
 
   find(
     code: XdskitErrorCode,
-    message: string,
+    message: Message,
     steps: readonly FieldStep[],
     severity: "error" | "warning" = "error",
   ): void {

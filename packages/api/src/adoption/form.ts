@@ -24,8 +24,11 @@ export interface Taker {
   /** Notes what is left out on purpose. With a count it is a noun in the singular. */
   leaveOut(what: string, count?: number): void;
   /** Notes what is wrong at a place. */
-  find(code: XdskitErrorCode, message: string, steps: readonly FieldStep[], severity?: Finding["severity"]): void;
+  find(code: XdskitErrorCode, message: Message, steps: readonly FieldStep[], severity?: Finding["severity"]): void;
 }
+
+/** A text, or what makes it: of a thousand faults only the first are told. */
+export type Message = string | (() => string);
 
 /** What the place of a resource says of it. */
 export interface TakeAs {

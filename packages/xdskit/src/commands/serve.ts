@@ -34,7 +34,9 @@ const details = `
 Standard output holds one line for each listener ("grpc listening on 127.0.0.1:18000") and "ready" once the first
 configuration is served. Logs go to standard error. SIGTERM and SIGINT end every stream and exit with 0; a second
 one does not wait. Exit status: 2 when there is nothing to serve or the usage is wrong, 1 when an address is taken.
-While some files have errors at the start, the ports for clients stay closed, and /readyz says what must be fixed.
+A file holds resources, or what an Envoy has already: its bootstrap, a config dump, what istioctl and egctl print
+(docs/adopt.md). While some files have errors at the start, the ports for clients stay closed, and /readyz says
+what must be fixed.
 
 Examples:
   $ xdskit serve                                        serve ./config

@@ -13,6 +13,8 @@ interface Options {
 const details = `
 Prints every finding on a line of its own: file:line:column, resource, field, what is wrong, the rule, and the code,
 which docs/errors.md explains. A resource that names another one which is not there is a warning.
+A file that is an Envoy's bootstrap, a config dump or what istioctl and egctl print (docs/adopt.md) has a line that says
+what is taken of it.
 
 Exit status: 0 when the folder can be served, 1 when it cannot, 2 when the usage is wrong or DIR is not there.
 
