@@ -123,8 +123,8 @@ export const errorCodes = {
   XDSKIT_DESCRIPTOR_SET: {
     meaning: "A descriptor set of the user's own messages cannot be used.",
     cause:
-      "The file is no serialized google.protobuf.FileDescriptorSet, or it lacks a file that one of its files imports.",
-    mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`.",
+      "The file is no serialized google.protobuf.FileDescriptorSet, it lacks a file that one of its files imports, or one of its files does not have what a built-in one needs of it, in whose place it comes.",
+    mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`; leave out files of Envoy's that do not fit to the others.",
   },
   XDSKIT_TYPE_DEFINITION: {
     meaning: "A program defined a type of resources that the table of types cannot take.",

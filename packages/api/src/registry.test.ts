@@ -1,13 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
+  DescriptorProtoSchema,
   FieldDescriptorProto_Label,
   FieldDescriptorProto_Type,
+  FieldDescriptorProtoSchema,
+  type FileDescriptorProto,
   FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import { createRegistry, descriptorSetOf, envoyRegistry } from "./registry.js";
+import { createRegistry, descriptorSetOf, envoyRegistry, ownFilesOf } from "./registry.js";
 
 /** A file with one message, which has one field of each of the given message types. */
 function file(name: string, message: string, fields: Readonly<Record<string, string>>, imports: readonly string[]) {
@@ -79,12 +82,77 @@ test("a later set may import what an earlier one brought", () => {
   assert.equal(registry.getMessage("example.Top")?.fields[0]?.message, registry.getMessage("example.Base"));
 });
 
-test("a set that includes a file of Envoy's in another version does not replace it", () => {
-  const imposter = file(clusterFile, "Imposter", {}, []);
-  const registry = createRegistry({ descriptorSets: [set(imposter, file("mine.proto", "Mine", {}, []))] });
-  assert.equal(registry.getMessage("example.Imposter"), undefined);
+/** A file of Envoy's with something else in it. */
+function changed(name: string, change: (file: FileDescriptorProto) => void): FileDescriptorProto {
+  const file = envoyRegistry().getFile(name) ?? assert.fail(name);
+  const copy = fromBinary(FileDescriptorProtoSchema, toBinary(FileDescriptorProtoSchema, file.proto));
+  change(copy);
+  return copy;
+}
+
+const messageOf = (file: FileDescriptorProto, name: string) =>
+  file.messageType.find((message) => message.name === name) ?? assert.fail(name);
+
+test("a file of a set takes the place of the built-in one of its name, and all that imports it sees it", () => {
+  const newer = changed(clusterFile, (file) => {
+    messageOf(file, "Cluster").field.push(
+      create(FieldDescriptorProtoSchema, {
+        name: "of_tomorrow",
+        jsonName: "ofTomorrow",
+        number: 9999,
+        label: FieldDescriptorProto_Label.OPTIONAL,
+        type: FieldDescriptorProto_Type.STRING,
+      }),
+    );
+    file.messageType.push(create(DescriptorProtoSchema, { name: "Tomorrow" }));
+  });
+  const registry = createRegistry({ descriptorSets: [set(newer, file("mine.proto", "Mine", {}, []))] });
+  const cluster = registry.getMessage("envoy.config.cluster.v3.Cluster");
+  assert.ok(cluster?.field.ofTomorrow);
+  assert.ok(registry.getMessage("envoy.config.cluster.v3.Tomorrow"));
   assert.ok(registry.getMessage("example.Mine"));
-  assert.ok(registry.getMessage("envoy.config.cluster.v3.Cluster"));
+  const dump = registry.getMessage("envoy.config.bootstrap.v3.Bootstrap.StaticResources");
+  assert.equal(dump?.field.clusters?.message, cluster);
+  assert.equal(envoyRegistry().getMessage("envoy.config.cluster.v3.Cluster")?.field.ofTomorrow, undefined);
+
+  const again = createRegistry({ descriptorSets: [descriptorSetOf(registry) ?? assert.fail()] });
+  assert.ok(again.getMessage("envoy.config.cluster.v3.Cluster")?.field.ofTomorrow);
+  assert.deepEqual(
+    ownFilesOf(again).map(({ proto }) => proto.name),
+    [clusterFile, "mine.proto"],
+  );
+});
+
+test("a set may take something away of which nothing is in use elsewhere", () => {
+  const older = changed(clusterFile, (file) => {
+    const message = messageOf(file, "Cluster");
+    message.field = message.field.filter(({ name }) => name !== "connect_timeout");
+  });
+  const registry = createRegistry({ descriptorSets: [set(older)] });
+  assert.equal(registry.getMessage("envoy.config.cluster.v3.Cluster")?.field.connectTimeout, undefined);
+});
+
+test("of two sets with a file of one name the later one counts", () => {
+  const sets = [set(file("a.proto", "One", {}, [])), set(file("a.proto", "Two", {}, []))];
+  const registry = createRegistry({ descriptorSets: sets });
+  assert.equal(registry.getMessage("example.One"), undefined);
+  assert.ok(registry.getMessage("example.Two"));
+});
+
+test("what a set brings along of Envoy and of protobuf, and says the same, replaces nothing", () => {
+  const proto = "google/protobuf/any.proto";
+  const same = [clusterFile, "envoy/config/core/v3/base.proto"].map((name) =>
+    changed(name, (file) => {
+      file.options = undefined;
+      for (const { field } of file.messageType) for (const each of field) each.jsonName = "";
+    }),
+  );
+  const any = changed(proto, (file) => file.messageType.push(create(DescriptorProtoSchema, { name: "Own" })));
+  const registry = createRegistry({ descriptorSets: [set(...same, any, file("mine.proto", "Mine", {}, [proto]))] });
+  assert.deepEqual(
+    ownFilesOf(registry).map(({ proto }) => proto.name),
+    ["mine.proto"],
+  );
 });
 
 for (const [what, bytes, pattern] of [
@@ -98,7 +166,7 @@ for (const [what, bytes, pattern] of [
   [
     "files that import each other",
     set(file("a.proto", "A", {}, ["b.proto"]), file("b.proto", "B", {}, ["a.proto"])),
-    /lacks a\.proto, which b\.proto imports/,
+    /a\.proto imports itself, by way of its imports/,
   ],
   [
     "a message of Envoy's from elsewhere",
@@ -110,6 +178,24 @@ for (const [what, bytes, pattern] of [
       }),
     ),
     /cluster\.proto defines envoy\.config\.cluster\.v3\.Cluster, which envoy/,
+  ],
+  [
+    "a file in the place of one that others need",
+    set(file(clusterFile, "Imposter", {}, [])),
+    /envoy\/[\w/]+\.proto: envoy[\w.]+ is a envoy\.config\.cluster\.v3\.\w+, which envoy\/config\/cluster\/v3\/cluster\.proto of the descriptor set does not have/,
+  ],
+  [
+    "a file that uses what the one that it brings along does not have",
+    set(
+      file(clusterFile, "Imposter", {}, []),
+      file("mine.proto", "Mine", { cluster: ".envoy.config.cluster.v3.Cluster" }, [clusterFile]),
+    ),
+    /mine\.proto: example\.Mine\.cluster is a envoy\.config\.cluster\.v3\.Cluster, which envoy\/config\/cluster\/v3\/cluster\.proto of the descriptor set does not have/,
+  ],
+  [
+    "two files with a message of one name",
+    set(file("a.proto", "A", {}, []), file("b.proto", "A", {}, [])),
+    /b\.proto defines example\.A, which a\.proto defines/,
   ],
   ["a field of a message that is nowhere", set(file("a.proto", "A", { x: ".example.Nowhere" }, [])), /Nowhere/],
 ] as const) {

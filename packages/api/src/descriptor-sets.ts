@@ -1,0 +1,175 @@
+import { type FileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  type DescriptorProto,
+  type FieldDescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+} from "@bufbuild/protobuf/wkt";
+import { type FileIndex, indexOf } from "./file-index.js";
+import { indexedFiles } from "./lazy-files.js";
+
+/** What a descriptor set brings into a registry. */
+export interface Overlay {
+  readonly registry: FileRegistry;
+  readonly index: FileIndex;
+  /** The files that came of the set: others than those that are built in under their names. */
+  readonly own: readonly string[];
+}
+
+/** Of protobuf itself: every program has them, and they do not change. */
+const isOfProtobuf = (name: string) => name.startsWith("google/protobuf/");
+
+/**
+ * Lays a serialized `google.protobuf.FileDescriptorSet` over the files that are known: one of the same name takes the place of the one before, all else stays. Throws a plain error that names
+ * file and symbol where the two do not fit together: now, and not when somebody needs the type.
+ */
+export function overlaid(below: FileIndex, set: Uint8Array): Overlay {
+  const above = indexOf(set);
+  if (above.files.size === 0) throw new Error("it holds no file");
+  const own = [...above.files].flatMap(([name, bytes]) => (isNew(name, bytes, below) ? [name] : []));
+  const index = { files: new Map(below.files), fileOf: new Map(below.fileOf) };
+  const isOwn = new Set(own);
+  const replaced = new Set(own.filter((name) => below.files.has(name)));
+  for (const [type, file] of below.fileOf) if (replaced.has(file)) index.fileOf.delete(type);
+  for (const name of own) {
+    index.files.set(name, above.files.get(name) as Uint8Array);
+    for (const type of typesOfFile(protoOf(name, index))) {
+      // Two versions of a message under one name would be mixed up. Usually it is Envoy's own file, compiled with another root folder.
+      const other = index.fileOf.get(type);
+      if (other !== undefined) throw new Error(`${name} defines ${type}, which ${other} defines`);
+      index.fileOf.set(type, name);
+    }
+  }
+  const importers = replaced.size === 0 ? [] : importersOf(replaced, below, isOwn);
+  const protos = new Map([...own, ...importers].map((name) => [name, protoOf(name, index)]));
+  for (const { name, dependency } of protos.values()) {
+    const missing = dependency.find((imported) => !index.files.has(imported));
+    if (missing !== undefined) throw new Error(`it lacks ${missing}, which ${name} imports`);
+  }
+  for (const proto of protos.values()) mustResolve(proto, protos, { below, index, replaced });
+  const registry = indexedFiles(index);
+  for (const name of protos.keys()) link(registry, name, isOwn.has(name));
+  return { registry, index, own };
+}
+
+/** What says the same as the file that is there already takes the place of nothing. */
+function isNew(name: string, bytes: Uint8Array, { files }: FileIndex): boolean {
+  const before = files.get(name);
+  if (before === undefined) return true;
+  return !isOfProtobuf(name) && !Buffer.from(comparable(before)).equals(comparable(bytes));
+}
+
+/** Without what concerns generators of code, and what follows from the rest. */
+function comparable(bytes: Uint8Array): Uint8Array {
+  const file = fromBinary(FileDescriptorProtoSchema, bytes);
+  file.options = undefined;
+  file.sourceCodeInfo = undefined;
+  const plain = ({ field, extension, nestedType }: DescriptorProto) => {
+    for (const each of [...field, ...extension]) each.jsonName = "";
+    for (const each of nestedType) plain(each);
+  };
+  for (const message of file.messageType) plain(message);
+  for (const extension of file.extension) extension.jsonName = "";
+  return toBinary(FileDescriptorProtoSchema, file);
+}
+
+function protoOf(name: string, { files }: FileIndex): FileDescriptorProto {
+  return fromBinary(FileDescriptorProtoSchema, files.get(name) as Uint8Array);
+}
+
+/** The full names of what is not nested in another. */
+function typesOfFile({ package: prefix, messageType, enumType, service, extension }: FileDescriptorProto): string[] {
+  const all = [...messageType, ...enumType, ...service, ...extension];
+  return all.map(({ name }) => (prefix === "" ? name : `${prefix}.${name}`));
+}
+
+/** Files that are as they were and import one that is replaced, be it by way of what it passes on. */
+function importersOf(replaced: ReadonlySet<string>, below: FileIndex, own: ReadonlySet<string>): readonly string[] {
+  const protos = new Map([...below.files.keys()].map((name) => [name, protoOf(name, below)]));
+  const passing = new Set(replaced);
+  // Whoever imports what passes on a replaced file sees that file.
+  for (const name of passing) {
+    for (const [other, { dependency, publicDependency }] of protos)
+      if (publicDependency.some((index) => dependency[index] === name)) passing.add(other);
+  }
+  return [...protos]
+    .filter(([name, { dependency }]) => !own.has(name) && dependency.some((imported) => passing.has(imported)))
+    .map(([name]) => name);
+}
+
+/** All that a file names is there, and not only was before. */
+function mustResolve(
+  file: FileDescriptorProto,
+  read: ReadonlyMap<string, FileDescriptorProto>,
+  { below, index, replaced }: { below: FileIndex; index: FileIndex; replaced: ReadonlySet<string> },
+): void {
+  for (const { place, type } of typesIn(file)) {
+    const owner = ownerOf(type, index);
+    const proto = owner === undefined ? undefined : read.get(owner);
+    // What is as it was has all that it had.
+    if (owner !== undefined && (proto === undefined || hasType(proto, type))) continue;
+    const before = owner ?? ownerOf(type, below);
+    const lacks =
+      before !== undefined && replaced.has(before)
+        ? `which ${before} of the descriptor set does not have, and the built-in file of this name has`
+        : "which no file has";
+    throw new Error(`${file.name}: ${place} is a ${type}, ${lacks}`);
+  }
+}
+
+function ownerOf(type: string, { fileOf }: FileIndex): string | undefined {
+  for (let name = type; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
+    const file = fileOf.get(name);
+    if (file !== undefined) return file;
+  }
+  return undefined;
+}
+
+function hasType({ package: prefix, messageType, enumType }: FileDescriptorProto, type: string): boolean {
+  let names = (prefix === "" ? type : type.slice(prefix.length + 1)).split(".");
+  let messages = messageType;
+  let enums = enumType;
+  for (;;) {
+    const [first, ...more] = names;
+    if (more.length === 0 && enums.some(({ name }) => name === first)) return true;
+    const message = messages.find(({ name }) => name === first);
+    if (message === undefined || more.length === 0) return message !== undefined;
+    names = more;
+    messages = message.nestedType;
+    enums = message.enumType;
+  }
+}
+
+/** Every type that a file names by its full name, and where. */
+function* typesIn(file: FileDescriptorProto): Iterable<{ readonly place: string; readonly type: string }> {
+  const prefix = file.package === "" ? "" : `${file.package}.`;
+  yield* typesOf(prefix, file.extension);
+  for (const message of file.messageType) yield* typesInMessage(prefix, message);
+  for (const { name, method } of file.service) {
+    for (const { name: called, inputType, outputType } of method) {
+      for (const type of [inputType, outputType]) yield { place: `${prefix}${name}.${called}`, type: type.slice(1) };
+    }
+  }
+}
+
+function* typesInMessage(prefix: string, message: DescriptorProto): ReturnType<typeof typesIn> {
+  const inner = `${prefix}${message.name}.`;
+  yield* typesOf(inner, [...message.field, ...message.extension]);
+  for (const nested of message.nestedType) yield* typesInMessage(inner, nested);
+}
+
+function* typesOf(prefix: string, fields: readonly FieldDescriptorProto[]): ReturnType<typeof typesIn> {
+  for (const { name, typeName, extendee } of fields) {
+    for (const type of [typeName, extendee])
+      if (type.startsWith(".")) yield { place: `${prefix}${name}`, type: type.slice(1) };
+  }
+}
+
+function link(registry: FileRegistry, name: string, isOwn: boolean): void {
+  try {
+    registry.getFile(name);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(isOwn ? reason : `the built-in ${name} does not fit to it: ${reason}`, { cause });
+  }
+}
