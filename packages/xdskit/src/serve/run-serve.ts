@@ -91,7 +91,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     ),
     loggedAt(options.logLevel),
   );
-  warnOfOlderEnvoys(server, log, {
+  const olderEnvoys = warnOfOlderEnvoys(server, log, {
     registry,
     whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
   });
@@ -138,7 +138,9 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     for (const finding of dangling.update()) logFinding(log, finding);
   };
   let status = pendingSource(source.name, options.directory);
-  const sources = () => [{ ...status, findings: [...status.findings, ...dangling.findings()] }];
+  const sources = () => [
+    { ...status, findings: [...status.findings, ...dangling.findings(), ...olderEnvoys.findings()] },
+  ];
   const readiness = () => running.readiness;
   const metrics = lazyMetrics({ server, readiness, sources });
   const admin = await openAdmin(options.admin, {

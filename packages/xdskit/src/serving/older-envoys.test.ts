@@ -76,6 +76,26 @@ describe("what is served to Envoys that are too old for it", () => {
     assert.deepEqual(await news(), []);
   });
 
+  it("is listed for as long as it is served, and such an Envoy is connected", async () => {
+    const { older, change, news } = world();
+    change("edge", cluster("a", { statsMatcher }));
+    const listed = () => older.findings().map(({ resource }) => resource);
+    older.connected("edge", envoy("e", "1.39.0"));
+    older.connected("edge", envoy("f", "1.39.1"));
+    await news();
+    assert.deepEqual(listed(), ["a"]);
+    change("edge", cluster("a", {}));
+    await news();
+    assert.deepEqual(listed(), []);
+    change("edge", cluster("b", { statsMatcher }));
+    assert.deepEqual(await news(), []);
+    assert.deepEqual(listed(), ["b"]);
+    older.left("edge", envoy("e", "1.39.0"));
+    assert.deepEqual(listed(), ["b"]);
+    older.left("edge", envoy("f", "1.39.1"));
+    assert.deepEqual(listed(), []);
+  });
+
   it("is nothing for Envoys that know all there is, for those of no known version, and for other clients", async () => {
     const { older, change, news } = world();
     change("edge", cluster("a", { statsMatcher }));

@@ -21,16 +21,18 @@ export function warnOfOlderEnvoys(
   server: Pick<XdsServer, "on" | "snapshotOf">,
   log: Log,
   options: Pick<OlderEnvoysOptions, "registry" | "whereIs">,
-): void {
+): OlderEnvoys {
   const { snapshotOf } = server;
   const older = createOlderEnvoys({ ...options, snapshotOf, onFound: (finding) => logFinding(log, finding) });
   server.on(
     (event) => {
       if (event.kind === "stream-opened") older.connected(event.stream.group, event.stream.node);
+      else if (event.kind === "stream-closed") older.left(event.stream.group, event.stream.node);
       else older.changed();
     },
-    (kind) => kind === "stream-opened" || kind === "configuration-applied",
+    (kind) => kind === "stream-opened" || kind === "stream-closed" || kind === "configuration-applied",
   );
+  return older;
 }
 
 /** What is looked at. */
@@ -46,10 +48,14 @@ export interface OlderEnvoysOptions {
 
 /** Finds what is served to Envoys that are too old for it. */
 export interface OlderEnvoys {
-  /** A node connected. */
+  /** A node opened a stream. */
   connected(group: string, node: Node): void;
+  /** A stream of a node ended. */
+  left(group: string, node: Node): void;
   /** The configuration of groups changed. */
   changed(): void;
+  /** What is served now to Envoys that are connected and do not know it. */
+  findings(): readonly Finding[];
   /** What was begun is done. For tests. */
   settled(): Promise<void>;
 }
@@ -62,8 +68,15 @@ interface Older {
   readonly node: string;
   /** What was looked through. */
   seen: Snapshot;
-  /** Full names of what was told. */
-  readonly told: Set<string>;
+  /** Streams that are open. */
+  streams: number;
+  /** What was told, by the full name of what is new. */
+  readonly told: Map<string, Told>;
+}
+
+interface Told {
+  readonly resource: Resource;
+  readonly finding: Finding;
 }
 
 /** More versions than a fleet has; what nodes say of themselves must not fill the memory. */
@@ -94,12 +107,12 @@ export function createOlderEnvoys({ snapshotOf, whereIs, registry, onFound }: Ol
 
   function look(older: Older, resource: Resource): void {
     const { schema } = resource.type;
-    if (schema === undefined || older.told.size >= mostTold) return;
+    if (schema === undefined) return;
     for (const part of newerParts(schema, resource.body, older.version, registry)) {
-      if (older.told.has(part.name) || older.told.size >= mostTold) continue;
-      older.told.add(part.name);
+      const before = older.told.get(part.name);
+      if (before === undefined ? older.told.size >= mostTold : isServed(older, before.resource)) continue;
       const { file, line, column } = whereIs(older.group, resource) ?? {};
-      onFound({
+      const finding: Finding = {
         code: "XDSKIT_ENVOY_TOO_OLD",
         severity: "warning",
         message: `${describeNewerPart(part)}; ${older.node}`,
@@ -108,8 +121,20 @@ export function createOlderEnvoys({ snapshotOf, whereIs, registry, onFound }: Ol
         column,
         type: resource.type.name,
         resource: resource.name,
-      });
+      };
+      older.told.set(part.name, { resource, finding });
+      if (before === undefined) onFound(finding);
     }
+  }
+
+  function isServed({ group }: Older, { type, key, version }: Resource): boolean {
+    return snapshotOf(group)?.of(type).get(key)?.version === version;
+  }
+
+  function keyFor(group: string, node: Node): string | undefined {
+    const version = envoyVersionOf(node);
+    if (version === undefined || compareEnvoyVersions(version, newestEnvoyVersion()) >= 0) return undefined;
+    return JSON.stringify([group, formatEnvoyVersion(version)]);
   }
 
   async function run(): Promise<void> {
@@ -139,16 +164,27 @@ export function createOlderEnvoys({ snapshotOf, whereIs, registry, onFound }: Ol
   return {
     connected(group, node) {
       const version = envoyVersionOf(node);
-      if (version === undefined || compareEnvoyVersions(version, newestEnvoyVersion()) >= 0) return;
-      const key = JSON.stringify([group, formatEnvoyVersion(version)]);
-      if (known.has(key) || known.size >= mostVersions) return;
+      const key = keyFor(group, node);
+      if (key === undefined || version === undefined) return;
+      const before = known.get(key);
+      if (before !== undefined) before.streams += 1;
+      if (before !== undefined || known.size >= mostVersions) return;
       const says = `node ${JSON.stringify(node.id)} runs Envoy ${node.userAgentVersion}`;
-      known.set(key, { group, version, node: says, seen: emptySnapshot(), told: new Set() });
+      known.set(key, { group, version, node: says, seen: emptySnapshot(), streams: 1, told: new Map() });
       begin();
+    },
+    left(group, node) {
+      const older = known.get(keyFor(group, node) ?? "");
+      if (older !== undefined) older.streams -= 1;
     },
     changed() {
       if (known.size > 0) begin();
     },
+    findings: () =>
+      [...known.values()].flatMap((older) => {
+        const told = older.streams > 0 ? [...older.told.values()] : [];
+        return told.filter(({ resource }) => isServed(older, resource)).map(({ finding }) => finding);
+      }),
     settled: async () => void (await running),
   };
 }
