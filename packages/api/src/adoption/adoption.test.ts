@@ -126,6 +126,27 @@ suite("an Envoy bootstrap", () => {
     assert.match(finding ?? "", /^error this is an Envoy bootstrap, and nothing in it .*\[XDSKIT_NOTHING_TAKEN\]$/);
     assert.deepEqual(more, []);
   });
+  test("clusters that are named as management servers are told: they must be in the client's bootstrap", () => {
+    const source = (name: string) => ({ api_config_source: { grpcServices: [{ envoy_grpc: { clusterName: name } }] } });
+    const clusters = [
+      cluster("a", {
+        type: "EDS",
+        eds_cluster_config: { eds_config: { ...source("xds"), resource_api_version: "V3" } },
+      }),
+      cluster("b", { type: "EDS", eds_cluster_config: { eds_config: { ads: {} } } }),
+      cluster("c", {
+        type: "EDS",
+        eds_cluster_config: { edsConfig: { apiConfigSource: { clusterNames: ["rest", "xds"] } } },
+      }),
+    ];
+    const bytes = Buffer.from(JSON.stringify({ static_resources: { clusters } }));
+    const { adoptions, findings } = readResources({ path: "a.json", bytes });
+    assert.deepEqual(
+      findings.filter(({ severity }) => severity === "error"),
+      [],
+    );
+    assert.deepEqual(adoptions[0]?.serverClusters, ["xds", "rest"]);
+  });
   test("however many keys it has, few are named", () => {
     const keys = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`k${index}`, 1]));
     const bytes = Buffer.from(

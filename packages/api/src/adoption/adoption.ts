@@ -9,6 +9,8 @@ export interface Adoption {
   readonly taken: Readonly<Record<string, number>>;
   /** What was left out: `admin`, `2 warming clusters`. */
   readonly leftOut: readonly string[];
+  /** Clusters that resources name as the management servers of their parts: a client that is an Envoy must have them in its own bootstrap. */
+  readonly serverClusters: readonly string[];
 }
 
 /** Keys of a file are named, which may be as many and as long as it likes. */
@@ -23,6 +25,7 @@ export class AdoptionRecord {
   readonly versions = new Map<string, Version>();
   private readonly taken = new Map<ResourceType, number>();
   private readonly leftOut = new Map<string, number>();
+  private readonly serverClusters = new Set<string>();
 
   constructor(form: string) {
     this.form = form;
@@ -39,12 +42,17 @@ export class AdoptionRecord {
     else this.leftOut.set(what, (this.leftOut.get(what) ?? 0) + count);
   }
 
+  nameServer(cluster: string): void {
+    if (cluster.length <= longestKind && this.serverClusters.size < mostKinds) this.serverClusters.add(cluster);
+  }
+
   get adoption(): Adoption {
     const taken = [...this.taken].sort(([a], [b]) => a.deliveryOrder - b.deliveryOrder);
     return {
       form: this.form,
       taken: Object.fromEntries(taken.map(([{ name }, count]) => [name, count])),
       leftOut: Array.from(this.leftOut, ([what, count]) => (count === 0 ? what : counted(count, what))),
+      serverClusters: [...this.serverClusters],
     };
   }
 }

@@ -4,6 +4,7 @@ import type { FieldStep } from "../field-path.js";
 import { addFinding, type FileReading, type Place } from "../file-reading.js";
 import { typeUrlPrefix } from "../identifiers.js";
 import { type AdoptionRecord, recordOf } from "./adoption.js";
+import { eachServerNamedIn } from "./config-sources.js";
 import { type Form, isObject, type Message, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
 
 /** What reads the resources of a document. */
@@ -59,7 +60,9 @@ class DocumentTaker implements Taker {
     const { name } = as;
     const isNamed = name === undefined || textOf(item, "name") !== undefined || url.endsWith(typeNames.endpoint);
     reader.readTyped(isNamed ? item : { ...item, name }, url, steps, this.form.isDump);
-    if (reading.resources.length > before) this.count(as.isState === true);
+    if (reading.resources.length > before && this.count(as.isState === true)) {
+      eachServerNamedIn(item, (cluster) => this.record.nameServer(cluster));
+    }
   }
 
   leaveOut(what: string, count = 0): void {
@@ -76,19 +79,20 @@ class DocumentTaker implements Taker {
   }
 
   /** Counts what was taken last, unless it was taken before. */
-  private count(isState: boolean): void {
+  private count(isState: boolean): boolean {
     const { reading, record } = this;
     const last = reading.resources.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return false;
     const { type, key, version } = last.resource;
     const name = `${type.typeUrl} ${key}`;
     const known = this.form.isDump ? record.versions.get(name) : undefined;
     if (known === version || (known !== undefined && isState)) {
       reading.resources.pop();
       if (known !== version) this.leaveOut(`${type.name} with another state of its endpoints`, 1);
-      return;
+      return false;
     }
     record.versions.set(name, version);
     record.take(type);
+    return true;
   }
 }

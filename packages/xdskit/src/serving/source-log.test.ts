@@ -115,14 +115,17 @@ test("an error that is mended by going back to what is served is told", () => {
 });
 
 test("what was taken of a file of another form is told once, until it is something else", () => {
-  const file = { file: "config/envoy.yaml", form: "an Envoy bootstrap", leftOut: ["admin"] };
+  const file = { file: "config/envoy.yaml", form: "an Envoy bootstrap", leftOut: ["admin"], serverClusters: [] };
   const one: FolderSummary = { ...applied, adopted: [{ ...file, taken: { cluster: 1 } }] };
-  const two: FolderSummary = { ...applied, adopted: [{ ...file, taken: { cluster: 2, listener: 1 } }] };
+  const two: FolderSummary = {
+    ...applied,
+    adopted: [{ ...file, taken: { cluster: 2, listener: 1 }, serverClusters: ["sds"] }],
+  };
   const lines = logged(one, one, { ...refused, adopted: two.adopted }, two).filter((line) =>
     line.includes("bootstrap"),
   );
   assert.deepEqual(lines, [
     "info config/envoy.yaml: an Envoy bootstrap: 1 cluster; left out: admin",
-    "info config/envoy.yaml: an Envoy bootstrap: 2 clusters, 1 listener; left out: admin",
+    "info config/envoy.yaml: an Envoy bootstrap: 2 clusters, 1 listener; left out: admin; clusters that clients must have in their bootstrap: sds",
   ]);
 });

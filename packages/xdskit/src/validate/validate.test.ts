@@ -97,7 +97,9 @@ static_resources:
     assert.match(out, new RegExp(`^${file}: an Envoy bootstrap: 1 cluster, 1 listener; left out: admin$`, "m"));
     const json = JSON.parse((await inProcessEnds("validate", folder.path, "--json")).out);
     const taken = { cluster: 1, listener: 1 };
-    assert.deepEqual(json.adopted, [{ file, form: "an Envoy bootstrap", taken, leftOut: ["admin"] }]);
+    assert.deepEqual(json.adopted, [
+      { file, form: "an Envoy bootstrap", taken, leftOut: ["admin"], serverClusters: [] },
+    ]);
   });
 
   test("a bootstrap and a file of its own with the same cluster stand in each other's way", async () => {
