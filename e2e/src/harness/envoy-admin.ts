@@ -6,6 +6,8 @@ export interface EnvoyAdmin {
   stat(name: string): Promise<number>;
   /** All active dynamic clusters as Envoy was given them, by name. */
   activeClusters(): Promise<ReadonlyMap<string, DynamicResource>>;
+  /** The clusters of the bootstrap as Envoy was given them, by name. */
+  staticClusters(): Promise<ReadonlyMap<string, DynamicResource>>;
   /** All dynamic listeners in service, by name. */
   activeListeners(): Promise<ReadonlyMap<string, DynamicResource>>;
   /** The route configurations in use, by name. */
@@ -56,6 +58,7 @@ export function createEnvoyAdmin(address: string): EnvoyAdmin {
       return (await admin.stats(`^${name.replaceAll(".", "\\.")}$`)).get(name) ?? 0;
     },
     activeClusters: async () => byName(await dump("dynamic_active_clusters"), "cluster"),
+    staticClusters: async () => byName(await dump("static_clusters"), "cluster"),
     activeListeners: async () =>
       byName(
         (await dump("dynamic_listeners")).flatMap((entry) =>

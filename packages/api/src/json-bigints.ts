@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { typeNameOf } from "./any.js";
-import { setOwn } from "./source-document.js";
+import { keepWritten, setOwn } from "./source-document.js";
 
 /**
  * Integers that a double does not hold are bigints in what the parsers give, so that 64-bit fields get every digit. Where a field takes a double, and
@@ -36,7 +36,11 @@ function narrowField(field: DescField, json: JsonValue, registry: Registry): Jso
     if (field.message !== undefined) return narrowBigints(field.message, value, registry);
     return typeof value === "bigint" && !takesBigint(field) ? Number(value) : value;
   };
-  if (Array.isArray(json) && field.fieldKind === "list") return json.map(one);
+  if (Array.isArray(json) && field.fieldKind === "list") {
+    const list = json.map(one);
+    keepWritten(json, list);
+    return list;
+  }
   return isObject(json) && field.fieldKind === "map" ? mapObject(json, one) : one(json);
 }
 
@@ -57,6 +61,7 @@ function allNarrowed(json: JsonValue): JsonValue {
 
 function mapObject(json: JsonObject, change: (value: JsonValue, key: string) => JsonValue): JsonObject {
   const changed: JsonObject = {};
+  keepWritten(json, changed);
   for (const [key, value] of Object.entries(json)) setOwn(changed, key, change(value, key));
   return changed;
 }

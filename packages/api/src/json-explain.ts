@@ -1,19 +1,20 @@
 import {
-  type DescEnum,
   type DescField,
   type DescMessage,
   fromJson,
   type JsonObject,
   type JsonValue,
   type Registry,
-  ScalarType,
 } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { hasOwnForm, isFlat, wrapperForm } from "./canonical-json.js";
 import { type FieldPath, stepInto, stepsOf } from "./field-path.js";
 import type { FieldProblem } from "./field-problem.js";
 import { hasBigint, narrowBigints } from "./json-bigints.js";
+import { expectedEnum, expectedForm, expectedScalar, isTrailed, kindOf, suggestion } from "./json-expected.js";
+import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
 import { didYouMean } from "./nearest-name.js";
-import { nestingLimit } from "./source-document.js";
+import { nestingLimit, writtenAs } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
 
 /** How many problems of one message are worth reading. */
@@ -60,16 +61,16 @@ class Explanation {
     if (!this.isFull) this.problems.push({ code, steps: stepsOf(path), message });
   }
 
-  message(schema: DescMessage, json: JsonValue, path: FieldPath | undefined, depth: number): void {
+  message(schema: DescMessage, json: JsonValue, path: FieldPath | undefined, depth: number, written?: string): void {
     if (depth > nestingLimit) {
       this.add(path, "nested too deep");
     } else if (schema.typeName === "google.protobuf.Any") {
       this.any(json, path, depth);
     } else if (isWrapperDesc(schema)) {
-      this.leaf(schema, "value", json, path, expectedScalar(schema.fields[0]?.scalar));
+      this.leaf(schema, "value", wrapperForm(schema, json, written), path, expectedScalar(schema.fields[0]?.scalar));
     } else if (schema.typeName in expectedForm) {
       const expected = expectedForm[schema.typeName];
-      const refusal = this.refusal(schema, json);
+      const refusal = this.refusal(schema, wellKnownForm(schema.typeName, json));
       if (refusal === "depth") this.add(path, "nested too deep");
       else if (refusal === "value" || isTrailed(schema, json))
         this.add(path, `expected ${expected}, found ${kindOf(json)}${suggestion(schema, json)}`);
@@ -100,7 +101,7 @@ class Explanation {
         );
       }
       set.set(owner, field.name);
-      this.field(schema, field, value, at, depth);
+      this.field(schema, field, value, at, depth, writtenAs(json, key));
     }
   }
 
@@ -116,44 +117,71 @@ class Explanation {
     this.add(stepInto(path, key), `${schema.typeName} has no such field${hint}`, "XDSKIT_FIELD_UNKNOWN");
   }
 
-  private field(schema: DescMessage, field: DescField, json: JsonValue, path: FieldPath, depth: number): void {
+  private field(
+    schema: DescMessage,
+    field: DescField,
+    json: JsonValue,
+    path: FieldPath,
+    depth: number,
+    written: string | undefined,
+  ): void {
     if (json === null) return;
     if (field.fieldKind === "scalar") {
-      this.leaf(schema, field.jsonName, json, path, expectedScalar(field.scalar));
+      this.leaf(schema, field.jsonName, scalarForm(field.scalar, json, written), path, expectedScalar(field.scalar));
     } else if (field.fieldKind === "enum") {
-      this.leaf(schema, field.jsonName, json, path, expectedEnum(field.enum, json));
+      this.leaf(schema, field.jsonName, enumForm(field.enum, json, written), path, expectedEnum(field.enum, json));
     } else if (field.fieldKind === "message") {
-      this.message(field.message, json, path, depth + 1);
+      this.message(field.message, json, path, depth + 1, written);
     } else if (field.fieldKind === "list") {
-      if (!Array.isArray(json)) this.add(path, `expected a list, found ${kindOf(json)}`);
-      else
-        for (const [index, item] of json.entries())
-          this.element(schema, field, [item], item, stepInto(path, index), depth);
+      if (Array.isArray(json)) this.items(schema, field, json, path, depth);
+      else if (!mayBeItem(field, json)) this.add(path, `expected a list, found ${kindOf(json)}`);
+      else this.element(schema, field, (item) => [item], json, path, depth, written);
     } else {
       if (!isObject(json)) this.add(path, `expected a mapping, found ${kindOf(json)}`);
       else {
         for (const [key, value] of Object.entries(json)) {
-          this.element(schema, field, { [key]: value }, value, stepInto(path, { key }), depth);
+          if (value === null) continue;
+          const at = stepInto(path, { key });
+          this.element(schema, field, (item) => ({ [key]: item }), value, at, depth, writtenAs(json, key));
         }
       }
     }
   }
 
-  /** An item of a list, or the value of a map's entry; `json` is the list or the map with this one in it. */
-  private element(
+  /** The items of a list, and of the lists in it. */
+  private items(
     schema: DescMessage,
     field: DescField,
-    json: JsonValue,
-    item: JsonValue,
+    list: readonly JsonValue[],
     path: FieldPath,
     depth: number,
   ): void {
-    if (field.message !== undefined && item !== null) {
-      this.message(field.message, item, path, depth + 1);
-    } else if (!this.accepts(schema, field.jsonName, json)) {
-      const expected = field.enum !== undefined ? expectedEnum(field.enum, item) : expectedScalar(field.scalar);
-      this.add(path, `expected ${field.message?.typeName ?? expected}, found ${kindOf(item)}`);
+    for (const [index, item] of list.entries()) {
+      const at = stepInto(path, index);
+      if (Array.isArray(item) && isFlat(field)) this.items(schema, field, item, at, depth);
+      else this.element(schema, field, (item) => [item], item, at, depth, writtenAs(list, index));
     }
+  }
+
+  /** An item of a list, or the value of a map's entry; `inside` makes the list or the map with it alone. */
+  private element(
+    schema: DescMessage,
+    field: DescField,
+    inside: (item: JsonValue) => JsonValue,
+    item: JsonValue,
+    path: FieldPath,
+    depth: number,
+    written: string | undefined,
+  ): void {
+    if (field.message !== undefined && item !== null) {
+      this.message(field.message, item, path, depth + 1, written);
+      return;
+    }
+    const form =
+      field.enum === undefined ? scalarForm(field.scalar, item, written) : enumForm(field.enum, item, written);
+    if (this.accepts(schema, field.jsonName, inside(form))) return;
+    const expected = field.enum === undefined ? expectedScalar(field.scalar) : expectedEnum(field.enum, item);
+    this.add(path, `expected ${field.message?.typeName ?? expected}, found ${kindOf(item)}`);
   }
 
   private leaf(schema: DescMessage, key: string, json: JsonValue, path: FieldPath | undefined, expected: string): void {
@@ -195,90 +223,23 @@ class Explanation {
       this.add(stepInto(path, "@type"), unknownTypeMessage(url, this.registry), "XDSKIT_TYPE_UNKNOWN");
       return;
     }
-    const special =
-      schema.typeName in expectedForm || isWrapperDesc(schema) || schema.typeName === "google.protobuf.Any";
-    if (special && Object.hasOwn(fields, "value"))
-      this.message(schema, fields.value ?? null, stepInto(path, "value"), depth + 1);
-    else this.message(schema, fields, path, depth + 1);
+    if (!hasOwnForm(schema) && !isWrapperDesc(schema)) {
+      this.message(schema, fields, path, depth + 1);
+      return;
+    }
+    const { value = null, ...others } = fields;
+    for (const key of Object.keys(others)) {
+      this.add(stepInto(path, key), `beside "@type", a ${schema.typeName} has its "value" alone`);
+    }
+    if (value !== null) this.message(schema, value, stepInto(path, "value"), depth + 1, writtenAs(json, "value"));
   }
 }
 
-const expectedForm: Readonly<Record<string, string>> = {
-  "google.protobuf.Duration": 'a duration in seconds such as "0.25s"',
-  "google.protobuf.Timestamp": 'a time such as "2026-01-31T12:00:00Z"',
-  "google.protobuf.FieldMask": 'field names in camelCase, joined by commas, such as "a,b.cD"',
-  "google.protobuf.Struct": "a mapping",
-  "google.protobuf.ListValue": "a list",
-  "google.protobuf.Value": "any JSON value",
-};
-
-/** Go's units of time, which other configurations have, in seconds. */
-const secondsIn: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600, d: 86_400 };
-
-/** How protobuf's JSON says a duration that was written as others do: `500ms`, `1m30s`, or the bare seconds. */
-function suggestion({ typeName }: DescMessage, json: JsonValue): string {
-  if (typeName !== "google.protobuf.Duration" || (typeof json !== "string" && typeof json !== "number")) return "";
-  const text = /^\d{1,9}(?:\.\d{1,9})?$/.test(String(json)) ? `${json}s` : String(json);
-  if (!/^(?:\d{1,9}(?:\.\d{1,9})?(?:[num]?s|[mhd]))+$/.test(text) || text.length > 40) return "";
-  let seconds = 0;
-  for (const [, count, unit] of text.matchAll(/([\d.]+)([a-z]+)/g))
-    seconds += Number(count) * (secondsIn[unit ?? ""] ?? Number.NaN);
-  const shown = seconds.toFixed(9).replace(/\.?0+$/, "");
-  return `; write "${shown}s"`;
-}
-
-/** A duration with something behind it, of which the reader does not complain: `1s500ms` is no second and a half. */
-function isTrailed(schema: DescMessage, json: JsonValue): boolean {
-  return schema.typeName === "google.protobuf.Duration" && typeof json === "string" && !/^-?\d+(?:\.\d+)?s$/.test(json);
-}
-
-/** Whether a text may have durations with something behind them. */
-export function mayHaveTrailedDurations(text: string): boolean {
-  return /[\s"':]-?\d+(?:\.\d+)?s(?:[^\s"',}\]#]| +[^\s#,}\]])/.test(text);
+/** Whether a value may be meant for the only item of a list. */
+function mayBeItem({ message }: DescField, json: JsonValue): boolean {
+  return message === undefined || hasOwnForm(message) || isWrapperDesc(message) || isObject(json);
 }
 
 function isObject(json: JsonValue): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);
-}
-
-/** What is there, without showing it: it may be a secret. */
-function kindOf(json: JsonValue): string {
-  if (json === null) return "nothing";
-  if (Array.isArray(json)) return "a list";
-  if (typeof json === "object") return "a mapping";
-  if (typeof json === "boolean") return `the boolean ${json}`;
-  return typeof json === "string" ? "a string" : "a number";
-}
-
-function expectedEnum(schema: DescEnum, json: JsonValue): string {
-  const names = schema.values.map((value) => value.name);
-  const hint = typeof json === "string" ? didYouMean(json.toUpperCase(), names) : "";
-  const listed = names.length > 12 ? [...names.slice(0, 12), "…"] : names;
-  return `one of ${listed.join(", ")}${hint === "" ? "" : ` (${hint.slice(2)})`}`;
-}
-
-function expectedScalar(scalar: ScalarType | undefined): string {
-  switch (scalar) {
-    case ScalarType.BOOL:
-      return "true or false";
-    case ScalarType.STRING:
-      return "a string (numbers and booleans in quotes)";
-    case ScalarType.BYTES:
-      return "base64 text";
-    case ScalarType.DOUBLE:
-    case ScalarType.FLOAT:
-      return "a number";
-    case ScalarType.UINT32:
-    case ScalarType.FIXED32:
-      return "a whole number from 0 to 4294967295";
-    case ScalarType.UINT64:
-    case ScalarType.FIXED64:
-      return "a whole number from 0 to 18446744073709551615";
-    case ScalarType.INT64:
-    case ScalarType.SINT64:
-    case ScalarType.SFIXED64:
-      return "a whole number of 64 bits";
-    default:
-      return "a whole number from -2147483648 to 2147483647";
-  }
 }

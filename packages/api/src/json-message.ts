@@ -6,9 +6,11 @@ import {
   type Message,
   type Registry,
 } from "@bufbuild/protobuf";
+import { canonicalJson } from "./canonical-json.js";
 import type { FieldProblem } from "./field-problem.js";
 import { hasBigint, narrowBigints } from "./json-bigints.js";
 import { explainJson } from "./json-explain.js";
+import { keepWritten, setOwn } from "./source-document.js";
 
 /** A message, or all that is wrong with it (at least one problem). */
 export type ReadMessage =
@@ -16,8 +18,9 @@ export type ReadMessage =
   | { readonly kind: "problems"; readonly problems: readonly FieldProblem[] };
 
 /**
- * The proto3 JSON mapping of one message, both spellings of fields read; `@type` is not one of its fields.
- * Not careful, it lets a duration pass that has something behind it: see `mayHaveTrailedDurations`.
+ * The proto3 JSON mapping of one message, both spellings of fields read, and the other forms that Envoy takes; `@type`
+ * is not one of its fields.
+ * Not careful, it lets pass what `mayHideMistakes` tells.
  */
 export function readJsonMessage(
   schema: DescMessage,
@@ -40,9 +43,9 @@ export function readJsonMessage(
 function parse(schema: DescMessage, json: JsonValue, registry: Registry, ignoreUnknownFields = false): Message {
   try {
     return fromJson(schema, json, { registry, ignoreUnknownFields });
-  } catch (error) {
-    if (!hasBigint(json)) throw error;
-    return fromJson(schema, narrowBigints(schema, json, registry), { registry, ignoreUnknownFields });
+  } catch {
+    const narrowed = hasBigint(json) ? narrowBigints(schema, json, registry) : json;
+    return fromJson(schema, canonicalJson(schema, narrowed, registry), { registry, ignoreUnknownFields });
   }
 }
 
@@ -67,10 +70,12 @@ export function readSentJsonMessage(
   }
 }
 
-/** The object without its `@type`. */
-export function withoutType(item: JsonObject): JsonObject {
-  const { "@type": _, ...fields } = item;
-  return fields;
+/** The object without some of its keys. */
+export function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
+  const others: JsonObject = {};
+  for (const key of Object.keys(object)) if (!keys.includes(key)) setOwn(others, key, object[key] ?? null);
+  keepWritten(object, others);
+  return others;
 }
 
 /** `cannot decode field a.B.c from JSON` without what follows: it may hold the value. */

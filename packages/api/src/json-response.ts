@@ -6,8 +6,8 @@ import { formatFieldPath } from "./field-path.js";
 import type { FieldProblem } from "./field-problem.js";
 import { decodeText } from "./file-text.js";
 import type { ResourceName } from "./identifiers.js";
-import { mayHaveTrailedDurations } from "./json-explain.js";
-import { readSentJsonMessage, withoutType } from "./json-message.js";
+import { mayHideMistakes } from "./json-expected.js";
+import { readSentJsonMessage, without } from "./json-message.js";
 import { parseJson } from "./json-source.js";
 import { envoyRegistry, type Registry } from "./registry.js";
 import type { ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
@@ -62,15 +62,17 @@ export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOpt
   const json = source.documents[0]?.value;
   if (json === undefined || !isObject(json))
     return problem("the body is no JSON object, and a DiscoveryResponse is one");
-  const { resources = null, ...others } = withoutType(json);
-  if (resources !== null && !Array.isArray(resources)) return problem("resources: expected a list");
+  const { resources = null } = json;
+  const others = without(json, "@type", "resources");
+  const list = Array.isArray(resources) ? resources : resources === null ? [] : [resources];
+  if (!Array.isArray(resources) && !list.every(isObject)) return problem("resources: expected a list");
   const schema = registry.getMessage(responseName);
   if (schema === undefined) throw new Error(`the registry lacks ${responseName}`);
-  const reading = { ...options, registry: withV2Names(registry), careful: mayHaveTrailedDurations(text.text) };
+  const reading = { ...options, registry: withV2Names(registry), careful: mayHideMistakes(text.text) };
   const head = readSentJsonMessage(schema, others, reading.registry, reading);
   if (head.kind === "problems") return problem(inWords(head.problems));
 
-  const items = (resources ?? []).map((item, index) => readItem(item, index, reading));
+  const items = list.map((item, index) => readItem(item, index, reading));
   return {
     kind: "response",
     unread: items.filter(isUnread),
@@ -108,7 +110,7 @@ function readItem(item: JsonValue, index: number, reading: ItemReading): Any | U
     const message = unknownTypeMessage(typeUrl, registry);
     return unreadable(index, type, name, [{ code: "XDSKIT_TYPE_UNKNOWN", steps: [], message }]);
   }
-  const read = readSentJsonMessage(schema, withoutType(item), registry, reading);
+  const read = readSentJsonMessage(schema, without(item, "@type"), registry, reading);
   if (read.kind === "problems") return unreadable(index, type, name, read.problems);
   try {
     return create(AnySchema, { typeUrl, value: toBinary(schema, read.message) });

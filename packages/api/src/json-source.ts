@@ -4,7 +4,11 @@ import { JsonPlaces } from "./json-places.js";
 import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
 import { keysOfStep, longestInteger, nestingLimit, type SourceText, setOwn } from "./source-document.js";
 
-/** Reads a JSON text. A key that comes twice in one object is a problem. The positions are found only once they are asked for. */
+/**
+ * Reads a JSON text, and what Envoy's reader takes for one: a comma behind the last item, single quotes, keys without
+ * quotes, line breaks in strings. A key that comes twice in one object is a problem. The positions are found only once
+ * they are asked for.
+ */
 export function parseJson(text: string): SourceText {
   try {
     const value = JSON.parse(text) as JsonValue;
@@ -30,15 +34,19 @@ export function parseJson(text: string): SourceText {
     // Not JSON, or nested too deep to count: the reader below says where and why.
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
   }
+  const reader = new JsonReader(text);
   try {
-    const root = new JsonReader(text).document();
+    const root = reader.document();
     const documents = [
       { value: root.value, offset: root.offset, locate: (steps: readonly FieldStep[]) => locateIn(root, steps) },
     ];
     return { documents, problems: [] };
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
-    return { documents: [], problems: [{ offset: error.offset, message: error.message }] };
+    // Where a quote is missing, the string goes on to the next line, and what follows makes no sense.
+    const { broken } = reader;
+    const problem = broken === undefined ? error : { offset: broken, message: withoutEnd };
+    return { documents: [], problems: [{ offset: problem.offset, message: problem.message }] };
   }
 }
 
@@ -67,13 +75,16 @@ class JsonProblem extends Error {
   }
 }
 
-const token = /[ \t\n\r]*(?:([{}[\],:])|(")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)\b)/y;
+const token = /[ \t\n\r]*(?:([{}[\],:])|(["'])|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)\b)/y;
 
 /** A JSON parser that keeps positions: slow, and run only on a text with something wrong or unusual in it. */
 class JsonReader {
   private readonly text: string;
   private at = 0;
   private readonly token = new RegExp(token.source, token.flags);
+  private readonly word = /[ \t\n\r]*([A-Za-z_]\w*)/y;
+  /** Where the first string begins that has a line break in it. */
+  broken: number | undefined;
 
   constructor(text: string) {
     this.text = text;
@@ -101,19 +112,16 @@ class JsonReader {
 
   private literal({ text, offset }: Token): JsonValue {
     try {
-      return JSON.parse(text) as JsonValue;
+      return JSON.parse(isQuoted(text) ? inDoubleQuotes(text) : text) as JsonValue;
     } catch {
-      throw new JsonProblem(
-        offset,
-        "a string has an escape that JSON does not know, or a control character that must be escaped",
-      );
+      throw new JsonProblem(offset, "a string has an escape that JSON does not know");
     }
   }
 
   private array(offset: number, depth: number): JsonNode {
     const value: JsonValue[] = [];
     const parts = new Map<number, { offset: number; node: JsonNode }>();
-    for (let item = this.next("a value or ]"); item.text !== "]" || parts.size > 0; item = this.next("a value")) {
+    for (let item = this.next("a value or ]"); item.text !== "]"; item = this.next("a value or ]")) {
       const node = this.read(item, depth + 1);
       parts.set(value.length, { offset: node.offset, node });
       value.push(node.value);
@@ -127,8 +135,8 @@ class JsonReader {
   private object(offset: number, depth: number): JsonNode {
     const value: JsonObject = {};
     const parts = new Map<string, { offset: number; node: JsonNode }>();
-    for (let key = this.next("a key or }"); key.text !== "}" || parts.size > 0; key = this.next("a key")) {
-      if (!key.text.startsWith('"')) throw new JsonProblem(key.offset, `expected a key in quotes, found ${shown(key)}`);
+    for (let key = this.key(); key.text !== "}"; key = this.key()) {
+      if (!isQuoted(key.text)) throw new JsonProblem(key.offset, `expected a key in quotes, found ${shown(key)}`);
       const name = this.literal(key) as string;
       if (parts.has(name)) throw new JsonProblem(key.offset, `the key ${JSON.stringify(name)} comes twice`);
       const colon = this.next(":");
@@ -141,6 +149,15 @@ class JsonReader {
       if (separator.text !== ",") throw new JsonProblem(separator.offset, `expected , or }, found ${shown(separator)}`);
     }
     return { value, offset, parts };
+  }
+
+  /** A key, in quotes if it had none, or what comes in its place. */
+  private key(): Token {
+    this.word.lastIndex = this.at;
+    const [, name] = this.word.exec(this.text) ?? [];
+    if (name === undefined || /^(?:true|false|null)$/.test(name)) return this.next("a key or }");
+    this.at = this.word.lastIndex;
+    return { text: `"${name}"`, offset: this.at - name.length };
   }
 
   private next(expected: string): Token {
@@ -160,11 +177,12 @@ class JsonReader {
 
   /** No regular expression: its stack ends where millions of escapes follow. */
   private string(offset: number): Token {
+    const quote = this.text.charCodeAt(offset);
     for (let at = offset + 1; at < this.text.length; at++) {
       const code = this.text.charCodeAt(at);
-      if (code === 0x0a || code === 0x0d) break;
+      if (code === 0x0a || code === 0x0d) this.broken ??= offset;
       if (code === 0x5c /* \ */) at++;
-      else if (code === 0x22 /* " */) {
+      else if (code === quote) {
         this.at = at + 1;
         return { text: this.text.slice(offset, this.at), offset };
       }
@@ -180,14 +198,34 @@ interface Token {
 
 /** What stands there, without showing a value: it may be a secret. */
 function shown({ text }: Token): string {
-  if (text.startsWith('"')) return "a string";
+  if (isQuoted(text)) return "a string";
   return /^[-\d]/.test(text) ? "a number" : text;
 }
 
-const withoutEnd = "a string without an end, or with a line break or control character in it";
+function isQuoted(text: string): boolean {
+  return text.startsWith('"') || text.startsWith("'");
+}
+
+/** A string as JSON has it. */
+function inDoubleQuotes(text: string): string {
+  const pieces: string[] = [];
+  let from = 1;
+  for (let at = 1; at < text.length - 1; at++) {
+    const code = text.charCodeAt(at);
+    const isEscape = code === 0x5c /* \ */;
+    const isRaw = code < 0x20 || code === 0x22 /* " */;
+    if (isRaw || (isEscape && text[at + 1] === "'")) {
+      pieces.push(text.slice(from, at), isRaw ? JSON.stringify(text[at]).slice(1, -1) : "");
+      from = at + 1;
+    }
+    if (isEscape) at++;
+  }
+  return `"${pieces.join("")}${text.slice(from, -1)}"`;
+}
+
+const withoutEnd = "a string without an end";
 
 function unreadable(rest: string, expected: string): string {
-  if (rest.startsWith("'")) return `expected ${expected}; JSON knows double quotes only`;
   if (rest.startsWith("//") || rest.startsWith("/*") || rest.startsWith("#"))
     return "JSON has no comments; YAML (.yaml) has";
   const first = rest.slice(0, 1);

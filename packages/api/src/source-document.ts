@@ -42,3 +42,29 @@ export function setOwn(object: JsonObject, key: string, value: JsonValue): void 
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else object[key] = value;
 }
+
+/** As which text a value is written that stands under a key of a mapping or is an item of a list. */
+const written = new WeakMap<object, Map<string | number, string>>();
+
+/** Notes how a value is written that a field of text takes so: what is `1.10` in YAML is no 1.1 there. */
+export function noteWritten(container: object, key: string | number, text: string): void {
+  const known = written.get(container);
+  if (known === undefined) written.set(container, new Map([[key, text]]));
+  else known.set(key, text);
+}
+
+/** How a value is written, if a field of text takes it so. */
+export function writtenAs(container: object, key: string | number): string | undefined {
+  return written.get(container)?.get(key);
+}
+
+/** Lets a copy know how its values are written; a list of one, how the value under that key is. */
+export function keepWritten(from: object, to: object, key?: string): void {
+  const known = written.get(from);
+  if (known === undefined) return;
+  if (key === undefined) written.set(to, known);
+  else {
+    const text = known.get(key);
+    if (text !== undefined) noteWritten(to, 0, text);
+  }
+}

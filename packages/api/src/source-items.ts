@@ -7,8 +7,8 @@ import { CompiledResources } from "./compiled/compiled-resources.js";
 import type { FieldStep } from "./field-path.js";
 import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
 import type { FileText } from "./file-text.js";
-import { mayHaveTrailedDurations } from "./json-explain.js";
-import { readJsonMessage, withoutType } from "./json-message.js";
+import { mayHideMistakes } from "./json-expected.js";
+import { readJsonMessage, without } from "./json-message.js";
 import { mayLackSecrets } from "./redact/left-out-secrets.js";
 import type { SourceDocument, SyntaxProblem } from "./source-document.js";
 import { unknownTypeMessage } from "./unknown-type.js";
@@ -35,7 +35,7 @@ export function readSource(
   // Asked for only where the one pass over JSON leaves something to the readers that explain.
   let careful: boolean | undefined;
   const isCareful = () => {
-    careful ??= mayHaveTrailedDurations(file.text);
+    careful ??= mayHideMistakes(file.text);
     return careful;
   };
   try {
@@ -98,19 +98,21 @@ class SourceItems implements DocumentReader {
   }
 
   private readResponse(response: JsonObject): void {
-    const { resources, ...others } = withoutType(response);
+    const { resources } = response;
+    const others = without(response, "@type", "resources");
     const schema = this.reading.registry.getMessage(responseName);
     const place = this.placeOf([], undefined);
     const head = schema === undefined ? undefined : this.readMessage(schema, others, place);
     if (head !== undefined) this.reading.version = versionOf(head);
     const declared = others.type_url ?? others.typeUrl;
     if (resources === undefined || resources === null) return;
-    if (!Array.isArray(resources)) {
+    const type = typeof declared === "string" && declared !== "" ? declared : undefined;
+    if (Array.isArray(resources)) {
+      for (const [index, item] of resources.entries()) this.readItem(item, ["resources", index], type);
+    } else if (isObject(resources)) {
+      this.readItem(resources, ["resources"], type);
+    } else {
       addFinding(this.reading, place, "XDSKIT_FIELD_INVALID", "expected a list of resources", ["resources"]);
-      return;
-    }
-    for (const [index, item] of resources.entries()) {
-      this.readItem(item, ["resources", index], typeof declared === "string" && declared !== "" ? declared : undefined);
     }
   }
 
@@ -148,7 +150,8 @@ class SourceItems implements DocumentReader {
 
   private readWrapped(wrapper: JsonObject, steps: readonly FieldStep[]): void {
     const { reading } = this;
-    const { resource: inner, ...others } = withoutType(wrapper);
+    const { resource: inner } = wrapper;
+    const others = without(wrapper, "@type", "resource");
     const place = this.placeOf(steps, undefined, nameIn(wrapper));
     const schema = reading.registry.getMessage(wrapperName);
     const read = schema === undefined ? undefined : this.readMessage(schema, others, place);
@@ -184,7 +187,7 @@ class SourceItems implements DocumentReader {
       addFinding(this.reading, place, "XDSKIT_TYPE_UNKNOWN", message);
       return;
     }
-    const message = this.readMessage(schema, withoutType(item), place);
+    const message = this.readMessage(schema, without(item, "@type"), place);
     if (message !== undefined) addResource(this.reading, place, schema, message, wrapping);
   }
 

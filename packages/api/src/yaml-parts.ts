@@ -33,7 +33,7 @@ function beginsWithDash(text: string): boolean {
 }
 
 function documentOf(part: string, from: number): SourceDocument {
-  const { documents, problems } = parseYaml(part);
+  const { documents, problems } = parseYaml(part, "envoy");
   const [document] = documents;
   if (problems.length > 0 || documents.length !== 1 || !Array.isArray(document?.value)) throw new NoList();
   return {

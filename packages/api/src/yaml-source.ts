@@ -10,20 +10,20 @@ import {
   Lexer,
   type ParsedNode,
   Parser,
-  type Scalar,
-  type YAMLParseError,
-  type YAMLWarning,
 } from "yaml";
 import type { FieldStep } from "./field-path.js";
 import {
   keysOfStep,
-  longestInteger,
   nestingLimit,
+  noteWritten,
   type SourceDocument,
   type SourceText,
   type SyntaxProblem,
   setOwn,
+  writtenAs,
 } from "./source-document.js";
+import { inPlainWords, withoutContent } from "./yaml-problems.js";
+import { asWritten, envoyScalar, scalarValue } from "./yaml-scalars.js";
 
 type YamlDocument = Document.Parsed<ParsedNode>;
 
@@ -33,8 +33,15 @@ type YamlDocument = Document.Parsed<ParsedNode>;
  */
 const aliasLimit = 2_000_000;
 
-/** Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings; a key that comes twice in one mapping is a problem. */
-export function parseYaml(text: string): SourceText {
+/** What Envoy leaves out of a mapping. */
+const ignoredTag = "!ignore";
+
+/**
+ * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings; a key that comes twice in one mapping is a problem.
+ *
+ * @param dialect `envoy`: some words and numbers mean what they mean to Envoy, see `envoyScalar`
+ */
+export function parseYaml(text: string, dialect: "core" | "envoy" = "core"): SourceText {
   const composer = new Composer<ParsedNode>({ uniqueKeys: false, stringKeys: true, logLevel: "silent" });
   let parsed: YamlDocument[];
   try {
@@ -52,9 +59,12 @@ export function parseYaml(text: string): SourceText {
   const streamErrors = parsed.length === 0 ? composer.streamInfo().errors : [];
   for (const error of streamErrors) problems.push({ offset: error.pos[0], message: withoutContent(error) });
   for (const document of parsed) {
-    problems.push(...inPlainWords([...document.errors, ...document.warnings], text));
-    if (document.errors.length > 0 || document.contents === null) continue;
-    const reader = new Reader(problems, budget);
+    const errors = document.errors.filter(({ code, pos }) => {
+      return code !== "NON_STRING_KEY" || text.slice(...pos) !== ignoredTag;
+    });
+    problems.push(...inPlainWords([...errors, ...document.warnings], text));
+    if (errors.length > 0 || document.contents === null) continue;
+    const reader = new Reader(problems, budget, dialect);
     const value = reader.read(document.contents, 0);
     documents.push({
       value,
@@ -90,51 +100,6 @@ function* boundedTokens(text: string): Generator<CST.Token> {
   yield* parser.end();
 }
 
-/**
- * What the parser found, in words and at the place of the mistake where it is one of the commonest: wrong indentation, a colon too many
- * or too few. What only follows from a mistake that is already named is left out.
- */
-function inPlainWords(found: readonly (YAMLParseError | YAMLWarning)[], text: string): SyntaxProblem[] {
-  let deepKey = -1;
-  return found.flatMap((problem, index): SyntaxProblem[] => {
-    const { code, message } = problem;
-    const [offset] = problem.pos;
-    // The parser lost its way before, and complains about every token from there to the end.
-    if (index > 0 && message.includes("token in YAML stream")) return [];
-    if (message.startsWith("Nested mappings")) {
-      // The key that stands too deep and the value before it are one key of several lines to the parser, as its next error says.
-      const next = found[index + 1];
-      if (next?.code !== "MULTILINE_IMPLICIT_KEY" || next.pos[0] !== offset)
-        return [{ offset, message: 'a value with ": " in it needs quotes' }];
-      const line = text.lastIndexOf("\n", next.pos[1] - 1) + 1;
-      const sameMistake = deepKey >= 0 && !text.slice(deepKey, offset).includes("\n");
-      deepKey = line + text.slice(line).search(/\S/);
-      if (sameMistake) return [];
-      return [{ offset: deepKey, message: "a key below a value: indent it less, or take the value away" }];
-    }
-    if (message.startsWith("Unexpected scalar at node end")) {
-      const isFirst = text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset).trim() === "";
-      const told = isFirst
-        ? "a line that belongs to nothing: is it indented as it must be?"
-        : "text behind the end of a value";
-      return [{ offset, message: told }];
-    }
-    if (code !== "MULTILINE_IMPLICIT_KEY") return [{ offset, message: withoutContent(problem) }];
-    const told = found[index - 1];
-    if (told?.message.startsWith("Nested mappings") && told.pos[0] === offset) return [];
-    return [{ offset, message: "a key stands on one line, with a colon and a space after it" }];
-  });
-}
-
-/** The parser's message without what it quotes of the file: that may be a secret. */
-function withoutContent({ code, message }: Pick<YAMLParseError | YAMLWarning, "code" | "message">): string {
-  if (code === "TAG_RESOLVE_FAILED") return 'an unknown tag: a text that begins with "!" needs quotes';
-  if (code === "NON_STRING_KEY") return "a key that is no text: is this a template that was not filled in?";
-  if (code === "BAD_DIRECTIVE") return 'an unknown directive: a line that begins with "%"';
-  if (message.startsWith("Alias cannot be an empty string")) return 'a text that begins with "*" needs quotes';
-  return message.replace(/(?<=\w): .*$| \\.*$/s, "");
-}
-
 interface Anchored {
   readonly node: ParsedNode;
   readonly value: JsonValue;
@@ -147,11 +112,13 @@ class Reader {
   readonly anchors = new Map<string, Anchored>();
   private readonly problems: SyntaxProblem[];
   private readonly budget: { aliased: number };
+  private readonly dialect: "core" | "envoy";
   private size = 0;
 
-  constructor(problems: SyntaxProblem[], budget: { aliased: number }) {
+  constructor(problems: SyntaxProblem[], budget: { aliased: number }, dialect: "core" | "envoy") {
     this.problems = problems;
     this.budget = budget;
+    this.dialect = dialect;
   }
 
   read(node: ParsedNode, depth: number): JsonValue {
@@ -166,14 +133,17 @@ class Reader {
   }
 
   private content(node: ParsedNode, depth: number): JsonValue {
-    if (isScalar(node)) return scalarValue(node);
+    if (isScalar(node)) return this.dialect === "envoy" ? envoyScalar(node) : scalarValue(node);
     if (depth > nestingLimit) {
       this.problem(node.range?.[0] ?? 0, `nested deeper than ${nestingLimit} levels`);
       return null;
     }
     if (isSeq(node)) {
       const list: JsonValue[] = [];
-      for (const item of node.items) list.push(this.read(item as ParsedNode, depth + 1));
+      for (const item of node.items) {
+        list.push(this.read(item as ParsedNode, depth + 1));
+        this.noteWritten(list, list.length - 1, item as ParsedNode);
+      }
       return list;
     }
     if (isMap(node)) return this.mapping(node, depth);
@@ -193,8 +163,13 @@ class Reader {
         continue;
       }
       const name = String(key.value);
-      if (Object.hasOwn(object, name)) this.problem(key.range?.[0] ?? 0, `the key ${JSON.stringify(name)} comes twice`);
-      setOwn(object, name, value === null ? null : this.read(value as ParsedNode, depth + 1));
+      if (Object.hasOwn(object, name) && key.tag !== ignoredTag)
+        this.problem(key.range?.[0] ?? 0, `the key ${JSON.stringify(name)} comes twice`);
+      const content = value === null ? null : this.read(value as ParsedNode, depth + 1);
+      // What stands there may be named by aliases elsewhere, which is all that it is for.
+      if (key.tag === ignoredTag) continue;
+      setOwn(object, name, content);
+      this.noteWritten(object, name, value as ParsedNode | null);
     }
     for (const source of merged ?? []) this.merge(object, source, depth + 1);
     return object;
@@ -208,8 +183,21 @@ class Reader {
         this.problem(source.range?.[0] ?? 0, 'the value of the merge key "<<" must be a mapping or a list of mappings');
         return;
       }
-      for (const key of Object.keys(from)) if (!Object.hasOwn(into, key)) setOwn(into, key, from[key] ?? null);
+      for (const key of Object.keys(from)) {
+        if (Object.hasOwn(into, key)) continue;
+        setOwn(into, key, from[key] ?? null);
+        const written = writtenAs(from, key);
+        if (written !== undefined) noteWritten(into, key, written);
+      }
     }
+  }
+
+  /** Notes how a value is written where a field of text takes it as that. */
+  private noteWritten(container: object, key: string | number, node: ParsedNode | null): void {
+    const scalar = isAlias(node) ? this.anchors.get(node.source)?.node : node;
+    if (this.dialect !== "envoy" || !isScalar(scalar)) return;
+    const written = asWritten(scalar);
+    if (written !== undefined) noteWritten(container, key, written);
   }
 
   private alias(name: string, offset: number): Anchored | undefined {
@@ -240,19 +228,6 @@ class Reader {
 
 function weightOf(node: ParsedNode): number {
   return isScalar(node) && typeof node.value === "string" ? 1 + Math.floor(node.value.length / 32) : 1;
-}
-
-function scalarValue({ value, source }: Scalar): JsonValue {
-  if (typeof value !== "number") return value as JsonValue;
-  // 64-bit integers are more than a double holds: protobuf reads them from bigints as well.
-  if (Number.isInteger(value) && !Number.isSafeInteger(value) && isWholeInteger(source ?? "")) {
-    return BigInt(source ?? "") as unknown as JsonValue;
-  }
-  return Number.isFinite(value) ? value : Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
-}
-
-function isWholeInteger(source: string): boolean {
-  return source.length <= longestInteger && /^[-+]?\d+$/.test(source);
 }
 
 function locate(root: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>, steps: readonly FieldStep[]): number {

@@ -12,7 +12,7 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { typeNameOf } from "../any.js";
 import { XdskitError } from "../errors.js";
 import { typeUrlPrefix } from "../identifiers.js";
-import { readJsonMessage, withoutType } from "../json-message.js";
+import { readJsonMessage, without } from "../json-message.js";
 import { parseJson } from "../json-source.js";
 import { envoyRegistry } from "../registry.js";
 import { createResource, type Resource } from "../resource.js";
@@ -30,7 +30,7 @@ const reading = withV2Names(registry);
 /** What the readers make that explain mistakes; undefined where they find the least thing wrong. */
 function slowly(item: JsonObject): Resource | undefined {
   const schema = registry.getMessage(typeNameOf(String(item["@type"]))) ?? assert.fail();
-  const read = readJsonMessage(schema, withoutType(item), reading);
+  const read = readJsonMessage(schema, without(item, "@type"), reading);
   if (read.kind === "problems" || checkMessage(schema, read.message, registry).length > 0) return undefined;
   try {
     return createResource(read.message);
