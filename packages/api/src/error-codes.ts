@@ -58,6 +58,12 @@ export const errorCodes = {
     cause: "A typing error in the path, a volume that is not mounted, or a symbolic link that leads nowhere.",
     mend: "Create the folder, or correct the path. It is picked up as soon as it is there; the last good configuration stays until then.",
   },
+  XDSKIT_GROUP_FOLDERS: {
+    meaning: "None of the folders of a group is there.",
+    cause:
+      "A typing error in `folders` of the group, or a folder that is empty and that git did not keep. The clients of the group would lose all that they have.",
+    mend: "Correct the name, or create the folder with a file in it, if only one that holds `[]`. With --allow-empty the server starts all the same.",
+  },
   XDSKIT_NO_VALID_FILE: {
     meaning: "The configuration folder holds no file that could be served.",
     cause:

@@ -73,6 +73,7 @@ export { defaultRestOptions, type RestOptions } from "./rest-options.js";
 export type { LayerName, LayerUpdate, Source, SourceSink } from "./source.js";
 export {
   defaultFolderLimits,
+  type FolderGroup,
   type FolderLimits,
   type FolderSourceOptions,
   wholeFolderLayer,

@@ -55,13 +55,18 @@ export function runServe(options: ServeOptions, terminal: Terminal): Promise<num
 
 /** A folder without anything in it may be what the user means: such an error says how to start all the same. */
 function withAdvice(error: unknown): unknown {
-  if (!(error instanceof XdskitError) || error.findings.length > 1) return error;
-  const [finding] = error.findings;
-  if (finding === undefined) return error;
-  if (finding.code !== "XDSKIT_NO_VALID_FILE" && finding.code !== "XDSKIT_FOLDER_MISSING") return error;
-  const message = `${finding.message}; --allow-empty starts all the same, and serves files when they come`;
-  return new XdskitError([{ ...finding, message }], { cause: error });
+  if (!(error instanceof XdskitError) || error.findings.some(({ code }) => !emptiness.has(code))) return error;
+  const [first, ...others] = error.findings;
+  if (first === undefined) return error;
+  const message = `${first.message}; --allow-empty starts all the same, and serves files when they come`;
+  return new XdskitError([{ ...first, message }, ...others], { cause: error });
 }
+
+const emptiness: ReadonlySet<string> = new Set([
+  "XDSKIT_NO_VALID_FILE",
+  "XDSKIT_FOLDER_MISSING",
+  "XDSKIT_GROUP_FOLDERS",
+]);
 
 async function start(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
   // Before a folder that is missing is: `--allow-empty` waits for that one, but not for a file to become a folder.
@@ -112,7 +117,6 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
   const source = createFolderSource({
     ...folder,
     directory: options.directory,
-    layers: layersOf(settings),
     ignore: ignoredFiles(loaded),
     allowEmpty: options.allowEmpty,
     allowPartial: options.allowPartial,

@@ -259,6 +259,24 @@ limits: { streams: 10 }
     assert.match(running.err(), /group edge: 2 clusters\n {2}group rest: 1 cluster\n/);
   });
 
+  test("a group of which no folder is there keeps the ports for clients closed, and says which was meant", async () => {
+    const groups =
+      "groups: [{ name: web, match: { id: web }, folders: [web] }, { name: edge, match: {}, folders: [egde] }]";
+    await using folder = await testFolder({
+      "web/a.yaml": clusterYaml("a"),
+      "edge/b.yaml": clusterYaml("b"),
+      "xdskit.yaml": groups,
+    });
+    await using running = xdskit("serve", folder.path, ...anyPorts);
+    const [, admin] = await running.seen(/^admin listening on (.+)$/m);
+    const notReady = await fetch(`http://${admin}/readyz`);
+    assert.equal(notReady.status, 503);
+    assert.match(await notReady.text(), /group "edge" has none of its folders \(egde\).*did you mean "edge"\?/);
+    assert.doesNotMatch(running.out(), /ready|grpc/);
+    await rename(join(folder.path, "edge"), join(folder.path, "egde"));
+    await running.seen(/^ready$/m);
+  });
+
   test("settings that are wrong, or not there although named, are exit status 2", async () => {
     await using folder = await testFolder({ "a.yaml": clusterYaml("a"), "xdskit.yaml": "colour: blue\n" });
     const wrong = await xdskitEnds("serve", folder.path, ...anyPorts);

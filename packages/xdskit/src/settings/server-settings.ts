@@ -161,10 +161,18 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
   });
 }
 
-/** How the folder is read and watched, as far as the settings say so. */
-export function folderSettings({ folder = {} }: Settings): Pick<FolderSourceOptions, "settleMs" | "pollMs" | "limits"> {
+/** Which layers the folder is, and how it is read and watched, as far as the settings say so. */
+export function folderSettings(
+  settings: Settings,
+): Pick<FolderSourceOptions, "layers" | "groups" | "settleMs" | "pollMs" | "limits"> {
+  const { folder = {}, groups } = settings;
   const { settle, poll, file_bytes: fileBytes, files, depth } = folder;
-  return { ...defined({ settleMs: settle, pollMs: poll }), limits: defined({ fileBytes, files, depth }) };
+  return {
+    layers: layersOf(settings),
+    groups: groups?.map(({ name, folders }) => ({ name, layers: folders })),
+    ...defined({ settleMs: settle, pollMs: poll }),
+    limits: defined({ fileBytes, files, depth }),
+  };
 }
 
 /** Without the keys whose value is undefined, which would hide the defaults. */

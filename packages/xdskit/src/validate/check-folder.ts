@@ -1,7 +1,7 @@
 import { type EnvoyVersion, type Finding, type Registry, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
 import { type AdoptedFile, createFolderSource, everyNode, type FolderSummary, type LayerName } from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
-import { folderSettings, layersOf } from "../settings/server-settings.js";
+import { folderSettings } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
 import { fieldPlaces } from "./field-places.js";
 import { newerThanEnvoy } from "./newer-than-envoy.js";
@@ -45,7 +45,6 @@ export async function checkFolder({
     ...folder,
     limits: { ...folder.limits, findings: maxFindings },
     directory,
-    layers: layersOf(settings),
     ignore,
     read: { registry },
     // The source refuses to start without a valid file; here that is one finding among others.
@@ -71,6 +70,8 @@ export async function checkFolder({
   } finally {
     await source.close();
   }
+  // With `allowEmpty` these are warnings; here they are what is asked for.
+  findings = findings.map((each) => (each.code === "XDSKIT_GROUP_FOLDERS" ? { ...each, severity: "error" } : each));
   const files = summary?.files ?? 0;
   if (files === 0 && !hasError(findings)) findings = [...findings, noFile(directory)];
   const groups = groupsOf(settings, layers);

@@ -223,8 +223,10 @@ typed_config:
     await using folder = await testFolder({ "edge/a.yaml": clusterYaml("a"), "xdskit.yaml": groups });
     const { status, out } = await inProcessEnds("validate", folder.path);
     assert.equal(status, 1);
-    assert.match(out, /\[XDSKIT_FOLDER_MISSING\]/);
-    assert.match(out, /\[XDSKIT_NO_VALID_FILE\]/);
+    assert.match(
+      out,
+      /^\S+edje: group "edge" has none of its folders .*; did you mean "edge"\? \[XDSKIT_GROUP_FOLDERS\]$/m,
+    );
     const served = await xdskitEnds(
       "serve",
       folder.path,
@@ -236,6 +238,18 @@ typed_config:
       "off",
     );
     assert.equal(served.status, 2);
-    assert.match(served.err, /is in its folders edje; --allow-empty .*\[XDSKIT_NO_VALID_FILE\]/);
+    assert.match(
+      served.err,
+      /did you mean "edge"\?; --allow-empty .*\[XDSKIT_GROUP_FOLDERS\]\n.*\[XDSKIT_NO_VALID_FILE\]/,
+    );
+  });
+
+  test("nor is one where another group has files", async () => {
+    const groups =
+      "groups: [{ name: web, match: { id: web }, folders: [web] }, { name: edge, match: {}, folders: [edje] }]";
+    await using folder = await testFolder({ "web/a.yaml": clusterYaml("a"), "xdskit.yaml": groups });
+    const { status, out } = await inProcessEnds("validate", folder.path);
+    assert.equal(status, 1);
+    assert.match(out, /group "edge" has none of its folders.*\[XDSKIT_GROUP_FOLDERS\]/);
   });
 });

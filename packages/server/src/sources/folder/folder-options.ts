@@ -43,6 +43,12 @@ export const defaultFolderLimits: FolderLimits = {
   findings: 100,
 };
 
+/** A group of nodes, and the layers that it has. */
+export interface FolderGroup {
+  readonly name: string;
+  readonly layers: readonly LayerName[];
+}
+
 /** How a folder is read and watched. */
 export interface FolderSourceOptions {
   /** The folder, or a symbolic link to it. Findings name files as this path and what is below it. */
@@ -52,6 +58,11 @@ export interface FolderSourceOptions {
    * whose folder it is in; files in none are not served. Undefined: the whole folder is one layer, `wholeFolderLayer`.
    */
   readonly layers?: readonly LayerName[] | undefined;
+  /**
+   * Groups of nodes, such as those of `createServer`. Where none of the folders of a group is there at the start, that is an error
+   * (a warning with `allowEmpty`): its nodes would be told that there is nothing. Groups with layers of other sources are left alone.
+   */
+  readonly groups?: readonly FolderGroup[] | undefined;
   /** Files that hold no resources, such as the settings: relative to `directory`, or absolute. */
   readonly ignore?: readonly string[] | undefined;
   /** Start although nothing can be served yet, and allow that all files go away later. Default: false. */
@@ -72,7 +83,8 @@ export interface FolderSourceOptions {
   readonly writeSettleMs?: number | undefined;
   /**
    * Milliseconds between two looks at the metadata of all files, which find what the operating system did not tell (network
-   * file systems, watches used up). Default: 2,000, or twenty times what one look takes, whichever is longer. 0 turns it off.
+   * file systems, watches used up). Default: 2,000, or twenty times what one look takes where that is longer, but at most 30,000.
+   * 0 turns it off.
    */
   readonly pollMs?: number | undefined;
   readonly limits?: Partial<FolderLimits> | undefined;
@@ -87,6 +99,7 @@ export function checkFolderOptions(options: unknown): void {
   const table = {
     directory: "string",
     layers: "list",
+    groups: "list",
     ignore: "list",
     allowEmpty: "boolean",
     allowPartial: "boolean",

@@ -1,18 +1,13 @@
-import { join } from "node:path";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../source.js";
 import type { FolderContents, Judgement } from "./folder-contents.js";
 import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
-import type { LayerFolder } from "./folder-options.js";
 import type { Round } from "./folder-reader.js";
 import type { FolderSummary } from "./folder-summary.js";
+import { type ExpectedFolders, missingFolders } from "./missing-folders.js";
 import { type ChangeSummary, summaryOf } from "./summary-of-change.js";
 
-export interface FolderPublicationOptions {
-  /** As findings show it. */
-  readonly directory: string;
-  readonly layers: readonly LayerFolder[];
-  readonly allowEmpty: boolean;
+export interface FolderPublicationOptions extends ExpectedFolders {
   readonly allowPartial: boolean;
   readonly maxFindings: number;
 }
@@ -115,15 +110,7 @@ export class FolderPublication {
       const message = "it changed again each time while it was read; it will be read again";
       findings.push({ code: "XDSKIT_FOLDER_UNSETTLED", severity: "error", message, file: directory });
     }
-    for (const { path, reason } of scan.missing) {
-      const seen = this.#seen.has(path);
-      // A folder of a layer may come later (git keeps no empty ones); one that was there and is gone is a loss.
-      const severity = seen || (path === "." && !allowEmpty) ? "error" : "warning";
-      const what = path === "." ? "the configuration folder" : "the folder of a layer";
-      const consequence = seen ? "; the last good configuration stays" : "";
-      const message = `cannot read ${what}: ${reason}${consequence}`;
-      findings.push({ code: "XDSKIT_FOLDER_MISSING", severity, message, file: join(directory, path) });
-    }
+    findings.push(...missingFolders(scan.missing, this.#options, this.#seen));
     const read = [...scan.findings, ...judgement.findings];
     const [wrong] = read.filter(({ severity }) => severity === "error");
     if (scan.root !== undefined && judgement.valid === 0 && !allowEmpty && !(this.#serving && wrong !== undefined)) {

@@ -8,12 +8,8 @@ import { checkFolderOptions, defaultFolderLimits, type FolderSourceOptions, laye
 import { FolderPublication } from "./folder-publication.js";
 import { FolderReader } from "./folder-reader.js";
 import { FolderWatcher } from "./folder-watcher.js";
+import { pollWaitMs } from "./poll-wait.js";
 import { Settling } from "./settling.js";
-
-/** Unless it is set, the time between two looks at all metadata is this long, in milliseconds … */
-const pollMs = 2000;
-/** … or this many times as long as one look takes. */
-const pollShare = 20;
 
 /**
  * A source that serves the resource files of a folder and follows its changes.
@@ -22,6 +18,7 @@ const pollShare = 20;
  *   served yet, `start` does not resolve until they are fixed: clients would drop what the files with errors held before a restart.
  *   With `allowPartial` the files without errors are served meanwhile, and no change is applied until all are valid.
  * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.
+ *   Where none of the folders of one of the `groups` is there, it waits until one is.
  * - Swapping a symbolic link, the directory itself or one in it, is one change; so is what happens within the settling time.
  * - A folder that vanishes leaves the last good configuration; so does one that loses its last file, unless `allowEmpty`.
  *
@@ -52,7 +49,7 @@ class FolderSource implements Source {
     const { directory, allowEmpty = false, allowPartial = false } = options;
     const settleMs = time("settleMs", options.settleMs ?? 100);
     const maxSettleMs = time("maxSettleMs", options.maxSettleMs ?? Math.max(1000, settleMs * 10));
-    time("pollMs", options.pollMs ?? pollMs);
+    time("pollMs", options.pollMs ?? 0);
     const writeSettleMs = time("writeSettleMs", options.writeSettleMs ?? settleMs * 5);
     const limits = { ...defaultFolderLimits, ...options.limits };
     const layers = layerFolders(options.layers);
@@ -68,7 +65,9 @@ class FolderSource implements Source {
     this.#watcher = new FolderWatcher(() => this.#changed());
     this.#reader = new FolderReader({ scan, settleMs, maxSettleMs, writeSettleMs, signal }, contents, this.#watcher);
     this.#settling = new Settling(settleMs, maxSettleMs, (since) => this.#runAlone(() => this.#update(since)));
-    const publication = { directory, layers, allowEmpty, allowPartial, maxFindings: limits.findings };
+    const names = new Set(layers.map(({ name }) => name));
+    const groups = (options.groups ?? []).filter((group) => group.layers.every((name) => names.has(name)));
+    const publication = { directory, layers, groups, allowEmpty, allowPartial, maxFindings: limits.findings };
     this.#publish = (sink) => new FolderPublication(publication, contents, sink);
   }
 
@@ -145,7 +144,7 @@ class FolderSource implements Source {
   }
 
   #planPoll(lastTookMs: number): void {
-    const waitMs = time("pollMs", this.#options.pollMs ?? Math.max(pollMs, lastTookMs * pollShare));
+    const waitMs = time("pollMs", this.#options.pollMs ?? pollWaitMs(lastTookMs));
     if (waitMs === 0 || this.#closing.signal.aborted) return;
     this.#pollTimer = setTimeout(() => {
       if (this.#work !== undefined || this.#settling.pending) this.#planPoll(lastTookMs);

@@ -1,6 +1,6 @@
 import type { BigIntStats } from "node:fs";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, stat } from "node:fs/promises";
+import { join, posix } from "node:path";
 import type { Finding } from "@xdskit/api";
 import {
   errnoOf,
@@ -27,6 +27,9 @@ import {
 } from "./list-folder.js";
 import { relistFolder } from "./relist-folder.js";
 
+/** Of so many folders the one is searched that may be meant by a name that is not there. */
+const mostBeside = 1000;
+
 /** Which files there are, without their bytes. */
 export interface Scan {
   /** The directory without symbolic links; undefined: it is not there. */
@@ -38,10 +41,18 @@ export interface Scan {
   /** Every symbolic link that was followed: while they stay, what was scanned is one state. */
   readonly links: readonly FollowedLink[];
   /** The directory (`.`) or folders of layers that are not there, and why. */
-  readonly missing: readonly { readonly path: string; readonly reason: string }[];
+  readonly missing: readonly MissingFolder[];
   readonly findings: readonly Finding[];
   /** Something went away while it was looked at. */
   readonly moved: boolean;
+}
+
+/** A folder that is not there. */
+export interface MissingFolder {
+  readonly path: string;
+  readonly reason: string;
+  /** The folders beside it when it was missed first, of which one may be meant. */
+  readonly beside: readonly string[];
 }
 
 export interface ScanOptions extends ListOptions {
@@ -76,7 +87,7 @@ class Scanner {
   readonly #folders = new Map<string, ScannedFolder>();
   readonly #links: FollowedLink[] = [];
   readonly #findings: Finding[] = [];
-  readonly #missing: { path: string; reason: string }[] = [];
+  readonly #missing: MissingFolder[] = [];
   #moved = false;
   #full = false;
 
@@ -102,7 +113,7 @@ class Scanner {
     await this.#walk(".", root.realPath, []);
     for (const { path } of layers) {
       const known = this.#folders.has(path) || this.#findings.some(({ file }) => file === join(shown, path));
-      if (!known) this.#missing.push({ path, reason: errnoText("ENOENT") });
+      if (!known) this.#missing.push({ path, reason: errnoText("ENOENT"), beside: await this.#foldersBeside(path) });
     }
     if (this.#full) this.#limit(".", `more than ${limits.files} files; those beyond were not looked at`);
     return this.#result(root.realPath, inodeOf(stats));
@@ -170,8 +181,20 @@ class Scanner {
   }
 
   #absent(reason: string): Scan {
-    this.#missing.push({ path: ".", reason });
+    this.#missing.push({ path: ".", reason, beside: [] });
     return this.#result(undefined, undefined);
+  }
+
+  /** Listed once, for that may take long: folders of no layer are not looked at otherwise. */
+  async #foldersBeside(path: string): Promise<readonly string[]> {
+    const known = this.#before?.missing.find((folder) => folder.path === path);
+    if (known !== undefined) return known.beside;
+    const parent = posix.dirname(path);
+    const { realPath } = this.#folders.get(parent) ?? {};
+    if (realPath === undefined) return [];
+    const entries = await readdir(realPath, { withFileTypes: true }).catch(() => []);
+    const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith("."));
+    return folders.slice(0, mostBeside).map(({ name }) => pathBelow(parent, name));
   }
 
   #limit(path: string, message: string): void {

@@ -1,0 +1,11 @@
+/** Unless it is set, the time between two looks at all metadata is this long, in milliseconds … */
+const leastMs = 2000;
+/** … or this many times as long as one look takes, so that looking takes little of the machine's time … */
+const share = 20;
+/** … but never longer than this: what nobody told of must not wait for minutes because of one slow look. */
+const mostMs = 30_000;
+
+/** Milliseconds until the next look at all metadata, after one that took so long. */
+export function pollWaitMs(lastTookMs: number): number {
+  return Math.min(mostMs, Math.max(leastMs, lastTookMs * share));
+}
