@@ -1,16 +1,41 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { extensionsFile, formatExtensions } from "../extensions.js";
 import { packageFolder, tableFolder } from "../table.js";
 import { formatPackage } from "../write-facts.js";
+import { askEnvoy } from "./envoy-extensions.js";
 import { formatModules, modulesUpTo, readModules } from "./go-modules.js";
 import { makeTable } from "./make-table.js";
 
-const usage = `npm run schema -- --from v1.40.0   makes packages/api/schema of Envoy's API at that version
-npm run schema -- --check          says whether it is what the modules in packages/api/schema/modules.txt make`;
+const usage = `npm run schema -- --from v1.40.0      makes packages/api/schema of Envoy's API at that version
+npm run schema -- --extensions PATH   asks the Envoy at PATH which extensions it has: packages/api/schema/extensions.txt
+npm run schema -- --extensions-check PATH   says whether it has those that the list has
+npm run schema -- --check             says whether it is what the modules in packages/api/schema/modules.txt make`;
 
 const modulesFile = new URL("modules.txt", tableFolder);
-const { from, check = false } = parseArgs({ options: { from: { type: "string" }, check: { type: "boolean" } } }).values;
-if (check === (from !== undefined)) throw new Error(`usage:\n${usage}`);
+const option = { type: "string" } as const;
+const {
+  from,
+  check = false,
+  extensions,
+  "extensions-check": extensionsCheck,
+} = parseArgs({
+  options: { from: option, check: { type: "boolean" }, extensions: option, "extensions-check": option },
+}).values;
+const asked = [from, check || undefined, extensions, extensionsCheck].filter((value) => value !== undefined);
+if (asked.length !== 1) throw new Error(`usage:\n${usage}`);
+const envoy = extensions ?? extensionsCheck;
+if (envoy !== undefined) {
+  const self = await askEnvoy(envoy);
+  const text = formatExtensions(self.version, self.extensions);
+  if (extensions !== undefined) writeFileSync(extensionsFile, text);
+  else if (readFileSync(extensionsFile, "utf8") !== text)
+    throw new Error("packages/api/schema/extensions.txt: run npm run schema -- --extensions PATH");
+  console.log(
+    `${self.extensions.length} extensions of Envoy ${self.version}: ${extensions === undefined ? "as in the list" : "written"}`,
+  );
+  process.exit();
+}
 
 const modules = from === undefined ? readModules(modulesFile) : modulesUpTo(from);
 const files = new Map(makeTable(modules).map((facts) => [`${facts.name}.txt`, formatPackage(facts)]));
