@@ -237,6 +237,12 @@ export const errorCodes = {
       "The file was printed by `xdskit get`, by Envoy's admin or by another program that leaves secrets out. Clients would use the word itself as the key or the password.",
     mend: "Write the secret there, or print the resource again by `xdskit get --show-secrets`.",
   },
+  XDSKIT_NOT_IN_JSON: {
+    meaning: "A resource holds something for which JSON has no form.",
+    cause:
+      "A field, or the type of an `Any`, that xdskit does not know, and JSON says everything by its name. Over gRPC, in binary files and between xdskits it passes through unchanged.",
+    mend: "Let Envoys that need it ask over gRPC, or give the descriptor set of your types by --descriptors. docs/serve.md says what such JSON looks like.",
+  },
   XDSKIT_REGEX_INVALID: {
     meaning: "A regular expression is not one of RE2, the syntax that Envoy and gRPC read.",
     cause:

@@ -58,7 +58,7 @@ export {
   resourceFileForm,
   resourceFileForms,
 } from "./resource-file.js";
-export { createResourceJson, type ResourceJson } from "./resource-json.js";
+export { createResourceJson, type KeptInJson, type ResourceJson } from "./resource-json.js";
 export { createResourceTypes, type OwnResourceType } from "./resource-types/create-resource-types.js";
 export type {
   Absence,
@@ -68,6 +68,8 @@ export type {
   ResourceTypes,
 } from "./resource-types/resource-type.js";
 export { resourceTypes, unknownResourceType } from "./resource-types/resource-types.js";
+export type { KeptAsBytes } from "./unknown/json-writer.js";
+export { keptFindings } from "./unknown/kept-findings.js";
 export { encodedAs } from "./v2/encoded-as.js";
 export { v2TypeUrlOf, v3TypeUrlOf } from "./v2/names.js";
 export { upgradeMessage } from "./v2/upgrade.js";

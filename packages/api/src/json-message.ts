@@ -11,6 +11,7 @@ import type { FieldProblem } from "./field-problem.js";
 import { hasBigint, narrowBigints } from "./json-bigints.js";
 import { explainJson } from "./json-explain.js";
 import { keepWritten, setOwn } from "./source-document.js";
+import { takeUnknown } from "./unknown/json-reader.js";
 
 /** A message, or all that is wrong with it (at least one problem). */
 export type ReadMessage =
@@ -18,8 +19,8 @@ export type ReadMessage =
   | { readonly kind: "problems"; readonly problems: readonly FieldProblem[] };
 
 /**
- * The proto3 JSON mapping of one message, both spellings of fields read, and the other forms that Envoy takes; `@type`
- * is not one of its fields.
+ * The proto3 JSON mapping of one message, both spellings of fields read, the other forms that Envoy takes, and what
+ * is in it in base64 (`unknown/keys.ts`); `@type` is not one of its fields.
  * Not careful, it lets pass what `mayHideMistakes` tells.
  */
 export function readJsonMessage(
@@ -28,9 +29,18 @@ export function readJsonMessage(
   registry: Registry,
   options: { readonly careful: boolean } = { careful: true },
 ): ReadMessage {
+  return readTaken(schema, json, registry, (clean) => readPlain(schema, clean, registry, options));
+}
+
+function readPlain(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  { careful }: { readonly careful: boolean },
+): ReadMessage {
   try {
     const message = parse(schema, json, registry);
-    const problems = options.careful ? explainJson(schema, json, registry) : [];
+    const problems = careful ? explainJson(schema, json, registry) : [];
     return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
   } catch (error) {
     const problems = explainJson(schema, json, registry);
@@ -38,6 +48,23 @@ export function readJsonMessage(
     const message = error instanceof RangeError ? "nested too deep" : reasonOf(error);
     return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message }] };
   }
+}
+
+/** Reads a message, and once more without what is in it in base64, where that is why it cannot be read. */
+function readTaken(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  read: (json: JsonValue) => ReadMessage,
+): ReadMessage {
+  const plain = read(json);
+  if (plain.kind === "message") return plain;
+  const taken = takeUnknown(schema, json, registry);
+  if (taken === undefined) return plain;
+  const known = read(taken.json);
+  const problems = [...taken.problems, ...(known.kind === "problems" ? known.problems : [])];
+  if (known.kind === "message" && problems.length === 0) problems.push(...taken.restore(known.message));
+  return problems.length > 0 || known.kind === "problems" ? { kind: "problems", problems } : known;
 }
 
 function parse(schema: DescMessage, json: JsonValue, registry: Registry, ignoreUnknownFields = false): Message {
@@ -63,8 +90,11 @@ export function readSentJsonMessage(
   if (read.kind === "message") return read;
   const [first, ...more] = read.problems.filter(({ code }) => code !== "XDSKIT_FIELD_UNKNOWN");
   if (first !== undefined) return { kind: "problems", problems: [first, ...more] };
+  const taken = takeUnknown(schema, json, registry);
   try {
-    return { kind: "message", message: parse(schema, json, registry, true) };
+    const message = parse(schema, taken?.json ?? json, registry, true);
+    const problems = taken?.restore(message) ?? [];
+    return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
   } catch (error) {
     return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message: reasonOf(error) }] };
   }

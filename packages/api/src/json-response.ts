@@ -12,6 +12,8 @@ import { parseJson } from "./json-source.js";
 import { envoyRegistry, type Registry } from "./registry.js";
 import type { ResourceType, ResourceTypes } from "./resource-types/resource-type.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
+import { readBinaryForm } from "./unknown/json-reader.js";
+import { isBinaryForm, isObject } from "./unknown/keys.js";
 import { unknownTypeMessage } from "./unknown-type.js";
 import { withV2Names } from "./v2-names-registry.js";
 import { responseName } from "./wrapping.js";
@@ -99,6 +101,10 @@ function readItem(item: JsonValue, index: number, reading: ItemReading): Any | U
     const message = 'expected a resource: an object with "@type" and the resource\'s fields';
     return unreadable(index, type, undefined, [{ code: "XDSKIT_MESSAGE_INVALID", steps: [], message }]);
   }
+  if (isBinaryForm(item)) {
+    const any = readBinaryForm(item);
+    return "code" in any ? unreadable(index, type, undefined, [any]) : create(AnySchema, any);
+  }
   const name = nameIn(item) ?? (isObject(item.resource ?? null) ? nameIn(item.resource as JsonObject) : undefined);
   const typeUrl = item["@type"];
   if (typeof typeUrl !== "string" || typeUrl === "") {
@@ -163,8 +169,4 @@ function inWords([first]: readonly FieldProblem[]): string {
 
 function problem(message: string): ReadResponseJson {
   return { kind: "problem", message };
-}
-
-function isObject(json: JsonValue): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }

@@ -39,7 +39,8 @@ export function responseSchema({ registry }: FileReading): DescMessage {
   return schema;
 }
 
-function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at: PlaceInResponse): void {
+/** Takes the resource in an `Any`, which may be wrapped. `steps` lead to it. */
+export function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at: PlaceInResponse): void {
   const place: Place = { typeUrl: any.typeUrl, at: (inner) => at([...steps, ...inner]) };
   const unwrapped = unpack(reading, any, place);
   if (unwrapped === undefined) return;
@@ -60,7 +61,12 @@ function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at
   addResource(reading, { ...innerPlace, resource }, content.schema, content.message, wrapping);
 }
 
-function unpack(reading: FileReading, any: Any, place: Place): { schema: DescMessage; message: Message } | undefined {
+/** Reads what is in an `Any`, or says what is wrong with it. */
+export function unpack(
+  reading: FileReading,
+  any: Any,
+  place: Place,
+): { schema: DescMessage; message: Message } | undefined {
   const schema = schemaOf(typeNameOf(any.typeUrl), reading.registry);
   if (schema === undefined) {
     if (any.typeUrl === "") addFinding(reading, place, "XDSKIT_TYPE_MISSING", "a resource lacks its type URL");

@@ -1,6 +1,4 @@
-import type { DescMessage, Message, Registry } from "@bufbuild/protobuf";
-import { create, createFileRegistry } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import type { Message, Registry } from "@bufbuild/protobuf";
 import { typeNameOf } from "./any.js";
 import { XdskitError } from "./errors.js";
 import { type TypeUrl, typeUrlPrefix } from "./identifiers.js";
@@ -43,17 +41,4 @@ function nameOfAny(message: Message): string | undefined {
   return [name, clusterName, (node as { readonly id?: unknown } | undefined)?.id, id].find(
     (text): text is string => typeof text === "string" && text !== "",
   );
-}
-
-/** A message of which only the name is known: all that is in it is an unknown field. Undefined where that is no name. */
-export function opaqueSchema(typeName: string): DescMessage | undefined {
-  if (!/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(typeName)) return undefined;
-  const dot = typeName.lastIndexOf(".");
-  const file = create(FileDescriptorProtoSchema, {
-    name: `opaque/${typeName}.proto`,
-    package: dot < 0 ? "" : typeName.slice(0, dot),
-    messageType: [{ name: typeName.slice(dot + 1) }],
-    syntax: "proto3",
-  });
-  return createFileRegistry(file, () => undefined).getMessage(typeName);
 }

@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, type Message } from "@bufbuild/protobuf";
-import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { XdskitError } from "./errors.js";
+import { type Any, AnySchema, anyPack } from "@bufbuild/protobuf/wkt";
+import { formatFieldPath } from "./field-path.js";
 import { typesByUrl } from "./opaque-types.js";
 import { readableJson } from "./readable-json.js";
 import { envoyRegistry } from "./registry.js";
+import { createResource } from "./resource.js";
+import { readResources } from "./resource-file.js";
 import { resourceTypes } from "./resource-types/resource-types.js";
+import type { KeptAsBytes } from "./unknown/json-writer.js";
 
 function message(type: string, fields: object): Message {
   const schema = envoyRegistry().getMessage(type) ?? assert.fail(type);
@@ -34,7 +37,7 @@ describe("a message for people", () => {
     assert.ok(JSON.stringify(readableJson(secret, { secrets: true })).includes("S3CR3T"));
   });
 
-  it("shows the type of what it does not know or cannot read, and nothing of it", () => {
+  it("shows the type of what it does not know or cannot read, and nothing of it, but where secrets are asked for", () => {
     const anyOf = (typeUrl: string, ...value: number[]) =>
       create(AnySchema, { typeUrl, value: Uint8Array.from(value) });
     const options = {
@@ -43,17 +46,73 @@ describe("a message for people", () => {
       garbage: anyOf("type.googleapis.com/own.Filter", 255),
       odd: anyOf("type.googleapis.com/--", 10, 1, 65),
     };
-    const { own, broken, garbage } = options;
-    const cluster = (typedExtensionProtocolOptions: object) =>
-      message("envoy.config.cluster.v3.Cluster", { name: "c", typedExtensionProtocolOptions });
-    for (const secrets of [false, true]) {
-      const shown = readableJson(cluster({ own, broken, garbage }), { secrets }).typedExtensionProtocolOptions;
-      const node = { "@type": broken.typeUrl };
-      assert.deepEqual(shown, { own: { "@type": own.typeUrl }, broken: node, garbage: { "@type": own.typeUrl } });
-      assert.throws(() => readableJson(cluster(options), { secrets }), XdskitError);
-    }
+    const cluster = message("envoy.config.cluster.v3.Cluster", { name: "c", typedExtensionProtocolOptions: options });
+    const form = (typeUrl: string, value: string) => ({
+      "@type": "type.googleapis.com/xds.type.v3.TypedStruct",
+      "@typeUrl": typeUrl,
+      "@value": value,
+    });
+    const shownAs = (value: (any: Any) => string) =>
+      Object.fromEntries(Object.entries(options).map(([name, any]) => [name, form(any.typeUrl, value(any))]));
+    let leftOut = 0;
+    const hidden = readableJson(cluster, {
+      leftOut: () => {
+        leftOut += 1;
+      },
+    });
+    assert.deepEqual(
+      hidden.typedExtensionProtocolOptions,
+      shownAs(() => "[redacted]"),
+    );
+    assert.equal(leftOut, 1);
+    const whole = readableJson(cluster, { secrets: true });
+    assert.deepEqual(
+      whole.typedExtensionProtocolOptions,
+      shownAs(({ value }) => Buffer.from(value).toString("base64")),
+    );
+  });
+
+  it("says of fields that it does not know that they are there, in messages of any depth", () => {
+    const unknown = [{ no: 9_999, wireType: 2, data: Buffer.from([6, ...Buffer.from("S3CR3T")]) }];
+    const address = message("envoy.config.core.v3.Address", {
+      address: {
+        case: "socketAddress",
+        value: { address: "127.0.0.1", portSpecifier: { case: "portValue", value: 1 } },
+      },
+    });
+    address.$unknown = unknown;
+    const inner = message("envoy.config.core.v3.Node", { id: "n" });
+    inner.$unknown = unknown;
+    const listener = message("envoy.config.listener.v3.Listener", {
+      name: "l",
+      address,
+      metadata: { typedFilterMetadata: { a: anyPack(nodeSchema, inner) } },
+    });
+    const kept: string[] = [];
+    const options = { kept: (all: readonly KeptAsBytes[]) => kept.push(...all.map(placeOf)) };
+    const hidden = JSON.stringify(readableJson(listener, options));
+    assert.equal(hidden.split('"@unknown":"[redacted]"').length, 3, hidden);
+    assert.ok(!hidden.includes(Buffer.from("S3CR3T").toString("base64").slice(0, 6)));
+    assert.deepEqual(kept, ["address: field 9999", 'metadata.typed_filter_metadata["a"]: field 9999']);
+    const read = readResources({ path: "a.json", bytes: Buffer.from(hidden) });
+    assert.deepEqual(
+      read.findings.map(({ code, field }) => `${code} ${field}`),
+      [
+        "XDSKIT_SECRET_LEFT_OUT address.@unknown",
+        'XDSKIT_SECRET_LEFT_OUT metadata.typed_filter_metadata["a"].@unknown',
+      ],
+    );
+    const whole = JSON.stringify(readableJson(listener, { secrets: true }));
+    const [again] = readResources({ path: "a.json", bytes: Buffer.from(whole) }).resources;
+    assert.deepEqual(again?.resource, createResource(listener));
   });
 });
+
+const nodeSchema = envoyRegistry().getMessage("envoy.config.core.v3.Node") ?? assert.fail();
+
+function placeOf({ steps, what }: KeptAsBytes): string {
+  return `${formatFieldPath(steps)}: ${what}`;
+}
 
 describe("types by their URLs", () => {
   it("are those of the table, those of other messages, and those of which only the name is known", () => {

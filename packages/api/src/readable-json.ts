@@ -1,12 +1,9 @@
-import { type JsonObject, type JsonValue, type Message, type Registry, toJson } from "@bufbuild/protobuf";
-import { createUnpack, schemaOf } from "./any.js";
+import { type JsonObject, type Message, type Registry, toBinary } from "@bufbuild/protobuf";
+import { schemaOf } from "./any.js";
 import { XdskitError } from "./errors.js";
 import { typeUrlPrefix } from "./identifiers.js";
-import { opaqueSchema } from "./opaque-types.js";
-import { redactMessage } from "./redact/redact.js";
 import { envoyRegistry } from "./registry.js";
-import { setOwn } from "./source-document.js";
-import { typeFirst } from "./write-message.js";
+import { binaryForm, type KeptAsBytes, typedJson } from "./unknown/json-writer.js";
 
 /** How a message is shown. */
 export interface ReadableJsonOptions {
@@ -18,12 +15,14 @@ export interface ReadableJsonOptions {
   readonly fieldNames?: "json" | "proto" | undefined;
   /** Called where something of the message is not shown since it is, or may be, a secret: the JSON is no configuration then. */
   readonly leftOut?: (() => void) | undefined;
+  /** Called with what is there in base64 only, since the registry does not know it, or JSON cannot say it; where it is hidden, too. */
+  readonly kept?: ((kept: readonly KeptAsBytes[]) => void) | undefined;
 }
 
 /**
- * A message as proto3 JSON with its `"@type"`, for people: without secrets, and whatever is in it. Where the registry lacks the type of an `Any`, nothing but its
- * `"@type"` is shown; so it is, too, where its bytes cannot be read. Throws XDSKIT_TYPE_UNKNOWN for a message that is not known itself,
- * XDSKIT_MESSAGE_INVALID for what JSON cannot say, such as a number without end in a `Struct`.
+ * A message as proto3 JSON with its `"@type"`, for people: without secrets, and without what may be one, since nobody knows what is in it: the content of an `Any` that the
+ * registry lacks, and unknown fields, are `[redacted]`. With `secrets` these are there in base64, and `readResources` reads all of it. Throws XDSKIT_TYPE_UNKNOWN for a message that is not
+ * known itself, XDSKIT_MESSAGE_INVALID for what JSON cannot say, such as a number without end in a `Struct`; with `secrets` that is in base64 as a whole.
  */
 export function readableJson(message: Message, options: ReadableJsonOptions = {}): JsonObject {
   const registry = options.registry ?? envoyRegistry();
@@ -31,42 +30,20 @@ export function readableJson(message: Message, options: ReadableJsonOptions = {}
   const type = message.$typeName;
   if (schema === undefined)
     throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type });
-  const writing = { registry: lenient(registry), useProtoFieldName: options.fieldNames === "proto" };
-  const write = (shown: Message) => withType(type, toJson(schema, shown, writing));
-  const redacted = () => {
-    const shown = redactMessage(schema, message, createUnpack(registry));
-    if (shown !== message) options.leftOut?.();
-    return shown;
-  };
+  const typeUrl = `${typeUrlPrefix}${type}`;
+  const hide = !options.secrets;
   try {
-    return options.secrets ? write(message) : write(redacted());
+    const writing = { registry, useProtoFieldName: options.fieldNames === "proto", hide };
+    const { json, hidden, kept } = typedJson(typeUrl, schema, message, writing);
+    if (hidden) options.leftOut?.();
+    if (kept.length > 0) options.kept?.(kept);
+    return json as JsonObject;
   } catch (cause) {
-    try {
-      // Without secrets it is also without what cannot be read.
-      if (options.secrets) return write(redacted());
-    } catch {}
+    if (!hide) {
+      options.kept?.([{ steps: [], what: "all of it" }]);
+      return binaryForm({ typeUrl, value: toBinary(schema, message) });
+    }
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `cannot be written: ${reason}`, { type }, { cause });
   }
-}
-
-function withType(typeName: string, json: JsonValue): JsonObject {
-  const fields = typeof json === "object" && json !== null && !Array.isArray(json) ? json : { value: json };
-  const result: JsonObject = { "@type": `${typeUrlPrefix}${typeName}` };
-  for (const [key, value] of Object.entries(fields)) setOwn(result, key, typeFirst(value));
-  return result;
-}
-
-/** Knows every message: those that it does not have are without fields. */
-function lenient(registry: Registry): Registry {
-  return {
-    kind: "registry",
-    [Symbol.iterator]: () => registry[Symbol.iterator](),
-    get: (name) => registry.get(name),
-    getMessage: (name) => schemaOf(name, registry) ?? opaqueSchema(name),
-    getEnum: (name) => registry.getEnum(name),
-    getExtension: (name) => registry.getExtension(name),
-    getExtensionFor: (message, no) => registry.getExtensionFor(message, no),
-    getService: (name) => registry.getService(name),
-  };
 }

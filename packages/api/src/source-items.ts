@@ -1,4 +1,5 @@
-import type { DescMessage, JsonObject, JsonValue, Registry } from "@bufbuild/protobuf";
+import { create, type DescMessage, type JsonObject, type JsonValue, type Registry } from "@bufbuild/protobuf";
+import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
 import { type DocumentReader, takeForm } from "./adoption/document-taker.js";
 import type { Form } from "./adoption/form.js";
 import { formOf, hintFor } from "./adoption/recognize.js";
@@ -9,8 +10,11 @@ import { addFinding, addResource, type FileReading, type Place } from "./file-re
 import type { FileText } from "./file-text.js";
 import { mayHideMistakes } from "./json-expected.js";
 import { readJsonMessage, without } from "./json-message.js";
+import { readAny, unpack } from "./message-items.js";
 import { mayLackSecrets } from "./redact/left-out-secrets.js";
 import type { SourceDocument, SyntaxProblem } from "./source-document.js";
+import { readBinaryForm } from "./unknown/json-reader.js";
+import { isBinaryForm, isObject } from "./unknown/keys.js";
 import { unknownTypeMessage } from "./unknown-type.js";
 import { v3NameOf } from "./v2/names.js";
 import { withV2Names } from "./v2-names-registry.js";
@@ -123,6 +127,11 @@ class SourceItems implements DocumentReader {
       addFinding(reading, this.placeOf(steps, undefined), "XDSKIT_FILE_FORM", message);
       return;
     }
+    if (isBinaryForm(item)) {
+      const any = this.readBinaryForm(item, this.placeOf(steps, undefined));
+      if (any !== undefined) readAny(reading, any, steps, (inner) => this.placeOf([], undefined).at(inner));
+      return;
+    }
     const url = item["@type"];
     if (typeof url === "string" && declared === undefined && this.take(item, url, steps, {})) return;
     const place = this.placeOf(steps, typeof url === "string" ? url : undefined, nameIn(item));
@@ -156,6 +165,10 @@ class SourceItems implements DocumentReader {
     const schema = reading.registry.getMessage(wrapperName);
     const read = schema === undefined ? undefined : this.readMessage(schema, others, place);
     if (read === undefined) return;
+    if (isObject(inner) && isBinaryForm(inner)) {
+      this.readBinaryInner(inner, [...steps, "resource"], wrappingOf(read));
+      return;
+    }
     const url = isObject(inner) ? inner["@type"] : undefined;
     if (!isObject(inner) || typeof url !== "string" || url === "") {
       const message = 'the wrapped resource must be a mapping with "@type"';
@@ -166,6 +179,21 @@ class SourceItems implements DocumentReader {
     const wrapping = wrappingOf(read);
     if (this.take(inner, url, at, wrapping)) return;
     this.readResource(inner, url, this.placeOf(at, url, nameIn(wrapper) ?? nameIn(inner)), wrapping);
+  }
+
+  private readBinaryInner(inner: JsonObject, steps: readonly FieldStep[], wrapping: Wrapping): void {
+    const any = this.readBinaryForm(inner, this.placeOf(steps, undefined, wrapping.name));
+    if (any === undefined) return;
+    const place = this.placeOf(steps, any.typeUrl, wrapping.name);
+    const content = unpack(this.reading, any, place);
+    if (content !== undefined) addResource(this.reading, place, content.schema, content.message, wrapping);
+  }
+
+  private readBinaryForm(item: JsonObject, place: Place): Any | undefined {
+    const read = readBinaryForm(item);
+    if (!("code" in read)) return create(AnySchema, read);
+    addFinding(this.reading, place, read.code, read.message, read.steps);
+    return undefined;
   }
 
   /** Takes a resource in one pass, if it is well and as most are. */
@@ -202,10 +230,6 @@ class SourceItems implements DocumentReader {
     const at = (steps: readonly FieldStep[]) => this.file.at(this.document.locate([...base, ...steps]));
     return { typeUrl, resource, at };
   }
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The form that Envoy reads from a file: `"@type"` may be missing. */

@@ -1,21 +1,20 @@
-import {
-  create,
-  type DescMessage,
-  fromBinary,
-  type JsonObject,
-  type JsonValue,
-  type Message,
-  toBinary,
-  toJson,
-} from "@bufbuild/protobuf";
-import { toText } from "@bufbuild/protobuf/txtpb";
+import { create, type DescMessage, fromBinary, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
 import { type Any, AnySchema, anyPack, type Duration, DurationSchema } from "@bufbuild/protobuf/wkt";
 import { stringify } from "yaml";
-import { schemaOf } from "./any.js";
+import { schemaOf, typeNameOf } from "./any.js";
 import { XdskitError } from "./errors.js";
+import { typeUrlPrefix } from "./identifiers.js";
 import { envoyRegistry, type Registry } from "./registry.js";
 import type { Resource } from "./resource.js";
-import { setOwn } from "./source-document.js";
+import {
+  binaryForm,
+  contentJson,
+  type KeptAsBytes,
+  messageJson,
+  typedJson,
+  type WrittenJson,
+} from "./unknown/json-writer.js";
+import { writeText } from "./unknown/write-text.js";
 import type { Variant } from "./variant.js";
 import { responseName, wrapperName } from "./wrapping.js";
 
@@ -32,12 +31,14 @@ export interface WriteOptions {
   readonly fieldNames?: "json" | "proto" | undefined;
   /** JSON: spaces for each level; 0, one line, by default. */
   readonly indent?: number | undefined;
+  /** JSON and YAML: called with what is there in base64 only, since the registry does not know it, where there is anything. */
+  readonly kept?: ((kept: readonly KeptAsBytes[]) => void) | undefined;
 }
 
 /**
- * Writes a message: text in all formats but `binary`. What `readResources` reads of it is equal to what was written.
- * Throws XDSKIT_TYPE_UNKNOWN when the registry lacks its type, or (JSON and YAML) the type of an `Any` in it; XDSKIT_MESSAGE_INVALID when a field holds
- * what the format cannot say, such as a number without end in a `Struct`.
+ * Writes a message: text in all formats but `binary`. What `readResources` reads of it is equal to what was written, also what the registry does not know: in JSON and YAML
+ * it is there in base64, in text it is the bytes of an `Any`. Throws XDSKIT_TYPE_UNKNOWN when the registry lacks the message's type; without `"@type"`
+ * XDSKIT_MESSAGE_INVALID when a field holds what the format cannot say, such as a number without end in a `Struct`.
  */
 export function writeMessage(message: Message, format: "json" | "yaml" | "text", options?: WriteOptions): string;
 export function writeMessage(message: Message, format: "binary", options?: WriteOptions): Uint8Array;
@@ -49,7 +50,7 @@ export function writeMessage(message: Message, format: MessageFormat, options: W
     case "binary":
       return attempt(schema, () => toBinary(schema, message));
     case "text":
-      return attempt(schema, () => toText(schema, message, { registry }));
+      return attempt(schema, () => writeText(schema, message, registry));
     case "json":
       return JSON.stringify(jsonOf(schema, message, registry, options, "json"), undefined, options.indent ?? 0);
     case "yaml":
@@ -72,12 +73,14 @@ export function writeResources(
   options: Omit<WriteOptions, "withType"> & { readonly version?: string | undefined } = {},
 ): string | Uint8Array {
   const registry = options.registry ?? envoyRegistry();
-  const fields = {
-    versionInfo: options.version ?? "",
-    resources: Array.from(resources, (resource) => inAny(resource, registry)),
-  };
-  const response = create(schemaNamed(responseName, registry), fields as Record<string, unknown>);
-  return writeMessage(response, format, { ...options, withType: false });
+  const schema = schemaNamed(responseName, registry);
+  const response = (fields: { readonly versionInfo?: string; readonly resources?: readonly Any[] }) =>
+    writeMessage(create(schema, fields as Record<string, unknown>), format, { ...options, withType: false });
+  const versionInfo = options.version ?? "";
+  const anys = Array.from(resources, (resource) => inAny(resource, registry));
+  if (format !== "text") return response({ versionInfo, resources: anys });
+  // One by one, since what one has of a type says how that type is written.
+  return [response({ versionInfo }), ...anys.map((any) => response({ resources: [any] }))].join("");
 }
 
 function inAny(resource: Resource, registry: Registry): Any {
@@ -118,35 +121,52 @@ function jsonOf(
   names: "json" | "proto",
 ): JsonValue {
   const writing = { registry, useProtoFieldName: (options.fieldNames ?? names) === "proto" };
-  const json = attempt(schema, () =>
-    // As the content of an `Any` a message says its type.
+  const { json, kept } =
     options.withType === false
-      ? toJson(schema, message, writing)
-      : toJson(AnySchema, anyPack(schema, message), writing),
+      ? attempt(schema, () => messageJson(schema, message, writing))
+      : typedOrBinary(schema, message, writing);
+  if (kept.length > 0) options.kept?.(kept);
+  return json;
+}
+
+/** As the content of an `Any` a message says its type, and may be bytes where JSON cannot say it. */
+function typedOrBinary(
+  schema: DescMessage,
+  message: Message,
+  writing: { readonly registry: Registry; readonly useProtoFieldName: boolean },
+): WrittenJson {
+  const typeUrl = `${typeUrlPrefix}${schema.typeName}`;
+  try {
+    return typedJson(typeUrl, schema, message, writing);
+  } catch {
+    const value = attempt(schema, () => toBinary(schema, message));
+    return { json: binaryForm({ typeUrl, value }), kept: [{ steps: [], what: "all of it" }], hidden: false };
+  }
+}
+
+/**
+ * An `Any` as one line of JSON: the fields of what it holds, behind its `"@type"`. Throws XDSKIT_TYPE_UNKNOWN where the registry lacks its type, and XDSKIT_MESSAGE_INVALID
+ * where JSON cannot say it. `kept`: as in `WriteOptions`.
+ */
+export function writeAny(any: Any, registry: Registry, kept?: WriteOptions["kept"]): string {
+  const schema = registry.getMessage(typeNameOf(any.typeUrl));
+  const type = { typeName: any.typeUrl };
+  if (schema === undefined) throw typeUnknown(any.typeUrl);
+  const written = attempt(type, () =>
+    contentJson(any.typeUrl, schema, fromBinary(schema, any.value), { registry, useProtoFieldName: false }),
   );
-  return typeFirst(json);
-}
-
-/** An `Any` as one line of JSON: the fields of what it holds, behind its `"@type"`. Throws as `writeMessage` does. */
-export function writeAny(any: Any, registry: Registry): string {
-  return JSON.stringify(typeFirst(attempt(AnySchema, () => toJson(AnySchema, any, { registry }))));
-}
-
-/** The same value with `"@type"` before the fields that it explains. */
-export function typeFirst(json: JsonValue): JsonValue {
-  if (Array.isArray(json)) return json.map(typeFirst);
-  if (typeof json !== "object" || json === null) return json;
-  const { "@type": type } = json;
-  const ordered: JsonObject = type === undefined ? {} : { "@type": type };
-  for (const [key, value] of Object.entries(json)) setOwn(ordered, key, typeFirst(value));
-  return ordered;
+  if (written.kept.length > 0) kept?.(written.kept);
+  return JSON.stringify(written.json);
 }
 
 function schemaNamed(typeName: string, registry: Registry): DescMessage {
   const schema = schemaOf(typeName, registry);
-  if (schema === undefined)
-    throw XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type: typeName });
+  if (schema === undefined) throw typeUnknown(typeName);
   return schema;
+}
+
+function typeUnknown(type: string): XdskitError {
+  return XdskitError.of("XDSKIT_TYPE_UNKNOWN", "messages of this type are not known", { type });
 }
 
 function attempt<Result>(schema: Pick<DescMessage, "typeName">, write: () => Result): Result {
@@ -154,9 +174,8 @@ function attempt<Result>(schema: Pick<DescMessage, "typeName">, write: () => Res
     return write();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const unknown = /not in the type registry/.test(reason);
     throw XdskitError.of(
-      unknown ? "XDSKIT_TYPE_UNKNOWN" : "XDSKIT_MESSAGE_INVALID",
+      "XDSKIT_MESSAGE_INVALID",
       `cannot be written: ${reason}`,
       { type: schema.typeName },
       { cause },

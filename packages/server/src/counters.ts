@@ -89,6 +89,8 @@ export function createCounters(): Counters {
         requestBytes: 0,
         answered: 0,
         notModified: 0,
+        incomplete: 0,
+        leftOut: 0,
       })),
     refusePoll: (status) => void pollsRefused.set(status, (pollsRefused.get(status) ?? 0) + 1),
     refuse: (code) => void refused.set(code, (refused.get(code) ?? 0) + 1),

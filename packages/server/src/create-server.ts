@@ -27,6 +27,7 @@ import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
 import type { OnDemandOptions } from "./on-demand/options.js";
 import { checkOptions } from "./option-checks.js";
 import { checkCall, checkListener, checkSource } from "./option-tables.js";
+import { createJsonNotes } from "./polls/json-notes.js";
 import { createPolls } from "./polls/polls.js";
 import { createSharedBodies } from "./polls/shared-bodies.js";
 import { createPublication } from "./publication.js";
@@ -101,9 +102,10 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     arrivals,
   };
   const restOptions = { ...defaultRestOptions, ...options.rest };
+  const jsonNotes = createJsonNotes(counters, events);
   const polls = createPolls({
     ...shared,
-    bodies: createSharedBodies(createResourceJson(options.registry)),
+    bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
     holdMs: restOptions.holdMs,
     nextId: numbers.nextId,
   });

@@ -90,6 +90,19 @@ export type ServerEvent =
       readonly status: number;
       readonly message: string;
     }
+  /**
+   * JSON has not all of a resource that polls (REST) are answered with: what is not known is there in base64, which Envoy passes over; or the resource is left out, since JSON cannot say it.
+   * `findings` say what and why. Once for each content.
+   */
+  | {
+      readonly kind: "json-incomplete";
+      readonly api: ApiVersion;
+      readonly type: ResourceType;
+      readonly name: ResourceName;
+      readonly version: Version;
+      readonly leftOut: boolean;
+      readonly findings: readonly Finding[];
+    }
   | {
       readonly kind: "subscribed";
       readonly stream: NodeStreamInfo;

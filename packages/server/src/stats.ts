@@ -64,6 +64,10 @@ export interface PollStats {
   /** Answered with resources, or with "nothing new". The others were refused, or their clients went away. */
   readonly answered: number;
   readonly notModified: number;
+  /** Contents of resources of which JSON has not all: what xdskit does not know is there in base64 only. */
+  readonly incomplete: number;
+  /** Contents that JSON cannot say: answers are without them. */
+  readonly leftOut: number;
 }
 
 /** A group of nodes now. */

@@ -24,12 +24,17 @@ export function redactMessage(schema: DescMessage, message: Message, unpack: Unp
   return redactAt(planOf(schema), message, unpack, 0);
 }
 
+/** The same for who looks into `Any`s by themselves: those that are no secret as a whole stay as they are. */
+export function redactOwn(schema: DescMessage, message: Message): Message {
+  return redactAt(planOf(schema), message, undefined, 0);
+}
+
 /** The bytes of a message, without fields that its schema does not know. */
 export function knownBytes(schema: DescMessage, message: Message): Uint8Array {
   return toBinary(schema, message, { writeUnknownFields: false });
 }
 
-function redactAt(plan: Plan, message: Message, unpack: Unpack, depth: number): Message {
+function redactAt(plan: Plan, message: Message, unpack: Unpack | undefined, depth: number): Message {
   const { kind, whole, urls, maps } = plan.own;
   if (kind === "any") return redactAny(message as Any, unpack, depth);
   if (kind === "data") return mapData(message as DataSource, redactValue);
@@ -53,15 +58,15 @@ function redactAt(plan: Plan, message: Message, unpack: Unpack, depth: number): 
   return kind === "struct" ? redactStruct(result as StructMessage) : result;
 }
 
-function redactField(path: Path<Secrets>, value: unknown, unpack: Unpack, depth: number): unknown {
+function redactField(path: Path<Secrets>, value: unknown, unpack: Unpack | undefined, depth: number): unknown {
   const one = path.jsonStruct ? redactJson : (item: unknown) => redactAt(path.plan, item as Message, unpack, depth);
   if (path.shape === "list") return mapList(value as readonly unknown[], one);
   if (path.shape === "map") return mapRecord(value as { readonly [key: string]: unknown }, one);
   return one(value);
 }
 
-function redactAny(any: Any, unpack: Unpack, depth: number): Any {
-  if (any.typeUrl === "") return any;
+function redactAny(any: Any, unpack: Unpack | undefined, depth: number): Any {
+  if (any.typeUrl === "" || unpack === undefined) return any;
   const content = depth < depthLimit ? unpack(any) : undefined;
   if (content === undefined) return any.value.byteLength === 0 ? any : { ...any, value: nothing };
   const { schema, message } = content;

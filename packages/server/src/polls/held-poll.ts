@@ -1,4 +1,4 @@
-import { describe, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
+import type { ResourceName, ResourceType } from "@xdskit/api";
 import {
   asksForUnknown,
   isSetVersion,
@@ -202,13 +202,6 @@ export class HeldPoll implements Subscriber {
   }
 
   #fail(error: unknown): void {
-    if (error instanceof XdskitError) {
-      const [first] = error.findings;
-      // Nothing of it is left out: a client would take what is missing for removed.
-      const message = `cannot be said in JSON: ${first === undefined ? error.message : describe(first)}`;
-      this.#finish({ kind: "refused", status: 500, message });
-      return;
-    }
     this.#finish(pollFault(this.#context, this.#poller, error));
   }
 

@@ -2,15 +2,16 @@ import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { ApiVersion, ResourceJson, ResourceType } from "@xdskit/api";
+import { type ApiVersion, type ResourceJson, type ResourceType, XdskitError } from "@xdskit/api";
 import { BoundedCache, type Selection } from "@xdskit/protocol";
 import type { BodyEncoding, SharedBody } from "../poll-transport.js";
+import type { JsonNotes } from "./json-notes.js";
 
 /** Writes the bodies that polls are answered with: one for all polls of the same state. */
 export interface SharedBodies {
   /**
    * A `DiscoveryResponse` as JSON. Most of it is kept with the resources; what must be written anew is written in slices, between which the event
-   * loop has its turn. Rejects with what `ResourceJson` throws.
+   * loop has its turn. What JSON cannot say is left out.
    */
   of(type: ResourceType, api: ApiVersion, selection: Selection): Promise<SharedBody>;
 }
@@ -22,7 +23,7 @@ const entryBytes = 500;
 /** Milliseconds in one turn of the event loop. */
 const sliceMs = 5;
 
-export function createSharedBodies(json: ResourceJson): SharedBodies {
+export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftOut"]): SharedBodies {
   const made = new BoundedCache<SharedBody>(capacity);
   const making = new Map<string, Promise<SharedBody>>();
   return {
@@ -30,7 +31,7 @@ export function createSharedBodies(json: ResourceJson): SharedBodies {
       const key = `${api} ${type.typeUrl} ${selection.key}`;
       const known = made.get(key) ?? making.get(key);
       if (known !== undefined) return known;
-      const promise = write(type, api, selection, json);
+      const promise = write(type, api, selection, json, leftOut);
       making.set(key, promise);
       try {
         const body = await promise;
@@ -48,12 +49,19 @@ async function write(
   api: ApiVersion,
   { version, resources }: Selection,
   json: ResourceJson,
+  leftOut: JsonNotes["leftOut"],
 ): Promise<SharedBody> {
   const texts: Uint8Array[] = [];
   let end = performance.now() + sliceMs;
   // Copied first: a set that is not the newest any more is no fast one, nor one to stand in for several turns.
   for (const resource of [...resources]) {
-    texts.push(json(resource, api));
+    try {
+      texts.push(json(resource, api));
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      // One must not keep all the others from everybody.
+      leftOut(resource, api, error);
+    }
     if (performance.now() < end) continue;
     await nextTurn();
     end = performance.now() + sliceMs;

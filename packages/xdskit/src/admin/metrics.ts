@@ -106,6 +106,13 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       { labels: { api, type, result: "not_modified" }, value: notModified },
     ]),
   );
+  const inJson = ["api", "type", "result"];
+  counter("xdskit_json_incomplete_total", "Contents of which JSON (REST) has not all.", inJson, () =>
+    stats.polls.flatMap(({ api, type, incomplete, leftOut }) => [
+      { labels: { api, type, result: "incomplete" }, value: incomplete },
+      { labels: { api, type, result: "left_out" }, value: leftOut },
+    ]),
+  );
   counter("xdskit_polls_refused_total", "Polls that were answered with an error.", ["status"], () =>
     stats.pollsRefused.map(({ status, count }) => ({ labels: { status: String(status) }, value: count })),
   );

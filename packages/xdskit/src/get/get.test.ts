@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { create } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { createResource, readResources } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type XdsServer } from "@xdskit/server";
 import { xdskitEnds } from "../testing/command.js";
 import { inProcess } from "../testing/in-process.js";
@@ -123,6 +125,23 @@ describe("xdskit get", () => {
       const shown = await got("secret", "own", "--show-secrets");
       assert.deepEqual([shown.err, shown.out.includes("S3CR3T")], ["", true]);
       assert.equal((await got("cluster", "a")).err, "");
+    }));
+
+  it("prints what is not known for those who ask for secrets, so that it can be served, and names it", () =>
+    withServer(async (server, address) => {
+      const thresholds = { $unknown: [{ no: 9_999, wireType: 2, data: Uint8Array.of(6, ...Buffer.from("S3CR3T")) }] };
+      const made = create(ClusterSchema, { name: "a", circuitBreakers: { thresholds: [{}] } });
+      Object.assign(made.circuitBreakers?.thresholds[0] ?? assert.fail(), thresholds);
+      server.config.set([made]);
+      const field = 'cluster "a", circuit_breakers.thresholds[0]: field 9999: JSON has no form for it';
+      for (const secrets of [false, true]) {
+        const { out, err } = await get("a", "--server", address, ...(secrets ? ["--show-secrets"] : []));
+        assert.ok(err.startsWith(`xdskit get: warning: ${field}`), err);
+        assert.equal(err.includes("cannot be served"), !secrets, err);
+        const { findings, resources } = readResources({ path: "a.yaml", bytes: Buffer.from(out) });
+        if (secrets) assert.deepEqual(resources[0]?.resource, createResource(made));
+        else assert.equal(findings[0]?.code, "XDSKIT_SECRET_LEFT_OUT");
+      }
     }));
 
   it("waits for every type that is asked for", () =>

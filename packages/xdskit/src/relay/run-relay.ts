@@ -7,6 +7,7 @@ import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 import { createEventLog } from "../serving/event-log.js";
 import { exampleNode } from "../serving/example-node.js";
+import { createJsonFindings } from "../serving/json-findings.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
 import { warnOfOlderEnvoys } from "../serving/older-envoys.js";
 import { type Running, runServing } from "../serving/run-serving.js";
@@ -81,8 +82,12 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   for (const { group, client } of relay.groups) client.on(createUpstreamLog(log, group));
 
   const readiness = () => running.readiness;
+  const jsonFindings = createJsonFindings(server);
   const sources = () =>
-    relay.groups.map((group) => upstreamStatus(group, server.snapshotOf(group.group), findings.get(group.group) ?? []));
+    relay.groups.map((group) => {
+      const found = [...(findings.get(group.group) ?? []), ...jsonFindings(group.group)];
+      return upstreamStatus(group, server.snapshotOf(group.group), found);
+    });
   const metrics = lazyMetrics({ server, readiness, sources });
   const upstreamMetrics = createUpstreamMetrics(relay.groups);
   const admin = await openAdmin(options.admin, {

@@ -9,6 +9,7 @@ import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { createEventLog, loggedAt } from "../serving/event-log.js";
 import { exampleNode } from "../serving/example-node.js";
+import { createJsonFindings } from "../serving/json-findings.js";
 import { announceAdmin, openAdmin, openListeners } from "../serving/listeners.js";
 import { warnOfOlderEnvoys } from "../serving/older-envoys.js";
 import { type Running, runServing } from "../serving/run-serving.js";
@@ -142,9 +143,13 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     for (const finding of dangling.update()) logFinding(log, finding);
   };
   let status = pendingSource(source.name, options.directory);
-  const sources = () => [
-    { ...status, findings: [...status.findings, ...dangling.findings(), ...olderEnvoys.findings()] },
-  ];
+  const jsonFindings = createJsonFindings(server);
+  const sources = () => {
+    const inJson = new Set(groupNames(settings).flatMap(jsonFindings));
+    return [
+      { ...status, findings: [...status.findings, ...dangling.findings(), ...olderEnvoys.findings(), ...inJson] },
+    ];
+  };
   const readiness = () => running.readiness;
   const metrics = lazyMetrics({ server, readiness, sources });
   const admin = await openAdmin(options.admin, {

@@ -101,6 +101,8 @@ export function createEventLog(
         refused.add(key);
         return log.warn(fields, "poll refused");
       }
+      case "json-incomplete":
+        return logJson(log, event);
       case "rejected": {
         const { stream, type, version, code, message, names } = event;
         const { group } = stream;
@@ -218,6 +220,16 @@ function placeOf({ file, line, column }: Where): string {
 
 function loadFields({ id, peer, api, node }: LoadStreamInfo) {
   return { stream: id, peer, api, node: node.id };
+}
+
+function logJson(log: Log, event: Extract<ServerEvent, { readonly kind: "json-incomplete" }>): void {
+  const { type, name, api, leftOut, findings } = event;
+  const reasons = findings
+    .slice(0, mostNamed)
+    .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
+  const fields = { type: type.name, resource: shortName(name), api, reasons };
+  if (leftOut) log.error(fields, "JSON cannot say a resource: answers to polls (REST) are without it");
+  else log.warn(fields, "answers to polls (REST) have a part of a resource in base64 only, which Envoy does not read");
 }
 
 function streamFields(stream: StreamInfo | CallInfo) {

@@ -3,7 +3,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type Resource, readResources, resourceTypes } from "@xdskit/api";
+import { create } from "@bufbuild/protobuf";
+import { AnySchema } from "@bufbuild/protobuf/wkt";
+import { createResource, type Resource, readResources, resourceTypes } from "@xdskit/api";
+import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type XdsServer } from "@xdskit/server";
 import { createLog } from "../output/log.js";
 import { eventually } from "../testing/command.js";
@@ -203,4 +206,29 @@ test("what could not be written is tried again", () =>
       async () => errors.slice(1),
       (more) => more.length === 1 && /files are written again/.test(more.join("")),
     );
+  }));
+
+test("what is not known is in a file in base64, which is read back to the byte, and that is told", () =>
+  withFolder(async ({ directory, server, errors, start }) => {
+    const any = create(AnySchema, { typeUrl: "type.googleapis.com/acme.Own", value: Uint8Array.of(8, 1) });
+    const made = create(ClusterSchema, {
+      name: "odd",
+      circuitBreakers: { thresholds: [{}] },
+      typedExtensionProtocolOptions: { own: any },
+    });
+    const thresholds = made.circuitBreakers?.thresholds[0] ?? assert.fail();
+    thresholds.$unknown = [{ no: 9_999, wireType: 0, data: Uint8Array.of(1) }];
+    const plain = create(ClusterSchema, { name: "plain" });
+    server.config.set([createResource(made), createResource(plain)]);
+    await start();
+    const bytes = await readFile(join(directory, "out", "cluster.json"));
+    const { resources: read, findings } = readResources({ path: "cluster.json", bytes });
+    assert.deepEqual(findings, []);
+    assert.deepEqual(
+      read.map(({ resource }) => resource),
+      [createResource(made), createResource(plain)],
+    );
+    const told = errors.join("");
+    assert.match(told, /cluster "odd", circuit_breakers\.thresholds\[0\]: field 9999: JSON has no form for it/);
+    assert.match(told, /cluster "odd", typed_extension_protocol_options\["own"\]: the content \(acme\.Own\)/);
   }));

@@ -56,6 +56,9 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
     unwritable: ({ findings }) => {
       for (const finding of findings) log.error({ finding }, `left out of the files: ${findingText(finding)}`);
     },
+    incomplete: (findings) => {
+      for (const finding of findings) log.warn({ finding }, `in the files: ${findingText(finding)}`);
+    },
     now: () => performance.now(),
   });
   await writer.begin();

@@ -2,6 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import {
   createFromPaths,
   createResourceJson,
+  type Finding,
+  keptFindings,
   type Reference,
   type Registry,
   type Resource,
@@ -27,6 +29,8 @@ export interface WriteSnapshotsOptions {
   readonly lingerMs: number;
   /** Told once of each resource that no file can hold; it is left out. */
   unwritable(error: XdskitError): void;
+  /** Told once of each content of which a file has something in base64 only, which Envoy does not read. */
+  incomplete(findings: readonly Finding[]): void;
   /** Between clusters and what names them, in milliseconds: a client reads each file when it hears of it, in no certain order if it hears of all at once. */
   readonly pauseMs: number;
   now(): number;
@@ -49,7 +53,7 @@ export interface SnapshotWriter {
 export function createSnapshotWriter(options: WriteSnapshotsOptions): SnapshotWriter {
   const { folder, types, registry, path, lingerMs, pauseMs, now } = options;
   const order = inOrderOfFiles(types);
-  const json = createResourceJson(registry);
+  const json = createResourceJson(registry, (resource, _api, kept) => options.incomplete(keptFindings(resource, kept)));
   const fromPaths = createFromPaths(pathOf, registry);
   const going = createGoing(lingerMs);
   const dangling = createDanglingNames();

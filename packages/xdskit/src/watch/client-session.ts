@@ -2,7 +2,8 @@ import { isGlobName, type ResourceType, type XdskitError } from "@xdskit/api";
 import { type ClientEvent, createClient, type Watch } from "@xdskit/client";
 import { longestTimerMs } from "../duration.js";
 import { createPaint } from "../output/colours.js";
-import type { Terminal } from "../output/terminal.js";
+import { describeFinding } from "../output/failure.js";
+import { paintOf, type Terminal } from "../output/terminal.js";
 import type { ClientSettings } from "./client-settings.js";
 import { createResourceView } from "./resource-view.js";
 import { createWatchEvents, type WatchEvent } from "./watch-event.js";
@@ -37,7 +38,12 @@ export function openSession(
 ): ClientSession {
   const { showSecrets: secrets = false, command } = options;
   const isTerminal = process.stdout.isTTY === true;
-  const view = createResourceView(registry, secrets);
+  // Programs see it in what they read.
+  const forPeople = options.output === "yaml";
+  const view = createResourceView(registry, secrets, (findings) => {
+    for (const finding of forPeople ? findings : [])
+      terminal.err(`xdskit ${command}: ${describeFinding(finding, paintOf(terminal, "err"))}\n`);
+  });
   const output = createWatchOutput(terminal, {
     format: options.output,
     command,

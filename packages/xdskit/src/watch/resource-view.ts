@@ -1,6 +1,15 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { type ReadableJsonOptions, type Registry, readableJson, redacted, XdskitError } from "@xdskit/api";
+import {
+  type Finding,
+  type KeptAsBytes,
+  keptFindings,
+  type ReadableJsonOptions,
+  type Registry,
+  readableJson,
+  redacted,
+  XdskitError,
+} from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import { stringify } from "yaml";
 
@@ -22,9 +31,21 @@ export interface ResourceView {
 
 const wrapperUrl = "type.googleapis.com/envoy.service.discovery.v3.Resource";
 
-/** `registry`: with the messages of one's own. */
-export function createResourceView(registry: Registry, secrets: boolean): ResourceView {
+/**
+ * `registry`: with the messages of one's own. `incomplete`: hears of each resource once that JSON and YAML have not all of it but in base64, and without secrets not at all.
+ */
+export function createResourceView(
+  registry: Registry,
+  secrets: boolean,
+  incomplete: (findings: readonly Finding[]) => void = () => {},
+): ResourceView {
   let leftOut = 0;
+  const told = new WeakSet<ReceivedResource>();
+  const note = (resource: ReceivedResource, kept: readonly KeptAsBytes[]) => {
+    if (told.has(resource)) return;
+    told.add(resource);
+    incomplete(keptFindings(resource, kept));
+  };
   const noteLeftOut = () => {
     leftOut += 1;
   };
@@ -33,7 +54,13 @@ export function createResourceView(registry: Registry, secrets: boolean): Resour
       const { message } = resource;
       if (isAny(message)) return { json: unknownJson(message, secrets, noteLeftOut), problem: undefined };
       return {
-        json: readableJson(message, { registry, secrets, fieldNames, leftOut: noteLeftOut }),
+        json: readableJson(message, {
+          registry,
+          secrets,
+          fieldNames,
+          leftOut: noteLeftOut,
+          kept: (kept) => note(resource, kept),
+        }),
         problem: undefined,
       };
     } catch (error) {

@@ -309,25 +309,6 @@ describe("a limit", () => {
     }));
 });
 
-describe("what JSON cannot say", () => {
-  it("is a 500 that names the resource; whatever else is asked for goes on being served", () =>
-    withRest({ validate: false }, async ({ server, client }) => {
-      const unknown = {
-        $typeName: "google.protobuf.Any",
-        typeUrl: "type.googleapis.com/example.Mine",
-        value: new Uint8Array(),
-      };
-      const odd = cluster("odd");
-      Object.assign(odd, { typedExtensionProtocolOptions: { x: unknown } });
-      server.config.set([cluster("a"), odd]);
-      for (let time = 0; time < 2; time++) {
-        const answer = await client.send(clusters, { node });
-        assertProblem(answer, 500, /cluster "odd": cannot be written: .*example\.Mine/);
-      }
-      assert.equal((await client.send(clusters, { node, resource_names: ["a"] })).status, 200);
-    }));
-});
-
 describe("a function that groups nodes and throws", () => {
   it("is a 500 that says no more, and a fault that does", async () => {
     const server = createServer({

@@ -315,6 +315,8 @@ describe("a poll", () => {
         requestBytes: 0,
         answered: 1,
         notModified: 1,
+        incomplete: 0,
+        leftOut: 0,
       });
       assert.ok((row?.requestBytes ?? 0) > 30);
       assert.deepEqual(pollsRefused, [
@@ -323,7 +325,9 @@ describe("a poll", () => {
       ]);
       const [type] = types;
       assert.deepEqual([type?.responses, type?.resources, type?.acknowledged], [1, 2, 1]);
-      const told = events.map(({ kind }) => kind).filter((kind) => kind !== "configuration-applied");
+      // A busy machine may hold up the loop.
+      const others = ["configuration-applied", "event-loop-blocked"];
+      const told = events.map(({ kind }) => kind).filter((kind) => !others.includes(kind));
       assert.deepEqual(told, ["acknowledged", "poll-refused", "poll-refused"]);
     }));
 });

@@ -1,0 +1,87 @@
+import { type DescField, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import { AnySchema, isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { fieldValue } from "../message-plan.js";
+
+/** A field that holds messages. */
+export type MessageField = DescField & { readonly message: DescMessage };
+
+const known = new WeakMap<DescMessage, readonly MessageField[]>();
+
+/** The fields of a message that hold messages: one, a list of them, or a map with them as values. */
+export function messageFields(schema: DescMessage): readonly MessageField[] {
+  let fields = known.get(schema);
+  if (fields === undefined) {
+    fields = schema.fields.filter((field): field is MessageField => field.message !== undefined);
+    known.set(schema, fields);
+  }
+  return fields;
+}
+
+/** One message in a field of another, and its place in a list or a map. */
+export interface Child {
+  readonly message: Message;
+  readonly at: number | string | undefined;
+}
+
+/** The messages in a field. What is no message in memory (a wrapper, a `Struct`) is none of them. */
+export function childrenOf(message: Message, field: MessageField): readonly Child[] {
+  const value = fieldValue(message, field);
+  if (value === undefined || value === null) return none;
+  if (field.fieldKind === "list") return (value as readonly Message[]).map((message, at) => ({ message, at }));
+  if (field.fieldKind === "map")
+    return Object.entries(value as { readonly [key: string]: Message }).map(([at, message]) => ({ message, at }));
+  return isMessage(value) ? [{ message: value, at: undefined }] : none;
+}
+
+const none: readonly Child[] = [];
+
+/** Whether what a field has, which may be nothing, has neither an `Any` nor an unknown field in it. Most have none, so it takes no memory to say so. */
+export function isPlain(field: MessageField, value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  const { message } = field;
+  if (field.fieldKind === "list") {
+    for (const item of value as readonly Message[]) if (!isPlainMessage(message, item)) return false;
+    return true;
+  }
+  if (field.fieldKind === "map") {
+    const map = value as { readonly [key: string]: Message };
+    for (const key in map) if (!isPlainMessage(message, map[key] as Message)) return false;
+    return true;
+  }
+  return !isMessage(value) || isPlainMessage(message, value);
+}
+
+function isPlainMessage(schema: DescMessage, message: Message): boolean {
+  if (message.$unknown !== undefined || schema.typeName === AnySchema.typeName) return false;
+  for (const field of messageFields(schema)) if (!isPlain(field, fieldValue(message, field))) return false;
+  return true;
+}
+
+/** The fields of a message itself that its schema does not have, as they came; undefined where there are none. */
+export function unknownBytes(message: Message): Uint8Array | undefined {
+  const { $unknown = [] } = message;
+  if ($unknown.length === 0) return undefined;
+  const writer = new BinaryWriter();
+  for (const { no, wireType, data } of $unknown) writer.tag(no, wireType).raw(data);
+  return writer.finish();
+}
+
+/** Whether a message, or one in it, has fields that are not known. The content of an `Any` is not looked at. */
+export function hasUnknownFields(schema: DescMessage, message: Message): boolean {
+  if ((message.$unknown?.length ?? 0) > 0) return true;
+  return messageFields(schema).some((field) =>
+    childrenOf(message, field).some((child) => hasUnknownFields(field.message, child.message)),
+  );
+}
+
+const ownForms: ReadonlySet<string> = new Set(
+  ["Any", "Duration", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"].map(
+    (name) => `google.protobuf.${name}`,
+  ),
+);
+
+/** Whether a message has another form in JSON than an object with its fields. */
+export function hasOwnJsonForm(schema: DescMessage): boolean {
+  return ownForms.has(schema.typeName) || isWrapperDesc(schema);
+}
