@@ -80,6 +80,23 @@ suite("an Envoy bootstrap", () => {
     assert.deepEqual(read(bootstrap), [...resources, ...told]);
     assert.deepEqual(read(typed("config.bootstrap.v3.Bootstrap", bootstrap)), [...resources, ...told]);
   });
+  test("the clusters of its own management servers are left out, in a dump too", () => {
+    const services = (name: string) => ({ grpc_services: [{ envoy_grpc: { cluster_name: name } }] });
+    const own = {
+      dynamic_resources: { ads_config: services("ads"), cds_config: { api_config_source: services("cds") } },
+      layered_runtime: { layers: [{ name: "r", rtds_layer: { rtds_config: { apiConfigSource: services("rtds") } } }] },
+    };
+    const names = ["ads", "cds", "rtds", "web"];
+    const static_resources = { clusters: names.map((name) => cluster(name)) };
+    const leftOut = ["3 clusters of a management server", "1 runtime layer without values", "dynamic_resources"];
+    assert.deepEqual(read({ ...own, static_resources }), [
+      ...["cluster web", `an Envoy bootstrap {"cluster":1} ${leftOut.join(", ")}`],
+    ]);
+    const static_clusters = names.map((name) => dumped(name));
+    const configs = [section("Bootstrap", { bootstrap: own }), section("Clusters", { static_clusters })];
+    const inDump = [...leftOut.slice(1), ...leftOut.slice(0, 1)].join(", ");
+    assert.deepEqual(read({ configs }), ["cluster web", `an Envoy config dump {"cluster":1} ${inDump}`]);
+  });
   test("listeners without a name get one of their address", () => {
     const listeners = [
       listener({ address: address(80) }),

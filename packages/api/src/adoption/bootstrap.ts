@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { didYouMean } from "../nearest-name.js";
+import { serversOfBootstrap } from "./config-sources.js";
 import {
   type Form,
   fieldOf,
@@ -34,6 +35,9 @@ export function bootstrapForm(value: JsonValue): Form | undefined {
   };
 }
 
+/** What the cluster is called by which an Envoy reaches its management server. */
+export const serverCluster = "cluster of a management server";
+
 /** A list of `static_resources`. */
 export type StaticList = "listeners" | "clusters" | "secrets";
 
@@ -47,7 +51,7 @@ const staticLists: Readonly<Record<StaticList, string>> = {
 export function takeBootstrap(bootstrap: Part, taker: Taker, known: ReadonlySet<StaticList>): void {
   const staticResources = objectIn(bootstrap, "static_resources", taker);
   if (staticResources !== undefined) {
-    takeLists(staticResources, taker, known);
+    takeLists(staticResources, taker, known, serversOfBootstrap(bootstrap.object));
     tellUnknown(staticResources, taker, "static_resources");
   }
   takeLayers(bootstrap, taker);
@@ -59,13 +63,19 @@ export function takeBootstrap(bootstrap: Part, taker: Taker, known: ReadonlySet<
   }
 }
 
-function takeLists(staticResources: Part, taker: Taker, known: ReadonlySet<StaticList>): void {
+function takeLists(
+  staticResources: Part,
+  taker: Taker,
+  known: ReadonlySet<StaticList>,
+  servers: ReadonlySet<string>,
+): void {
   for (const list of ["secrets", "clusters", "listeners"] as const) {
     if (known.has(list)) continue;
     const parts = [...objectsIn(staticResources, list, taker)];
     const names = list === "listeners" ? namesFor(parts) : undefined;
     for (const { object, steps } of parts) {
-      taker.take(object, steps, { type: staticLists[list], name: names?.nameFor(object) });
+      if (list === "clusters" && servers.has(textOf(object, "name") ?? "")) taker.leaveOut(serverCluster, 1);
+      else taker.take(object, steps, { type: staticLists[list], name: names?.nameFor(object) });
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { StaticList } from "./bootstrap.js";
+import { serversOfBootstrap } from "./config-sources.js";
 import { endpointsWantedBy } from "./dump-endpoints.js";
 import { adminType, type DumpContext, listOfElement, sectionOf, sections } from "./dump-sections.js";
 import { type Form, fieldOf, isObject, objectsIn, type Part, type Taker, typeOf } from "./form.js";
@@ -40,11 +41,17 @@ export function takeSections(parts: readonly Part[], taker: Taker): void {
   const context: DumpContext = {
     known,
     endpoints: clusters.length === 0 ? undefined : endpointsWantedBy(clusters),
+    servers: new Set(parts.flatMap(({ object }) => [...serversOf(object)])),
   };
   for (const { part, section } of named) {
     if (section !== undefined) sections[section]?.(part, taker, context);
     else if (listOfElement(part.object) === undefined) taker.leaveOut("section of another kind", 1);
   }
+}
+
+function serversOf(section: JsonObject): ReadonlySet<string> {
+  const bootstrap = fieldOf(section, "bootstrap");
+  return isObject(bootstrap) ? serversOfBootstrap(bootstrap) : new Set();
 }
 
 /** Elements without a section around are put into one each, and found where they are. */

@@ -1,5 +1,9 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { keysOfStep } from "../source-document.js";
 import { fieldOf, isObject, textOf } from "./form.js";
+
+/** Fields that lead to a management server, in both spellings. */
+const sources = new Set(["api_config_source", "ads_config", "hds_config"].flatMap(keysOfStep));
 
 /** Tells the clusters that a resource names as management servers of its parts. Envoy takes only clusters of its own bootstrap for that. */
 export function eachServerNamedIn(json: JsonValue, tell: (cluster: string) => void): void {
@@ -7,9 +11,17 @@ export function eachServerNamedIn(json: JsonValue, tell: (cluster: string) => vo
   for (const key in json) {
     const value = (json as JsonObject)[key];
     if (typeof value !== "object" || value === null) continue;
-    if (isObject(value) && (key === "api_config_source" || key === "apiConfigSource")) tellServers(value, tell);
+    if (isObject(value) && sources.has(key)) tellServers(value, tell);
     else eachServerNamedIn(value, tell);
   }
+}
+
+/** The clusters by which an Envoy with this bootstrap reaches its own management servers: no Envoy takes them from one. */
+export function serversOfBootstrap(bootstrap: JsonObject): ReadonlySet<string> {
+  const { static_resources: _, staticResources: __, ...others } = bootstrap;
+  const names = new Set<string>();
+  eachServerNamedIn(others, (cluster) => names.add(cluster));
+  return names;
 }
 
 function tellServers(source: JsonObject, tell: (cluster: string) => void): void {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type StaticList, takeBootstrap } from "./bootstrap.js";
+import { type StaticList, serverCluster, takeBootstrap } from "./bootstrap.js";
 import { type EndpointsWanted, takeEndpoints } from "./dump-endpoints.js";
 import { fieldOf, isObject, objectIn, objectsIn, type Part, type TakeAs, type Taker, textOf, typeOf } from "./form.js";
 import { ListenerNames } from "./listener-names.js";
@@ -9,6 +9,8 @@ export interface DumpContext {
   /** Lists of the bootstrap that sections of their own hold as well. */
   readonly known: ReadonlySet<StaticList>;
   readonly endpoints: EndpointsWanted;
+  /** Clusters by which the Envoy reaches its own management servers. */
+  readonly servers: ReadonlySet<string>;
 }
 
 /** Takes what one section of a dump holds, such as `ClustersConfigDump`. */
@@ -20,8 +22,11 @@ export const sections: Readonly<Record<string, TakeSection>> = {
     const bootstrap = objectIn(section, "bootstrap", taker);
     if (bootstrap !== undefined) takeBootstrap(bootstrap, taker, known);
   },
-  ClustersConfigDump(section, taker) {
-    for (const part of objectsIn(section, "static_clusters", taker)) takeEntry(part, "cluster", taker);
+  ClustersConfigDump(section, taker, { servers }) {
+    for (const part of objectsIn(section, "static_clusters", taker)) {
+      if (servers.has(textOf(objectOf(part.object, "cluster"), "name") ?? "")) taker.leaveOut(serverCluster, 1);
+      else takeEntry(part, "cluster", taker);
+    }
     for (const part of objectsIn(section, "dynamic_active_clusters", taker)) takeEntry(part, "cluster", taker);
     leaveOutList(section, "dynamic_warming_clusters", "warming cluster", taker);
   },

@@ -56,6 +56,7 @@ describe("The thread that reads long files", () => {
     ["with errors", `${yaml(3)}${clusters(["bad"], -1)}- nothing\n`],
     ["that is no YAML", `${yaml(3)}\n  x: [`],
     ["that is empty", ""],
+    ["that is a bootstrap", "admin: {}\nstatic_resources: { clusters: [{ name: a, connect_timeout: 1s }] }\n"],
   ];
   it("reads each of them as the main thread does", async () => {
     const thread = new ReadingThread();
