@@ -28,6 +28,7 @@ async function generate() {
   const { readTable } = await tsImport("../src/schema/table.ts", import.meta.url);
   const { descriptorsOf } = await tsImport("../src/schema/descriptors.ts", import.meta.url);
   const { sinceByName } = await tsImport("../src/schema/since.ts", import.meta.url);
+  const { readExtensions } = await tsImport("../src/schema/extensions.ts", import.meta.url);
   const table = readTable();
   const files = descriptorsOf(table);
 
@@ -41,6 +42,8 @@ async function generate() {
   const set = create(FileDescriptorSetSchema, { file: [...files] });
   writeFileSync(join(outDir, "envoy.binpb"), toBinary(FileDescriptorSetSchema, set));
   writeFileSync(join(outDir, "since.json"), JSON.stringify(sinceByName(table)));
+  const extensionTypes = new Set(readExtensions().flatMap(({ types }) => types));
+  writeFileSync(join(outDir, "extensions.json"), JSON.stringify([...extensionTypes].sort()));
   writeFileSync(join(outDir, ".stamp"), stamp);
   rmSync(genDir, { recursive: true, force: true });
   try {
@@ -86,7 +89,7 @@ function modulesOf(files) {
 /** Of all that decides what is generated. */
 function stampOf() {
   const hash = createHash("sha256");
-  const inputs = ["schema/packages", "src/schema"].flatMap((folder) =>
+  const inputs = ["schema", "schema/packages", "src/schema"].flatMap((folder) =>
     readdirSync(join(packageDir, folder), { withFileTypes: true })
       .filter((entry) => entry.isFile() && !entry.name.endsWith(".test.ts"))
       .map(({ name }) => `${folder}/${name}`),

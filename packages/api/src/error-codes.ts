@@ -53,6 +53,12 @@ export const errorCodes = {
       "The resource was written for a newer Envoy. An Envoy ignores fields that it does not know, and rejects extensions that it does not have.",
     mend: "Upgrade these Envoys, leave out what is new, or serve it to a group of newer ones only.",
   },
+  XDSKIT_EXTENSION_MISSING: {
+    meaning: "A resource configures an extension that Envoy, as it is shipped, does not have.",
+    cause:
+      "The extension is part of Envoy's contrib build, is known to other proxies only, or the type is no configuration of an extension.",
+    mend: "Run an Envoy that has the extension, such as the contrib image, and ignore the warning; or choose another type.",
+  },
   XDSKIT_FOLDER_MISSING: {
     meaning: "The configuration folder, or a folder of one of its groups, is not there.",
     cause: "A typing error in the path, a volume that is not mounted, or a symbolic link that leads nowhere.",

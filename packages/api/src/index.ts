@@ -9,7 +9,13 @@ export {
   formatEnvoyVersion,
   parseEnvoyVersion,
 } from "./envoy-versions/envoy-version.js";
-export { describeNewerPart, type NewerPart, newerParts } from "./envoy-versions/newer-parts.js";
+export {
+  describeNewerPart,
+  type MissingExtension,
+  missingExtensions,
+  type NewerPart,
+  newerParts,
+} from "./envoy-versions/newer-parts.js";
 export { newestEnvoyVersion } from "./envoy-versions/since.js";
 export { type ErrorCode, errorCodes, type XdskitErrorCode } from "./error-codes.js";
 export { describe, type Finding, type Where, XdskitError } from "./errors.js";

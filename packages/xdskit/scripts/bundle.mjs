@@ -38,7 +38,7 @@ export async function bundle(folder) {
   const { name, version } = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8"));
   writeFileSync(join(making, "package.json"), `${JSON.stringify({ name, version, type: "module" })}\n`);
   mkdirSync(join(making, "gen"));
-  for (const file of ["envoy.binpb", "since.json"])
+  for (const file of ["envoy.binpb", "extensions.json", "since.json"])
     cpSync(join(root, "packages/api/gen", file), join(making, "gen", file));
   writeFileSync(join(making, "THIRD-PARTY-LICENSES.txt"), licenses(Object.keys(metafile.inputs)));
   rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,8 @@ import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../field-path
 import { createPlans, type MessagePlan, type Path } from "../message-plan.js";
 import type { Registry } from "../registry.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
-import { sinceOf, sinceOfMessage } from "./since.js";
+import { isExtensionType } from "./extension-types.js";
+import { newestEnvoyVersion, sinceOf, sinceOfMessage } from "./since.js";
 
 /** A part of a message that only newer Envoys know. */
 export interface NewerPart {
@@ -81,24 +82,70 @@ export function newerParts(
   registry: Registry,
 ): readonly NewerPart[] {
   const parts: NewerPart[] = [];
-  const plan = planOf(schema);
-  try {
-    new Walk(version, registry, parts).message(plan, body, undefined, 0);
-  } catch {
-    // Whoever reads the message says what is wrong with it.
-  }
+  walk({ version, registry, part: (part) => parts.length < partLimit && parts.push(part) }, schema, body);
   return parts;
 }
 
-class Walk {
-  readonly #version: EnvoyVersion;
-  readonly #registry: Registry;
-  readonly #parts: NewerPart[];
+/** A configuration of an extension that Envoy lacks. */
+export interface MissingExtension {
+  readonly steps: readonly FieldStep[];
+  /** The full name of the message that configures it. */
+  readonly type: string;
+  /** Whether the contrib build of Envoy has it. */
+  readonly isContrib: boolean;
+}
 
-  constructor(version: EnvoyVersion, registry: Registry, parts: NewerPart[]) {
-    this.#version = version;
-    this.#registry = registry;
-    this.#parts = parts;
+/**
+ * The extensions that a serialized message configures and that Envoy, as it is shipped, does not have; at most 100. Types that are not Envoy's are for those to judge who
+ * built theirs into an Envoy of their own.
+ */
+export function missingExtensions(
+  schema: DescMessage,
+  body: Uint8Array,
+  registry: Registry,
+): readonly MissingExtension[] {
+  const missing: MissingExtension[] = [];
+  walk(
+    {
+      version: newestEnvoyVersion(),
+      registry,
+      part: () => undefined,
+      configured({ typeName, file }, steps) {
+        // Whose name is no package of Envoy's is not Envoy's to have.
+        if (!/^(contrib\/)?envoy\//.test(file.name) || isExtensionType(typeName) || missing.length >= partLimit) return;
+        missing.push({ steps: steps(), type: typeName, isContrib: file.name.startsWith("contrib/") });
+      },
+    },
+    schema,
+    body,
+  );
+  return missing;
+}
+
+/** Who hears of what a walk comes by. */
+interface Visitor {
+  readonly version: EnvoyVersion;
+  readonly registry: Registry;
+  /** Something newer than the version. */
+  readonly part: (part: NewerPart) => void;
+  /** The configuration of an extension, of a known type. */
+  readonly configured?: (schema: DescMessage, steps: () => readonly FieldStep[]) => void;
+}
+
+function walk(visitor: Visitor, schema: DescMessage, body: Uint8Array): void {
+  const plan = planOf(schema);
+  try {
+    new Walk(visitor).message(plan, body, undefined, 0);
+  } catch {
+    // Whoever reads the message says what is wrong with it.
+  }
+}
+
+class Walk {
+  readonly #visitor: Visitor;
+
+  constructor(visitor: Visitor) {
+    this.#visitor = visitor;
   }
 
   message(plan: MessagePlan<Checks>, bytes: Uint8Array, at: FieldPath | undefined, depth: number): void {
@@ -171,19 +218,21 @@ class Walk {
 
   #any(bytes: Uint8Array, at: FieldPath | undefined, depth: number): void {
     const { typeUrl, value } = anyParts(bytes);
-    const schema = typeUrl === "" ? undefined : schemaOf(typeNameOf(typeUrl), this.#registry);
+    const schema = typeUrl === "" ? undefined : schemaOf(typeNameOf(typeUrl), this.#visitor.registry);
     if (schema === undefined) return;
+    // That is what Envoy calls the field, wherever an extension may be put.
+    if (at?.step === "typed_config") this.#visitor.configured?.(schema, () => stepsOf(at));
     const since = sinceOfMessage(schema.typeName);
     if (since !== undefined && this.#isNewer(since)) this.#note("type", schema.typeName, since, at);
     else this.message(planOf(schema), value, at, depth + 1);
   }
 
   #isNewer(since: EnvoyVersion): boolean {
-    return compareEnvoyVersions(since, this.#version) > 0;
+    return compareEnvoyVersions(since, this.#visitor.version) > 0;
   }
 
   #note(kind: NewerPart["kind"], name: string, since: EnvoyVersion, at: FieldPath | undefined): void {
-    if (this.#parts.length < partLimit) this.#parts.push({ kind, name, since, steps: stepsOf(at) });
+    this.#visitor.part({ kind, name, since, steps: stepsOf(at) });
   }
 }
 

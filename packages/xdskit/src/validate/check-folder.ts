@@ -3,6 +3,7 @@ import { type AdoptedFile, createFolderSource, everyNode, type FolderSummary, ty
 import type { Settings } from "../settings/schema.js";
 import { folderSettings } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
+import { extensionsThatEnvoyLacks } from "./envoys-extensions.js";
 import { fieldPlaces } from "./field-places.js";
 import { newerThanEnvoy } from "./newer-than-envoy.js";
 
@@ -85,8 +86,9 @@ export async function checkFolder({
   const broken = hasError(findings);
   const places = fieldPlaces(whereIs, registry);
   const dangling = broken ? [] : danglingReferences(groups, resourceTypes, places.named);
+  const missing = extensionsThatEnvoyLacks(layerOf.keys(), registry, places.field);
   const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
-  return { files, groups, findings: [...findings, ...dangling, ...newer], adopted: summary?.adopted ?? [] };
+  return { files, groups, findings: [...findings, ...dangling, ...missing, ...newer], adopted: summary?.adopted ?? [] };
 }
 
 function hasError(findings: readonly Finding[]): boolean {

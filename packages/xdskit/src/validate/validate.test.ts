@@ -113,6 +113,31 @@ static_resources:
     );
   });
 
+  test("an extension that Envoy lacks as it is shipped is a warning", async () => {
+    const config = (name: string, type: string) =>
+      [
+        '"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig',
+        `name: ${name}`,
+        "typed_config:",
+        `  "@type": type.googleapis.com/envoy.extensions.${type}`,
+      ].join("\n");
+    await using folder = await testFolder({
+      "c.yaml": config(
+        "c",
+        "filters.network.client_ssl_auth.v3.ClientSSLAuth\n  auth_api_cluster: a\n  stat_prefix: b",
+      ),
+      "n.yaml": config("n", "filters.http.cors.v3.CorsPolicy"),
+      "r.yaml": config("r", "filters.http.router.v3.Router"),
+    });
+    const { status, out } = await inProcessEnds("validate", folder.path);
+    assert.equal(status, 0);
+    assert.match(
+      out,
+      /^warning: .*c\.yaml:3:\d+: extension-config "c", typed_config: "envoy\.extensions.*ClientSSLAuth" is no extension of Envoy 1\.40 as it is shipped; its contrib build has it \[XDSKIT_EXTENSION_MISSING\]$/m,
+    );
+    assert.doesNotMatch(out, /[nr]\.yaml/);
+  });
+
   test("references are looked for in each group by itself", async () => {
     await using folder = await testFolder({
       "xdskit.yaml": `groups:

@@ -1,0 +1,39 @@
+import {
+  type FieldStep,
+  type Finding,
+  formatEnvoyVersion,
+  missingExtensions,
+  newestEnvoyVersion,
+  type Registry,
+  type Resource,
+  type Where,
+} from "@xdskit/api";
+
+/** A warning for each extension that resources configure and that Envoy lacks, as it is shipped: it depends on the build of those that run. */
+export function extensionsThatEnvoyLacks(
+  resources: Iterable<Resource>,
+  registry: Registry,
+  whereField: (resource: Resource, steps: readonly FieldStep[]) => Where | undefined,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const resource of resources) {
+    const { schema, name } = resource.type;
+    if (schema === undefined) continue;
+    for (const { type, steps, isContrib } of missingExtensions(schema, resource.body, registry)) {
+      const { file, line, column, field } = whereField(resource, steps) ?? {};
+      const rest = isContrib ? "its contrib build has it" : "an Envoy rejects it unless it was built with it";
+      findings.push({
+        code: "XDSKIT_EXTENSION_MISSING",
+        severity: "warning",
+        message: `${JSON.stringify(type)} is no extension of Envoy ${formatEnvoyVersion(newestEnvoyVersion())} as it is shipped; ${rest}`,
+        file,
+        line,
+        column,
+        field,
+        type: name,
+        resource: resource.name,
+      });
+    }
+  }
+  return findings;
+}
