@@ -225,6 +225,7 @@ suite("an Envoy config dump", () => {
       section("Ecds", { ecds_filters: [extension(config), extension({})] }),
       section("Ecds", { ecds_filters: [extension(config)] }),
       section("Other", {}),
+      { "@type": "type.googleapis.com/acme.Dump" },
     ];
     const resources = [
       ...["cluster fixed", "cluster a", "cluster b", "endpoint a", "listener 0.0.0.0_80", "listener l", "route r"],
@@ -235,7 +236,7 @@ suite("an Envoy config dump", () => {
       ...["1 rejected cluster", "2 warming clusters", "2 load assignments of a cluster without EDS"],
       "1 endpoint with another state of its endpoints",
       ...["1 warming listener", "1 draining listener", "1 rejected listener", "1 route inside a listener"],
-      ...["1 warming secret", "1 extension-config without content", "1 section of another kind"],
+      ...["1 warming secret", "1 extension-config without content", "2 sections of another kind"],
     ];
     const text = 'is "[redacted]", which stands in the place of a secret that was left out: the resource is not served';
     assert.deepEqual(read({ configs }), [
@@ -254,6 +255,11 @@ suite("an Envoy config dump", () => {
       typed("admin.v3.ClustersConfigDump.DynamicCluster", each),
     );
     assert.deepEqual(read({ configs: elements }), expected);
+  });
+  test("what is no section is told, and the others are taken", () => {
+    const [first, , finding] = read({ configs: [section("Clusters", { static_clusters: [dumped("a")] }), 7] });
+    assert.equal(first, "cluster a");
+    assert.match(finding ?? "", /^error configs\[1\]: expected a mapping \[XDSKIT_FIELD_INVALID\]$/);
   });
   test("places are those of the resources in the file", () => {
     const text = JSON.stringify(

@@ -19,7 +19,8 @@ export function isDump(object: JsonObject): boolean {
 function isWholeDump(object: JsonObject): boolean {
   const configs = fieldOf(object, "configs");
   if (typeOf(object) !== undefined) return adminType(object) === "ConfigDump";
-  return Array.isArray(configs) && configs.every((config) => isObject(config) && adminType(config) !== undefined);
+  if (!Array.isArray(configs)) return false;
+  return configs.length === 0 || configs.some((config) => isObject(config) && adminType(config) !== undefined);
 }
 
 /** Takes a dump or a section of one. */
