@@ -72,7 +72,8 @@ function isMessageField(field: DescField): field is MessageField {
   return field.message !== undefined;
 }
 
-function isJsonStruct(field: MessageField): boolean {
+/** Whether a field holds a `google.protobuf.Struct` as plain JSON, not as a message. */
+export function isJsonStruct(field: MessageField): boolean {
   return field.message.typeName === "google.protobuf.Struct" && field.parent.typeName !== "google.protobuf.Value";
 }
 

@@ -1,21 +1,25 @@
 import { type DescField, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { AnySchema, isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { fieldValue } from "../message-plan.js";
+import { fieldValue, isJsonStruct } from "../message-plan.js";
 
 /** A field that holds messages. */
 export type MessageField = DescField & { readonly message: DescMessage };
 
 const known = new WeakMap<DescMessage, readonly MessageField[]>();
 
-/** The fields of a message that hold messages: one, a list of them, or a map with them as values. */
+/** The fields of a message that hold messages: one, a list of them, or a map with them as values. A `Struct` is plain JSON in memory. */
 export function messageFields(schema: DescMessage): readonly MessageField[] {
   let fields = known.get(schema);
   if (fields === undefined) {
-    fields = schema.fields.filter((field): field is MessageField => field.message !== undefined);
+    fields = schema.fields.filter(isMessageField);
     known.set(schema, fields);
   }
   return fields;
+}
+
+function isMessageField(field: DescField): field is MessageField {
+  return field.message !== undefined && !isJsonStruct(field as MessageField);
 }
 
 /** One message in a field of another, and its place in a list or a map. */
@@ -24,7 +28,7 @@ export interface Child {
   readonly at: number | string | undefined;
 }
 
-/** The messages in a field. What is no message in memory (a wrapper, a `Struct`) is none of them. */
+/** The messages in a field. A wrapper that stands alone is none of them. */
 export function childrenOf(message: Message, field: MessageField): readonly Child[] {
   const value = fieldValue(message, field);
   if (value === undefined || value === null) return none;
