@@ -279,7 +279,7 @@ suite("an Envoy config dump", () => {
 
 suite("what istioctl and egctl print", () => {
   test("lists of one type, without it", () => {
-    const form = "the output of istioctl proxy-config";
+    const form = "a list without types, as istioctl prints it";
     assert.deepEqual(read([{ name: "a", type: "STATIC", connectTimeout: "1s" }, cluster("b")]), [
       ...["cluster a", "cluster b", `${form} {"cluster":2}`],
     ]);
@@ -298,9 +298,15 @@ suite("what istioctl and egctl print", () => {
       `${form} {"endpoint":2}`,
     ]);
   });
+  test("routes without hosts, and secrets", () => {
+    const told = (taken: string) => `a list without types, as istioctl prints it {${taken}}`;
+    assert.deepEqual(read([{ name: "r", ignorePortInHostMatching: true }]), ["route r", told('"route":1')]);
+    const [secret, text] = read([{ name: "s", genericSecret: { secret: { inlineString: "x" } } }]);
+    assert.deepEqual([secret, text], ["secret s", told('"secret":1')]);
+  });
   test("one of the list that lacks its type is told, and the others are taken", () => {
     const [first, told, finding] = read([cluster("a"), { nme: "b" }]);
-    assert.deepEqual([first, told], ["cluster a", 'the output of istioctl proxy-config {"cluster":1}']);
+    assert.deepEqual([first, told], ["cluster a", 'a list without types, as istioctl prints it {"cluster":1}']);
     assert.match(finding ?? "", /lacks "@type".*XDSKIT_TYPE_MISSING/);
   });
   test("a list of resources with their types stays one, and one without is an error that says which it may be", () => {
@@ -330,7 +336,7 @@ suite("what istioctl and egctl print", () => {
       "endpoint service-b",
       `${form} {"endpoint":2} 1 cluster of a bootstrap`,
     ];
-    assert.deepEqual(read(statuses), taken("the output of istioctl proxy-config"));
+    assert.deepEqual(read(statuses), taken("a list without types, as istioctl prints it"));
     assert.deepEqual(read({ cluster_statuses: statuses }), taken("the list of clusters of an Envoy's admin"));
   });
   test("dumps of several pods: what they have in common is taken once", () => {

@@ -3,9 +3,15 @@ import { isStatus, takeStatus } from "./cluster-statuses.js";
 import { takeLoadAssignment } from "./dump-endpoints.js";
 import { type Form, fieldOf, isObject, type Taker, textOf, typeNames } from "./form.js";
 
-/** Fields that messages of one type alone have among those that `istioctl` lists, in the order in which they are looked for. */
+/** Fields that messages of one type alone have among those that are listed so, in the order in which they are looked for. */
 const fieldsThatTell: readonly (readonly [type: string, fields: readonly string[]])[] = [
-  [typeNames.route, ["virtual_hosts", "vhds"]],
+  [
+    typeNames.route,
+    [
+      ...["virtual_hosts", "vhds", "validate_clusters"],
+      ...["ignore_port_in_host_matching", "max_direct_response_body_size_bytes"],
+    ],
+  ],
   [typeNames.listener, ["filter_chains", "default_filter_chain", "api_listener", "listener_filters", "address"]],
   [
     typeNames.cluster,
@@ -20,6 +26,7 @@ const fieldsThatTell: readonly (readonly [type: string, fields: readonly string[
     ],
   ],
   [typeNames.endpoint, ["cluster_name"]],
+  [typeNames.secret, ["tls_certificate", "validation_context", "generic_secret", "session_ticket_keys"]],
 ];
 
 /** A list of resources of one type, without their types, as `istioctl proxy-config cluster -o json` and its like print it. */
@@ -27,7 +34,7 @@ export function untypedListForm(value: JsonValue): Form | undefined {
   if (!Array.isArray(value)) return undefined;
   const [first] = value;
   if (!isObject(first) || (untypedType(first) === undefined && !isStatus(first))) return undefined;
-  return { name: "the output of istioctl proxy-config", isDump: true, take: (taker) => takeList(value, taker) };
+  return { name: "a list without types, as istioctl prints it", isDump: true, take: (taker) => takeList(value, taker) };
 }
 
 /** The type that an object without `"@type"` is of, as far as its fields tell. */
