@@ -26,6 +26,18 @@ describe("createFairQueue", () => {
     assert.deepEqual(done, ["a1", "b1", "c3", "a2", "b2", "a4"]);
   });
 
+  it("keeps the turn of a crowd of which the first leaves", async () => {
+    const done: string[] = [];
+    const queue = createFairQueue<string>((item) => done.push(item), { crowdOf: ([crowd = ""]) => crowd });
+    for (const item of ["a1", "b1", "a2", "b2"]) queue.add(item, "answers");
+    queue.delete("a1");
+    queue.delete("b2");
+    queue.add("a2", "changes");
+    assert.equal(queue.size, 2);
+    await waitFor("the work", () => queue.size === 0);
+    assert.deepEqual(done, ["a2", "b1"]);
+  });
+
   it("lets the event loop go on between slices", async () => {
     let turns = 0;
     const timer = setInterval(() => {

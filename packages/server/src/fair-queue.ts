@@ -42,9 +42,9 @@ export interface FairQueueOptions<Item> {
  */
 export function createFairQueue<Item extends object | string | number>(
   work: (item: Item) => void,
-  { sliceMs = 5, clock = systemSliceClock, crowdOf = () => "" }: FairQueueOptions<Item> = {},
+  { sliceMs = 5, clock = systemSliceClock, crowdOf }: FairQueueOptions<Item> = {},
 ): FairQueue<Item> {
-  const answers = new CrowdedLane(crowdOf);
+  const answers = crowdOf === undefined ? new Lane<Item>() : new CrowdedLane(crowdOf);
   const changes = new Lane<Item>();
   let scheduled = false;
 
@@ -109,11 +109,14 @@ class Lane<Item extends object | string | number> extends Set<Item> {
   }
 }
 
-/** Items of several crowds: the first of each crowd in turn. */
+/** Items of several crowds: the first of each crowd in turn. Mostly a crowd has one. */
 class CrowdedLane<Item extends object | string | number> {
   readonly #crowdOf: (item: Item) => string;
-  readonly #crowds = new Map<string, Lane<Item>>();
   readonly #turns = new Lane<string>();
+  /** By crowd, its first. */
+  readonly #firsts = new Map<string, Item>();
+  /** The others, where there are any. */
+  readonly #others = new Map<string, Lane<Item>>();
   size = 0;
 
   constructor(crowdOf: (item: Item) => string) {
@@ -121,40 +124,52 @@ class CrowdedLane<Item extends object | string | number> {
   }
 
   has(item: Item): boolean {
-    return this.#crowds.get(this.#crowdOf(item))?.has(item) === true;
+    if (this.size === 0) return false;
+    const name = this.#crowdOf(item);
+    return this.#firsts.get(name) === item || this.#others.get(name)?.has(item) === true;
   }
 
   add(item: Item): void {
-    const name = this.#crowdOf(item);
-    let crowd = this.#crowds.get(name);
-    if (crowd === undefined) {
-      crowd = new Lane();
-      this.#crowds.set(name, crowd);
-      this.#turns.add(name);
-    }
-    if (crowd.has(item)) return;
-    crowd.add(item);
+    if (this.has(item)) return;
     this.size += 1;
+    const name = this.#crowdOf(item);
+    if (!this.#firsts.has(name)) {
+      this.#firsts.set(name, item);
+      this.#turns.add(name);
+      return;
+    }
+    const others = this.#others.get(name) ?? new Lane();
+    this.#others.set(name, others);
+    others.add(item);
   }
 
   delete(item: Item): void {
+    if (!this.has(item)) return;
     const name = this.#crowdOf(item);
-    const crowd = this.#crowds.get(name);
-    if (crowd?.delete(item) !== true) return;
-    this.size -= 1;
-    if (crowd.size > 0) return;
-    this.#crowds.delete(name);
-    this.#turns.delete(name);
+    if (this.#firsts.get(name) !== item) {
+      this.size -= 1;
+      const others = this.#others.get(name);
+      others?.delete(item);
+      if (others?.size === 0) this.#others.delete(name);
+    } else if (!this.#goOn(name)) this.#turns.delete(name);
   }
 
   take(): Item | undefined {
     const name = this.#turns.take();
-    const crowd = name === undefined ? undefined : this.#crowds.get(name);
-    const item = crowd?.take();
-    if (name === undefined || crowd === undefined || item === undefined) return undefined;
-    this.size -= 1;
-    if (crowd.size > 0) this.#turns.add(name);
-    else this.#crowds.delete(name);
+    if (name === undefined) return undefined;
+    const item = this.#firsts.get(name);
+    if (this.#goOn(name)) this.#turns.add(name);
     return item;
+  }
+
+  /** The first of a crowd leaves; returns whether another one takes its place. */
+  #goOn(name: string): boolean {
+    this.size -= 1;
+    const others = this.#others.get(name);
+    const next = others?.take();
+    if (others?.size === 0) this.#others.delete(name);
+    if (next === undefined) this.#firsts.delete(name);
+    else this.#firsts.set(name, next);
+    return next !== undefined;
   }
 }

@@ -103,7 +103,7 @@ export function answerFetch(
     }
     // All that is not there by now does not exist.
     stream.step({ kind: "absent", type: only, names, errors: errorsOfLate(late) });
-    const unknown = membership?.unknown;
+    const unknown = membership?.unknown();
     stream.step({ kind: "snapshot", snapshot, resourceErrors, unknown });
     const response = stream.next();
     if (response === undefined && unknown?.has(only.typeUrl)) {

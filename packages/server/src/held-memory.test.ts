@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NameSet } from "@xdskit/protocol";
-import { createHeldMemory } from "./held-memory.js";
+import { createHeldMemory, type HeldMemories, type StreamMemory } from "./held-memory.js";
 import { restClient } from "./testing/rest-client.js";
 import { longHold, withRest } from "./testing/running-rest.js";
 import { ads, perType, type Running, urlOf, withServer } from "./testing/running-server.js";
@@ -14,36 +14,48 @@ const names = (prefix: string, count: number) =>
   NameSet.of(Array.from({ length: count }, (_, index) => `${prefix}${index}`.padEnd(18, "x")));
 const listed = (prefix: string, count: number) => [...names(prefix, count)];
 
+/** One stream for each connection, made when it is asked for first. */
+function memoriesOf(held: HeldMemories): (connection: string) => StreamMemory {
+  const memories = new Map<string, StreamMemory>();
+  return (connection) => {
+    const memory = memories.get(connection) ?? held.of(connection);
+    memories.set(connection, memory);
+    return memory;
+  };
+}
+
 describe("names that clients subscribe to", () => {
   it("count 64 bytes each and two a character, once for lists that are the same", () => {
     // Of 100 bytes each.
     const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
+    const of = memoriesOf(held);
     const [a, b, c] = [names("a", 300), names("b", 300), names("c", 300)];
     const none = NameSet.empty;
-    assert.equal(held.change("1", none, a), undefined);
-    assert.equal(held.change("1", none, a), undefined, "another stream of the same connection");
+    assert.equal(of("1").change(none, a), undefined);
+    assert.equal(of("1").change(none, a), undefined, "another stream of the same connection");
     assert.match(
-      held.change("1", none, b) ?? "",
+      of("1").change(none, b) ?? "",
       /^the names, nodes and versions of one connection may .* at most 40000 .* \(limits\.held_bytes_per_connection\)$/,
     );
-    assert.equal(held.change("1", b, none), undefined);
-    for (let fleet = 0; fleet < 1_000; fleet++) assert.equal(held.change(`fleet ${fleet}`, none, a), undefined);
-    assert.equal(held.change("2", none, b), undefined);
-    assert.equal(held.change("3", none, c), undefined);
+    assert.equal(of("1").change(b, none), undefined);
+    for (let fleet = 0; fleet < 1_000; fleet++) assert.equal(of(`fleet ${fleet}`).change(none, a), undefined);
+    assert.equal(of("2").change(none, b), undefined);
+    assert.equal(of("3").change(none, c), undefined);
     assert.match(
-      held.change("4", none, names("d", 300)) ?? "",
+      of("4").change(none, names("d", 300)) ?? "",
       /^the names, nodes and versions of all clients may .* at most 100000 .* \(limits\.held_bytes\)$/,
     );
-    held.change("4", names("d", 300), none);
-    held.change("3", c, none);
-    assert.equal(held.change("4", none, names("d", 300)), undefined);
+    of("4").change(names("d", 300), none);
+    of("3").change(c, none);
+    assert.equal(of("4").change(none, names("d", 300)), undefined);
     // One of the two streams is left, which goes on with less.
-    held.change("1", a, none);
-    assert.equal(held.change("1", a, names("e", 50)), undefined);
+    of("1").change(a, none);
+    assert.equal(of("1").change(a, names("e", 50)), undefined);
   });
 
   it("count together with nodes, of which one connection has an equal one once, and versions that are claimed", () => {
     const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
+    const of = memoriesOf(held);
     const nodeOf = (id: string, metadata: object) => {
       const locality = { region: "", zone: "", subZone: "" };
       return {
@@ -58,33 +70,46 @@ describe("names that clients subscribe to", () => {
     };
     const large = { what: "x".repeat(15_000) };
     const node = nodeOf("n", large);
-    assert.ok(held.sameNode("1", node) === node);
-    assert.equal(held.change("1", undefined, node), undefined);
+    assert.ok(of("1").sameNode(node) === node);
+    assert.equal(of("1").change(undefined, node), undefined);
     for (let stream = 0; stream < 10; stream++) {
-      const same = held.sameNode("1", nodeOf("n", large));
+      const same = of("1").sameNode(nodeOf("n", large));
       assert.ok(same === node);
-      assert.equal(held.change("1", undefined, same), undefined);
+      assert.equal(of("1").change(undefined, same), undefined);
     }
     const other = nodeOf("n", { what: "y".repeat(15_000) });
-    assert.ok(held.sameNode("1", other) === other, "of the same id, but with other metadata");
-    assert.ok(held.sameNode("2", nodeOf("n", large)) !== node, "of another connection");
-    assert.match(held.change("1", undefined, other) ?? "", /one connection may take at most 40000 /);
-    held.change("1", other, undefined);
-    for (let stream = 0; stream < 10; stream++) held.change("1", node, undefined);
-    assert.ok(held.sameNode("1", nodeOf("n", large)) === node, "one of them is left");
-    held.change("1", node, undefined);
-    assert.equal(held.change("1", undefined, names("a", 300)), undefined);
+    assert.ok(of("1").sameNode(other) === other, "of the same id, but with other metadata");
+    assert.ok(of("2").sameNode(nodeOf("n", large)) !== node, "of another connection");
+    assert.match(of("1").change(undefined, other) ?? "", /one connection may take at most 40000 /);
+    of("1").change(other, undefined);
+    for (let stream = 0; stream < 10; stream++) of("1").change(node, undefined);
+    assert.ok(of("1").sameNode(nodeOf("n", large)) === node, "one of them is left");
+    of("1").change(node, undefined);
+    assert.equal(of("1").change(undefined, names("a", 300)), undefined);
     const claims = { size: 100, bytes: 20_000, fingerprint: { high: 0, low: 0 }, toMap: () => new Map() };
-    assert.match(held.change("1", undefined, claims) ?? "", /one connection/);
+    assert.match(of("1").change(undefined, claims) ?? "", /one connection/);
   });
 
   it("never take more than a quarter of the heap, and those of one connection half of that", () => {
     const held = createHeldMemory({ heldBytes: 10 * megabyte, heldBytesPerConnection: 10 * megabyte }, 1_000_000);
-    assert.equal(held.change("1", NameSet.empty, names("a", 1_200)), undefined);
-    assert.match(held.change("2", NameSet.empty, names("b", 1_300)) ?? "", /one connection may .* at most 125000 /);
-    held.change("2", names("b", 1_300), NameSet.empty);
-    assert.match(held.change("2", NameSet.empty, names("b", 1_240)) ?? "$", /^\$$/);
-    assert.match(held.change("3", NameSet.empty, names("c", 1_000)) ?? "", /all clients may .* at most 250000 /);
+    const of = memoriesOf(held);
+    assert.equal(of("1").change(NameSet.empty, names("a", 1_200)), undefined);
+    assert.match(of("2").change(NameSet.empty, names("b", 1_300)) ?? "", /one connection may .* at most 125000 /);
+    of("2").change(names("b", 1_300), NameSet.empty);
+    assert.match(of("2").change(NameSet.empty, names("b", 1_240)) ?? "$", /^\$$/);
+    assert.match(of("3").change(NameSet.empty, names("c", 1_000)) ?? "", /all clients may .* at most 250000 /);
+  });
+
+  it("are those of all streams of a connection, until the last of them is gone", () => {
+    const held = createHeldMemory({ heldBytes: 100_000, heldBytesPerConnection: 40_000 });
+    const [first, second] = [held.of("1"), held.of("1")];
+    const [a, b] = [names("a", 300), names("b", 300)];
+    assert.equal(first.change(undefined, a), undefined);
+    first.change(a, undefined);
+    first.leave();
+    assert.equal(second.change(undefined, a), undefined);
+    assert.match(held.of("1").change(undefined, b) ?? "", /one connection/);
+    assert.equal(held.of("2").change(undefined, b), undefined);
   });
 
   const limits = { heldBytes: 300_000, heldBytesPerConnection: 120_000 };

@@ -9,6 +9,18 @@ const ofCharacter = 2;
 /** It never takes more than this part of the heap, whatever the limits say. */
 const partOfHeap = 1 / 4;
 
+/** The memory for what clients say and streams keep, over all connections. */
+export interface HeldMemories {
+  /** For one stream of a connection, until it says that it is gone. */
+  of(connection: string): StreamMemory;
+}
+
+/** Counts what a stream keeps, together with the others of its connection. */
+export interface StreamMemory extends HeldMemory {
+  /** The stream is gone, and took back all that it kept. */
+  leave(): void;
+}
+
 /**
  * Counts the memory for what clients say and streams keep: names, nodes, and versions that they claim to have. What is the same object counts once for each connection and once in all:
  * lists of the same names are one, and so is the node that the streams of a connection repeat.
@@ -16,76 +28,127 @@ const partOfHeap = 1 / 4;
 export function createHeldMemory(
   limits: Pick<ServerLimits, "heldBytes" | "heldBytesPerConnection">,
   heapBytes = getHeapStatistics().heap_size_limit,
-): HeldMemory {
+): HeldMemories {
   const inAll = Math.floor(Math.min(limits.heldBytes, heapBytes * partOfHeap));
   const ofConnection = Math.floor(Math.min(limits.heldBytesPerConnection, inAll / 2));
-  const all = new Uses();
-  const connections = new Map<string, Uses>();
-
+  const all = new HeldInAll(inAll, ofConnection);
+  const connections = new Map<string, HeldByConnection>();
   return {
-    change(connection, before, after) {
-      const own = connections.get(connection) ?? new Uses();
-      const { bytes } = own;
-      // First what comes, so that what is in both is not forgotten meanwhile.
-      if (after !== undefined && own.add(after)) all.add(after);
-      if (before !== undefined && own.remove(before)) all.remove(before);
-      if (own.isEmpty) connections.delete(connection);
-      else connections.set(connection, own);
-      if (own.bytes <= bytes) return undefined;
-      if (own.bytes > ofConnection) return tooMuch("one connection", ofConnection, "_per_connection");
-      if (all.bytes > inAll) return tooMuch("all clients", inAll, "");
-      return undefined;
+    of(connection) {
+      let held = connections.get(connection);
+      if (held === undefined) {
+        held = new HeldByConnection(all, () => connections.delete(connection));
+        connections.set(connection, held);
+      }
+      held.streams += 1;
+      return held;
     },
-    sameNode: (connection, node) => connections.get(connection)?.sameNode(node) ?? node,
   };
 }
 
-function tooMuch(who: string, most: number, setting: string): string {
-  return `the names, nodes and versions of ${who} may take at most ${most} bytes of memory (limits.held_bytes${setting})`;
-}
-
-/** What is held, each as often as it is used. */
-class Uses {
-  readonly #uses = new Map<HeldItem, { count: number; readonly bytes: number }>();
-  /** By id, the node of which others may be a repetition. */
-  readonly #nodes = new Map<string, Node>();
+/** What all connections hold, each with its bytes and by how many connections it is held. */
+class HeldInAll {
+  readonly #items = new Map<HeldItem, { connections: number; readonly bytes: number }>();
+  readonly most: number;
+  readonly mostOfConnection: number;
   bytes = 0;
 
-  get isEmpty(): boolean {
-    return this.#uses.size === 0;
+  constructor(most: number, mostOfConnection: number) {
+    this.most = most;
+    this.mostOfConnection = mostOfConnection;
   }
 
-  /** True where it was not here. */
-  add(held: HeldItem): boolean {
-    if (held instanceof NameSet && held.size === 0) return false;
-    const use = this.#uses.get(held);
-    if (use !== undefined) {
-      use.count += 1;
-      return false;
+  /** One connection more holds it; returns its bytes. */
+  add(item: HeldItem): number {
+    const known = this.#items.get(item);
+    if (known !== undefined) {
+      known.connections += 1;
+      return known.bytes;
     }
-    const bytes = bytesOf(held);
-    this.#uses.set(held, { count: 1, bytes });
+    const bytes = bytesOf(item);
+    this.#items.set(item, { connections: 1, bytes });
     this.bytes += bytes;
-    if (isNode(held) && !this.#nodes.has(held.id)) this.#nodes.set(held.id, held);
-    return true;
+    return bytes;
   }
 
-  /** True where it is not here any more. */
-  remove(held: HeldItem): boolean {
-    const use = this.#uses.get(held);
-    if (use === undefined) return false;
-    use.count -= 1;
-    if (use.count > 0) return false;
-    this.#uses.delete(held);
-    this.bytes -= use.bytes;
-    if (isNode(held) && this.#nodes.get(held.id) === held) this.#nodes.delete(held.id);
-    return true;
+  /** One connection less holds it; returns its bytes. */
+  remove(item: HeldItem): number {
+    const known = this.#items.get(item);
+    if (known === undefined) return 0;
+    known.connections -= 1;
+    if (known.connections === 0) {
+      this.#items.delete(item);
+      this.bytes -= known.bytes;
+    }
+    return known.bytes;
+  }
+}
+
+class HeldByConnection implements StreamMemory {
+  readonly #all: HeldInAll;
+  readonly #gone: () => void;
+  /** How often the connection's streams hold each. */
+  readonly #uses = new Map<HeldItem, number>();
+  /** By id, the node of which others may be a repetition. */
+  readonly #nodes = new Map<string, Node>();
+  #bytes = 0;
+  streams = 0;
+
+  constructor(all: HeldInAll, gone: () => void) {
+    this.#all = all;
+    this.#gone = gone;
+  }
+
+  change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
+    const bytes = this.#bytes;
+    // First what comes, so that what is in both is not forgotten meanwhile.
+    if (after !== undefined) this.#add(after);
+    if (before !== undefined) this.#remove(before);
+    if (this.#bytes <= bytes) return undefined;
+    const { bytes: inAll, most, mostOfConnection } = this.#all;
+    if (this.#bytes > mostOfConnection) return tooMuch("one connection", mostOfConnection, "_per_connection");
+    if (inAll > most) return tooMuch("all clients", most, "");
+    return undefined;
+  }
+
+  #add(item: HeldItem): void {
+    if (isNothing(item)) return;
+    const uses = this.#uses.get(item) ?? 0;
+    this.#uses.set(item, uses + 1);
+    if (uses > 0) return;
+    this.#bytes += this.#all.add(item);
+    if (isNode(item) && !this.#nodes.has(item.id)) this.#nodes.set(item.id, item);
+  }
+
+  #remove(item: HeldItem): void {
+    const uses = this.#uses.get(item);
+    if (uses === undefined) return;
+    if (uses > 1) {
+      this.#uses.set(item, uses - 1);
+      return;
+    }
+    this.#uses.delete(item);
+    this.#bytes -= this.#all.remove(item);
+    if (isNode(item) && this.#nodes.get(item.id) === item) this.#nodes.delete(item.id);
   }
 
   sameNode(node: Node): Node {
     const known = this.#nodes.get(node.id);
     return known !== undefined && isDeepStrictEqual(known, node) ? known : node;
   }
+
+  leave(): void {
+    this.streams -= 1;
+    if (this.streams === 0) this.#gone();
+  }
+}
+
+function tooMuch(who: string, most: number, setting: string): string {
+  return `the names, nodes and versions of ${who} may take at most ${most} bytes of memory (limits.held_bytes${setting})`;
+}
+
+function isNothing(item: HeldItem): boolean {
+  return item instanceof NameSet && item.size === 0;
 }
 
 function isNode(held: HeldItem): held is Node {
@@ -109,9 +172,9 @@ function bytesOfJson(value: unknown): number {
       for (const each of one) open.push(each);
     } else {
       bytes += 64;
-      for (const [key, each] of Object.entries(one)) {
+      for (const key of Object.keys(one)) {
         bytes += 56 + ofCharacter * key.length;
-        open.push(each);
+        open.push((one as Readonly<Record<string, unknown>>)[key]);
       }
     }
   }

@@ -36,7 +36,7 @@ export interface Membership {
   /** The line of the newest snapshots of the group's layers, along which streams that rest go. */
   readonly line: SnapshotLine;
   /** Types of which it is not known yet what there is. */
-  readonly unknown: UnknownTypes;
+  unknown(): UnknownTypes;
   /** It is still to be decided what the node is to have. */
   readonly isAwaited: boolean;
   /** The newest snapshot of the group's layers: what the node is to have in the end. */
@@ -150,9 +150,7 @@ export function createPublication(
         return newest && seat.snapshot(newest);
       },
       line: shared.line,
-      get unknown() {
-        return unknownIn(group);
-      },
+      unknown: () => unknownIn(group),
       get isAwaited() {
         return seat.isAwaited === true;
       },

@@ -1,9 +1,10 @@
 import type { ResourceTypes, TypeUrl } from "@xdskit/api";
-import type { HeldMemory, Node, StreamOptions } from "@xdskit/protocol";
+import type { Node, StreamOptions } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Counters } from "./counters.js";
 import type { Events } from "./events.js";
 import type { FairQueue } from "./fair-queue.js";
+import type { HeldMemories } from "./held-memory.js";
 import type { Arrivals } from "./ledger/arrivals.js";
 import type { ServerLimits } from "./limits.js";
 import type { NodeOrders } from "./node-orders.js";
@@ -24,7 +25,7 @@ export interface SessionContext {
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
   /** Which authorities are served, and who is told why resources are not there. */
   readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
-  readonly heldMemory: HeldMemory;
+  readonly heldMemory: HeldMemories;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;

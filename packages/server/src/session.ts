@@ -18,6 +18,7 @@ import {
 import { type Alarm, createAlarm } from "./alarm.js";
 import { type Counters, countResponse } from "./counters.js";
 import type { NodeStreamInfo, ServerEvent, StreamInfo } from "./events.js";
+import type { StreamMemory } from "./held-memory.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
 import type { OrderMembership } from "./node-orders.js";
 import { errorsOfLate, errorsOfRefused } from "./on-demand/late-names.js";
@@ -41,6 +42,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   readonly #context: SessionContext;
   readonly #connection: Connection;
   readonly #stream: Stream;
+  readonly #memory: StreamMemory;
   readonly #rate: RateLimit;
   readonly #counter: ReturnType<Counters["stream"]>;
   #info: StreamInfo;
@@ -73,6 +75,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     this.#context = context;
     this.#connection = connection;
     this.#info = { id, method, peer };
+    this.#memory = heldMemory.of(peer);
     this.#stream = createStream({
       variant,
       api,
@@ -83,8 +86,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
       onDemand,
       authorities,
       resourceErrors,
-      heldMemory,
-      connection: peer,
+      heldMemory: this.#memory,
       progressed: () => this.#wantsWork("answers"),
     });
     this.#unsettledSince = context.clock.now();
@@ -216,7 +218,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
 
   #giveSnapshot(): void {
     const snapshot = this.#membership?.snapshot();
-    const unknown = this.#membership?.unknown;
+    const unknown = this.#membership?.unknown();
     if (snapshot === undefined || (unknown === this.#unknown && this.#stream.isAbreast(snapshot))) return;
     this.#unknown = unknown;
     this.#step({
@@ -414,6 +416,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
     // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.
     this.#membership?.ends();
     this.#stream.end();
+    this.#memory.leave();
     this.#alarm?.set(undefined);
     this.#order?.leave();
   }

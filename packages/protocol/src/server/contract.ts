@@ -57,12 +57,12 @@ export interface StreamLimits {
 /** What streams keep of what their clients say: names, the node, and versions that a client claims to have. */
 export type HeldItem = NameSet | Node | ClaimedVersions;
 
-/** Counts what streams keep of what their clients say, over all of them. */
+/** Counts what the streams of one connection keep of what their client says. */
 export interface HeldMemory {
-  /** A stream of this connection keeps `after` in the place of `before`, undefined for nothing; says why that is too much, if so. */
-  change(connection: string, before: HeldItem | undefined, after: HeldItem | undefined): string | undefined;
+  /** A stream keeps `after` in the place of `before`, undefined for nothing; says why that is too much, if so. */
+  change(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined;
   /** The equal node that another stream of the connection keeps, or this one. */
-  sameNode(connection: string, node: Node): Node;
+  sameNode(node: Node): Node;
 }
 
 /** What one stream is, and what it may take. */
@@ -89,8 +89,6 @@ export interface StreamOptions {
   readonly resourceErrors?: ResourceErrorPolicy | undefined;
   /** Is told of what the stream keeps of what its client says, until `end`. Default: nobody is. */
   readonly heldMemory?: HeldMemory | undefined;
-  /** Which connection the stream is on, for `heldMemory`. */
-  readonly connection?: string | undefined;
 }
 
 /** What happens to a stream. Nothing else does: no clock, no network, no random source is read. */

@@ -296,8 +296,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
 
   /** Keeps something else; says why that is too much, if so. */
   #hold(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
-    if (before === after) return undefined;
-    return this.#options.heldMemory?.change(this.#options.connection ?? "", before, after);
+    return before === after ? undefined : this.#options.heldMemory?.change(before, after);
   }
 
   status(): readonly TypeStatus[] {
@@ -356,8 +355,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
         // Rules 113–115: the first request decides which node it is.
         this.#node = nodeOf(bytes, request) ?? this.#options.defaultNode;
         if (this.#node === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
-        const { heldMemory, connection = "" } = this.#options;
-        this.#node = heldMemory?.sameNode(connection, this.#node) ?? this.#node;
+        this.#node = this.#options.heldMemory?.sameNode(this.#node) ?? this.#node;
         const much = this.#hold(undefined, this.#node);
         if (much !== undefined) return this.#close(statusCode.resourceExhausted, much);
         this.#told.identify(this.#node);

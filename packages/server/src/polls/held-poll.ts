@@ -130,7 +130,7 @@ export class HeldPoll implements Subscriber {
   }
 
   #look(): void {
-    if (asksForUnknown(this.#poller, this.#membership?.unknown)) return;
+    if (asksForUnknown(this.#poller, this.#membership?.unknown())) return;
     const set = this.#membership?.snapshot()?.of(this.#poller.type);
     if (set === undefined || set === this.#seen) return;
     if (this.#seen !== undefined && !mayDiffer(this.#poller.subscription, this.#seen, set)) {

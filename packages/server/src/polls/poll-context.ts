@@ -1,7 +1,8 @@
 import type { TypeUrl } from "@xdskit/api";
-import type { HeldMemory, Node } from "@xdskit/protocol";
+import type { Node } from "@xdskit/protocol";
 import type { Counters } from "../counters.js";
 import type { Events, StreamInfo } from "../events.js";
+import type { HeldMemories } from "../held-memory.js";
 import type { ServerLimits } from "../limits.js";
 import type { PollCall, PollRefusal } from "../poll-transport.js";
 import type { Publication } from "../publication.js";
@@ -15,7 +16,7 @@ export interface PollContext {
   readonly publication: Publication;
   /** v3 type URLs of what is supplied on demand. */
   readonly onDemand: ReadonlySet<TypeUrl> | undefined;
-  readonly heldMemory: HeldMemory;
+  readonly heldMemory: HeldMemories;
   readonly counters: Counters;
   readonly events: Events;
   readonly rejections: Rejections;

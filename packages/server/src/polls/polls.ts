@@ -75,14 +75,14 @@ export function createPolls(context: PollContext): Polls {
   ): HeldPoll | PollRefusal {
     const subscription = selectionOf(request.names, type);
     const { names } = subscription;
-    const { heldMemory } = context;
-    const node = heldMemory.sameNode(connection.peer, given);
+    const memory = context.heldMemory.of(connection.peer);
+    const node = memory.sameNode(given);
     const letGo = () => {
-      heldMemory.change(connection.peer, names, undefined);
-      heldMemory.change(connection.peer, node, undefined);
+      memory.change(names, undefined);
+      memory.change(node, undefined);
+      memory.leave();
     };
-    const much =
-      heldMemory.change(connection.peer, undefined, node) ?? heldMemory.change(connection.peer, undefined, names);
+    const much = memory.change(undefined, node) ?? memory.change(undefined, names);
     if (much !== undefined) {
       letGo();
       return { kind: "refused", status: 429, message: much, retryAfterS: 1 };

@@ -12,7 +12,7 @@ export interface Waited {
 /** How often it is looked for who is late, for each time that they have. */
 const looks = 10;
 
-/** Ends the waits of those who keep others waiting: one timer for all of them, which runs while there are any. They come due in the order in which they came. */
+/** Ends the waits of those who keep others waiting: one timer for all of them, which runs on until a look finds none. They come due in the order in which they came. */
 export class Patience {
   readonly #ms: number;
   readonly #now: () => number;
@@ -38,12 +38,15 @@ export class Patience {
     if (waited.due === 0) return;
     waited.due = 0;
     this.#waited.delete(waited);
-    if (this.#waited.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
   }
 
   #look(): void {
+    // Not in `end`: mostly one waits for no time at all, and each would have a timer of its own.
+    if (this.#waited.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      return;
+    }
     const now = this.#now();
     for (const waited of this.#waited) {
       if (waited.due > now) return;
