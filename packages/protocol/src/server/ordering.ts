@@ -285,9 +285,11 @@ export class Ordering {
   repeat(stream: OrderedStream, stage: Stage, wanted: Snapshot, sent: number | undefined, now: number): void {
     this.noteStage(stream, stage);
     const { subscribers } = stream;
-    for (let index = 0; index <= (sent ?? subscribers.length - 1); index++) {
+    const { retained } = stage;
+    const last = sent ?? subscribers.length - 1;
+    for (let index = 0; index <= last; index++) {
       const subscriber = subscribers[index] as Subscriber;
-      const stays = subscriber.yielding !== undefined || stage.retained.has(subscriber.type.typeUrl);
+      const stays = subscriber.yielding !== undefined || (retained.size > 0 && retained.has(subscriber.type.typeUrl));
       if (stays) this.targetOf(subscriber, stage, wanted, now);
     }
   }
@@ -305,9 +307,10 @@ export class Ordering {
    */
   meanwhile(stream: OrderedStream, { type, held, yielding }: Subscriber, wanted: Snapshot): ResourceSet {
     const current = wanted.of(type);
+    if (held === current) return current;
     const stage = this.#stages.get(stream);
-    if (held === current || (stage === undefined && yielding === undefined)) return current;
     const retained = stage?.awaited.size === 0 ? stage.retained.get(type.typeUrl) : undefined;
+    if (retained === undefined && yielding === undefined) return current;
     const { upserted, removed } = changeBetween(held, current);
     const stay = ({ key }: Resource) => retained?.has(key) === true || yielding?.get(key)?.until !== undefined;
     return upserted.length === 0 && removed.every(stay) ? held : current;

@@ -33,7 +33,7 @@ import type { SnapshotLine } from "./snapshot-line.js";
 import { sotw } from "./sotw.js";
 import { areSettled, statusesOf, type TypeStatus } from "./status.js";
 import { StreamWarming } from "./stream-warming.js";
-import { drains, hasDrained, inOrder, newSubscriber, type Subscriber, shortenSets } from "./subscriber.js";
+import { drains, inOrder, newSubscriber, type Subscriber, shortenSets, someHaveDrained } from "./subscriber.js";
 import { Told } from "./told.js";
 import { asksForUnknown, someAsk, type UnknownTypes } from "./unknown-types.js";
 import { usuallyAnswered } from "./usual-answers.js";
@@ -172,7 +172,7 @@ class ServerStream<Asked extends Request, Asker extends Subscriber> implements S
     this.#mover.goOn(this.#ordered);
     const { leg, newest } = this.#mover;
     if (newest === undefined) return undefined;
-    if (leg !== undefined && !this.#ordered.some((asker) => hasDrained(asker, now))) return this.#repeat(leg, newest);
+    if (leg !== undefined && !someHaveDrained(this.#ordered, now)) return this.#repeat(leg, newest);
     if (leg !== undefined) this.#stray();
     return this.#find(newest, this.#node);
   }

@@ -102,9 +102,12 @@ export function drains({ draining }: Subscriber): boolean {
   return draining.length > 0;
 }
 
-/** Whether the time of something that drains is over, though nobody looked at it since. */
-export function hasDrained({ draining }: Subscriber, now: number): boolean {
-  for (const { until } of draining) if (until !== undefined && until <= now) return true;
+/** Whether the time of something that drains is over, though nobody looked at it since. Asked for each response, and mostly nothing drains. */
+export function someHaveDrained(subscribers: readonly Subscriber[], now: number): boolean {
+  for (const { draining } of subscribers) {
+    if (draining.length === 0) continue;
+    for (const { until } of draining) if (until !== undefined && until <= now) return true;
+  }
   return false;
 }
 
