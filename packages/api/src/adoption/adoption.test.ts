@@ -112,6 +112,25 @@ suite("an Envoy bootstrap", () => {
       names.map((name) => `listener ${name}`),
     );
   });
+  test("one resource needs no list, lists may lie in lists, and names may look like numbers", () => {
+    const text = `!ignore common: &common
+- { name: a, connect_timeout: 1s }
+- { name: 1.10, connect_timeout: 1s }
+static_resources:
+  clusters: [*common, { name: c, connect_timeout: 1s }]
+  listeners: { name: 2.0, filter_chains: {}, address: { socket_address: { address: 0.0.0.0, port_value: "80" } } }
+  secrets: soon
+`;
+    const { findings, resources } = readResources({ path: "a.yaml", bytes: Buffer.from(text) });
+    assert.deepEqual(
+      resources.map(({ resource: { type, name } }) => `${type.name} ${name}`),
+      ["cluster a", "cluster 1.10", "cluster c", "listener 2.0"],
+    );
+    assert.deepEqual(
+      findings.map(({ line, field }) => [line, field]),
+      [[7, "static_resources.secrets"]],
+    );
+  });
   test("what is wrong is said with its place", () => {
     const text = `static_resources:
   clusters:
@@ -120,7 +139,7 @@ suite("an Envoy bootstrap", () => {
   - name: b
     conect_timeout: 1s
   listenrs: []
-  listeners: {}
+  listeners: none
 `;
     const { findings, resources } = readResources({ path: "a.yaml", bytes: Buffer.from(text) });
     assert.deepEqual(

@@ -3,6 +3,7 @@ import type { XdskitErrorCode } from "../error-codes.js";
 import type { FieldStep } from "../field-path.js";
 import { addFinding, type FileReading, type Place } from "../file-reading.js";
 import { typeUrlPrefix } from "../identifiers.js";
+import { keepWritten } from "../source-document.js";
 import { type AdoptionRecord, recordOf } from "./adoption.js";
 import { eachServerNamedIn } from "./config-sources.js";
 import { type Form, isObject, type Message, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
@@ -59,7 +60,7 @@ class DocumentTaker implements Taker {
     const before = reading.resources.length;
     const { name } = as;
     const isNamed = name === undefined || textOf(item, "name") !== undefined || url.endsWith(typeNames.endpoint);
-    reader.readTyped(isNamed ? item : { ...item, name }, url, steps, this.form.isDump);
+    reader.readTyped(isNamed ? item : named(item, name), url, steps, this.form.isDump);
     if (reading.resources.length > before && this.count(as.isState === true)) {
       eachServerNamedIn(item, (cluster) => this.record.nameServer(cluster));
     }
@@ -95,4 +96,10 @@ class DocumentTaker implements Taker {
     record.take(type);
     return true;
   }
+}
+
+function named(item: JsonObject, name: string): JsonObject {
+  const named = { ...item, name };
+  keepWritten(item, named);
+  return named;
 }

@@ -4,7 +4,7 @@ import type { XdskitErrorCode } from "../error-codes.js";
 import type { Finding } from "../errors.js";
 import type { FieldStep } from "../field-path.js";
 import type { Registry } from "../registry.js";
-import { keysOfStep } from "../source-document.js";
+import { keysOfStep, writtenAs } from "../source-document.js";
 
 /** A form of documents that hold resources among other things. */
 export interface Form {
@@ -69,8 +69,11 @@ export function fieldOf(object: JsonObject, field: string): JsonValue | undefine
 
 /** A text that is not empty. */
 export function textOf(object: JsonObject, field: string): string | undefined {
-  const value = fieldOf(object, field);
-  return typeof value === "string" && value !== "" ? value : undefined;
+  for (const key of keysOfStep(field)) {
+    const value = writtenAs(object, key) ?? object[key];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return undefined;
 }
 
 /** The full name of the type that an object says it is of. */
@@ -85,20 +88,22 @@ export interface Part {
   readonly steps: readonly FieldStep[];
 }
 
-/** The objects of a list in a field. What is something else is told, and passed over. */
+/**
+ * The objects of a list in a field, and of lists in it; a single one needs no list. What is something else is told, and
+ * passed over.
+ */
 export function* objectsIn({ object, steps }: Part, field: string, taker: Taker): Generator<Part> {
   const list = fieldOf(object, field);
   if (list === undefined) return;
   const at = [...steps, field];
-  if (!Array.isArray(list)) {
-    taker.find("XDSKIT_FIELD_INVALID", "expected a list", at);
-    return;
-  }
-  for (let index = 0; index < list.length; index += 1) {
-    const item = list[index];
-    if (isObject(item)) yield { object: item, steps: [...at, index] };
-    else taker.find("XDSKIT_FIELD_INVALID", "expected a mapping", [...at, index]);
-  }
+  if (typeof list === "object") yield* objectsAt(list, at, taker);
+  else taker.find("XDSKIT_FIELD_INVALID", "expected a list", at);
+}
+
+function* objectsAt(value: JsonValue | undefined, steps: readonly FieldStep[], taker: Taker): Generator<Part> {
+  if (isObject(value)) yield { object: value, steps };
+  else if (!Array.isArray(value)) taker.find("XDSKIT_FIELD_INVALID", "expected a mapping", steps);
+  else for (let index = 0; index < value.length; index += 1) yield* objectsAt(value[index], [...steps, index], taker);
 }
 
 /** An object in a field. Something else is told. */
