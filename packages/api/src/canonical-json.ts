@@ -68,7 +68,7 @@ function* itemForms(held: Held, list: readonly JsonValue[], registry: Registry):
   }
 }
 
-function heldForm(held: Held, json: JsonValue, written: string | undefined, registry: Registry): JsonValue {
+function heldForm(held: Partial<Held>, json: JsonValue, written: string | undefined, registry: Registry): JsonValue {
   if (held.enum !== undefined) return enumForm(held.enum, json, written);
   if (held.message === undefined) return scalarForm(held.scalar, json, written);
   const isWrapper = isWrapperDesc(held.message);
@@ -90,7 +90,9 @@ function anyForm(json: JsonValue, registry: Registry): JsonValue {
   if (schema === undefined || !isObject(json)) return json;
   if (!hasOwnForm(schema) && !isWrapperDesc(schema)) return canonicalJson(schema, json, registry);
   const { value = null } = json;
-  return { ...json, value: value === null ? emptyForm({ message: schema }) : canonicalJson(schema, value, registry) };
+  const held = { message: schema };
+  const form = value === null ? emptyForm(held) : heldForm(held, value, writtenAs(json, "value"), registry);
+  return { ...json, value: form };
 }
 
 /** What stands for nothing where something must stand. */

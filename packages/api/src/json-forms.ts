@@ -23,7 +23,7 @@ function numberForm(json: string): JsonValue {
   const text = json.trim();
   const [, sign, endless] = /^([-+]?)\.?(inf|infinity|nan)$/i.exec(text) ?? [];
   if (endless !== undefined) return /^n/i.test(endless) ? "NaN" : sign === "-" ? "-Infinity" : "Infinity";
-  const value = isDecimal(text) || isHex(text) ? Number(text) : Number.NaN;
+  const value = numberIn(text);
   return Number.isFinite(value) ? value : json;
 }
 
@@ -31,16 +31,15 @@ function numberForm(json: string): JsonValue {
 function integerForm(json: string): JsonValue {
   // BigInt takes no plus, and needs long for what is long.
   if (/^[-+]?\d{1,40}$/.test(json)) return String(BigInt(json.replace("+", "")));
-  const value = isDecimal(json) || isHex(json) ? Number(json) : Number.NaN;
+  const value = numberIn(json);
   return Number.isSafeInteger(value) ? value : json;
 }
 
-function isDecimal(text: string): boolean {
-  return /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(text);
-}
-
-function isHex(text: string): boolean {
-  return /^0[xX][0-9a-fA-F]+$/.test(text);
+/** Of decimal digits with a fraction and an exponent, or of hexadecimal ones; NaN of others. */
+function numberIn(text: string): number {
+  if (/^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(text)) return Number(text);
+  const [, sign, digits = ""] = /^([-+]?)(0x[\da-f]+)$/i.exec(text) ?? [];
+  return sign === "-" ? -Number(digits) : Number(digits === "" ? Number.NaN : digits);
 }
 
 /** The name of an enum's value in any case, or its number in a string. */
@@ -51,7 +50,7 @@ export function enumForm(schema: DescEnum, value: JsonValue, written?: string): 
   const isName = (name: string) => schema.values.some((value) => value.name === name);
   if (isName(json)) return json;
   if (isName(upper)) return upper;
-  const number = /^[-+]?\d{1,10}$/.test(json) ? Number(json) : Number.NaN;
+  const number = /^\s*[-+]?\d{1,10}\s*$/.test(json) ? Number(json) : Number.NaN;
   return Math.abs(number) <= 2 ** 31 ? number : json;
 }
 

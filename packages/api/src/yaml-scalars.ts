@@ -31,12 +31,27 @@ const words: ReadonlyMap<unknown, boolean> = new Map([
 export function envoyScalar(scalar: Scalar): JsonValue {
   const { value, source = "", type, tag } = scalar;
   if (type !== "PLAIN" || tag !== undefined) return scalarValue(scalar);
-  if (typeof value === "string") return value.length > 3 ? value : (words.get(value) ?? value);
+  if (typeof value === "string")
+    return isHex(value) ? (numberOf(envoyInteger(value)) ?? value) : (wordOf(value) ?? value);
   if (typeof value !== "number") return scalarValue(scalar);
   // Not Infinity: a field of text takes what is written.
   if (!Number.isFinite(value)) return source;
   const whole = /^[-+]?0/.test(source) ? envoyInteger(source) : undefined;
-  if (whole === undefined) return scalarValue(scalar);
+  return numberOf(whole) ?? scalarValue(scalar);
+}
+
+function wordOf(value: string): boolean | undefined {
+  return value.length <= 3 ? words.get(value) : undefined;
+}
+
+/** A hexadecimal number that YAML 1.2 takes for text. */
+function isHex(value: string): boolean {
+  return /^[-+]?0x[\da-f]+$/i.test(value);
+}
+
+/** A double where that holds every digit. */
+function numberOf(whole: bigint | undefined): JsonValue | undefined {
+  if (whole === undefined) return undefined;
   return Number.isSafeInteger(Number(whole)) ? Number(whole) : (whole as unknown as JsonValue);
 }
 
@@ -45,10 +60,9 @@ export function envoyScalar(scalar: Scalar): JsonValue {
  * of. Undefined where it is what `envoyScalar` says to all fields.
  */
 export function asWritten({ value, source = "", type, tag }: Scalar): string | undefined {
-  if (typeof value === "string") {
-    return value.length <= 3 && type === "PLAIN" && tag === undefined && words.has(value) ? value : undefined;
-  }
-  if (typeof value !== "number") return undefined;
+  if (type !== "PLAIN" || tag !== undefined) return undefined;
+  if (typeof value === "string" && !isHex(value)) return wordOf(value) === undefined ? undefined : value;
+  if (typeof value !== "number" && typeof value !== "string") return undefined;
   const whole = envoyInteger(source);
   if (whole === undefined) return source;
   return BigInt.asIntN(32, whole) === whole ? undefined : String(whole);

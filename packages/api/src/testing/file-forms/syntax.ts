@@ -42,13 +42,14 @@ export const syntaxForms: readonly FileForm[] = [
     "name: Y": { ours: { name: "Y" } },
   }),
   ...taken(octal, struct, "yaml", {
-    "value: { a: 0644, b: 0x10, c: -010, d: +12 }": { value: { a: 420, b: 16, c: -8, d: 12 } },
+    "value: { a: 0644, b: 0x10, c: -010, d: +12, e: -0X1f }": { value: { a: 420, b: 16, c: -8, d: 12, e: -31 } },
   }),
   ...taken(octal, struct, "yaml", {
     "value: { a: 1_000, b: 2001-01-01, c: 1:30, d: 0b11 }": {
       value: { a: "1_000", b: "2001-01-01", c: "1:30", d: "0b11" },
     },
   }),
+  ...taken(texts, "google.protobuf.StringValue", "yaml", each("value", ["1.10", "{ value: 1.10 }"], { value: "1.10" })),
   ...taken(texts, cluster, "yaml", each("name", ["1.10", '"1.10"'], { name: "1.10" })),
   ...taken(texts, cluster, "yaml", {
     "name: .5": { name: ".5" },

@@ -13,6 +13,9 @@ const valuedYaml = (values: readonly string[], means: string | number | boolean)
 const enums = "names of enums in any case, and their numbers in quotes";
 const booleans = "booleans as text";
 const numbers = "numbers as text";
+const wider = "other numbers";
+const lines = "base64 with white space in it";
+const outOfRange = "durations and times out of range";
 const base64 = "base64 of any kind";
 const times = "durations and times as messages";
 const fractions = "fractions and large numbers of YAML";
@@ -89,13 +92,27 @@ export const valueForms: readonly FileForm[] = [
   ...refused(`${wkt}.UInt32Value`, "yaml", yaml(["1_000", "yes", "4294967296", "-1"])),
   ...refused(`${wkt}.UInt64Value`, "json", json(["18446744073709551616", "-5"])),
   ...refused(`${wkt}.DoubleValue`, "json", json(["NaN", "1e400", '"abc"', '""', "true", '"1_0"'])),
+  ...otherwise(wider, `${wkt}.UInt32Value`, "json", {
+    '"value": "0b11"': { ours: { value: 3 } },
+    '"value": "0o17"': { ours: { value: 15 } },
+  }),
+  ...otherwise(wider, `${wkt}.UInt32Value`, "yaml", { "value: 0o17": { ours: { value: 15 } } }),
+  ...otherwise(wider, `${wkt}.DoubleValue`, "yaml", {
+    "value: .inf": { ours: { value: "Infinity" } },
+    "value: -.INF": { ours: { value: "-Infinity" } },
+    "value: .nan": { ours: { value: "NaN" } },
+  }),
+  ...otherwise(lines, `${wkt}.BytesValue`, "yaml", { "value: |\n  aG\n  k=": { ours: { value: "aGk=" } } }),
+  ...otherwise(outOfRange, `${wkt}.Timestamp`, "json", {
+    '"value": "2026-13-01T00:00:00Z"': { envoy: { value: "2027-01-01T00:00:00Z" } },
+  }),
   ...otherwise(tooMuch, `${wkt}.DoubleValue`, "json", { '"value": "1e400"': { envoy: { value: "Infinity" } } }),
   ...refused(`${wkt}.FloatValue`, "json", json(["1e39"])),
   ...taken(base64, `${wkt}.BytesValue`, "json", valued(['"_-8="', '"/+8="', '"_-8"', '"/-8"'], "/+8=")),
   ...taken(base64, `${wkt}.BytesValue`, "yaml", valuedYaml(["!!binary aGk=", "aGk", '"aGk="'], "aGk=")),
   ...refused(`${wkt}.BytesValue`, "json", json(['"a"', "1234", '"!!!!"'])),
   ...refused(`${wkt}.StringValue`, "json", json(["12", "1.5", "true", '["a"]', '"\\ud800"'])),
-  ...refused(`${wkt}.StringValue`, "yaml", yaml(["12", "true", "0x10", "0644", "2147483647"])),
+  ...refused(`${wkt}.StringValue`, "yaml", yaml(["12", "true", "0x10", "0X1f", "0644", "2147483647"])),
   ...taken(
     times,
     `${wkt}.Duration`,
