@@ -99,3 +99,4 @@ export {
   type XdstpDirective,
   type XdstpName,
 } from "./xdstp.js";
+export { writeYaml } from "./yaml-text.js";

@@ -6,6 +6,8 @@ import {
   type DescMessage,
   equals,
   fromBinary,
+  fromJson,
+  type JsonObject,
   type Message,
   ScalarType,
 } from "@bufbuild/protobuf";
@@ -188,6 +190,38 @@ suite("forms", () => {
       '"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster\nname: "yes"\nlb_policy: RANDOM\n',
     );
     assert.equal(writeMessage(cluster, "text"), 'name: "yes"\nlb_policy: RANDOM\n');
+  });
+  test("YAML: texts and keys that Envoy would take for something else are in quotes", () => {
+    const texts = [
+      "yes",
+      "N",
+      "On",
+      "0644",
+      "08",
+      "0x1f",
+      "-0x1F",
+      "0X1F",
+      "+0Xa",
+      "1.10",
+      "1e3",
+      ".5",
+      "12",
+      "~",
+      "!ignore",
+    ];
+    const schema = schemaOf("envoy.config.cluster.v3.Cluster");
+    for (const text of [...texts, "null", "TRUE", "<<", "2026-01-01", "1_000", ".inf", "0o17", "NaN", "-0"]) {
+      const value: JsonObject = {
+        name: text,
+        metadata: { filter_metadata: { [text]: { [text]: [text, -0, 1.5, 1e300] } } },
+      };
+      const message = fromJson(schema, value);
+      const yaml = writeMessage(message, "yaml");
+      const { resources, findings } = readResources({ path: "a.yaml", bytes: bytesOf(yaml) });
+      assert.deepEqual(findings, []);
+      assert.deepEqual(resources[0]?.resource, createResource(message), yaml);
+      assert.doesNotMatch(yaml, /^name: [-+]?0x/im);
+    }
   });
   test("an Any of an unknown type passes through every form", () => {
     const any = {

@@ -1,6 +1,5 @@
 import { create, type DescMessage, fromBinary, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
 import { type Any, AnySchema, anyPack, type Duration, DurationSchema } from "@bufbuild/protobuf/wkt";
-import { stringify } from "yaml";
 import { schemaOf, typeNameOf } from "./any.js";
 import { XdskitError } from "./errors.js";
 import { typeUrlPrefix } from "./identifiers.js";
@@ -17,6 +16,7 @@ import {
 import { writeText } from "./unknown/write-text.js";
 import type { Variant } from "./variant.js";
 import { responseName, wrapperName } from "./wrapping.js";
+import { writeYaml } from "./yaml-text.js";
 
 /** The forms that messages are written in. */
 export type MessageFormat = "json" | "yaml" | "text" | "binary";
@@ -54,12 +54,7 @@ export function writeMessage(message: Message, format: MessageFormat, options: W
     case "json":
       return JSON.stringify(jsonOf(schema, message, registry, options, "json"), undefined, options.indent ?? 0);
     case "yaml":
-      // Envoy's reader takes yes, no, on and off for booleans: quotes around everything that means something else to YAML 1.1.
-      return stringify(jsonOf(schema, message, registry, options, "proto"), {
-        lineWidth: 0,
-        aliasDuplicateObjects: false,
-        compat: "yaml-1.1",
-      });
+      return writeYaml(jsonOf(schema, message, registry, options, "proto"));
   }
 }
 

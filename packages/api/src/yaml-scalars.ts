@@ -36,7 +36,7 @@ export function envoyScalar(scalar: Scalar): JsonValue {
   if (typeof value !== "number") return scalarValue(scalar);
   // Not Infinity: a field of text takes what is written.
   if (!Number.isFinite(value)) return source;
-  const whole = /^[-+]?0/.test(source) ? envoyInteger(source) : undefined;
+  const whole = /^[-+]?0./.test(source) ? envoyInteger(source) : undefined;
   return numberOf(whole) ?? scalarValue(scalar);
 }
 

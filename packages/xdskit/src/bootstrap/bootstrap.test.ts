@@ -85,6 +85,11 @@ describe("Envoy's bootstrap", () => {
     const nodeId = 'a: "b" #c\n- d';
     const bootstrap = parse(envoyBootstrap({ ...options, nodeId, adminPort: 0 }));
     assert.deepEqual(bootstrap.node, { id: nodeId, cluster: "edge" });
+    // To Envoy a boolean and a number, without quotes.
+    assert.match(
+      envoyBootstrap({ ...options, nodeId: "yes", nodeCluster: "0X1" }),
+      /\n {2}id: "yes"\n {2}cluster: "0X1"\n/,
+    );
     assert.equal(bootstrap.admin.address.socket_address.port_value, 0);
   });
 });

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
+import { writeYaml } from "@xdskit/api";
 import type { Address } from "@xdskit/server/address";
-import { stringify } from "yaml";
 import { type BootstrapNode, nodeOf } from "./bootstrap-node.js";
 import type { BootstrapTls } from "./bootstrap-tls.js";
 
@@ -34,10 +34,7 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
     "Start Envoy with: envoy -c FILE",
     ...(options.variant === "rest" ? [] : aboutDraining),
   ];
-  return [
-    ...comments.map((line) => `# ${line}\n`),
-    stringify(bootstrap(options), { lineWidth: 0, aliasDuplicateObjects: false }),
-  ].join("");
+  return [...comments.map((line) => `# ${line}\n`), writeYaml(bootstrap(options))].join("");
 }
 
 /** What is said on the command line of Envoy, and must be known to the server. */

@@ -8,10 +8,10 @@ import {
   type Registry,
   readableJson,
   redacted,
+  writeYaml,
   XdskitError,
 } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import { stringify } from "yaml";
 
 /** JSON of a resource, and what is wrong where it cannot be written whole. */
 export interface ShownResource {
@@ -76,7 +76,7 @@ export function createResourceView(
     yaml: (resource) => {
       const { json, problem } = shown(resource, "proto");
       const document = problem === undefined && isBare(resource) ? json : wrapped(resource, json);
-      const text = stringify(document, { lineWidth: 0, aliasDuplicateObjects: false, compat: "yaml-1.1" });
+      const text = writeYaml(document);
       return problem === undefined ? text : `# its content cannot be shown: ${problem.replaceAll("\n", " ")}\n${text}`;
     },
   };
