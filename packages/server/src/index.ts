@@ -80,6 +80,7 @@ export {
 } from "./sources/folder/folder-options.js";
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary } from "./sources/folder/folder-summary.js";
+export type { SkippedCounts } from "./sources/folder/judgement.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export type {
   FetchStats,

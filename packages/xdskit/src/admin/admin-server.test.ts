@@ -78,6 +78,7 @@ describe("admin pages", () => {
           resources: {},
           findings: [],
           adopted: [],
+          skipped: null,
           lastRead: null,
           lastApplied: null,
         },

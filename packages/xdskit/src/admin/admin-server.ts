@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
+import type { Finding } from "@xdskit/api";
 import { isFromBrowser, type XdsServer } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
+import { skippedText } from "../output/skipped.js";
 import { version } from "../version.js";
 import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
 import { carryOut, type RolloutsInput, rolloutsPage } from "./rollout-pages.js";
@@ -180,12 +182,24 @@ function json(value: object): Answer {
   return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
-/** Of a start that waits for errors to be fixed, whoever asks learns which. */
+/** Of a start that waits for errors to be fixed, and of what is skipped for its errors, whoever asks learns which. */
 function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
-  if (readiness === "ready") return { status: 200, body: "ready\n" };
-  const errors = state.sources().flatMap(({ findings }) => findings.filter(({ severity }) => severity === "error"));
+  if (readiness === "ready") return { status: 200, body: `ready\n${state.sources().map(skippedLines).join("")}` };
+  const errors = state.sources().flatMap(errorsOf);
   if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
-  const lines = errors.map((finding) => `  ${findingText(finding)}\n`);
-  return { status: 503, body: `starting: nothing is served until these errors are fixed\n${lines.join("")}` };
+  return { status: 503, body: `starting: nothing is served until these errors are fixed\n${linesOf(errors)}` };
+}
+
+function skippedLines(source: AnySourceStatus): string {
+  const text = skippedText(source.skipped);
+  return text === undefined ? "" : `${text}\n${linesOf(errorsOf(source))}`;
+}
+
+function errorsOf({ findings }: AnySourceStatus): readonly Finding[] {
+  return findings.filter(({ severity }) => severity === "error");
+}
+
+function linesOf(findings: readonly Finding[]): string {
+  return findings.map((finding) => `  ${findingText(finding)}\n`).join("");
 }

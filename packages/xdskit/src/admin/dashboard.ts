@@ -2,6 +2,7 @@ import { describe as describeFinding } from "@xdskit/api";
 import type { NodeState, NodeStates, NodeStatus, StreamStatus, XdsServer } from "@xdskit/server";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
+import { skippedText } from "../output/skipped.js";
 import { untoldText } from "../status/table.js";
 import { waitText } from "../status/wait-text.js";
 import { version } from "../version.js";
@@ -56,14 +57,16 @@ ${parts}
 `.text;
 }
 
-function sourcePart({ name, state, findings, lastApplied, lastError }: AnySourceStatus): Html {
+function sourcePart({ name, state, findings, skipped, lastApplied, lastError }: AnySourceStatus): Html {
   // An origin that is there again has nothing wrong.
   const wrong = state === "connected" || !lastError ? "" : `, ${lastError.at}: ${printable(lastError.message)}`;
+  const text = skippedText(skipped);
+  const left = text === undefined ? "" : `, ${text}`;
   const listed = findings
     .slice(0, mostListed)
     .map((finding) => [{ text: finding.severity, state: finding.severity }, { text: describeFinding(finding) }]);
   return html`<h2>${printable(name)} <small class="${state}">${state}</small></h2>
-<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${wrong}</p>
+<p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${left}${wrong}</p>
 ${table([], listed)}${more(findings.length - listed.length)}`;
 }
 

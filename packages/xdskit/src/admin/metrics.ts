@@ -216,6 +216,16 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       })),
     ),
   );
+  gauge("xdskit_skipped_resources", "Resources that are skipped for their errors.", ["source", "content"], () =>
+    sources().flatMap(({ name: source, skipped }) =>
+      skipped
+        ? [
+            { labels: { source, content: "last_good" }, value: skipped.lastGood },
+            { labels: { source, content: "none" }, value: skipped.absent },
+          ]
+        : [],
+    ),
+  );
   gauge("xdskit_source_applied_timestamp_seconds", "When a source's last good reading was.", ["source"], () =>
     sources().flatMap(({ name: source, lastApplied }) =>
       lastApplied === null ? [] : [{ labels: { source }, value: Date.parse(lastApplied) / 1000 }],

@@ -1,5 +1,5 @@
 import type { Finding } from "@xdskit/api";
-import type { AdoptedFile, FolderSummary } from "@xdskit/server";
+import type { AdoptedFile, FolderSummary, SkippedCounts } from "@xdskit/server";
 
 /** What is known of any source. */
 export interface AnySourceStatus {
@@ -9,6 +9,8 @@ export interface AnySourceStatus {
   readonly findings: readonly Finding[];
   /** What went wrong last with an origin, however long ago. */
   readonly lastError?: { readonly at: string; readonly message: string } | null;
+  /** How many resources have errors and are skipped; of a source that skips nothing, null or left out. */
+  readonly skipped?: SkippedCounts | null;
   /** ISO 8601; null before the first time. */
   readonly lastApplied: string | null;
 }
@@ -16,7 +18,8 @@ export interface AnySourceStatus {
 /** What `/api/v1/sources` tells about a folder. */
 export interface SourceStatus extends AnySourceStatus {
   /**
-   * `pending`: nothing was read yet. `partial`: the files without errors are served, which happens only at the start, with `--allow-partial`.
+   * `pending`: nothing was read yet. `partial`: what has errors is skipped (`on_invalid: skip`), or, at the start with `--allow-partial`,
+   * the files without errors are served.
    * `refused`: the last good configuration is served, or nothing where `lastApplied` is null. `findings` say why.
    */
   readonly state: "pending" | "applied" | "partial" | "refused";
@@ -32,7 +35,15 @@ export interface SourceStatus extends AnySourceStatus {
 
 /** The status of a folder that was not read yet. */
 export function pendingSource(name: string, directory: string): SourceStatus {
-  const nothing = { files: 0, resources: {}, findings: [], adopted: [], lastRead: null, lastApplied: null };
+  const nothing = {
+    files: 0,
+    resources: {},
+    findings: [],
+    adopted: [],
+    skipped: null,
+    lastRead: null,
+    lastApplied: null,
+  };
   return { name, state: "pending", directory, ...nothing };
 }
 
@@ -49,6 +60,7 @@ export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: D
     resources,
     findings: summary.findings,
     adopted: summary.adopted,
+    skipped: summary.skipped ?? null,
     lastRead: time,
     lastApplied: summary.applied ? time : before.lastApplied,
   };

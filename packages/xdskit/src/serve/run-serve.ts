@@ -138,8 +138,9 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
   });
   const checkNames = () => {
-    // While files are left out for their errors, much of what is named is missing for that reason alone.
-    if (last?.findings.some(({ severity }) => severity === "error")) return;
+    // While files are left out for their errors, much of what is named is missing for that reason alone. What is skipped is missing.
+    const isWhole = last?.skipped !== undefined && last.applied;
+    if (!isWhole && last?.findings.some(({ severity }) => severity === "error")) return;
     for (const finding of dangling.update()) logFinding(log, finding);
   };
   let status = pendingSource(source.name, options.directory);

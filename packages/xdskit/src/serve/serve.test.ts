@@ -241,6 +241,38 @@ describe("xdskit serve", () => {
     assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cluster"}'), 1);
   });
 
+  test("with on_invalid: skip what has errors is skipped, and log, metrics, status and readiness say so", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a"),
+      "b.yaml": clusterYaml("b", "-1s"),
+      "xdskit.yaml": "on_invalid: skip\n",
+    });
+    await using running = xdskit("serve", folder.path, ...anyPorts);
+    const { admin } = await ready(running);
+    await running.seen(/b\.yaml:3:\d+.*cluster "b".*skipped: it is not served/, "err");
+    const text = "1 resource skipped for errors: 0 with the last good content, 1 not served";
+    await running.seen(new RegExp(text), "err");
+    const readyz = await fetch(`http://${admin}/readyz`);
+    assert.equal(readyz.status, 200);
+    assert.match(await readyz.text(), new RegExp(`^ready\\n${text}\\n  \\S+b\\.yaml:3:\\d+: cluster "b".*\\n$`));
+    const page = await fetch(`http://${admin}/`, { headers: { accept: "text/html" } });
+    assert.match(await page.text(), new RegExp(text));
+    assert.equal(await metric(admin, 'xdskit_resources{group="all",type="cluster"}'), 1);
+
+    await folder.write("a.yaml", clusterYaml("a", "-1s"));
+    await folder.write("b.yaml", clusterYaml("b"));
+    await eventually(
+      () => metric(admin, 'xdskit_resources{group="all",type="cluster"}'),
+      (count) => count === 2,
+    );
+    const { state, skipped } = await source(admin);
+    assert.deepEqual([state, skipped], ["partial", { lastGood: 1, absent: 0 }]);
+    const name = `source="folder ${folder.path}"`;
+    assert.equal(await metric(admin, `xdskit_skipped_resources{${name},content="last_good"}`), 1);
+    assert.equal(await metric(admin, `xdskit_skipped_resources{${name},content="none"}`), 0);
+    assert.equal(await metric(admin, 'xdskit_config_updates_total{result="rejected"}'), 0);
+  });
+
   test("groups and limits come from xdskit.yaml, which is no resource file", async () => {
     await using folder = await testFolder({
       "xdskit.yaml": `groups:

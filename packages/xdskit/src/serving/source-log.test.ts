@@ -23,6 +23,7 @@ const applied: FolderSummary = {
   resources: new Map(),
   whereIs: () => undefined,
   findings: [],
+  skipped: undefined,
   adopted: [],
   durationMs: 1,
 };

@@ -4,6 +4,7 @@ import { adoptedText } from "../output/adopted.js";
 import { counted } from "../output/counts.js";
 import { findingText } from "../output/failure.js";
 import type { Log } from "../output/log.js";
+import { skippedText } from "../output/skipped.js";
 
 /** What else is said of a change: its revision, and the groups that have it. */
 export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>>;
@@ -40,7 +41,11 @@ export function createSourceLog(log: Log, about: About = () => ({})): (summary: 
         { ...about(summary), ...changeFields(summary), ...fields },
         `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`,
       );
-    if (applied && wrong && news) log.warn({ errors: errors.length }, inPart);
+    if (applied && wrong && news) {
+      const { skipped } = summary;
+      const text = skipped === undefined ? inPart : (skippedText(skipped) ?? "what has errors is skipped");
+      log.warn({ errors: errors.length, ...(skipped && { skipped }) }, text);
+    }
   };
 }
 

@@ -161,6 +161,7 @@ export const settingsSchema = z.strictObject({
   authorities: z.array(z.string().min(1)).min(1, { error: "leave it out to serve any authority" }).optional(),
   resource_errors: errorPolicy.optional(),
   on_reject: onReject.optional(),
+  on_invalid: z.enum(["refuse", "skip"], { error: "expected refuse or skip" }).optional(),
   rollout: rollout.optional(),
   limits: limits.optional(),
   default_node: z.strictObject({ id: z.string().min(1), cluster: z.string().optional() }).optional(),
@@ -223,14 +224,16 @@ const relayedGroup = group.omit({ folders: true }).extend({
 });
 
 /** The settings of a relay: those of a server, but for folders, and what it asks an origin for. */
-export const relaySettingsSchema = settingsSchema.omit({ groups: true, folder: true, workers: true }).extend({
-  groups: z
-    .array(relayedGroup)
-    .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
-    .superRefine(uniqueNames)
-    .optional(),
-  upstream: upstream.optional(),
-});
+export const relaySettingsSchema = settingsSchema
+  .omit({ groups: true, folder: true, on_invalid: true, workers: true })
+  .extend({
+    groups: z
+      .array(relayedGroup)
+      .min(1, { error: "where there are groups, there must be one; leave them out to serve everything to all" })
+      .superRefine(uniqueNames)
+      .optional(),
+    upstream: upstream.optional(),
+  });
 
 /** What a relay's settings file says. */
 export type RelaySettings = z.output<typeof relaySettingsSchema>;

@@ -164,13 +164,13 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
 /** Which layers the folder is, and how it is read and watched, as far as the settings say so. */
 export function folderSettings(
   settings: Settings,
-): Pick<FolderSourceOptions, "layers" | "groups" | "settleMs" | "pollMs" | "limits"> {
-  const { folder = {}, groups } = settings;
+): Pick<FolderSourceOptions, "layers" | "groups" | "onInvalid" | "settleMs" | "pollMs" | "limits"> {
+  const { folder = {}, groups, on_invalid: onInvalid } = settings;
   const { settle, poll, file_bytes: fileBytes, files, depth } = folder;
   return {
     layers: layersOf(settings),
     groups: groups?.map(({ name, folders }) => ({ name, layers: folders })),
-    ...defined({ settleMs: settle, pollMs: poll }),
+    ...defined({ onInvalid, settleMs: settle, pollMs: poll }),
     limits: defined({ fileBytes, files, depth }),
   };
 }

@@ -1,5 +1,12 @@
 import { type EnvoyVersion, type Finding, type Registry, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
-import { type AdoptedFile, createFolderSource, everyNode, type FolderSummary, type LayerName } from "@xdskit/server";
+import {
+  type AdoptedFile,
+  createFolderSource,
+  everyNode,
+  type FolderSummary,
+  type LayerName,
+  type SkippedCounts,
+} from "@xdskit/server";
 import type { Settings } from "../settings/schema.js";
 import { folderSettings } from "../settings/server-settings.js";
 import { danglingReferences, type GroupResources } from "./dangling-references.js";
@@ -23,6 +30,8 @@ export interface CheckedFolder {
   readonly files: number;
   readonly groups: readonly GroupResources[];
   readonly findings: readonly Finding[];
+  /** With `on_invalid: skip`, how many resources a server that starts would skip; otherwise undefined. */
+  readonly skipped: SkippedCounts | undefined;
   /** What was taken of files that are of another form than resources. */
   readonly adopted: readonly AdoptedFile[];
 }
@@ -61,10 +70,10 @@ export async function checkFolder({
       apply: (updates) => {
         for (const { layer, upsert } of updates) layers.set(layer, upsert);
       },
-      report: (reported) => {
-        findings = reported;
-      },
+      // What is skipped is no error to whom a source reports; here it is.
+      report: () => {},
     });
+    findings = summary?.findings ?? [];
   } catch (error) {
     if (!(error instanceof XdskitError)) throw error;
     findings = error.findings;
@@ -83,12 +92,18 @@ export async function checkFolder({
     return layer === undefined ? undefined : summary?.whereIs(layer, resource);
   };
   // While files are left out for their errors, much of what is named is missing for that reason alone.
-  const broken = hasError(findings);
+  const broken = hasError(findings) && summary?.skipped === undefined;
   const places = fieldPlaces(whereIs, registry);
   const dangling = broken ? [] : danglingReferences(groups, resourceTypes, places.named);
   const missing = extensionsThatEnvoyLacks(layerOf.keys(), registry, places.field);
   const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
-  return { files, groups, findings: [...findings, ...dangling, ...missing, ...newer], adopted: summary?.adopted ?? [] };
+  return {
+    files,
+    groups,
+    findings: [...findings, ...dangling, ...missing, ...newer],
+    adopted: summary?.adopted ?? [],
+    skipped: summary?.skipped,
+  };
 }
 
 function hasError(findings: readonly Finding[]): boolean {

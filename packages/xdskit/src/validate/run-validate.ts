@@ -1,4 +1,5 @@
 import { type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
+import type { SkippedCounts } from "@xdskit/server";
 import { exitStatus } from "../exit-status.js";
 import { adoptedText } from "../output/adopted.js";
 import type { Paint } from "../output/colours.js";
@@ -34,7 +35,7 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
       reportFailure(terminal, "validate", error);
       return exitStatus.usage;
     }
-    checked = { files: 0, groups: [], findings: error.findings, adopted: [] };
+    checked = { files: 0, groups: [], findings: error.findings, skipped: undefined, adopted: [] };
   }
   const findings = checked.findings.map((finding) => (options.strict ? asError(finding) : finding));
   const valid = findings.every(({ severity }) => severity !== "error");
@@ -55,28 +56,38 @@ function asError(finding: Finding): Finding {
 }
 
 function textReport(
-  { files, groups, adopted }: CheckedFolder,
+  { files, groups, adopted, skipped }: CheckedFolder,
   findings: readonly Finding[],
   directory: string,
   paint: Paint,
 ): string {
   const errors = findings.filter(({ severity }) => severity === "error").length;
   const warnings = findings.length - errors;
+  const skips = skipped !== undefined && skipped.lastGood + skipped.absent > 0;
   const verdict = errors > 0 ? paint("error", "not valid") : paint("good", "valid");
   const counts = groups.map(({ group, resources }) => `  group ${group}: ${countedAll(countsOfResources(resources))}`);
   const lines = [
     ...adopted.map(adoptedText),
     ...findings.map((finding) => describeFinding(finding, paint)),
     `${directory} is ${verdict}: ${counted(files, "file")}, ${counted(errors, "error")}, ${counted(warnings, "warning")}`,
-    ...(errors > 0 ? [] : counts),
+    ...(skips ? [skippedLine(skipped)] : []),
+    ...(errors > 0 && !skips ? [] : counts),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function jsonReport({ files, groups, adopted }: CheckedFolder, findings: readonly Finding[], valid: boolean): string {
+function skippedLine({ lastGood, absent }: SkippedCounts): string {
+  return `on_invalid: skip: a server that starts now skips ${counted(lastGood + absent, "resource")}; one that runs keeps the last good content`;
+}
+
+function jsonReport(
+  { files, groups, adopted, skipped }: CheckedFolder,
+  findings: readonly Finding[],
+  valid: boolean,
+): string {
   const counts = groups.map(({ group, resources }) => ({
     name: group,
     resources: Object.fromEntries(countsOfResources(resources)),
   }));
-  return `${JSON.stringify({ valid, files, groups: counts, adopted, findings }, undefined, 2)}\n`;
+  return `${JSON.stringify({ valid, files, groups: counts, adopted, skipped, findings }, undefined, 2)}\n`;
 }

@@ -236,6 +236,23 @@ typed_config:
     assert.match(wrong.out, /a\.yaml:5:3: .*tenand.*\[XDSKIT_FIELD_UNKNOWN\]/);
   });
 
+  test("with on_invalid: skip, says what a server would skip, and is not valid all the same", async () => {
+    await using folder = await testFolder({
+      "a.yaml": clusterYaml("a"),
+      "b.yaml": clusterYaml("b", "-1s"),
+      "xdskit.yaml": "on_invalid: skip\n",
+    });
+    const { status, out } = await inProcessEnds("validate", folder.path);
+    assert.equal(status, 1);
+    assert.match(out, /b\.yaml:3:\d+: cluster "b".*; skipped: it is not served .*\[XDSKIT_RULE_BROKEN\]/);
+    assert.match(
+      out,
+      /not valid: 2 files, 1 error.*\non_invalid: skip: .* skips 1 resource; .*\n {2}group all: 1 cluster\n$/,
+    );
+    const { out: json } = await inProcessEnds("validate", folder.path, "--json");
+    assert.deepEqual(JSON.parse(json).skipped, { lastGood: 0, absent: 1 });
+  });
+
   test("an empty folder is not valid", async () => {
     await using folder = await testFolder();
     const { status, out } = await inProcessEnds("validate", folder.path);

@@ -7,19 +7,24 @@ import {
   type PositionedResource,
   type ReadResourcesOptions,
   type ResourceFile,
+  type ResourceTypes,
   readResources,
+  resourceTypes,
 } from "@xdskit/api";
 import { readWholeFile } from "@xdskit/api/disk";
 import type { LayerUpdate } from "../../source.js";
 import { eachOf } from "./each-of.js";
 import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
-import { type Entry, type LayerChange, LayerIndex } from "./layer-index.js";
+import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./judgement.js";
+import type { NamedResource } from "./kept-names.js";
+import { type LayerChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
 import { type FileRead, withDigest } from "./read-ahead/file-batch.js";
 import { readAtOnce } from "./read-ahead/read-at-once.js";
 import { ReadingThread } from "./reading-thread/reading-thread.js";
 import type { Scan } from "./scan.js";
+import { usablePart } from "./skipping.js";
 
 /** What is known of one file. */
 interface KnownFile {
@@ -29,8 +34,10 @@ interface KnownFile {
   readonly identity: string | undefined;
   /** Of the bytes; undefined where they could not be read. */
   readonly digest: string | undefined;
-  /** Without those of a file that has errors: a file counts whole or not at all. */
+  /** Of a file that has errors: what is well of it where the rest is skipped, otherwise nothing. */
   readonly resources: readonly PositionedResource[];
+  /** Names of which nobody knows what they are to hold now: what was applied of them stays. */
+  readonly kept: readonly NamedResource[];
   readonly findings: readonly Finding[];
   /** What was taken of it where it is of another form than resources, such as a bootstrap. */
   readonly adoptions: readonly Adoption[];
@@ -51,22 +58,14 @@ export interface Reading {
   readonly moved: boolean;
 }
 
-/** What the files say as a whole. */
-export interface Judgement {
-  /** Without the bound on their number. */
-  readonly findings: readonly Finding[];
-  /** Files that are well, by themselves and beside the others. */
-  readonly valid: number;
-  /** Files that are not. */
-  readonly bad: ReadonlySet<string>;
-}
-
 export interface FolderContentsOptions {
   /** The directory as findings show it. */
   readonly shown: string;
   readonly layers: readonly LayerFolder[];
   readonly limits: FolderLimits;
   readonly read: ReadResourcesOptions | undefined;
+  /** Whether what has errors is skipped. If not, a file counts whole or not at all. */
+  readonly skips: boolean;
 }
 
 /** A file that was read and is yet to be understood, in a thread. */
@@ -83,8 +82,9 @@ const parallel = 8;
 export class FolderContents {
   readonly #options: FolderContentsOptions;
   readonly #files = new Map<string, KnownFile>();
-  readonly #bad = new Map<string, readonly Finding[]>();
-  readonly #warned = new Map<string, readonly Finding[]>();
+  readonly #types: ResourceTypes;
+  readonly #bad = new Set<string>();
+  readonly #warned = new Set<string>();
   readonly #adopted = new Map<string, readonly Adoption[]>();
   readonly #layers: readonly { readonly path: string; readonly index: LayerIndex }[];
   readonly #thread: ReadingThread;
@@ -94,6 +94,7 @@ export class FolderContents {
 
   constructor(options: FolderContentsOptions) {
     this.#options = options;
+    this.#types = options.read?.types ?? resourceTypes;
     this.#prefix = join(options.shown, "a").slice(0, -1);
     this.#thread = new ReadingThread(options.read);
     this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
@@ -185,18 +186,14 @@ export class FolderContents {
 
   /** What is wrong with the files as they were last read. */
   judge(): Judgement {
-    const findings: Finding[] = [];
-    for (const path of [...this.#bad.keys(), ...this.#warned.keys()].sort()) {
-      findings.push(...(this.#bad.get(path) ?? this.#warned.get(path) ?? []));
-    }
-    const bad = new Set(this.#bad.keys());
-    for (const index of this.indexes) {
-      for (const entries of index.doubled()) {
-        findings.push(this.#duplicate(entries));
-        for (const { file } of entries) bad.add(file);
-      }
-    }
-    return { findings, valid: this.#files.size - bad.size, bad };
+    const files: JudgedFiles = {
+      all: this.#files,
+      bad: this.#bad,
+      warned: this.#warned,
+      layers: this.#layers,
+      shown: (path) => this.#shown(path),
+    };
+    return this.#options.skips ? judgeSkipping(files, this.#types) : judgeFiles(files);
   }
 
   /** What is to be applied: everything the first time, then what changed. */
@@ -240,13 +237,15 @@ export class FolderContents {
         if (bytes.length === 0 && before?.held === true) {
           const message = "held resources and is empty now";
           const findings = [this.#finding(file, "XDSKIT_FILE_EMPTIED", message)];
-          return { found: file, identity, digest, resources: [], findings, adoptions: [], held: true, doubtful };
+          const part = this.#partOf({ resources: [], findings }, before);
+          return { found: file, identity, digest, ...part, findings, adoptions: [], held: true, doubtful };
         }
-        const { resources: all, findings, adoptions } = parse(bytes);
+        const parsed = parse(bytes);
+        const { resources, findings, adoptions } = parsed;
         const well = findings.every(({ severity }) => severity !== "error");
-        const resources = well ? all : [];
+        const part = well ? { resources, kept: [] } : this.#partOf(parsed, before);
         const held = well ? resources.length > 0 : before?.held === true;
-        return { found: file, identity, digest, resources, findings, adoptions, held, doubtful };
+        return { found: file, identity, digest, ...part, findings, adoptions, held, doubtful };
       }
     }
   }
@@ -256,10 +255,22 @@ export class FolderContents {
     const { identity } = file;
     const message = `cannot be read: ${reason}`;
     const same = before !== undefined && before.digest === undefined && before.findings[0]?.message === message;
-    const resources = same ? before.resources : [];
     const findings = same ? before.findings : [this.#finding(file, "XDSKIT_FILE_UNREADABLE", message)];
+    const part = same ? before : this.#partOf({ resources: [], findings }, before);
+    const { resources, kept } = part;
     const held = before?.held === true;
-    return { found: file, identity, digest: undefined, resources, findings, adoptions: [], held, doubtful };
+    return { found: file, identity, digest: undefined, resources, kept, findings, adoptions: [], held, doubtful };
+  }
+
+  /** What counts of a file with errors. */
+  #partOf(
+    file: Pick<ResourceFile, "resources" | "findings">,
+    before: KnownFile | undefined,
+  ): Pick<KnownFile, "resources" | "kept"> {
+    if (!this.#options.skips) return { resources: [], kept: [] };
+    const names = before === undefined ? [] : [...before.resources.map(({ resource }) => resource), ...before.kept];
+    const held = names.map(({ type, key }) => ({ type, key }));
+    return usablePart(file, held, this.#types);
   }
 
   #parse(file: ScannedFile, bytes: Uint8Array, bodies: BodyMemory | undefined): ResourceFile {
@@ -296,8 +307,14 @@ export class FolderContents {
     if (before !== undefined && before.resources === file?.resources && before.findings === file.findings) return;
     for (const layer of this.#layers) {
       if (!isWithin(path, layer.path)) continue;
-      if (before !== undefined) layer.index.remove(path, before.resources);
-      if (file !== undefined) layer.index.add(path, file.resources);
+      if (before !== undefined) {
+        layer.index.remove(path, before.resources);
+        layer.index.release(path, before.kept);
+      }
+      if (file !== undefined) {
+        layer.index.add(path, file.resources);
+        layer.index.keep(path, file.kept);
+      }
     }
     this.#bad.delete(path);
     this.#warned.delete(path);
@@ -306,23 +323,7 @@ export class FolderContents {
     const isBad = file.findings.some(({ severity }) => severity === "error");
     if (!isBad && file.adoptions.length > 0) this.#adopted.set(path, file.adoptions);
     if (file.findings.length === 0) return;
-    (isBad ? this.#bad : this.#warned).set(path, file.findings);
-  }
-
-  #duplicate(entries: readonly Entry[]): Finding {
-    const [first, ...others] = entries as readonly [Entry, ...Entry[]];
-    const places = others.map(
-      ({ file, where: { line } }) => `${this.#shown(file)}${line === undefined ? "" : `:${line}`}`,
-    );
-    return {
-      code: "XDSKIT_DUPLICATE_RESOURCE",
-      severity: "error",
-      ...first.where,
-      file: this.#shown(first.file),
-      type: first.resource.type.name,
-      resource: first.resource.name,
-      message: `the same name is also in ${places.join(", ")}`,
-    };
+    (isBad ? this.#bad : this.#warned).add(path);
   }
 
   #finding(file: ScannedFile, code: Finding["code"], message: string): Finding {

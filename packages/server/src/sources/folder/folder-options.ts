@@ -72,6 +72,12 @@ export interface FolderSourceOptions {
    * waits until every file is valid. Default: false.
    */
   readonly allowPartial?: boolean | undefined;
+  /**
+   * What is done with resources that have errors. `refuse`: the change is refused as a whole, and the last good configuration stays.
+   * `skip`: the rest is served, also at the start. A resource that was served keeps its last good content for as long as a file names
+   * it; so does all that a file held which cannot be read any more. What was never good is not served. Default: `refuse`.
+   */
+  readonly onInvalid?: "refuse" | "skip" | undefined;
   /** Milliseconds of quiet after the last change before files are read. Default: 100. */
   readonly settleMs?: number | undefined;
   /** Milliseconds after which files are read although changes still come. Default: ten times `settleMs`, at least 1,000. */
@@ -103,6 +109,7 @@ export function checkFolderOptions(options: unknown): void {
     ignore: "list",
     allowEmpty: "boolean",
     allowPartial: "boolean",
+    onInvalid: "string",
     settleMs: "number",
     writeSettleMs: "number",
     maxSettleMs: "number",

@@ -1,9 +1,10 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { LayerUpdate, SourceSink } from "../../source.js";
-import type { FolderContents, Judgement } from "./folder-contents.js";
+import type { FolderContents } from "./folder-contents.js";
 import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
 import type { Round } from "./folder-reader.js";
 import type { FolderSummary } from "./folder-summary.js";
+import type { Judgement } from "./judgement.js";
 import { type ExpectedFolders, missingFolders } from "./missing-folders.js";
 import { type ChangeSummary, summaryOf } from "./summary-of-change.js";
 
@@ -45,10 +46,10 @@ export class FolderPublication {
    */
   publish(round: Round, watchRefused: string | undefined, since: number): FolderSummary | undefined {
     const judgement = this.#contents.judge();
-    const findings = this.#findings(round, judgement, watchRefused);
+    const { findings, refuses } = this.#findings(round, judgement, watchRefused);
     const news = round.changed || this.#refused || !this.#started || !sameFindings(findings, this.#reported);
     if (!news && round.read.size === 0) return undefined;
-    const leftOut = this.#leftOut(round, judgement, findings);
+    const leftOut = refuses ? this.#leftOut(round, judgement, findings) : none;
     const outcome = leftOut === undefined ? kept : this.#apply(leftOut);
     if (outcome.applied) {
       this.#started = true;
@@ -57,7 +58,8 @@ export class FolderPublication {
     }
     this.#refused = outcome.refusal !== undefined;
     this.#reported = this.#bounded([...(outcome.refusal ?? []), ...findings]);
-    if (news) this.#sink.report(this.#reported);
+    // To whom a source reports, an error says that the change was refused.
+    if (news) this.#sink.report(outcome.applied && judgement.skipped ? this.#reported.map(asWarning) : this.#reported);
     return {
       directory: this.#options.directory,
       files: this.#contents.size,
@@ -66,6 +68,7 @@ export class FolderPublication {
       readFiles: [...round.read].sort().slice(0, 100),
       applied: outcome.applied,
       serving: this.#started,
+      skipped: judgement.skipped,
       ...outcome.change,
       resources: new Map(this.#contents.indexes.map(({ layer, counts }) => [layer, new Map(counts)])),
       whereIs: (layer, resource) => this.#contents.indexes.find((index) => index.layer === layer)?.whereIs(resource),
@@ -75,11 +78,10 @@ export class FolderPublication {
     };
   }
 
-  /** The files that are not to be applied now; undefined: nothing is, the last good configuration stays. */
+  /** Of a folder with errors, the files that are not to be applied now; undefined: nothing is, the last good configuration stays. */
   #leftOut(round: Round, judgement: Judgement, findings: readonly Finding[]): ReadonlySet<string> | undefined {
-    if (!hasErrors(findings)) return none;
     if (this.#serving) return undefined;
-    if (this.#options.allowPartial && isUsable(round, judgement)) return judgement.bad;
+    if (this.#options.allowPartial && isUsable(round, judgement)) return judgement.skipped ? none : judgement.bad;
     // Clients may still have what these files held before a restart: without them it would be removed everywhere.
     this.#waiting ||= round.scan.root !== undefined && judgement.valid > 0;
     if (this.#started || this.#waiting) return undefined;
@@ -103,7 +105,8 @@ export class FolderPublication {
     };
   }
 
-  #findings({ scan, whole }: Round, judgement: Judgement, watchRefused: string | undefined): readonly Finding[] {
+  /** All that is wrong, and whether that keeps the change from being applied. What has errors and is skipped does not. */
+  #findings({ scan, whole }: Round, judgement: Judgement, watchRefused: string | undefined) {
     const { directory, allowEmpty } = this.#options;
     const findings: Finding[] = [];
     if (!whole) {
@@ -124,7 +127,8 @@ export class FolderPublication {
       const message = `cannot be watched (${watchRefused}); changes are found by looking every few seconds`;
       findings.push({ code: "XDSKIT_WATCH_UNAVAILABLE", severity: "warning", message, file: directory });
     }
-    return this.#bounded([...findings, ...read]);
+    const refusing = [...findings, ...(judgement.skipped === undefined ? read : scan.findings)];
+    return { findings: this.#bounded([...findings, ...read]), refuses: hasErrors(refusing) };
   }
 
   #bounded(findings: readonly Finding[]): readonly Finding[] {
@@ -160,6 +164,10 @@ function isUsable(round: Round, judgement: Judgement): boolean {
 
 function saysSomething({ kind, upsert, remove = [] }: LayerUpdate): boolean {
   return kind === "replace" || upsert.length > 0 || remove.length > 0;
+}
+
+function asWarning(finding: Finding): Finding {
+  return { ...finding, severity: "warning" };
 }
 
 function errorOf(findings: readonly Finding[]): XdskitError {

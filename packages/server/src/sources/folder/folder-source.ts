@@ -17,6 +17,7 @@ import { Settling } from "./settling.js";
  * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. Where nothing is
  *   served yet, `start` does not resolve until they are fixed: clients would drop what the files with errors held before a restart.
  *   With `allowPartial` the files without errors are served meanwhile, and no change is applied until all are valid.
+ *   With `onInvalid: "skip"` only what has errors is skipped; errors of folders refuse a change as before.
  * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.
  *   Where none of the folders of one of the `groups` is there, it waits until one is.
  * - Swapping a symbolic link, the directory itself or one in it, is one change; so is what happens within the settling time.
@@ -53,10 +54,11 @@ class FolderSource implements Source {
     const writeSettleMs = time("writeSettleMs", options.writeSettleMs ?? settleMs * 5);
     const limits = { ...defaultFolderLimits, ...options.limits };
     const layers = layerFolders(options.layers);
+    const skips = isSkipping(options.onInvalid ?? "refuse");
     const absolute = resolve(directory);
     const ignored = new Set((options.ignore ?? []).map((path) => resolve(absolute, path)));
     const scan = { directory: absolute, shown: directory, layers, ignored, limits };
-    const contents = new FolderContents({ shown: directory, layers, limits, read: options.read });
+    const contents = new FolderContents({ shown: directory, layers, limits, read: options.read, skips });
     const { signal } = this.#closing;
 
     this.name = `folder ${directory}`;
@@ -163,6 +165,14 @@ class FolderSource implements Source {
       this.#planPoll(performance.now() - started);
     }
   }
+}
+
+function isSkipping(onInvalid: string): boolean {
+  if (onInvalid === "skip" || onInvalid === "refuse") return onInvalid === "skip";
+  throw XdskitError.of(
+    "XDSKIT_FOLDER_OPTION",
+    `onInvalid must be "refuse" or "skip", not ${JSON.stringify(onInvalid)}`,
+  );
 }
 
 /** What a timer is given. */

@@ -1,5 +1,6 @@
 import type { Adoption, Finding, Resource, Where } from "@xdskit/api";
 import type { LayerName } from "../../source.js";
+import type { SkippedCounts } from "./judgement.js";
 
 /** What was taken of a file, which is in the folder as findings show it. */
 export interface AdoptedFile extends Adoption {
@@ -22,6 +23,11 @@ export interface FolderSummary {
   readonly applied: boolean;
   /** Whether any configuration is served, this one or one before. False: the errors at the start must be fixed first. */
   readonly serving: boolean;
+  /**
+   * With `onInvalid: "skip"`, how many resources have errors and are skipped, over all layers; `findings` say which and why. A file of
+   * which nothing can be read, and that held nothing before, counts as one. Otherwise undefined.
+   */
+  readonly skipped: SkippedCounts | undefined;
   /** Resources that the change gave and took, over all layers. */
   readonly upserted: number;
   readonly removed: number;

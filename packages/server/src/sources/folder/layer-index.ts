@@ -1,5 +1,7 @@
 import type { PositionedResource, Resource, ResourceType, TypeUrl, Where } from "@xdskit/api";
 import type { LayerName, LayerUpdate } from "../../source.js";
+import { KeptNames, type NamedResource } from "./kept-names.js";
+import type { Standing } from "./skipping.js";
 
 /** A resource and the file that it is from. */
 export interface Entry {
@@ -54,6 +56,7 @@ export class LayerIndex {
   #touched: Place[] = [];
   /** Those that more than one entry has. */
   readonly #doubled = new Set<Place>();
+  readonly #kept = new KeptNames();
 
   constructor(layer: LayerName) {
     this.layer = layer;
@@ -110,6 +113,35 @@ export class LayerIndex {
     }
   }
 
+  /** What was applied under these names stays for as long as the file is there, unless a file says what it is to be. */
+  keep(file: string, names: readonly NamedResource[]): void {
+    for (const name of names) this.#kept.add(file, name);
+  }
+
+  /** The contrary of `keep`. */
+  release(file: string, names: readonly NamedResource[]): void {
+    for (const name of names) {
+      this.#kept.delete(file, name);
+      const place = this.#places.get(name.type.typeUrl)?.byKey.get(name.key);
+      if (place !== undefined) this.#touch(place);
+    }
+  }
+
+  /** What is served under a name that is kept, or that several entries have. */
+  standingOf({ type, key }: NamedResource): Standing {
+    const place = this.#places.get(type.typeUrl)?.byKey.get(key);
+    if (place?.entry !== undefined && !this.#doubled.has(place)) return "elsewhere";
+    return place?.applied === undefined ? "absent" : "lastGood";
+  }
+
+  /** All that is kept, and what several entries have the name of. */
+  *skipped(): Iterable<NamedResource> {
+    for (const name of this.#kept) yield name;
+    for (const place of this.#doubled) {
+      if (!this.#isKept(place)) yield { type: place.ofType.type, key: place.key };
+    }
+  }
+
   /** Where a resource stands. */
   whereIs({ type, key }: Pick<Resource, "type" | "key">): Where | undefined {
     return this.#places.get(type.typeUrl)?.byKey.get(key)?.entry?.where;
@@ -134,12 +166,15 @@ export class LayerIndex {
     for (const place of this.#touched) {
       const { applied } = place;
       const entries = leftOut.size === 0 ? none : entriesOf(place);
-      const entry = leftOut.size === 0 ? place.entry : entries.find(({ file }) => !leftOut.has(file));
+      // Of several with one name, none is more right than the others.
+      const isDoubled = leftOut.size === 0 && this.#doubled.has(place);
+      const said = leftOut.size === 0 ? place.entry : entries.find(({ file }) => !leftOut.has(file));
+      const entry = isDoubled ? undefined : said;
       if (entry !== undefined && entry.resource.version !== applied?.version) {
         upsert.push(kind === "patch" ? withOwnBody(entry.resource) : entry.resource);
         upserted.push(place);
       }
-      if (entry === undefined && applied !== undefined) {
+      if (entry === undefined && applied !== undefined && !isDoubled && !this.#isKept(place)) {
         remove.push({ type: applied.type, name: applied.key });
         removed.push(place);
       }
@@ -167,6 +202,10 @@ export class LayerIndex {
       if (place.entry === undefined && place.applied === undefined) place.ofType.byKey.delete(place.key);
     }
     this.#touched = done.length === this.#touched.length ? [] : this.#touched.filter(({ isTouched }) => isTouched);
+  }
+
+  #isKept({ ofType, key }: Place): boolean {
+    return this.#kept.has(ofType.type.typeUrl, key);
   }
 
   #touch(place: Place): void {

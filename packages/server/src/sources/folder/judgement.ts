@@ -1,0 +1,113 @@
+import type { Finding, PositionedResource, ResourceTypes } from "@xdskit/api";
+import { isWithin } from "./folder-options.js";
+import type { NamedResource } from "./kept-names.js";
+import type { Entry, LayerIndex } from "./layer-index.js";
+import { namedBy, type Standing, withStanding } from "./skipping.js";
+
+/** How many resources are skipped, over all layers. */
+export interface SkippedCounts {
+  /** Those whose last good content stays. */
+  readonly lastGood: number;
+  /** Those that are not served, since they never were good. */
+  readonly absent: number;
+}
+
+/** What the files say as a whole. */
+export interface Judgement {
+  /** Without the bound on their number. */
+  readonly findings: readonly Finding[];
+  /** Files of which all can be served, or, where what has errors is skipped, a part. */
+  readonly valid: number;
+  /** Files with errors, by themselves or beside the others. */
+  readonly bad: ReadonlySet<string>;
+  /** What is skipped; undefined: a change is applied whole or not at all. */
+  readonly skipped: SkippedCounts | undefined;
+}
+
+/** A file, as far as it matters here. */
+interface JudgedFile {
+  readonly resources: readonly PositionedResource[];
+  readonly findings: readonly Finding[];
+  readonly kept: readonly NamedResource[];
+}
+
+/** All files, those with findings among them, and the layers that they make. */
+export interface JudgedFiles {
+  readonly all: ReadonlyMap<string, JudgedFile>;
+  readonly bad: ReadonlySet<string>;
+  readonly warned: ReadonlySet<string>;
+  readonly layers: readonly { readonly path: string; readonly index: LayerIndex }[];
+  /** As findings show a path. */
+  readonly shown: (path: string) => string;
+}
+
+/** What is wrong with files. Costs those with findings. */
+export function judgeFiles({ all, bad, warned, layers, shown }: JudgedFiles): Judgement {
+  const findings = [...bad, ...warned].sort().flatMap((path) => all.get(path)?.findings ?? []);
+  const wrong = new Set(bad);
+  for (const { index } of layers) {
+    for (const entries of index.doubled()) {
+      findings.push(duplicate(entries, shown));
+      for (const { file } of entries) wrong.add(file);
+    }
+  }
+  return { findings, valid: all.size - wrong.size, bad: wrong, skipped: undefined };
+}
+
+/** The same where what has errors is skipped: each error says what comes of it. */
+export function judgeSkipping({ all, bad, warned, layers, shown }: JudgedFiles, types: ResourceTypes): Judgement {
+  const findings: Finding[] = [];
+  const counts: Record<Standing, number> = { lastGood: 0, absent: 0, elsewhere: 0 };
+  for (const path of [...bad, ...warned].sort()) {
+    const file = all.get(path);
+    if (file === undefined) continue;
+    const indexes = layers.filter((layer) => isWithin(path, layer.path)).map(({ index }) => index);
+    const standingOf = (name: NamedResource) => worst(indexes.map((index) => index.standingOf(name)));
+    // Of what an error does not name nobody knows more than what the file held before.
+    const unnamed = file.kept.some((name) => standingOf(name) === "lastGood") ? "lastGood" : "absent";
+    let hasUnnamed = false;
+    for (const finding of file.findings) {
+      const name = namedBy(finding, types);
+      if (finding.severity === "error" && name === undefined) hasUnnamed = true;
+      const standing = name === undefined ? unnamed : standingOf(name);
+      findings.push(finding.severity === "error" ? withStanding(finding, standing) : finding);
+    }
+    if (hasUnnamed && unnamed === "absent") counts.absent += 1;
+  }
+  const wrong = new Set(bad);
+  const doubled = new Set<PositionedResource["resource"]>();
+  for (const { index } of layers) {
+    for (const name of index.skipped()) counts[index.standingOf(name)] += 1;
+    for (const entries of index.doubled()) {
+      const [{ resource }] = entries as readonly [Entry, ...Entry[]];
+      findings.push(withStanding(duplicate(entries, shown), index.standingOf(resource)));
+      for (const { file, resource: each } of entries) {
+        wrong.add(file);
+        doubled.add(each);
+      }
+    }
+  }
+  const inPart = Array.from(wrong).filter((path) =>
+    all.get(path)?.resources.some(({ resource }) => !doubled.has(resource)),
+  );
+  const { lastGood, absent } = counts;
+  return { findings, valid: all.size - wrong.size + inPart.length, bad: wrong, skipped: { lastGood, absent } };
+}
+
+function worst(standings: readonly Standing[]): Standing {
+  return standings.includes("absent") ? "absent" : (standings[0] ?? "absent");
+}
+
+function duplicate(entries: readonly Entry[], shown: (path: string) => string): Finding {
+  const [first, ...others] = entries as readonly [Entry, ...Entry[]];
+  const places = others.map(({ file, where: { line } }) => `${shown(file)}${line === undefined ? "" : `:${line}`}`);
+  return {
+    code: "XDSKIT_DUPLICATE_RESOURCE",
+    severity: "error",
+    ...first.where,
+    file: shown(first.file),
+    type: first.resource.type.name,
+    resource: first.resource.name,
+    message: `the same name is also in ${places.join(", ")}`,
+  };
+}

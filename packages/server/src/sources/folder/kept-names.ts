@@ -1,0 +1,44 @@
+import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
+
+/** A resource, by what it is called. */
+export interface NamedResource {
+  readonly type: ResourceType;
+  readonly key: Resource["key"];
+}
+
+/** A name, and the files that hold it. */
+interface Kept {
+  readonly name: NamedResource;
+  readonly files: Set<string>;
+}
+
+/** Names that files with errors hold, but cannot say anything of: what was applied under them stays. */
+export class KeptNames {
+  readonly #files = new Map<TypeUrl, Map<Resource["key"], Kept>>();
+
+  add(file: string, { type, key }: NamedResource): void {
+    let ofType = this.#files.get(type.typeUrl);
+    if (ofType === undefined) {
+      ofType = new Map();
+      this.#files.set(type.typeUrl, ofType);
+    }
+    const kept = ofType.get(key);
+    if (kept === undefined) ofType.set(key, { name: { type, key }, files: new Set([file]) });
+    else kept.files.add(file);
+  }
+
+  delete(file: string, { type, key }: NamedResource): void {
+    const ofType = this.#files.get(type.typeUrl);
+    const kept = ofType?.get(key);
+    kept?.files.delete(file);
+    if (kept?.files.size === 0) ofType?.delete(key);
+  }
+
+  has(typeUrl: TypeUrl, key: Resource["key"]): boolean {
+    return this.#files.get(typeUrl)?.has(key) === true;
+  }
+
+  *[Symbol.iterator](): Iterator<NamedResource> {
+    for (const ofType of this.#files.values()) for (const { name } of ofType.values()) yield name;
+  }
+}

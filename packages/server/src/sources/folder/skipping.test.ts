@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { describe } from "@xdskit/api";
+import { createFolderSource } from "./folder-source.js";
+import type { SourceUnderTest, TemporaryFolder } from "./testing/temporary-folder.js";
+import { clusters, folderSource, startedSource, temporaryFolder } from "./testing/temporary-folder.js";
+
+const broken = (name: string) => clusters([name], -1);
+
+async function skipping(t: TestContext, folder: TemporaryFolder, allowEmpty = false): Promise<SourceUnderTest> {
+  return startedSource(t, { directory: folder.path, onInvalid: "skip", allowEmpty });
+}
+
+/** What the last reading found, which is none of the sink's errors: the change was applied. */
+function errors({ sink, summaries }: SourceUnderTest): readonly string[] {
+  assert.deepEqual(sink.errors, []);
+  return (summaries.at(-1)?.findings ?? []).filter(({ severity }) => severity === "error").map(describe);
+}
+
+function skipped({ summaries }: SourceUnderTest) {
+  return summaries.at(-1)?.skipped;
+}
+
+test("at the start a resource with an error is skipped, and the rest is served", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]) + broken("b") + clusters(["c"]));
+  await folder.write("text.yaml", "name: [");
+  const source = await skipping(t, folder);
+  const { sink, summaries } = source;
+  assert.deepEqual(sink.held(), ["cluster a", "cluster c"]);
+  assert.match(errors(source)[0] ?? "", /a\.yaml:6:\d+: cluster "b", connect_timeout: .*; skipped: it is not served/);
+  assert.match(errors(source)[1] ?? "", /text\.yaml:1.*; skipped: it is not served/);
+  assert.deepEqual([summaries.at(-1)?.applied, skipped(source)], [true, { lastGood: 0, absent: 2 }]);
+});
+
+test("a resource that was good keeps its last good content while it is named; other edits are applied", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a", "b", "c"]));
+  const source = await skipping(t, folder);
+  const { sink } = source;
+  const before = sink.resource("cluster b")?.version;
+  await folder.replace("a.yaml", clusters(["a"], 2) + broken("b"));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.deepEqual(
+    sink.applied[1]?.[0]?.upsert.map(({ name }) => name),
+    ["a"],
+  );
+  assert.equal(sink.resource("cluster b")?.version, before);
+  assert.match(errors(source).join("\n"), /cluster "b".*; skipped: the last good content stays/);
+  assert.deepEqual(skipped(source), { lastGood: 1, absent: 0 });
+  // Another reading of the same file, with another resource in it.
+  await folder.replace("a.yaml", broken("b") + clusters(["d"]));
+  await sink.untilApplied(3);
+  assert.deepEqual(sink.held(), ["cluster b", "cluster d"]);
+  await folder.replace("a.yaml", clusters(["d"]));
+  await sink.untilApplied(4);
+  assert.deepEqual([sink.held(), errors(source), skipped(source)], [["cluster d"], [], { lastGood: 0, absent: 0 }]);
+});
+
+test("a broken resource that moves to another file keeps its content, and goes with that file", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  await folder.write("b.yaml", clusters(["b"]));
+  const source = await skipping(t, folder);
+  const { sink } = source;
+  await folder.remove("b.yaml");
+  await folder.write("c.yaml", broken("b"));
+  await sink.until("reported", () => errors(source).length === 1);
+  assert.deepEqual([sink.held(), skipped(source)], [["cluster a", "cluster b"], { lastGood: 1, absent: 0 }]);
+  await folder.remove("c.yaml");
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster a"]);
+});
+
+test("of a file that cannot be read, all that it held stays, until another file says what it is", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a", "b"]));
+  await folder.write("z.yaml", clusters(["z"]));
+  const source = await skipping(t, folder);
+  const { sink } = source;
+  await folder.replace("a.yaml", `${clusters(["a"])}- name: [`);
+  await folder.replace("z.yaml", clusters(["z"], 2));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster z"]);
+  assert.deepEqual(skipped(source), { lastGood: 2, absent: 0 });
+  const before = sink.resource("cluster b")?.version;
+  await folder.replace("z.yaml", clusters(["z", "b"], 2));
+  await sink.untilApplied(3);
+  assert.notEqual(sink.resource("cluster b")?.version, before);
+  assert.deepEqual(skipped(source), { lastGood: 1, absent: 0 });
+  await folder.write("a.yaml", "");
+  await sink.until("emptied", () => /XDSKIT_FILE_EMPTIED/.test(errors(source).join()));
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b", "cluster z"]);
+  await folder.write("a.yaml", "[]");
+  await sink.untilApplied(4);
+  assert.deepEqual([sink.held(), errors(source)], [["cluster b", "cluster z"], []]);
+});
+
+test("an error that does not say of which resource it is takes nothing away", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a", "b"]));
+  const source = await skipping(t, folder);
+  const { sink } = source;
+  await folder.replace(
+    "a.yaml",
+    clusters(["a", "b"]).replace("- name: b", "- nam: b").replace("  name: b", "  nam: b"),
+  );
+  await sink.until("reported", () => errors(source).length > 0);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  await folder.replace("a.yaml", clusters(["a", "b"], 2).replaceAll("v3.Cluster\n  name: b", "v3.Kluster\n  name: b"));
+  await sink.untilApplied(2);
+  assert.deepEqual(sink.held(), ["cluster a", "cluster b"]);
+  assert.match(errors(source).join(), /Kluster.*skipped: the last good content stays/);
+});
+
+test("of a name that appears twice the last good content stays; one that never was good is not served", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const source = await skipping(t, folder);
+  const { sink } = source;
+  await folder.write("b.yaml", clusters(["b", "a", "c"], 2));
+  await folder.write("c.yaml", clusters(["c"]));
+  await sink.untilApplied(2);
+  assert.deepEqual(
+    sink.applied[1]?.[0]?.upsert.map(({ name }) => name),
+    ["b"],
+  );
+  assert.match(errors(source).join("\n"), /"a": .*XDSKIT_DUPLICATE[\s\S]*"c": .*XDSKIT_DUPLICATE/);
+  assert.deepEqual(skipped(source), { lastGood: 1, absent: 1 });
+  await folder.remove("c.yaml");
+  await folder.remove("a.yaml");
+  await sink.untilApplied(3);
+  assert.deepEqual([sink.held(), errors(source)], [["cluster a", "cluster b", "cluster c"], []]);
+  assert.deepEqual(sink.applied[2]?.[0]?.upsert.map(({ name }) => name).sort(), ["a", "c"]);
+});
+
+test("a start with nothing that is good fails as before; errors of folders refuse the whole change", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", broken("a"));
+  await folder.write("twice1.yaml", clusters(["x"]));
+  await folder.write("twice2.yaml", clusters(["x"]));
+  const nothing = folderSource(t, { directory: folder.path, onInvalid: "skip" });
+  await assert.rejects(nothing.source.start(nothing.sink), /no file is valid/);
+  await folder.remove("twice2.yaml");
+  const { sink } = await skipping(t, folder);
+  assert.deepEqual(sink.held(), ["cluster x"]);
+  await folder.link("nowhere", "link.yaml");
+  await folder.write("more.yaml", clusters(["more"]));
+  await sink.until("reported", () => /link\.yaml/.test(sink.errors.join()));
+  assert.deepEqual(sink.held(), ["cluster x"]);
+  await folder.remove("link.yaml");
+  await sink.until("applied", () => sink.held().includes("cluster more"));
+});
+
+test("onInvalid takes two words", () => {
+  const wrong = { directory: ".", onInvalid: "ignore" as "skip" };
+  assert.throws(() => createFolderSource(wrong), /onInvalid must be "refuse" or "skip", not "ignore"/);
+});
+
+test("without it nothing says that anything is skipped", async (t) => {
+  const folder = await temporaryFolder(t);
+  await folder.write("a.yaml", clusters(["a"]));
+  const source = await startedSource(t, { directory: folder.path });
+  await folder.write("b.yaml", broken("b"));
+  await source.sink.until("reported", () => source.sink.errors.length === 1);
+  assert.equal(skipped(source), undefined);
+  assert.doesNotMatch((source.sink.reports.at(-1) ?? []).map(describe).join(), /skipped/);
+});

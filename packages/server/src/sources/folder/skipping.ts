@@ -1,0 +1,72 @@
+import { canonicalName, type Finding, type PositionedResource, type ResourceTypes } from "@xdskit/api";
+import type { NamedResource } from "./kept-names.js";
+
+/** Of a file with more errors than this, no more are told (as `readResources` says). */
+const mostFindings = 100;
+
+/** What can be served of a file, some of which has errors. */
+export interface UsablePart {
+  readonly resources: readonly PositionedResource[];
+  /** What the file holds besides, or may hold: what was applied of it stays. */
+  readonly kept: readonly NamedResource[];
+}
+
+/**
+ * Takes what is well of a file with errors. A resource that an error names keeps its last good content. Where an error does not say of
+ * which resource it is, nobody knows what the file means to hold: then all stays that it held before.
+ *
+ * @param before what the file held, or kept, when it was read the last time
+ */
+export function usablePart(
+  { resources, findings }: { readonly resources: readonly PositionedResource[]; readonly findings: readonly Finding[] },
+  before: readonly NamedResource[],
+  types: ResourceTypes,
+): UsablePart {
+  const errors = findings.filter(({ severity }) => severity === "error");
+  // What a parser makes of the rest of such a file may be anything.
+  const isReadable = !errors.some(({ code, type }) => code === "XDSKIT_SYNTAX" && type === undefined);
+  const usable = isReadable ? resources : [];
+  const isWell = new Set(usable.map(({ resource: { type, key } }) => `${type.typeUrl} ${key}`));
+  const named = errors.map((finding) => namedBy(finding, types));
+  const allNamed = findings.length < mostFindings && !named.includes(undefined);
+  // A variant of a name has a key of its own.
+  const kept = allNamed
+    ? before.filter((each) => named.some((other) => other !== undefined && isOf(each, other)))
+    : before;
+  const all = new Map(
+    [...kept, ...named].flatMap((each) => (each === undefined ? [] : [[textOf(each), each] as const])),
+  );
+  for (const key of isWell) all.delete(key);
+  return { resources: usable, kept: [...all.values()] };
+}
+
+/** The resource that an error is about; undefined where it does not say so. */
+export function namedBy({ type, resource }: Finding, types: ResourceTypes): NamedResource | undefined {
+  const known = type === undefined || resource === undefined ? undefined : types.find(type);
+  return known === undefined || resource === undefined ? undefined : { type: known, key: canonicalName(resource) };
+}
+
+function isOf(each: NamedResource, { type, key }: NamedResource): boolean {
+  return each.type.typeUrl === type.typeUrl && (each.key === key || each.key.startsWith(`${key}${variantMark}`));
+}
+
+/** What stands between a name and its variant in a key. */
+const variantMark = "\ud800\ud800";
+
+function textOf({ type, key }: NamedResource): string {
+  return `${type.typeUrl} ${key}`;
+}
+
+/** What is served in the place of something with an error. */
+export type Standing = "lastGood" | "absent" | "elsewhere";
+
+/** The same finding, which also says what comes of it. */
+export function withStanding(finding: Finding, standing: Standing): Finding {
+  return { ...finding, message: `${finding.message}${consequences[standing]}` };
+}
+
+const consequences: Readonly<Record<Standing, string>> = {
+  lastGood: "; skipped: the last good content stays",
+  absent: "; skipped: it is not served",
+  elsewhere: "; skipped: the other one of that name is served",
+};
