@@ -37,9 +37,12 @@ test("an Envoy takes what it can of JSON with what nobody knows", { timeout: 300
   const folder = await createConfigFolder(scene.directory, { "clusters.yaml": clusters });
   const out = join(scene.directory, "out");
   const server = await serve(scene, folder.path, { args: ["--to-files", out] });
-  const fromFile = { path_config_source: { path: join(out, "cluster.json") }, resource_api_version: "V3" };
+  const binary = join(scene.directory, "binary");
+  await serve(scene, folder.path, { args: ["--to-files", binary, "--to-files-format", "pb"] });
+  const fromFile = (file: string) => ({ path_config_source: { path: file }, resource_api_version: "V3" });
   for (const [how, source] of [
-    ["a file", fromFile],
+    ["a file", fromFile(join(out, "cluster.json"))],
+    ["a binary file", fromFile(join(binary, "cluster.pb"))],
     ["REST", restSource({ refreshDelay: "1s", requestTimeout: "5s" })],
   ] as const) {
     await scene.step(`from ${how}`, async () => {

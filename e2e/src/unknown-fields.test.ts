@@ -10,6 +10,7 @@ import { resourcesWithUnknown } from "../../packages/api/src/testing/unknown-fie
 import { createLog } from "../../packages/xdskit/src/output/log.js";
 import { eventually } from "../../packages/xdskit/src/testing/command.js";
 import { type Stage, withStage } from "../../packages/xdskit/src/testing/relayed.js";
+import { type FileFormat, fileFormats } from "../../packages/xdskit/src/to-files/file-formats.js";
 import { startToFiles } from "../../packages/xdskit/src/to-files/to-files.js";
 
 const types = ["cluster", "listener"] as const;
@@ -54,15 +55,15 @@ async function received(stage: Stage, server: string | { readonly url: string },
   await client.close();
 }
 
-async function inFiles(stage: Stage, server: XdsServer, directory: string): Promise<Bodies> {
+async function inFiles(stage: Stage, server: XdsServer, format: FileFormat): Promise<Bodies> {
   const log = createLog({ out: () => {}, err: () => {} }, { level: "silent", format: "pretty" });
-  const settings = { directory: join(stage.directory, directory), group: undefined, path: undefined };
+  const settings = { directory: join(stage.directory, format), group: undefined, path: undefined, format };
   const files = await startToFiles({ ...settings, server, groups: ["all"], registry: undefined, log });
   await files.settled();
   await files.close();
   const read: Resource[] = [];
   for (const type of types) {
-    const path = join(settings.directory, `${type}.json`);
+    const path = join(settings.directory, `${type}.${format}`);
     const { resources, findings } = readResources({ path, bytes: await readFile(path) }, { validate: false });
     assert.deepEqual(findings, []);
     read.push(...resources.map(({ resource }) => resource));
@@ -92,7 +93,7 @@ async function goesThroughAll(stage: Stage, resources: readonly Resource[]): Pro
     await received(stage, address, expected);
     await received(stage, { url: `http://${rest}` }, expected);
   }
-  assert.deepEqual(await inFiles(stage, first.relay.server, "files"), expected);
+  for (const format of fileFormats) assert.deepEqual(await inFiles(stage, first.relay.server, format), expected);
   await first.relay.close({ timeoutMs: 500 });
   await origin.server.close({ timeoutMs: 500 });
   const again = await stage.relay(upstream, { cache, validate: "off" });

@@ -247,7 +247,7 @@ export const errorCodes = {
     meaning: "A resource holds something for which JSON has no form.",
     cause:
       "A field, or the type of an `Any`, that xdskit does not know, and JSON says everything by its name. Over gRPC, in binary files and between xdskits it passes through unchanged.",
-    mend: "Let Envoys that need it ask over gRPC, or give the descriptor set of your types by --descriptors. docs/serve.md says what such JSON looks like.",
+    mend: "Let Envoys that need it ask over gRPC or read binary files (--to-files-format pb), or give the descriptor set of your types by --descriptors. docs/serve.md says what such JSON looks like.",
   },
   XDSKIT_REGEX_INVALID: {
     meaning: "A regular expression is not one of RE2, the syntax that Envoy and gRPC read.",

@@ -15,6 +15,7 @@ import {
 import { addTlsOptions, addTokenOption, refuseContents, tlsOptionNames } from "./tls-options.js";
 import {
   type ToFilesArguments,
+  toFilesFormatOption,
   toFilesGroupOption,
   toFilesOption,
   toFilesPathOption,
@@ -126,6 +127,7 @@ export function relayCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(toFilesOption())
     .addOption(toFilesGroupOption())
     .addOption(toFilesPathOption())
+    .addOption(toFilesFormatOption())
     .option("--descriptors <file>", "a descriptor set with messages of your own; may be repeated", collect)
     .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
     .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))

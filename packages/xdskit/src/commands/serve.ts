@@ -2,6 +2,7 @@ import type { Address } from "@xdskit/server/address";
 import { Command, Option } from "commander";
 import { type LogFormat, type LogLevel, logFormats, logLevels } from "../output/log-options.js";
 import type { Terminal } from "../output/terminal.js";
+import type { FileFormat } from "../to-files/file-formats.js";
 import {
   addressOption,
   collect,
@@ -10,7 +11,13 @@ import {
   readDurationWithUnit,
   readWorkers,
 } from "./arguments.js";
-import { toFilesGroupOption, toFilesOption, toFilesPathOption, toFilesSettings } from "./to-files-options.js";
+import {
+  toFilesFormatOption,
+  toFilesGroupOption,
+  toFilesOption,
+  toFilesPathOption,
+  toFilesSettings,
+} from "./to-files-options.js";
 
 interface Options {
   readonly grpc: Address;
@@ -26,6 +33,7 @@ interface Options {
   readonly toFiles?: string;
   readonly toFilesGroup?: string;
   readonly toFilesPath?: string;
+  readonly toFilesFormat?: FileFormat;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -69,6 +77,7 @@ export function serveCommand(terminal: Terminal, exit: (status: number) => void)
     .addOption(toFilesOption())
     .addOption(toFilesGroupOption())
     .addOption(toFilesPathOption())
+    .addOption(toFilesFormatOption())
     .addOption(new Option("--log-level <level>", "how much to log").choices(logLevels).default("info"))
     .addOption(new Option("--log-format <format>", "for people, or for machines").choices(logFormats).default("pretty"))
     .addHelpText("after", details)

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
 import type { ToFilesSettings } from "../to-files/to-files.js";
 
 /** What the options for files come to. */
@@ -6,6 +7,7 @@ export interface ToFilesArguments {
   readonly toFiles?: string;
   readonly toFilesGroup?: string;
   readonly toFilesPath?: string;
+  readonly toFilesFormat?: FileFormat;
 }
 
 /** The folder. */
@@ -26,12 +28,21 @@ export function toFilesPathOption(): Option {
   );
 }
 
+/** How files are written. */
+export function toFilesFormatOption(): Option {
+  return new Option(
+    "--to-files-format <format>",
+    "json, or pb: binary, which also holds what xdskit does not know (default: json)",
+  ).choices(fileFormats);
+}
+
 /** Undefined where no folder is named; ends with a usage error where the others are named all the same. */
-export function toFilesSettings(
-  { toFiles, toFilesGroup, toFilesPath }: ToFilesArguments,
-  command: Command,
-): ToFilesSettings | undefined {
-  if (toFiles === undefined && (toFilesGroup ?? toFilesPath) !== undefined)
-    command.error(`error: ${toFilesGroup === undefined ? "--to-files-path" : "--to-files-group"} is for --to-files`);
-  return toFiles === undefined ? undefined : { directory: toFiles, group: toFilesGroup, path: toFilesPath };
+export function toFilesSettings(options: ToFilesArguments, command: Command): ToFilesSettings | undefined {
+  const { toFiles, toFilesGroup, toFilesPath, toFilesFormat } = options;
+  if (toFiles !== undefined)
+    return { directory: toFiles, group: toFilesGroup, path: toFilesPath, format: toFilesFormat };
+  const others = { group: toFilesGroup, path: toFilesPath, format: toFilesFormat };
+  const [other] = Object.entries(others).filter(([, value]) => value !== undefined);
+  if (other !== undefined) command.error(`error: --to-files-${other[0]} is for --to-files`);
+  return undefined;
 }

@@ -20,8 +20,3 @@ export function wrapped({ name, version, aliases = [], ttl }: Wrapper, bare: str
   };
   return `${JSON.stringify(head).slice(0, -1)},"resource":${bare}}`;
 }
-
-/** A `DiscoveryResponse` as JSON, a resource a line. */
-export function responseText(version: Version, resources: Iterable<string>): string {
-  return `{"versionInfo":${JSON.stringify(version)},"resources":[\n${[...resources].join(",\n")}\n]}\n`;
-}

@@ -1,17 +1,18 @@
 import { createHash } from "node:crypto";
 import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { FileFormat } from "./file-formats.js";
 
 /** The longest name that is written out: file systems take 255 bytes, and a draft has some more. */
 const longest = 150;
 
 /** The file with all resources of a type. */
-export function typeFile(type: ResourceType): string {
-  return `${type.name}.json`;
+export function typeFile(type: ResourceType, format: FileFormat): string {
+  return `${type.name}.${format}`;
 }
 
 /** The file with one resource of a type, by its key. Different keys have different files. */
-export function resourceFile(type: ResourceType, key: ResourceName): string {
-  return `${type.name}/${encoded(key)}.json`;
+export function resourceFile(type: ResourceType, key: ResourceName, format: FileFormat): string {
+  return `${type.name}/${encoded(key)}.${format}`;
 }
 
 /** Letters, digits, `-`, `_` and `.` stand as they are, but for a dot in front; everything else as `%XX`. */

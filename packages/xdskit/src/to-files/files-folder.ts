@@ -2,6 +2,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ResourceType, type ResourceTypes, XdskitError } from "@xdskit/api";
 import { type FileMode, replaceFile } from "../files/replace-file.js";
+import { fileFormats } from "./file-formats.js";
 import { hasOwnFiles, typeFile } from "./file-names.js";
 
 /** There may be private keys in any of them. A client that runs as another user reads them by its group. */
@@ -16,7 +17,7 @@ export interface FilesFolder {
   has(path: string): boolean;
   /** All that is there, of resources. */
   readonly paths: Iterable<string>;
-  write(path: string, text: string): Promise<void>;
+  write(path: string, content: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
   /** Undefined where there is none. */
   read(path: string): Promise<Uint8Array | undefined>;
@@ -37,7 +38,9 @@ export async function openFilesFolder(directory: string, types: ResourceTypes): 
     }
     await replaceFile(join(directory, marker), "written by xdskit: files here are replaced and removed\n", mode);
     for (const type of types) {
-      if (found.includes(typeFile(type))) paths.add(typeFile(type));
+      for (const format of fileFormats) {
+        if (found.includes(typeFile(type, format))) paths.add(typeFile(type, format));
+      }
       if (hasOwnFiles(type)) for (const path of await resourceFiles(directory, type)) paths.add(path);
     }
   } catch (error) {
@@ -53,8 +56,8 @@ export async function openFilesFolder(directory: string, types: ResourceTypes): 
   return {
     has: (path) => paths.has(path),
     paths,
-    async write(path, text) {
-      await replaceFile(join(directory, path), text, mode);
+    async write(path, content) {
+      await replaceFile(join(directory, path), content, mode);
       paths.add(path);
     },
     async remove(path) {
@@ -68,7 +71,7 @@ export async function openFilesFolder(directory: string, types: ResourceTypes): 
 async function resourceFiles(directory: string, type: ResourceType): Promise<readonly string[]> {
   try {
     const names = await readdir(join(directory, type.name));
-    return names.filter((name) => /^[^.].*\.json$/.test(name)).map((name) => `${type.name}/${name}`);
+    return names.filter((name) => /^[^.].*\.(?:json|pb)$/.test(name)).map((name) => `${type.name}/${name}`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;

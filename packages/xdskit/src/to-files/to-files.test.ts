@@ -10,6 +10,7 @@ import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type XdsServer } from "@xdskit/server";
 import { createLog } from "../output/log.js";
 import { eventually } from "../testing/command.js";
+import type { FileFormat } from "./file-formats.js";
 import { hasOwnFiles, inOrderOfFiles, resourceFile } from "./file-names.js";
 import { startToFiles, type ToFiles } from "./to-files.js";
 
@@ -41,7 +42,7 @@ interface Written {
   readonly directory: string;
   readonly server: XdsServer;
   readonly errors: readonly string[];
-  start(lingerMs?: number): Promise<ToFiles>;
+  start(lingerMs?: number, format?: FileFormat): Promise<ToFiles>;
   /** The resources in a file, as JSON. */
   read(file: string): Promise<readonly Record<string, unknown>[]>;
   names(file: string): Promise<readonly unknown[]>;
@@ -62,8 +63,8 @@ async function withFolder(run: (written: Written) => Promise<void>): Promise<voi
       errors,
       read,
       names: async (file) => (await read(file)).map(({ name, clusterName }) => name ?? clusterName),
-      async start(lingerMs = 300) {
-        const settings = { directory: join(directory, "out"), group: undefined, path: "/envoy/" };
+      async start(lingerMs = 300, format) {
+        const settings = { directory: join(directory, "out"), group: undefined, path: "/envoy/", format };
         const files = await startToFiles({ ...settings, server, groups: ["all"], registry: undefined, log, lingerMs });
         started.push(files);
         await files.settled();
@@ -110,7 +111,7 @@ test("every name has a file of its own that no file system takes amiss", () => {
     "ü*'()!~",
     "xdstp://a/b?c=d",
   ];
-  const files = names.map((name) => resourceFile(type, name));
+  const files = names.map((name) => resourceFile(type, name, "json"));
   assert.equal(new Set(files).size, names.length);
   for (const file of files) assert.match(file, /^endpoint\/[A-Za-z0-9_%-][A-Za-z0-9_.%~-]{0,200}\.json$/);
 });
@@ -231,4 +232,32 @@ test("what is not known is in a file in base64, which is read back to the byte, 
     const told = errors.join("");
     assert.match(told, /cluster "odd", circuit_breakers\.thresholds\[0\]: field 9999: JSON has no form for it/);
     assert.match(told, /cluster "odd", typed_extension_protocol_options\["own"\]: the content \(acme\.Own\)/);
+  }));
+
+test("binary files have all there is, and name each other; those in JSON of an earlier run go", () =>
+  withFolder(async ({ directory, server, errors, start }) => {
+    const [assigned] = resources(endpoints("a"));
+    assert.ok(assigned);
+    const made = create(ClusterSchema, { name: "odd" });
+    made.$unknown = [{ no: 9_999, wireType: 0, data: Uint8Array.of(1) }];
+    const odd = createResource(made, { aliases: ["other"] });
+    server.config.set([...resources(cluster("a")), assigned, odd]);
+    await (await start()).close();
+    assert.match(errors.join(""), /field 9999/);
+    const before = errors.length;
+    await start(300, "pb");
+    assert.doesNotMatch(errors.slice(before).join(""), /field 9999/);
+    const out = join(directory, "out");
+    const files = await readdir(out, { recursive: true });
+    assert.deepEqual(
+      files.filter((name) => name.endsWith(".json")),
+      [],
+    );
+    const read = async (path: string) => readResources({ path, bytes: await readFile(join(out, path)) });
+    const { resources: clusters, version } = await read("cluster.pb");
+    assert.equal(version, server.snapshotOf("all")?.of(odd.type).version);
+    assert.deepEqual(clusters[1]?.resource, odd);
+    assert.ok(Buffer.from(clusters[0]?.resource.body ?? []).includes("/envoy/endpoint/a.pb"));
+    const { resources: own } = await read("endpoint/a.pb");
+    assert.deepEqual(own[0]?.resource, assigned);
   }));

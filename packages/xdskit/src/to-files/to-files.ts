@@ -3,6 +3,8 @@ import { type Registry, XdskitError } from "@xdskit/api";
 import type { XdsServer } from "@xdskit/server";
 import { findingText } from "../output/failure.js";
 import type { Log } from "../output/log.js";
+import { createFileForm } from "./file-form.js";
+import type { FileFormat } from "./file-formats.js";
 import { openFilesFolder } from "./files-folder.js";
 import { createSnapshotWriter } from "./write-snapshots.js";
 
@@ -13,6 +15,8 @@ export interface ToFilesSettings {
   readonly group: string | undefined;
   /** What clients call the folder; undefined: its absolute path. */
   readonly path: string | undefined;
+  /** Default: JSON. */
+  readonly format?: FileFormat | undefined;
 }
 
 export interface ToFilesOptions extends ToFilesSettings {
@@ -56,9 +60,9 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
     unwritable: ({ findings }) => {
       for (const finding of findings) log.error({ finding }, `left out of the files: ${findingText(finding)}`);
     },
-    incomplete: (findings) => {
+    form: createFileForm(options.format ?? "json", registry, (findings) => {
       for (const finding of findings) log.warn({ finding }, `in the files: ${findingText(finding)}`);
-    },
+    }),
     now: () => performance.now(),
   });
   await writer.begin();

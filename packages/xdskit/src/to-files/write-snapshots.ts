@@ -1,9 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   createFromPaths,
-  createResourceJson,
-  type Finding,
-  keptFindings,
   type Reference,
   type Registry,
   type Resource,
@@ -14,7 +11,8 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import { type Change, changeBetween, createDanglingNames, emptyResourceSet, type Snapshot } from "@xdskit/protocol";
-import { responseText, wrapped } from "../files/resource-text.js";
+import type { FileForm } from "./file-form.js";
+import { fileFormats } from "./file-formats.js";
 import { hasOwnFiles, inOrderOfFiles, resourceFile, typeFile } from "./file-names.js";
 import type { FilesFolder } from "./files-folder.js";
 import { createGoing } from "./going.js";
@@ -23,14 +21,13 @@ export interface WriteSnapshotsOptions {
   readonly folder: FilesFolder;
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
+  readonly form: FileForm;
   /** What clients call the folder. */
   readonly path: string;
   /** How long what was removed stays, in milliseconds. */
   readonly lingerMs: number;
   /** Told once of each resource that no file can hold; it is left out. */
   unwritable(error: XdskitError): void;
-  /** Told once of each content of which a file has something in base64 only, which Envoy does not read. */
-  incomplete(findings: readonly Finding[]): void;
   /** Between clusters and what names them, in milliseconds: a client reads each file when it hears of it, in no certain order if it hears of all at once. */
   readonly pauseMs: number;
   now(): number;
@@ -51,15 +48,14 @@ export interface SnapshotWriter {
  * it is there, and removed after a while, since no client acknowledges a file.
  */
 export function createSnapshotWriter(options: WriteSnapshotsOptions): SnapshotWriter {
-  const { folder, types, registry, path, lingerMs, pauseMs, now } = options;
+  const { folder, types, registry, form, path, lingerMs, pauseMs, now } = options;
   const order = inOrderOfFiles(types);
-  const json = createResourceJson(registry, (resource, _api, kept) => options.incomplete(keptFindings(resource, kept)));
   const fromPaths = createFromPaths(pathOf, registry);
   const going = createGoing(lingerMs);
   const dangling = createDanglingNames();
   const shown = new Map<ResourceType, ReturnType<Snapshot["of"]>>();
   /** Undefined: it cannot be written. */
-  const texts = new WeakMap<Resource, string | undefined>();
+  const parts = new WeakMap<Resource, Uint8Array | undefined>();
   // What is still to be done after a call that failed.
   const placeholders = new Set<string>();
   const dirty = new Set<ResourceType>();
@@ -69,60 +65,53 @@ export function createSnapshotWriter(options: WriteSnapshotsOptions): SnapshotWr
   function pathOf({ type: url, name }: Reference): string | undefined {
     const type = types.byTypeUrl(url)?.type;
     if (type === undefined) return undefined;
-    if (hasOwnFiles(type)) return `${path}/${resourceFile(type, name)}`;
-    return name === "*" ? `${path}/${typeFile(type)}` : undefined;
+    if (hasOwnFiles(type)) return `${path}/${resourceFile(type, name, form.format)}`;
+    return name === "*" ? `${path}/${typeFile(type, form.format)}` : undefined;
   }
 
-  function textOf(resource: Resource): string | undefined {
-    if (texts.has(resource)) return texts.get(resource);
-    let text: string | undefined;
+  function partOf(resource: Resource): Uint8Array | undefined {
+    if (parts.has(resource)) return parts.get(resource);
+    let part: Uint8Array | undefined;
     try {
-      text = write(fromPaths(resource));
+      part = form.part(fromPaths(resource));
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       options.unwritable(error);
     }
-    texts.set(resource, text);
-    return text;
-  }
-
-  function write(resource: Resource): string {
-    const bare = Buffer.from(json(resource, "v3")).toString();
-    const { type, name, aliases } = resource;
-    // A virtual host's own name is only a part of it, and the member of a locality has none.
-    return aliases.length > 0 || type.services.v3?.stream === undefined ? wrapped({ name, aliases }, bare) : bare;
+    parts.set(resource, part);
+    return part;
   }
 
   async function writeType(type: ResourceType, snapshot: Snapshot, { upserted }: Change): Promise<void> {
     const set = snapshot.of(type);
     if (hasOwnFiles(type)) {
       for (const resource of upserted) {
-        const text = textOf(resource);
-        const file = resourceFile(type, resource.key);
-        if (text !== undefined) await folder.write(file, responseText(resource.version, [text]));
+        const part = partOf(resource);
+        const file = resourceFile(type, resource.key, form.format);
+        if (part !== undefined) await folder.write(file, form.file(resource.version, [part]));
       }
     }
-    const all = new Map<ResourceName, string>();
+    const all = new Map<ResourceName, Uint8Array>();
     for (const resource of [...set, ...going.of(type)]) {
       // Of several variants of a name a file can have one.
-      const text = all.has(resource.name) ? undefined : textOf(resource);
-      if (text !== undefined) all.set(resource.name, text);
+      const part = all.has(resource.name) ? undefined : partOf(resource);
+      if (part !== undefined) all.set(resource.name, part);
     }
-    await folder.write(typeFile(type), responseText(set.version, all.values()));
+    await folder.write(typeFile(type, form.format), form.file(set.version, all.values()));
     shown.set(type, set);
   }
 
   /** A client rejects what names a file that is not there. An empty one says that there is nothing yet. */
   async function writePlaceholders(): Promise<void> {
     for (const file of placeholders) {
-      if (!folder.has(file)) await folder.write(file, responseText("", []));
+      if (!folder.has(file)) await folder.write(file, form.file("", []));
       placeholders.delete(file);
     }
   }
 
   function notePlaceholder(reference: Reference): void {
     const type = types.byTypeUrl(reference.type)?.type;
-    if (type !== undefined && hasOwnFiles(type)) placeholders.add(resourceFile(type, reference.name));
+    if (type !== undefined && hasOwnFiles(type)) placeholders.add(resourceFile(type, reference.name, form.format));
   }
 
   /** Files of resources that are not there and that nothing names. */
@@ -130,14 +119,14 @@ export function createSnapshotWriter(options: WriteSnapshotsOptions): SnapshotWr
     const wanted = new Set<string>();
     for (const type of order) {
       if (!hasOwnFiles(type)) continue;
-      wanted.add(typeFile(type));
-      for (const { key } of [...snapshot.of(type), ...going.of(type)]) wanted.add(resourceFile(type, key));
+      wanted.add(typeFile(type, form.format));
+      for (const { key } of [...snapshot.of(type), ...going.of(type)]) wanted.add(resourceFile(type, key, form.format));
     }
     for (const set of snapshot.sets.values()) {
       for (const { references } of set) {
         for (const { type: url, name } of references) {
           const type = types.byTypeUrl(url)?.type;
-          if (type !== undefined && hasOwnFiles(type)) wanted.add(resourceFile(type, name));
+          if (type !== undefined && hasOwnFiles(type)) wanted.add(resourceFile(type, name, form.format));
         }
       }
     }
@@ -149,9 +138,14 @@ export function createSnapshotWriter(options: WriteSnapshotsOptions): SnapshotWr
   return {
     async begin() {
       for (const type of order) {
-        const bytes = await folder.read(typeFile(type));
+        // Of a run that wrote another format: nobody keeps them up to date any more.
+        for (const other of fileFormats) if (other !== form.format) await folder.remove(typeFile(type, other));
+        const bytes = await folder.read(typeFile(type, form.format));
         if (bytes === undefined || hasOwnFiles(type)) continue;
-        const { resources } = readResources({ path: typeFile(type), bytes }, { registry, types, validate: false });
+        const { resources } = readResources(
+          { path: typeFile(type, form.format), bytes },
+          { registry, types, validate: false },
+        );
         const removed = resources.map(({ resource }) => resource);
         going.changed(type, { differences: new Map(), hasAliases: false, adds: false, upserted: [], removed }, now());
       }

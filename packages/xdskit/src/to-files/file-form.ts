@@ -1,0 +1,62 @@
+import {
+  createResourceJson,
+  type Finding,
+  keptFindings,
+  type Registry,
+  type Resource,
+  type Version,
+  writeResources,
+} from "@xdskit/api";
+import { wrapped } from "../files/resource-text.js";
+import type { FileFormat } from "./file-formats.js";
+
+/** Writes files in one format. */
+export interface FileForm {
+  readonly format: FileFormat;
+  /** A resource as it stands in a file. Throws an XdskitError where the format cannot say it. */
+  part(resource: Resource): Uint8Array;
+  /** A file with these. */
+  file(version: Version, parts: Iterable<Uint8Array>): Uint8Array;
+}
+
+/** `incomplete`: hears of what is in JSON in base64 only. */
+export function createFileForm(
+  format: FileFormat,
+  registry: Registry | undefined,
+  incomplete: (findings: readonly Finding[]) => void,
+): FileForm {
+  return format === "json" ? jsonForm(registry, incomplete) : binaryForm(registry);
+}
+
+function jsonForm(registry: Registry | undefined, incomplete: (findings: readonly Finding[]) => void): FileForm {
+  const json = createResourceJson(registry, (resource, _api, kept) => incomplete(keptFindings(resource, kept)));
+  return {
+    format: "json",
+    part(resource) {
+      const bare = json(resource, "v3");
+      const { type, name, aliases } = resource;
+      // A virtual host's own name is only a part of it, and the member of a locality has none.
+      const isWrapped = aliases.length > 0 || type.services.v3?.stream === undefined;
+      return isWrapped ? Buffer.from(wrapped({ name, aliases }, Buffer.from(bare).toString())) : bare;
+    },
+    // A resource a line.
+    file(version, parts) {
+      const head = Buffer.from(`{"versionInfo":${JSON.stringify(version)},"resources":[\n`);
+      const lines = Array.from(parts, (part, index) => (index === 0 ? [part] : [separator, part])).flat();
+      return Buffer.concat([head, ...lines, Buffer.from("\n]}\n")]);
+    },
+  };
+}
+
+const separator = Buffer.from(",\n");
+
+/** Of responses with one resource each, one behind the other, protobuf's readers make one with all of them. */
+function binaryForm(registry: Registry | undefined): FileForm {
+  const response = (resources: readonly Resource[], version?: Version) =>
+    writeResources(resources, "binary", { registry, version }) as Uint8Array;
+  return {
+    format: "pb",
+    part: (resource) => response([{ ...resource, ttl: undefined, variant: undefined }]),
+    file: (version, parts) => Buffer.concat([response([], version), ...parts]),
+  };
+}
