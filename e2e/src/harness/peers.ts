@@ -45,7 +45,8 @@ function missing(what: string, t: TestContext): undefined {
 
 const isCi = (): boolean => !["", "0", "false", undefined].includes(process.env.CI);
 
-function findPeer(name: PeerName): string | undefined {
+/** The path of a peer, wherever it is; undefined where it is missing. */
+export function findPeer(name: PeerName): string | undefined {
   const path = (process.env.PATH ?? "").split(delimiter);
   const folders = [join(root, ".cache/peers/bin"), ...path, join(root, ".cache/venv/bin")];
   return folders.map((folder) => join(folder, name)).find(isExecutable);

@@ -156,6 +156,14 @@ suite("rules of Envoy's protos", () => {
     assert.deepEqual(warn("envoy.config.listener.v3.Listener", { name: "a", internalListener: {} }), []);
   });
 
+  test("what Envoy does not check is warned of, and no error", () => {
+    const leastRequest = "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest";
+    assert.deepEqual(check(leastRequest, { choiceCount: 1 }), []);
+    assert.deepEqual(check(leastRequest, { choiceCount: 1 }, true), [
+      `choice_count: must be at least 2, though Envoy does not check it (uint32.gte: 2) ${broken}`,
+    ]);
+  });
+
   test("large regular expressions are warned of where warnings are wanted", () => {
     const message = (matcher: object) =>
       fromJson(schemaOf("envoy.type.matcher.v3.RegexMatcher"), { regex: "a{1000}", ...matcher }, { registry });

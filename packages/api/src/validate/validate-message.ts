@@ -10,6 +10,7 @@ import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
 import { fieldValue, type MessageField } from "./rule-paths.js";
 import { isSpared } from "./spared-fields.js";
 import { isSpecial, specialProblems } from "./special-checks.js";
+import { isUnchecked } from "./unchecked-messages.js";
 import type { Violation } from "./value-check.js";
 
 /** A field that breaks a rule. */
@@ -98,7 +99,7 @@ class Validator {
       const choice = (message as unknown as { readonly [name: string]: { readonly case?: string } })[localName];
       if (choice?.case === undefined) {
         const text = members.length === 1 ? `${members[0]} must be set` : `one of ${members.join(", ")} must be set`;
-        this.add(path, text, "XDSKIT_RULE_BROKEN", "oneof.required: true");
+        this.violation(path, { message: text, rule: "oneof.required: true" }, message);
       }
     }
     for (const check of checks) this.field(check, message, path);
@@ -109,22 +110,23 @@ class Validator {
     const value = valueIn(message, field);
     if (value === undefined) {
       // A oneof's member that was not chosen is not missing; what its rules say holds once it is.
-      if (required !== undefined && field.oneof === undefined) this.violation(stepInto(path, field.name), required);
+      if (required !== undefined && field.oneof === undefined)
+        this.violation(stepInto(path, field.name), required, message);
       return;
     }
     const broken = whole?.(field.fieldKind === "message" ? unwrapped(value) : value);
-    if (broken !== undefined && !isSpared(field, path)) this.violation(stepInto(path, field.name), broken);
+    if (broken !== undefined && !isSpared(field, path)) this.violation(stepInto(path, field.name), broken, message);
     if (items === undefined && keys === undefined) return;
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
         const violation = items?.(unwrapped(item));
-        if (violation !== undefined) this.violation(stepInto(stepInto(path, field.name), index), violation);
+        if (violation !== undefined) this.violation(stepInto(stepInto(path, field.name), index), violation, message);
       }
       return;
     }
     for (const [key, item] of Object.entries(value as object)) {
       for (const violation of [keys?.(key), items?.(unwrapped(item))]) {
-        if (violation !== undefined) this.violation(stepInto(stepInto(path, field.name), { key }), violation);
+        if (violation !== undefined) this.violation(stepInto(stepInto(path, field.name), { key }), violation, message);
       }
     }
   }
@@ -158,8 +160,10 @@ class Validator {
     }
   }
 
-  private violation(path: FieldPath, { message, rule }: Violation): void {
-    this.add(path, message, "XDSKIT_RULE_BROKEN", rule);
+  private violation(path: FieldPath | undefined, { message: text, rule }: Violation, message: Message): void {
+    if (isUnchecked(message.$typeName)) {
+      this.add(path, `${text}, though Envoy does not check it`, "XDSKIT_RULE_BROKEN", rule, "warning");
+    } else this.add(path, text, "XDSKIT_RULE_BROKEN", rule);
   }
 
   private add(

@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import type { Judged } from "./judged.js";
+
+/** How xdskit and Envoy disagree. */
+export type Disagreement = "we refuse, Envoy takes" | "Envoy refuses, we take" | "Envoy ends";
+
+/** Why they do: a line of `explained.yaml`. */
+export interface Explanation {
+  /** The line of docs/validate.md that says so. */
+  readonly says: string;
+  readonly kind: Disagreement;
+  /** What Envoy gives as the reason, for `Envoy refuses, we take`. */
+  readonly envoy?: RegExp;
+  /** Names of cases. */
+  readonly cases?: RegExp;
+  /** A case that shows it. It is asked about in each run. */
+  readonly example: string;
+}
+
+// It is read where it stands, since the build copies no YAML.
+const file = new URL("../../src/corpus/explained.yaml", import.meta.url);
+
+/** Reads `explained.yaml`. */
+export function readExplanations(): readonly Explanation[] {
+  const lines = parse(readFileSync(file, "utf8")) as readonly (Omit<Explanation, "envoy" | "cases"> & {
+    readonly envoy?: readonly string[];
+    readonly cases?: readonly string[];
+  })[];
+  const pattern = (parts: readonly string[] | undefined): RegExp | undefined =>
+    parts === undefined ? undefined : new RegExp(parts.join("|"), "s");
+  return lines.map(({ envoy, cases, ...line }) => ({
+    ...line,
+    ...(envoy === undefined ? {} : { envoy: pattern(envoy)! }),
+    ...(cases === undefined ? {} : { cases: pattern(cases)! }),
+  }));
+}
+
+/** Undefined where both say the same. */
+export function disagreementOf({ ours, envoys }: Judged): Disagreement | undefined {
+  if (envoys.is === "crash" || envoys.is === "silent") return "Envoy ends";
+  if (envoys.is === "taken") return ours === undefined ? undefined : "we refuse, Envoy takes";
+  return ours === undefined ? "Envoy refuses, we take" : undefined;
+}
+
+/** The first line that explains it. */
+export function explanationOf(
+  judged: Judged,
+  kind: Disagreement,
+  explanations: readonly Explanation[],
+): Explanation | undefined {
+  const reason = judged.envoys.is === "refused" ? judged.envoys.reason : "";
+  return explanations.find(
+    ({ kind: of, envoy, cases }) =>
+      of === kind && (envoy === undefined || envoy.test(reason)) && (cases === undefined || cases.test(judged.of.name)),
+  );
+}
+
+/** All that both say of a run. */
+export interface Account {
+  readonly taken: number;
+  readonly refused: number;
+  /** What Envoy takes and xdskit refuses, of what Envoy takes. */
+  readonly refusedOfTaken: number;
+  readonly lines: readonly { readonly explanation: Explanation; readonly judged: readonly Judged[] }[];
+  readonly unexplained: readonly Judged[];
+}
+
+export function accountOf(judged: readonly Judged[], explanations: readonly Explanation[]): Account {
+  const byLine = new Map<Explanation, Judged[]>(explanations.map((line) => [line, []]));
+  const unexplained: Judged[] = [];
+  for (const each of judged) {
+    const kind = disagreementOf(each);
+    if (kind === undefined) continue;
+    const line = explanationOf(each, kind, explanations);
+    (line === undefined ? unexplained : byLine.get(line)!).push(each);
+  }
+  const taken = judged.filter(({ envoys }) => envoys.is === "taken");
+  return {
+    taken: taken.length,
+    refused: judged.length - taken.length,
+    refusedOfTaken: taken.filter(({ ours }) => ours !== undefined).length,
+    lines: [...byLine].map(([explanation, members]) => ({ explanation, judged: members })),
+    unexplained,
+  };
+}
+
+/** The table that is printed. */
+export function tableOf({ taken, refused, refusedOfTaken, lines, unexplained }: Account): string {
+  const share = taken === 0 ? 0 : (100 * refusedOfTaken) / taken;
+  const rows = lines
+    .filter(({ judged }) => judged.length > 0)
+    .sort((a, b) => b.judged.length - a.judged.length)
+    .map(({ explanation: { kind, says }, judged }) => `${String(judged.length).padStart(6)}  ${kind}: ${says}`);
+  const open = unexplained.map((each) => `        not explained: ${oneLine(each)}`);
+  return [
+    `Envoy takes ${taken} of ${taken + refused} resources; of those xdskit refuses ${refusedOfTaken} (${share.toFixed(2)} %).`,
+    ...rows,
+    ...open,
+  ].join("\n");
+}
+
+/** A verdict in one line. */
+export function oneLine({ of, ours, envoys }: Judged): string {
+  const reason = envoys.is === "refused" ? `refused: ${envoys.reason.replace(/\s+/g, " ").slice(0, 200)}` : envoys.is;
+  return `${of.name} | xdskit: ${ours ?? "taken"} | Envoy: ${reason}`;
+}

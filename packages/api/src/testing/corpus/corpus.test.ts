@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { envoyRegistry } from "../../registry.js";
+import { readResources } from "../../resource-file.js";
+import { type Case, corpus, unreached } from "./index.js";
+import { rootTypes } from "./settings.js";
+
+const cases = corpus();
+const findingsOf = ({ resource }: Case) =>
+  readResources({ path: "case.json", bytes: Buffer.from(JSON.stringify(resource)) }).findings;
+
+describe("the corpus", () => {
+  it("is the same in each run", () => {
+    assert.equal(JSON.stringify(corpus()), JSON.stringify(cases));
+  });
+
+  it("has resources of each type, valid ones and broken ones", () => {
+    for (const type of rootTypes) {
+      const ofType = cases.filter((each) => each.type === type);
+      assert.ok(ofType.length > 1, type);
+    }
+    assert.ok(cases.filter(({ breaks }) => breaks === undefined).length > 5_000);
+    assert.ok(cases.filter(({ breaks }) => breaks !== undefined).length > 1_000);
+  });
+
+  it("sets each field of each message that it reaches", () => {
+    const fields = new Set(cases.filter(({ breaks }) => breaks === undefined).map(({ field }) => field));
+    const types = new Set([...fields].map((field) => field.slice(0, field.lastIndexOf("."))));
+    const missing = [...types].flatMap((type) =>
+      (envoyRegistry().getMessage(type)?.fields ?? [])
+        .map(({ name }) => `${type}.${name}`)
+        .filter((field) => !fields.has(field)),
+    );
+    // Places for extensions of which a plain Envoy has none.
+    assert.deepEqual(missing.sort(), placesWithoutExtensions);
+  });
+
+  it("leaves out what stands in no resource", () => {
+    const core = unreached(cases).filter((name) => /^envoy\.config\.(cluster|listener|route|rbac)\.v3\./.test(name));
+    assert.deepEqual(core, [
+      "envoy.config.cluster.v3.ClusterCollection",
+      "envoy.config.listener.v3.ListenerCollection",
+      "envoy.config.route.v3.FilterConfig",
+    ]);
+  });
+
+  it("keeps the rules where it says so", () => {
+    const refused = cases
+      .filter(({ breaks }) => breaks === undefined)
+      .flatMap((each) =>
+        findingsOf(each)
+          .filter(({ severity }) => severity === "error")
+          .map(({ field, message }) => `${each.name}: ${field}: ${message}`),
+      );
+    assert.deepEqual(refused, []);
+  });
+
+  it("breaks the rule that it says, and validation finds that", () => {
+    const passed = cases.filter((each) => each.breaks !== undefined && !isFound(each)).map(({ name }) => name);
+    assert.deepEqual(passed, []);
+  });
+});
+
+/** The rule as a finding has it is that of the value: `string.min_len: 1` for `repeated.items.string.min_len`. */
+function isFound(each: Case): boolean {
+  const rule = each.breaks!.split(".").slice(-2).join(".");
+  return findingsOf(each).some((finding) => finding.rule?.startsWith(rule) || finding.message.includes("no name"));
+}
+
+const placesWithoutExtensions: readonly string[] = [
+  "envoy.config.cluster.v3.OutlierDetection.monitors",
+  "envoy.config.listener.v3.Listener.ConnectionBalanceConfig.extend_balance",
+  "envoy.config.rbac.v3.RBAC.AuditLoggingOptions.AuditLoggerConfig.audit_logger",
+  "envoy.config.route.v3.RetryPolicy.retry_options_predicates",
+  "envoy.config.tap.v3.OutputSink.custom_sink",
+  "envoy.config.trace.v3.OpenTelemetryConfig.exporter",
+  "envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy.modify_request_headers_action",
+  "envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CertificateProvider.typed_config",
+];
