@@ -50,13 +50,13 @@ for (const variant of ["ads-sotw", "ads-delta", "per-type-delta"] as const) {
     const scene = await createScene(t);
     const source = configSource(variant);
     const port = await freePort();
-    const files = (filterChains: 1 | 2): Files => ({
+    const files = (isRejected: boolean): Files => ({
       "clusters.yaml": [cluster({ name: "one", source })],
       "endpoints.yaml": [loadAssignment("one", [1])],
-      "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, filterChains })],
+      "listeners.yaml": [httpListener({ name: "ingress", port, routeName: "routes", source, isRejected })],
       "routes.yaml": [routeConfiguration("routes", "one")],
     });
-    const folder = await createConfigFolder(scene.directory, files(1));
+    const folder = await createConfigFolder(scene.directory, files(false));
     const server = await serve(scene, folder.path);
     await startEnvoy(scene, { path, server: server.grpc, variant, id: "edge-1" });
     const synced = ["cluster synced 0", "endpoint synced 0", "listener synced 0", "route synced 0"];
@@ -68,7 +68,7 @@ for (const variant of ["ads-sotw", "ads-delta", "per-type-delta"] as const) {
     });
 
     await scene.step("a rejected listener, with Envoy's reason", async () => {
-      await folder.put(files(2));
+      await folder.put(files(true));
       const rejected = ["cluster synced 0", "endpoint synced 0", "listener rejected 1", "route synced 0"];
       const client = await becomes(server.grpc, "edge-1", rejected);
       const listener = client.types.find(({ type }) => type === "listener");
@@ -86,7 +86,7 @@ for (const variant of ["ads-sotw", "ads-delta", "per-type-delta"] as const) {
     });
 
     await scene.step("the fix is taken", async () => {
-      await folder.put(files(1));
+      await folder.put(files(false));
       await becomes(server.grpc, "edge-1", synced);
     });
   });

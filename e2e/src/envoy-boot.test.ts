@@ -22,7 +22,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     const files: Files = {
       "clusters.yaml": [
         cluster({ name: "a", source }),
-        cluster({ name: "rejected", source, lbPolicy: "CLUSTER_PROVIDED" }),
+        cluster({ name: "rejected", source, isRejected: true }),
         cluster({ name: "b", source }),
       ],
       "endpoints.yaml": [loadAssignment("a", [red.port]), loadAssignment("b", [red.port])],

@@ -2,20 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ResourceText } from "./harness/config-folder.js";
 import { metric } from "./harness/metrics.js";
-import { cluster, loadAssignment, typeUrl } from "./harness/resources.js";
+import { cluster, loadAssignment, rejectedAssignment } from "./harness/resources.js";
 import { setStage } from "./harness/stage.js";
 import { eventually } from "./harness/wait.js";
 
 const names = ["a", "b", "c", "d", "e", "f"];
-
-/** Valid by the rules of the proto; Envoy wants addresses of EDS to be numbers. */
-const unusable = (clusterName: string): ResourceText => ({
-  "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
-  cluster_name: clusterName,
-  endpoints: [
-    { lb_endpoints: [{ endpoint: { address: { socket_address: { address: "no.number", port_value: 1 } } } }] },
-  ],
-});
 
 // Envoy stops at the first load assignment that it cannot use, and does not say which one that is: those behind it are lost.
 for (const variant of ["ads-sotw", "ads-delta"] as const) {
@@ -40,7 +31,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     const nacks = (): Promise<number> => metric(server.admin, "xdskit_nacks_total", { type: "endpoint" });
 
     await scene.step("one load assignment that it cannot use is one rejection", async () => {
-      await folder.put({ "endpoints.yaml": assignments(10, unusable("c")) });
+      await folder.put({ "endpoints.yaml": assignments(10, rejectedAssignment("c")) });
       await eventually("the rejection", async () => (await nacks()) === 1);
       assert.ok((await ports()).includes("c 9"));
     });

@@ -285,7 +285,7 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
       const nacks = await metric(facing().admin, "xdskit_nacks_total", { type: "cluster" });
       const rejected = await admin.stat("cluster_manager.cds.update_rejected");
       const good = [cluster({ name: "a", source }), cluster({ name: "b", source })];
-      await change({ clusters: [...good, cluster({ name: "d", source, lbPolicy: "CLUSTER_PROVIDED" })] });
+      await change({ clusters: [...good, cluster({ name: "d", source, isRejected: true })] });
       const count = (): Promise<number> => admin.stat("cluster_manager.cds.update_rejected");
       await eventually("the rejection", async () => (await count()) > rejected);
       await quiet(2_500);
@@ -314,7 +314,7 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
           clusters: [
             cluster({ name: "a", source, connectTimeout: "3s" }),
             cluster({ name: "b", source }),
-            cluster({ name: "d", source, lbPolicy: "CLUSTER_PROVIDED" }),
+            cluster({ name: "d", source, isRejected: true }),
           ],
         });
         // Envoy keeps the good clusters of a response that it rejects.
@@ -332,7 +332,7 @@ export function testEnvoy(variant: AnyVariant, options: EnvoySuiteOptions = {}):
       const nacks = await metric(facing().admin, "xdskit_nacks_total", { type: "listener" });
       const rejected = await admin.stat("listener_manager.lds.update_rejected");
       const second = { name: "second", port: await freePort(), routeName: "routes", source };
-      await change({ listeners: [ingress(), httpListener({ ...second, filterChains: 2 })] });
+      await change({ listeners: [ingress(), httpListener({ ...second, isRejected: true })] });
       const count = (): Promise<number> => admin.stat("listener_manager.lds.update_rejected");
       await eventually("the rejection", async () => (await count()) > rejected);
       await quiet(2_500);

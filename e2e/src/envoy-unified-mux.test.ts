@@ -4,22 +4,13 @@ import { testEnvoy, unifiedMux, unifiedMuxFeature } from "./envoy-suite.js";
 import type { Files, ResourceText } from "./harness/config-folder.js";
 import { startHttpBackend } from "./harness/http-backend.js";
 import { metric } from "./harness/metrics.js";
-import { cluster, httpListener, loadAssignment, routeConfiguration, typeUrl } from "./harness/resources.js";
+import { cluster, httpListener, loadAssignment, rejectedAssignment, routeConfiguration } from "./harness/resources.js";
 import { setStage } from "./harness/stage.js";
 import { startTraffic } from "./harness/traffic.js";
 import { eventually } from "./harness/wait.js";
 
 /** Below the 15 s after which Envoy gives up waiting for a load assignment by itself. */
 const soonMs = 12_000;
-
-/** Valid by the rules of the proto; Envoy wants addresses of EDS to be numbers. */
-const unusable = (clusterName: string): ResourceText => ({
-  "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
-  cluster_name: clusterName,
-  endpoints: [
-    { lb_endpoints: [{ endpoint: { address: { socket_address: { address: "no.number", port_value: 1 } } } }] },
-  ],
-});
 
 /** What a change leaves, and nothing else. */
 interface World {
@@ -65,10 +56,13 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
     const portOf = async (name: string) => (await admin.endpoints()).get(name)?.join().split(":")[1];
 
     await scene.step("names more load assignments after it rejected one", async () => {
-      await put({ ...start, more: { clusters: [cluster({ name: "b", source })], endpoints: [unusable("b")] } });
+      await put({
+        ...start,
+        more: { clusters: [cluster({ name: "b", source })], endpoints: [rejectedAssignment("b")] },
+      });
       await eventually("the rejection", async () => (await nacks("endpoint")) === 1, { withinMs: soonMs });
       const clusters = ["b", "c", "d"].map((name) => cluster({ name, source }));
-      const endpoints = [unusable("b"), loadAssignment("c", [10]), loadAssignment("d", [11])];
+      const endpoints = [rejectedAssignment("b"), loadAssignment("c", [10]), loadAssignment("d", [11])];
       await put({ ...start, more: { clusters, endpoints } });
       await eventually(
         "the load assignments that were named after that",
@@ -87,7 +81,7 @@ for (const variant of ["ads-sotw", "ads-delta"] as const) {
         eventually(`answers from ${name}`, () => traffic.lastBackends(1)[0] === name, { withinMs: soonMs });
       await answersFrom("red");
       const failed = traffic.failures().length;
-      const bad = cluster({ name: "bad", source, lbPolicy: "CLUSTER_PROVIDED" });
+      const bad = cluster({ name: "bad", source, isRejected: true });
       await put({ ...world, more: { clusters: [bad] } });
       await eventually("the rejection", async () => (await nacks("cluster")) === 1, { withinMs: soonMs });
       for (let move = 1; move <= 6; move += 1) {

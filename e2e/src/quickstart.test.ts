@@ -14,6 +14,9 @@ import { serve } from "./harness/xdskit.js";
 
 const quickstart = join(root, "examples/quickstart");
 
+/** What the cluster does not provide, as only Envoy finds. */
+const providedByCluster = `{ policies: [{ typed_extension_config: { name: a, typed_config: { "@type": "type.googleapis.com/envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided" } } }] }`;
+
 test("the steps of the quickstart's README work with a real Envoy", { timeout: 120_000 }, async (t) => {
   const path = peer("envoy", t);
   if (path === undefined) return;
@@ -74,7 +77,10 @@ test("the steps of the quickstart's README work with a real Envoy", { timeout: 1
 
   await scene.step("what only Envoy can find wrong is rejected by it: told once, and the traffic goes on", async () => {
     const clusters = text("clusters.yaml");
-    await folder.putText("clusters.yaml", clusters.replace("name: two", "name: two\n  lb_policy: CLUSTER_PROVIDED"));
+    await folder.putText(
+      "clusters.yaml",
+      clusters.replace("name: two", `name: two\n  load_balancing_policy: ${providedByCluster}`),
+    );
     const rejection = /warn {2}client rejected .*\(NACK\).* node=node-1 .*type=cluster .*cluster provided LB/;
     await server.process.errorLine(rejection);
     await stillAnswers("/", "two: GET /");

@@ -46,6 +46,8 @@ export interface ClusterText {
   readonly source: Record<string, unknown>;
   readonly connectTimeout?: string;
   readonly lbPolicy?: string;
+  /** Whether Envoy rejects it, and no rule of ours. */
+  readonly isRejected?: boolean;
   /** The name of its load assignment. Default: its own. */
   readonly serviceName?: string;
   /** Where its endpoints are asked whether they are well; it warms until each has answered once. Default: nobody asks. */
@@ -58,6 +60,7 @@ export const cluster = ({
   source,
   connectTimeout = "1s",
   lbPolicy = "ROUND_ROBIN",
+  isRejected = false,
   serviceName,
   healthPath,
 }: ClusterText): ResourceText => ({
@@ -68,6 +71,30 @@ export const cluster = ({
   lb_policy: lbPolicy,
   eds_cluster_config: { eds_config: source, ...(serviceName === undefined ? {} : { service_name: serviceName }) },
   ...(healthPath === undefined ? {} : { health_checks: [httpHealthCheck(healthPath)] }),
+  ...(isRejected ? { load_balancing_policy: providedByCluster } : {}),
+});
+
+/** What an EDS cluster does not provide, as Envoy sees once it makes the cluster. */
+const providedByCluster = {
+  policies: [
+    {
+      typed_extension_config: {
+        name: "envoy.load_balancing_policies.cluster_provided",
+        typed_config: {
+          "@type": typeUrl("envoy.extensions.load_balancing_policies.cluster_provided.v3.ClusterProvided"),
+        },
+      },
+    },
+  ],
+};
+
+/** A load assignment that Envoy rejects, and no rule of ours: it drops by one category only, and gRPC's clients by several. */
+export const rejectedAssignment = (clusterName: string): ResourceText => ({
+  "@type": typeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
+  cluster_name: clusterName,
+  policy: {
+    drop_overloads: ["a", "b"].map((category) => ({ category, drop_percentage: { numerator: 1 } })),
+  },
 });
 
 const httpHealthCheck = (path: string): Record<string, unknown> => ({
@@ -162,8 +189,8 @@ export interface ListenerText {
   readonly filters?: readonly unknown[];
   /** The configuration of TLS; undefined: plain text. */
   readonly tls?: Record<string, unknown>;
-  /** How often the same filter chain stands in it: twice is valid by the protos' rules and rejected by Envoy. */
-  readonly filterChains?: 1 | 2;
+  /** Whether Envoy rejects it, and no rule of ours: its certificate is in a file that is not there. */
+  readonly isRejected?: boolean;
 }
 
 /** An HTTP listener of 127.0.0.1. */
@@ -171,16 +198,25 @@ export const listener = (options: ListenerText): ResourceText => ({
   "@type": typeUrl("envoy.config.listener.v3.Listener"),
   name: options.name,
   address: { socket_address: { address: "127.0.0.1", port_value: options.port } },
-  filter_chains: Array.from({ length: options.filterChains ?? 1 }, () => ({
-    filters: [
-      {
-        name: "envoy.filters.network.http_connection_manager",
-        typed_config: httpConnectionManager(options.routes, options),
-      },
-    ],
-    ...(options.tls === undefined ? {} : { transport_socket: tlsSocket(options.tls) }),
-  })),
+  filter_chains: [
+    {
+      filters: [
+        {
+          name: "envoy.filters.network.http_connection_manager",
+          typed_config: httpConnectionManager(options.routes, options),
+        },
+      ],
+      ...(options.tls === undefined ? {} : { transport_socket: tlsSocket(options.tls) }),
+      ...(options.isRejected ? { transport_socket: tlsSocket(missingCertificate) } : {}),
+    },
+  ],
 });
+
+const missingCertificate = {
+  common_tls_context: {
+    tls_certificates: [{ certificate_chain: { filename: "/nowhere.pem" }, private_key: { filename: "/nowhere.key" } }],
+  },
+};
 
 const tlsSocket = (config: Record<string, unknown>): Record<string, unknown> => ({
   name: "envoy.transport_sockets.tls",

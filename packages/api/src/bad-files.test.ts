@@ -225,7 +225,7 @@ test("64-bit numbers keep all their digits, quoted or not, in YAML and JSON", ()
   const found = ["8388607", '"8388607"'].map((seed) => version("a.json", json(seed)));
   assert.equal(found[0], found[1]);
   const large = (path: string, seed: string) => {
-    const text = `{"@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment", "cluster_name": "a", "endpoints": [{"lb_endpoints": [{"metadata": {"typed_filter_metadata": {"a": {"@type": "type.googleapis.com/google.protobuf.UInt64Value", "value": ${seed}}}}}]}]}`;
+    const text = `{"@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment", "cluster_name": "a", "endpoints": [{"metadata": {"typed_filter_metadata": {"a": {"@type": "type.googleapis.com/google.protobuf.UInt64Value", "value": ${seed}}}}}]}`;
     return readResources({ path, bytes: new TextEncoder().encode(text) });
   };
   const versions = [

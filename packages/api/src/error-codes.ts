@@ -139,10 +139,10 @@ export const errorCodes = {
     mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`; leave out files of Envoy's that do not fit to the others.",
   },
   XDSKIT_TYPE_DEFINITION: {
-    meaning: "A program, or `types` in the settings, defined a type of resources that the table of types cannot take.",
+    meaning: "A program defined a type of resources that the table of types cannot take.",
     cause:
-      "There is no such message, its name or its message is in the table already, the field that should hold its name does not exist, or it is to come after a type that there is not.",
-    mend: "Give each type a name of its own, the names of fields as the proto spells them, and the descriptor set that has the message.",
+      "Its name or its message is in the table already, the field that should hold its name does not exist, or it is to come after a type that there is not.",
+    mend: "Give `createResourceTypes` a name of its own for each type, and the names of fields as the proto spells them.",
   },
   XDSKIT_TYPE_UNKNOWN: {
     meaning: "A message was given as a resource, but messages of its type are no resources of xDS.",
@@ -263,8 +263,8 @@ export const errorCodes = {
   XDSKIT_CLIENTS_REFUSE: {
     meaning: "A resource keeps every rule of its proto file, and Envoy refuses it nevertheless.",
     cause:
-      "Parts of it do not fit together. An error: one domain twice in the virtual hosts of a route configuration, in whatever case. Warnings: a cluster of type EDS without the place to ask, a listener without address.",
-    mend: "Change what the message names.",
+      "Parts of it do not fit together: a host name where nobody resolves it, filter chains that match the same connections, a cluster of type EDS without the place to ask, a domain twice. It is an error where every Envoy refuses it, and a warning where gRPC's clients read the same field and take it.",
+    mend: "Change what the message names. docs/validate.md lists what is looked at.",
   },
   XDSKIT_ON_DEMAND_FAILED: {
     meaning: "The supplier of resources on demand failed to say whether a name exists.",

@@ -33,6 +33,8 @@ export interface FileReading {
   readonly registry: Registry;
   readonly types: ResourceTypes;
   readonly validate: boolean;
+  /** Whether what Envoy refuses by itself is a finding as well. */
+  readonly envoy: boolean;
   /** Whether fields may hold `[redacted]` in the place of a secret, so that they are looked through. */
   readonly mayLeaveOutSecrets: boolean;
   /** Whether resources say where they name others. */
@@ -88,7 +90,7 @@ export function addResource(
     return;
   }
   if (reading.validate) {
-    const problems = checkMessage(schema, message, reading.registry);
+    const problems = checkMessage(schema, message, reading.registry, undefined, reading);
     for (const { code, message: text, steps, rule, severity } of problems) {
       addFinding(reading, place, code, text, steps, rule, severity);
     }

@@ -87,6 +87,7 @@ describe("a message for people", () => {
       name: "l",
       address,
       metadata: { typedFilterMetadata: { a: anyPack(nodeSchema, inner) } },
+      defaultFilterChain: message("envoy.config.listener.v3.FilterChain", {}),
     });
     const kept: string[] = [];
     const options = { kept: (all: readonly KeptAsBytes[]) => kept.push(...all.map(placeOf)) };

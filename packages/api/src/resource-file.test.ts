@@ -306,9 +306,18 @@ suite("what is wrong is said with its place", () => {
     );
   });
   test("a warning does not keep a resource from being read", () => {
-    const found = read("a.yaml", `"@type": ${cluster}\nname: web\ntype: EDS\n`);
+    const found = read(
+      "a.yaml",
+      `"@type": type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig
+name: large
+typed_config: { "@type": type.googleapis.com/envoy.type.matcher.v3.RegexMatcher, regex: "a{900}" }
+`,
+    );
     assert.equal(found.length, 2);
-    assert.match(found.join("\n"), /^1: cluster web\na\.yaml:3:1: cluster "web", type: .*XDSKIT_CLIENTS_REFUSE/);
+    assert.match(
+      found.join("\n"),
+      /^1: extension-config large\na\.yaml:3:\d+: .*typed_config.regex: .*XDSKIT_REGEX_LARGE/,
+    );
   });
   test("no more than 100 findings", () => {
     const items = Array.from({ length: 300 }, () => `- "@type": ${cluster}\n`).join("");

@@ -38,6 +38,8 @@ export interface ReadResourcesOptions {
   readonly types?: ResourceTypes | undefined;
   /** Whether resources are checked by the rules in their protos, and for `[redacted]` in the place of a secret; by default they are. */
   readonly validate?: boolean | undefined;
+  /** Whether they are checked for what Envoy refuses by itself, too, though no rule says so; by default they are, if they are checked at all. */
+  readonly envoy?: boolean | undefined;
   /** Whether resources are to say where they name others; by default not, for they hold the whole file in memory then. */
   readonly places?: boolean | undefined;
   /** Where bodies are put: of files that are read and kept together, all may lie in the same. By default each file has its own. */
@@ -82,6 +84,7 @@ export function readResources(
     registry: options.registry ?? envoyRegistry(),
     types: options.types ?? resourceTypes,
     validate: options.validate ?? true,
+    envoy: options.envoy ?? true,
     mayLeaveOutSecrets: (options.validate ?? true) && mayLeaveOutSecrets(file.bytes),
     places: options.places ?? false,
     views: form !== "json",
@@ -119,8 +122,7 @@ function readStructured(reading: FileReading, text: FileText, form: "json" | "ya
     const documents = form === "json" ? partsOfList(text.text) : partsOfYamlList(text.text);
     if (attempt(reading, () => readSource(reading, text, { documents, problems: [] }))) return;
   }
-  if (isEmpty(text)) return;
-  readSource(reading, text, form === "json" ? parseJson(text.text, "envoy") : parseYaml(text.text, "envoy"));
+  if (!isEmpty(text)) readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text, "envoy"));
 }
 
 /** Whether a text could be read in one way; if not, it is as if that had not been tried. */

@@ -102,7 +102,7 @@ suite("an Envoy bootstrap", () => {
       listener({ address: address(80) }),
       listener({ name: "0.0.0.0_81", address: address(81) }),
       listener({ address: address(81) }),
-      listener({ address: address(80, { protocol: "UDP" }) }),
+      listener({ address: address(80, { protocol: "UDP" }), filter_chains: [] }),
       listener({ address: { pipe: { path: "/run/a.sock" } } }),
       listener({ address: address(80) }),
     ];

@@ -2,9 +2,10 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { XdskitError } from "../errors.js";
 import { detached, type FileReading } from "../file-reading.js";
 import { makeResource, plainResource, type Resource } from "../resource.js";
+import { mustHoldNumbers } from "../validate/refused/fast.js";
 import type { Wrapping } from "../wrapping.js";
 import { type BodyMemory, BodySlabs } from "./body-slabs.js";
-import { isDoubt } from "./doubt.js";
+import { giveUp, isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
 import type { JsonBytes } from "./json-bytes.js";
 import { type Kinds, kindsOf } from "./kinds.js";
@@ -48,6 +49,7 @@ export class CompiledResources {
     try {
       encoding.start();
       writer.writeTyped(encoding, item);
+      if (encoding.hosts > 0 && mustHoldNumbers(writer.schema.typeName, item)) return undefined;
       const made = makeResource(kind.type, own, wrapping, () => ({ body: this.body(), references: references() }));
       return { resource: this.reading.views ? detached(made) : made, type: kind.shown };
     } catch (error) {
@@ -70,6 +72,7 @@ export class CompiledResources {
       const found = kind.templates.read(encoding, src);
       encoding.eachOnce();
       const { nameField, type } = kind;
+      if (encoding.hosts > 0 && mustHoldNumbers(kind.writer.schema.typeName, found)) giveUp();
       const name = found[nameField.name] ?? found[nameField.jsonName];
       if (typeof name === "string" && name !== "") {
         const resource = plainResource(type, name, this.body(), references());

@@ -32,6 +32,8 @@ export class Encoding {
   started = 0;
   /** What is noted of how the bytes came about, while somebody wants to know. */
   recording: Recording | undefined;
+  /** How often something stands in the place of an address that is none, such as the name of a host. */
+  hosts = 0;
   private bytes = Buffer.allocUnsafeSlow(sizeToStart);
   private at = 0;
 
@@ -45,6 +47,7 @@ export class Encoding {
     while (this.references.length > 0) this.references.pop();
     this.repeats = false;
     this.started = 0;
+    this.hosts = 0;
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
   }
 

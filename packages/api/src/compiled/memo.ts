@@ -47,6 +47,7 @@ export function writeRemembered(memo: Memo, out: Encoding, src: JsonBytes, write
   if (value === null) giveUp();
   const start = out.length;
   const { length } = out.references;
+  const { hosts } = out;
   write(out, value);
   if (memo.misses >= mostMisses || src.at - from > longest) return value;
   memo.misses += 1;
@@ -54,7 +55,8 @@ export function writeRemembered(memo: Memo, out: Encoding, src: JsonBytes, write
   memo.lines = src.lines - before;
   memo.value = value;
   // Where references do not count, nobody knows whether there are any.
-  memo.written = out.references.length === length && out.muted === 0 ? out.since(start) : undefined;
+  const isAll = out.references.length === length && out.muted === 0 && out.hosts === hosts;
+  memo.written = isAll ? out.since(start) : undefined;
   memo.depth = out.depth;
   return value;
 }

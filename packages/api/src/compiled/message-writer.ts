@@ -6,13 +6,15 @@ import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
 import { perRegistry } from "../per-registry.js";
 import { jsonReferenceRule } from "../references/json-rules.js";
 import type { FieldCheck } from "../validate/field-check.js";
+import { isIpv4, isIpv6 } from "../validate/ip-address.js";
 import { jsonCheckOf } from "../validate/json-checks.js";
 import { plansOf } from "../validate/message-plan.js";
+import { holdsAddress, seldomFields, usualFields } from "../validate/refused/fast.js";
 import { keepsRulesUnset } from "../validate/validate-message.js";
 import { giveUp } from "./doubt.js";
 import { createWriteField } from "./field-writer.js";
 import { scalarOf } from "./scalars.js";
-import { createShapes, type Member, type Members, type Shape, type Shapes } from "./shape.js";
+import { createShapes, type Member, type Members, type Shape, type Shapes, type WriteField } from "./shape.js";
 import { isObject, type WriteMessage, wellKnown } from "./well-known.js";
 
 /** How the messages of one schema are written. What writes them is another once the first has come. */
@@ -163,23 +165,36 @@ export function membersOf(schema: DescMessage, registry: Registry, writerOf: Wri
   const checkOf = new Map<DescField, FieldCheck>(checks.map((check) => [check.field, check]));
   const empty: Message = create(schema);
   const byNumber = new Map<number, Member>();
+  const seldom = seldomFields(schema.typeName);
+  const usual = usualFields(schema.typeName);
+  const required = schema.fields.filter(({ name }) => usual.includes(name)).map(({ number }) => number);
+  for (const check of checks) if (!keepsRulesUnset(check, empty)) required.push(check.field.number);
   return {
     find(key) {
       const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
-      if (field === undefined) return undefined;
+      if (field === undefined || seldom.includes(field.name)) return undefined;
       let member = byNumber.get(field.number);
       if (member === undefined) {
         const check = checkOf.get(field);
-        const write = createWriteField(field, check, writerOf);
-        if (write === undefined) return undefined;
+        const plain = createWriteField(field, check, writerOf);
+        if (plain === undefined) return undefined;
+        const write = holdsAddress(schema.typeName, field.name) ? noting(plain) : plain;
         member = { field, check, write, read: undefined };
         byNumber.set(field.number, member);
       }
       return member;
     },
     count: schema.fields.length,
-    required: checks.filter((check) => !keepsRulesUnset(check, empty)).map(({ field }) => field.number),
+    required,
     requiredOneofs: oneofs.map(({ localName }) => localName),
+  };
+}
+
+/** Writes the address of a socket, and notes where it is none. */
+function noting(write: WriteField): WriteField {
+  return (out, json) => {
+    if (typeof json !== "string" || !(isIpv4(json) || isIpv6(json))) out.hosts += 1;
+    write(out, json);
   };
 }
 

@@ -3,6 +3,7 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { perRegistry } from "../per-registry.js";
 import { jsonReferenceKeys, jsonReferenceRule } from "../references/json-rules.js";
 import { jsonCheckKeys, jsonCheckOf } from "../validate/json-checks.js";
+import { holdsAddress } from "../validate/refused/fast.js";
 import { createMemo } from "./memo.js";
 import {
   createReadMessage,
@@ -62,6 +63,8 @@ function createReaders(registry: Registry): Readers {
   function createReadField({ field, check, write }: Member): ReadField | undefined {
     switch (field.fieldKind) {
       case "scalar":
+        // What is noted is looked at.
+        if (holdsAddress(field.parent.typeName, field.name)) return undefined;
         return field.scalar === ScalarType.STRING && (check?.whole === undefined || check.nonEmpty)
           ? readText(field, write)
           : undefined;

@@ -96,7 +96,8 @@ export class Templates {
     const endLines = src.lines;
     src.goBack(at, lines);
     const found = this.#fill(template, trial, src);
-    const isSame = found !== undefined && src.at === end && src.lines === endLines && trial.isSame(out);
+    const isSame =
+      found !== undefined && src.at === end && src.lines === endLines && trial.hosts === out.hosts && trial.isSame(out);
     src.goBack(end, endLines);
     return isSame;
   }

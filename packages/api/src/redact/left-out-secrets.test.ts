@@ -24,7 +24,11 @@ function messageOf(typeName: string, json: object): Message {
 describe("a resource that was written without its secrets", () => {
   const message = messageOf(`${tls}.Secret`, {
     name: "one",
-    tlsCertificate: { privateKey: { inlineString: key }, password: { inlineBytes: "UzNDUjNU" } },
+    tlsCertificate: {
+      certificateChain: { filename: "/a.pem" },
+      privateKey: { inlineString: key },
+      password: { inlineBytes: "UzNDUjNU" },
+    },
   });
 
   it("is refused in each form of file, with the line of each field", () => {
@@ -34,8 +38,8 @@ describe("a resource that was written without its secrets", () => {
         `:${line}:\\d+: .*"one", tls_certificate.${field}: is "\\[redacted\\]".*\\[XDSKIT_SECRET_LEFT_OUT\\]$`,
       );
     for (const [path, text, lines] of [
-      ["a.yaml", stringify(json), [5, 7]],
-      ["a.json", JSON.stringify(json, undefined, 1), [6, 9]],
+      ["a.yaml", stringify(json), [7, 9]],
+      ["a.json", JSON.stringify(json, undefined, 1), [9, 12]],
     ] as const) {
       const [first, second, ...more] = read(path, text);
       assert.match(first ?? "", refused(lines[0], "private_key.inline_string"));

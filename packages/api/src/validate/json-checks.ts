@@ -1,7 +1,9 @@
+import { jsonRefusalChecks, jsonRefusalKeys } from "./refused/json-checks.js";
+import { get } from "./refused/json-fields.js";
 import { judgeRegex } from "./regex.js";
 import { isSpecial, programLimit } from "./special-checks.js";
 
-type JsonFields = { readonly [key: string]: unknown };
+export type JsonFields = { readonly [key: string]: unknown };
 
 /** Whether a message in JSON is surely well. */
 export type JsonCheck = (json: JsonFields) => boolean;
@@ -14,30 +16,38 @@ interface KeyedCheck {
 
 const regex: KeyedCheck = { keys: ["regex", "google_re2", "googleRe2"], check: checkRegex };
 
-/** The checks of `special-checks.ts`, for messages in JSON: those say what is wrong, these that something may be. */
+/** The checks of `special-checks.ts`, and those of `refused/` that look at few fields, for messages in JSON: those say what is wrong, these that something may be. */
 const checks: { readonly [typeName: string]: KeyedCheck } = {
   "envoy.type.matcher.v3.RegexMatcher": regex,
   "xds.type.matcher.v3.RegexMatcher": regex,
   "envoy.config.route.v3.RouteConfiguration": { keys: undefined, check: checkDomains },
   "envoy.config.route.v3.VirtualHost": { keys: ["domains"], check: checkHostDomains },
   "envoy.config.cluster.v3.Cluster": {
-    keys: ["type", "eds_cluster_config", "edsClusterConfig"],
+    keys: [
+      ...["type", "eds_cluster_config", "edsClusterConfig", "lb_policy", "lbPolicy"],
+      ...["load_balancing_policy", "loadBalancingPolicy", "common_lb_config", "commonLbConfig"],
+    ],
     check: checkCluster,
   },
-  "envoy.config.listener.v3.Listener": {
-    keys: ["address", "api_listener", "apiListener", "internal_listener", "internalListener"],
-    check: checkListener,
-  },
+  "envoy.config.core.v3.Pipe": { keys: ["path"], check: checkPipe },
 };
 
 /** The keys of what the check of messages of a type looks at. Undefined where that is nearly all of it. */
 export function jsonCheckKeys(typeName: string): readonly string[] | undefined {
-  return checks[typeName]?.keys;
+  const own = checks[typeName];
+  if (jsonRefusalChecks[typeName] === undefined) return own?.keys;
+  const keys = jsonRefusalKeys[typeName];
+  if (own === undefined || keys === undefined) return keys;
+  return own.keys === undefined ? undefined : [...own.keys, ...keys];
 }
 
 /** The check of messages of a type; `unknown` where only the message itself can be checked, undefined where there is none. */
 export function jsonCheckOf(typeName: string): JsonCheck | "unknown" | undefined {
-  return isSpecial(typeName) ? (checks[typeName]?.check ?? "unknown") : undefined;
+  const own = checks[typeName]?.check;
+  const refusal = jsonRefusalChecks[typeName];
+  if (own === undefined || refusal === undefined)
+    return own ?? refusal ?? (isSpecial(typeName) ? "unknown" : undefined);
+  return (json) => own(json) && refusal(json);
 }
 
 function checkRegex({ regex, google_re2, googleRe2 }: JsonFields): boolean {
@@ -69,17 +79,36 @@ function checkHostDomains({ domains }: JsonFields): boolean {
   return domains.length < 2 || checkDomains({ virtual_hosts: [{ domains }] });
 }
 
-function checkCluster({ type, eds_cluster_config, edsClusterConfig }: JsonFields): boolean {
-  if (type !== "EDS" && type !== 3) return true;
+/** Types and policies with which nothing else must or must not be set. */
+const plainTypes: readonly unknown[] = [undefined, "STATIC", 0, "STRICT_DNS", 1];
+const plainPolicies: readonly unknown[] = [
+  ...[undefined, "ROUND_ROBIN", 0, "LEAST_REQUEST", 1, "RING_HASH", 2, "RANDOM", 3, "MAGLEV", 5],
+];
+
+function checkCluster(json: JsonFields): boolean {
+  const { type, eds_cluster_config, edsClusterConfig, lb_policy, lbPolicy } = json;
+  if (!plainPolicies.includes(lb_policy ?? lbPolicy)) return false;
+  const { load_balancing_policy, loadBalancingPolicy, common_lb_config, commonLbConfig } = json;
+  if (isSet(load_balancing_policy ?? loadBalancingPolicy) && isSet(common_lb_config ?? commonLbConfig)) return false;
+  if (type === "LOGICAL_DNS" || type === 2) return hasOneEndpoint(json);
+  if (type !== "EDS" && type !== 3) return plainTypes.includes(type);
   const config = eds_cluster_config ?? edsClusterConfig;
   if (typeof config !== "object" || config === null) return false;
   const { eds_config, edsConfig } = config as JsonFields;
   return isSet(eds_config ?? edsConfig);
 }
 
-function checkListener(json: JsonFields): boolean {
-  const { address, api_listener, apiListener, internal_listener, internalListener } = json;
-  return isSet(address ?? api_listener ?? apiListener ?? internal_listener ?? internalListener);
+/** Where a cluster is read out of its text, its endpoints are not looked at. */
+function hasOneEndpoint(json: JsonFields): boolean {
+  const localities = get.endpoints(get.loadAssignment(json));
+  if (!Array.isArray(localities) || localities.length !== 1) return false;
+  const endpoints = get.lbEndpoints(localities[0]);
+  return Array.isArray(endpoints) && endpoints.length === 1;
+}
+
+/** A character has three bytes at most, and a path 107. */
+function checkPipe({ path }: JsonFields): boolean {
+  return typeof path === "string" && path.length <= 35;
 }
 
 function isSet(value: unknown): boolean {

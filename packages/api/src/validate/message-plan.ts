@@ -1,6 +1,7 @@
 import { type DescMessage, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
 import { perRegistry } from "../per-registry.js";
 import { compileField, type FieldCheck, type FieldRules } from "./field-check.js";
+import { mayBeRefused } from "./refused/rules.js";
 import { createRulePaths, type MessageField } from "./rule-paths.js";
 import { isSpecial } from "./special-checks.js";
 
@@ -70,7 +71,7 @@ function createPlans(registry: Registry): Plans {
   }
 
   const pathsOf = createRulePaths((schema) => {
-    if (isSpecial(schema.typeName)) return true;
+    if (isSpecial(schema.typeName) || mayBeRefused(schema.typeName)) return true;
     const { oneofs, checks } = ownRules(schema);
     return oneofs.length > 0 || checks.length > 0;
   });

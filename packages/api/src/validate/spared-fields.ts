@@ -16,3 +16,9 @@ export function isSpared(field: DescField, path: FieldPath | undefined): boolean
     field.parent.typeName === connectionManager
   );
 }
+
+/** Whether a place is in an API listener, which gRPC's clients read: Envoy takes such listeners from its bootstrap alone. */
+export function isOfGrpc(path: FieldPath | undefined): boolean {
+  for (let at = path; at !== undefined; at = at.parent) if (at.step === "api_listener") return true;
+  return false;
+}

@@ -19,8 +19,6 @@ const checks: Readonly<Record<string, (message: never) => readonly SpecialProble
   "xds.type.matcher.v3.RegexMatcher": checkRegex,
   "envoy.config.route.v3.RouteConfiguration": checkDomains,
   "envoy.config.route.v3.VirtualHost": checkHostDomains,
-  "envoy.config.cluster.v3.Cluster": checkCluster,
-  "envoy.config.listener.v3.Listener": checkListener,
 };
 
 /** Whether messages of a type have a check of their own, or must be looked into. */
@@ -92,36 +90,4 @@ function duplicate(steps: readonly FieldStep[], domain: string, owner: string): 
 /** Envoy compares domains without the case of ASCII's letters, and of no others. */
 function asciiLowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
-/** DiscoveryType.EDS */
-const eds = 3;
-
-function checkCluster(cluster: {
-  readonly clusterDiscoveryType: { readonly case?: string | undefined; readonly value?: unknown };
-  readonly edsClusterConfig?: { readonly edsConfig?: unknown } | undefined;
-}): readonly SpecialProblem[] {
-  const { clusterDiscoveryType: discovery, edsClusterConfig } = cluster;
-  if (discovery.case !== "type" || discovery.value !== eds || edsClusterConfig?.edsConfig !== undefined) return [];
-  return [
-    refusal(
-      ["type"],
-      "a cluster of type EDS needs eds_cluster_config.eds_config, such as { ads: {}, resource_api_version: V3 }",
-    ),
-  ];
-}
-
-function checkListener(listener: {
-  readonly address?: unknown;
-  readonly apiListener?: unknown;
-  readonly listenerSpecifier: { readonly case?: string | undefined };
-}): readonly SpecialProblem[] {
-  const { address, apiListener, listenerSpecifier } = listener;
-  if ([address, apiListener, listenerSpecifier.case].some((part) => part !== undefined)) return [];
-  return [refusal([], "a listener needs an address, unless it is an api_listener or an internal_listener")];
-}
-
-/** A warning only: what a client makes of it is the client's own affair, and not every client is Envoy. */
-function refusal(steps: readonly FieldStep[], message: string): SpecialProblem {
-  return { code: "XDSKIT_CLIENTS_REFUSE", severity: "warning", steps, message };
 }

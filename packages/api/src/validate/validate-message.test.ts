@@ -144,18 +144,6 @@ suite("rules of Envoy's protos", () => {
     );
   });
 
-  test("what no rule says and Envoy refuses is warned of where warnings are wanted", () => {
-    const warn = (typeName: string, json: JsonValue) => check(typeName, json, true);
-    assert.match(
-      warn("envoy.config.cluster.v3.Cluster", { name: "a", type: "EDS" }).join(),
-      /^type: .*eds_cluster_config/,
-    );
-    const asking = { name: "a", type: "EDS", edsClusterConfig: { edsConfig: { ads: {} } } };
-    assert.deepEqual(warn("envoy.config.cluster.v3.Cluster", asking), []);
-    assert.match(warn("envoy.config.listener.v3.Listener", { name: "a" }).join(), /^a listener needs an address/);
-    assert.deepEqual(warn("envoy.config.listener.v3.Listener", { name: "a", internalListener: {} }), []);
-  });
-
   test("what Envoy does not check is warned of, and no error", () => {
     const leastRequest = "envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest";
     assert.deepEqual(check(leastRequest, { choiceCount: 1 }), []);

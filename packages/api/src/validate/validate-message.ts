@@ -7,9 +7,10 @@ import type { FieldProblem } from "../field-problem.js";
 import { envoyRegistry, type Registry } from "../registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
+import { mayBeRefused, refusals } from "./refused/rules.js";
 import { fieldValue, type MessageField } from "./rule-paths.js";
-import { isSpared } from "./spared-fields.js";
-import { isSpecial, specialProblems } from "./special-checks.js";
+import { isOfGrpc, isSpared } from "./spared-fields.js";
+import { isSpecial, type SpecialProblem, specialProblems } from "./special-checks.js";
 import { isUnchecked } from "./unchecked-messages.js";
 import type { Violation } from "./value-check.js";
 
@@ -32,6 +33,8 @@ export interface ValidateOptions {
   readonly warnings?: boolean | undefined;
   /** Whether the rules are checked, and what Envoy refuses besides; default true. Without them only an `Any` of a known type is a finding that cannot be read. */
   readonly rules?: boolean | undefined;
+  /** Whether what Envoy refuses by itself is wanted as well, though the protos' rules and gRPC's clients may take it; by default it is not. */
+  readonly envoy?: boolean | undefined;
 }
 
 /**
@@ -43,12 +46,15 @@ export function validateMessage(message: Message, options: ValidateOptions = {})
   const registry = options.registry ?? envoyRegistry();
   const schema = schemaOf(message.$typeName, registry);
   if (schema === undefined) return [];
-  const problems = checkMessage(schema, message, registry, undefined, options.rules);
+  const problems = checkMessage(schema, message, registry, undefined, options);
   const wanted = options.warnings === true ? problems : problems.filter(({ severity }) => severity === "error");
   return wanted.map(({ code, severity, message: text, steps, rule }) => {
     return { code, severity, message: text, field: formatFieldPath(steps), type: schema.typeName, rule };
   });
 }
+
+/** Which findings are wanted. */
+type Asked = Pick<ValidateOptions, "rules" | "envoy">;
 
 /** As `validateMessage`, with the steps to each field. `unpack` saves reading `Any`s again that were read before. */
 export function checkMessage(
@@ -56,9 +62,9 @@ export function checkMessage(
   message: Message,
   registry: Registry,
   unpack: Unpack = createUnpack(registry),
-  rules = true,
+  asked: Asked = {},
 ): readonly RuleProblem[] {
-  const validator = new Validator(registry, unpack, rules);
+  const validator = new Validator(registry, unpack, asked);
   validator.message(schema, message, undefined, 0);
   return validator.problems;
 }
@@ -69,11 +75,13 @@ class Validator {
   private readonly unpack: Unpack;
   private readonly plans: Plans;
   private readonly rules: boolean;
+  private readonly envoy: boolean;
 
-  constructor(registry: Registry, unpack: Unpack, rules: boolean) {
+  constructor(registry: Registry, unpack: Unpack, { rules = true, envoy = false }: Asked) {
     this.registry = registry;
     this.unpack = unpack;
     this.rules = rules;
+    this.envoy = rules && envoy;
     this.plans = plansOf(registry);
   }
 
@@ -83,11 +91,11 @@ class Validator {
         this.any(message as Any, path, depth);
         return;
       }
-      if (this.rules) {
-        for (const { code, severity, steps, message: text } of specialProblems(schema.typeName, message)) {
-          this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
-        }
-      }
+      if (this.rules) this.special(specialProblems(schema.typeName, message), path);
+    }
+    if (this.envoy && mayBeRefused(schema.typeName)) {
+      const problems = refusals(schema.typeName, message, path === undefined);
+      if (problems.length > 0 && !isOfGrpc(path)) this.special(problems, path);
     }
     const plan = this.plans(schema);
     if (this.rules) this.own(plan, message, path);
@@ -158,6 +166,11 @@ class Validator {
     } else if (schemaOf(typeNameOf(any.typeUrl), this.registry) !== undefined) {
       this.add(path, `is not a serialized ${typeNameOf(any.typeUrl)}`, "XDSKIT_FIELD_INVALID");
     }
+  }
+
+  private special(problems: readonly SpecialProblem[], path: FieldPath | undefined): void {
+    for (const { code, severity, steps, message: text } of problems)
+      this.add(steps.reduce<FieldPath | undefined>(stepInto, path), text, code, undefined, severity);
   }
 
   private violation(path: FieldPath | undefined, { message: text, rule }: Violation, message: Message): void {

@@ -106,7 +106,10 @@ export async function openCacheFolder({
 
   /** Before there was a checksum, files were JSON. Whose versions they have is not asked: everything comes anew. */
   function readJson(path: string, bytes: Uint8Array, type: ResourceType): ReadCache {
-    const { resources, findings } = readResources({ path, bytes }, { registry, validate: validate === "full" });
+    const { resources, findings } = readResources(
+      { path, bytes },
+      { registry, validate: validate === "full", envoy: false },
+    );
     const ofType = resources.filter(({ resource }) => resource.type === type);
     const kept = ofType.map(({ resource }) => receivedResource(resource, "", { registry }));
     return { type, resources: kept, version: "", origin: "", findings };

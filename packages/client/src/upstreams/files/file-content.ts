@@ -42,7 +42,7 @@ export function readContent(
   options: ReadContentOptions,
 ): FileContent {
   const { type, types, registry, rules: validate, limits } = options;
-  const read = readResources(file, { types, registry, validate });
+  const read = readResources(file, { types, registry, validate, envoy: false });
   refuse(read.findings.filter(({ severity }) => severity === "error"));
   const most = Math.min(limits.resourcesPerResponse, limits.resourcesPerType);
   if (read.resources.length > most) {

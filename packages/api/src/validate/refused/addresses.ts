@@ -1,0 +1,67 @@
+import type { FieldStep } from "../../field-path.js";
+import { isIpv4, isIpv6 } from "../ip-address.js";
+import type { SpecialProblem } from "../special-checks.js";
+import { refused } from "./problem.js";
+
+/** `envoy.config.core.v3.SocketAddress` */
+export interface SocketAddress {
+  readonly address: string;
+  readonly portSpecifier: { readonly case?: string | undefined };
+  readonly resolverName: string;
+  readonly ipv4Compat: boolean;
+  readonly protocol: number;
+}
+
+/** `envoy.config.core.v3.Address` */
+export interface Address {
+  readonly address:
+    | { readonly case: "socketAddress"; readonly value: SocketAddress }
+    | { readonly case: "pipe"; readonly value: { readonly path: string } }
+    | { readonly case: "envoyInternalAddress" }
+    | { readonly case?: undefined };
+}
+
+/** Bytes of a path for which no system has room: Linux has it for 107 of them. */
+const longestPath = 107;
+
+/** Whether a text is an address for Envoy. Of a zone (`fe80::1%eth0`) the machine decides. */
+export function isNumericAddress(text: string): boolean {
+  const zone = text.indexOf("%");
+  return isIpv4(text) || isIpv6(zone > 0 ? text.slice(0, zone) : text);
+}
+
+/** What is wrong with an address that nobody resolves: Envoy's own resolver takes numbers. */
+export function addressProblems(
+  address: Address | undefined,
+  steps: readonly FieldStep[],
+  advice: string,
+): SpecialProblem[] {
+  switch (address?.address.case) {
+    case undefined:
+      return [refused(steps, "needs an address")];
+    case "socketAddress":
+      return socketAddressProblems(address.address.value, [...steps, "socket_address"], advice);
+    case "pipe": {
+      const { length } = Buffer.from(address.address.value.path);
+      if (length <= longestPath) return [];
+      return [refused([...steps, "pipe", "path"], `has ${length} bytes; a socket's path has at most ${longestPath}`)];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The same of a socket's address. */
+export function socketAddressProblems(
+  { address, portSpecifier, resolverName }: SocketAddress,
+  steps: readonly FieldStep[],
+  advice: string,
+): SpecialProblem[] {
+  // What other resolvers take, they know.
+  if (resolverName !== "" && resolverName !== "envoy.ip") return [];
+  if (!isNumericAddress(address))
+    return [refused([...steps, "address"], `must be an IP address, not ${JSON.stringify(address)}${advice}`)];
+  if (portSpecifier.case === "namedPort")
+    return [refused([...steps, "named_port"], "cannot be used with an IP address; give port_value")];
+  return [];
+}

@@ -1,0 +1,54 @@
+import type { FieldStep } from "../../field-path.js";
+import { isIpv4 } from "../ip-address.js";
+import type { SpecialProblem } from "../special-checks.js";
+import { isNumericAddress } from "./addresses.js";
+import { refused } from "./problem.js";
+
+/** `envoy.config.core.v3.CidrRange` */
+export interface CidrRange {
+  readonly addressPrefix: string;
+  readonly prefixLen?: number | undefined;
+}
+
+/** What is wrong with ranges of addresses. */
+export function cidrProblems(ranges: readonly CidrRange[], steps: readonly FieldStep[]): SpecialProblem[] {
+  return ranges.flatMap((range, index) => cidrProblem(range, [...steps, index]));
+}
+
+/** What is wrong with one. A length beyond that of the address is taken for the whole address. */
+export function cidrProblem({ addressPrefix }: CidrRange, steps: readonly FieldStep[]): SpecialProblem[] {
+  if (isNumericAddress(addressPrefix)) return [];
+  const text = JSON.stringify(addressPrefix);
+  return [refused([...steps, "address_prefix"], `must be an IP address without a length, not ${text}`)];
+}
+
+/** The same text for ranges of the same addresses: what is beyond the length does not count. */
+export function canonicalRange({ addressPrefix, prefixLen = 0 }: CidrRange): string {
+  const bits = bitsOf(addressPrefix);
+  return `${bits.length}:${bits.slice(0, prefixLen)}`;
+}
+
+/** An address as zeros and ones. */
+function bitsOf(address: string): string {
+  if (isIpv4(address)) return address.split(".").map(byteBits).join("");
+  const [first = "", second] = (address.split("%")[0] ?? "").split("::");
+  const before = groupBits(first);
+  const after = groupBits(second ?? "");
+  return before + "0".repeat(Math.max(0, 128 - before.length - after.length)) + after;
+}
+
+function groupBits(groups: string): string {
+  if (groups === "") return "";
+  return groups
+    .split(":")
+    .map((group) =>
+      group.includes(".")
+        ? group.split(".").map(byteBits).join("")
+        : Number.parseInt(group, 16).toString(2).padStart(16, "0"),
+    )
+    .join("");
+}
+
+function byteBits(byte: string): string {
+  return Number(byte).toString(2).padStart(8, "0");
+}

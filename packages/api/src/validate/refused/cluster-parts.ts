@@ -1,0 +1,107 @@
+import type { FieldStep } from "../../field-path.js";
+import type { SpecialProblem } from "../special-checks.js";
+import { isNumericAddress, type SocketAddress, socketAddressProblems } from "./addresses.js";
+import { type Cluster, typeOf } from "./clusters.js";
+import { refused, refusedByEnvoy } from "./problem.js";
+import { isShorter, type Span } from "./spans.js";
+
+interface SourceAddress {
+  readonly address?: SocketAddress | undefined;
+}
+
+interface PartsCluster extends Cluster {
+  readonly upstreamBindConfig?:
+    | {
+        readonly sourceAddress?: SocketAddress | undefined;
+        readonly additionalSourceAddresses: readonly SocketAddress[];
+        readonly extraSourceAddresses: readonly SourceAddress[];
+      }
+    | undefined;
+  readonly dnsResolvers: readonly { readonly address: { readonly case?: string; readonly value?: unknown } }[];
+  readonly dnsFailureRefreshRate?: { readonly baseInterval?: Span; readonly maxInterval?: Span } | undefined;
+  readonly outlierDetection?: { readonly baseEjectionTime?: Span; readonly maxEjectionTime?: Span } | undefined;
+  readonly httpProtocolOptions?: unknown;
+  readonly http2ProtocolOptions?: unknown;
+  readonly typedExtensionProtocolOptions: Readonly<Record<string, unknown>>;
+  readonly protocolSelection: number;
+  readonly healthChecks: readonly { readonly healthChecker: { readonly case?: string | undefined } }[];
+}
+
+/** What is wrong with parts of a cluster that have little to do with its type. */
+export function clusterPartProblems(cluster: PartsCluster): SpecialProblem[] {
+  return [
+    ...bindProblems(cluster),
+    ...dnsProblems(cluster),
+    ...ejectionProblems(cluster),
+    ...protocolProblems(cluster),
+  ];
+}
+
+function bindProblems({ upstreamBindConfig: config }: PartsCluster): SpecialProblem[] {
+  if (config === undefined) return [];
+  const { sourceAddress, additionalSourceAddresses: additional, extraSourceAddresses: extra } = config;
+  const at = (field: string, ...more: readonly FieldStep[]) => ["upstream_bind_config", field, ...more];
+  const advice = ": source addresses are not resolved";
+  const field = extra.length > 0 ? "extra_source_addresses" : "additional_source_addresses";
+  if (extra.length > 0 && additional.length > 0)
+    return [refused(at("additional_source_addresses"), "cannot be combined with extra_source_addresses")];
+  const others = extra.length > 0 ? extra.map(({ address }) => address) : additional;
+  const problems =
+    sourceAddress === undefined ? [] : socketAddressProblems(sourceAddress, at("source_address"), advice);
+  for (const [index, address] of others.entries()) {
+    const steps = at(field, index, ...(extra.length > 0 ? ["address"] : []));
+    if (address !== undefined) problems.push(...socketAddressProblems(address, steps, advice));
+  }
+  if (others.length > 0 && sourceAddress === undefined)
+    problems.push(refused(at(field), "needs source_address beside"));
+  if (others.length > 1) problems.push(refused(at(field), "may hold one address: that of the other version of IP"));
+  const [other] = others;
+  if (problems.length > 0 || other === undefined || sourceAddress === undefined) return problems;
+  if (sourceAddress.address.includes(":") !== other.address.includes(":")) return [];
+  return [refused(at(field, 0), "must be of the other version of IP than source_address")];
+}
+
+function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
+  const type = typeOf(cluster);
+  if (type !== "STRICT_DNS" && type !== "LOGICAL_DNS") return [];
+  const problems: SpecialProblem[] = [];
+  for (const [index, { address }] of cluster.dnsResolvers.entries()) {
+    if (address.case !== "socketAddress") continue;
+    const { address: text } = address.value as SocketAddress;
+    const steps = ["dns_resolvers", index, "socket_address", "address"];
+    if (!isNumericAddress(text)) problems.push(refused(steps, `must be an IP address, not ${JSON.stringify(text)}`));
+  }
+  const { baseInterval, maxInterval } = cluster.dnsFailureRefreshRate ?? {};
+  if (isShorter(maxInterval, baseInterval))
+    problems.push(refused(["dns_failure_refresh_rate", "max_interval"], "must be at least base_interval"));
+  return problems;
+}
+
+const usualEjection: Span = { seconds: 30n, nanos: 0 };
+
+function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
+  const { baseEjectionTime = usualEjection, maxEjectionTime } = cluster.outlierDetection ?? {};
+  if (!isShorter(maxEjectionTime, baseEjectionTime)) return [];
+  const type = typeOf(cluster);
+  // gRPC's clients eject, too, and do not compare the two.
+  const refuse = type === "STATIC" || type === "STRICT_DNS" || type === "ORIGINAL_DST" ? refused : refusedByEnvoy;
+  const base = cluster.outlierDetection?.baseEjectionTime === undefined ? ", which is 30s unless it is set" : "";
+  return [refuse(["outlier_detection", "max_ejection_time"], `must be at least base_ejection_time${base}`)];
+}
+
+function protocolProblems(cluster: PartsCluster): SpecialProblem[] {
+  const { httpProtocolOptions, http2ProtocolOptions, typedExtensionProtocolOptions, protocolSelection } = cluster;
+  const problems: SpecialProblem[] = [];
+  const extended = Object.keys(typedExtensionProtocolOptions).length > 0;
+  if (httpProtocolOptions !== undefined && http2ProtocolOptions !== undefined && protocolSelection === 0 && !extended) {
+    const message =
+      "cannot be combined with http_protocol_options, unless protocol_selection is USE_DOWNSTREAM_PROTOCOL";
+    problems.push(refused(["http2_protocol_options"], message));
+  }
+  if (http2ProtocolOptions !== undefined || extended) return problems;
+  for (const [index, { healthChecker }] of cluster.healthChecks.entries()) {
+    if (healthChecker.case !== "grpcHealthCheck") continue;
+    problems.push(refused(["health_checks", index, "grpc_health_check"], "needs a cluster that speaks HTTP/2"));
+  }
+  return problems;
+}

@@ -1,0 +1,186 @@
+import type { SpecialProblem } from "../special-checks.js";
+import { type LoadAssignment, numericEndpoints } from "./endpoints.js";
+import { refused, refusedByEnvoy } from "./problem.js";
+
+/** `envoy.config.cluster.v3.Cluster`, as far as its type forbids the rest. */
+export interface Cluster {
+  readonly clusterDiscoveryType: { readonly case?: string | undefined; readonly value?: unknown };
+  readonly edsClusterConfig?: { readonly edsConfig?: unknown } | undefined;
+  readonly loadAssignment?: LoadAssignment | undefined;
+  readonly lbPolicy: number;
+  readonly loadBalancingPolicy?: { readonly policies: readonly unknown[] } | undefined;
+  readonly lbConfig: { readonly case?: string | undefined; readonly value?: unknown };
+}
+
+/** Cluster.DiscoveryType */
+const types = ["STATIC", "STRICT_DNS", "LOGICAL_DNS", "EDS", "ORIGINAL_DST"] as const;
+/** Cluster.LbPolicy */
+export const lbPolicies = { clusterProvided: 6, loadBalancingPolicyConfig: 7 };
+
+/** How a cluster finds its endpoints; undefined where an extension does. Without a type it is STATIC. */
+export function typeOf({ clusterDiscoveryType: { case: kind, value } }: Cluster): (typeof types)[number] | undefined {
+  if (kind === undefined) return "STATIC";
+  return kind === "type" ? types[value as number] : undefined;
+}
+
+/** What does not go with the cluster's type. */
+export function clusterTypeProblems(cluster: Cluster): SpecialProblem[] {
+  switch (typeOf(cluster)) {
+    case "STATIC": {
+      const advice = ": the endpoints of a STATIC cluster are not resolved; STRICT_DNS and LOGICAL_DNS resolve names";
+      const { loadAssignment } = cluster;
+      return loadAssignment === undefined ? [] : numericEndpoints(loadAssignment, ["load_assignment"], advice);
+    }
+    case "EDS":
+      return edsProblems(cluster);
+    case "STRICT_DNS":
+      return resolverProblems(cluster);
+    case "LOGICAL_DNS":
+      return [...logicalDnsProblems(cluster), ...resolverProblems(cluster)];
+    case "ORIGINAL_DST":
+      return originalDstProblems(cluster);
+    default:
+      return [];
+  }
+}
+
+function edsProblems({ edsClusterConfig }: Cluster): SpecialProblem[] {
+  if (edsClusterConfig?.edsConfig !== undefined) return [];
+  const example = "such as { ads: {}, resource_api_version: V3 }";
+  return [refused(["type"], `a cluster of type EDS needs eds_cluster_config.eds_config, ${example}`)];
+}
+
+function logicalDnsProblems({ loadAssignment }: Cluster): SpecialProblem[] {
+  const localities = loadAssignment?.endpoints ?? [];
+  if (localities.length === 1 && localities[0]?.lbEndpoints.length === 1) return [];
+  const count = localities.reduce((sum, { lbEndpoints }) => sum + lbEndpoints.length, 0);
+  const found = `has ${count} in ${localities.length} ${localities.length === 1 ? "locality" : "localities"}`;
+  const steps = loadAssignment === undefined ? ["type"] : ["load_assignment"];
+  return [
+    refused(steps, `a cluster of type LOGICAL_DNS needs exactly one endpoint in one locality; this one ${found}`),
+  ];
+}
+
+/** Clusters that resolve names have a resolver of their own. */
+function resolverProblems({ loadAssignment }: Cluster): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  for (const [locality, { lbEndpoints }] of (loadAssignment?.endpoints ?? []).entries()) {
+    for (const [index, { hostIdentifier }] of lbEndpoints.entries()) {
+      const { address } = (hostIdentifier.value as EndpointOfName | undefined)?.address ?? {};
+      if (address?.case !== "socketAddress" || (address.value?.resolverName ?? "") === "") continue;
+      const steps = ["load_assignment", "endpoints", locality, "lb_endpoints", index, "endpoint", "address"];
+      const message = "must not be set in a cluster that resolves its endpoints itself";
+      problems.push(refused([...steps, "socket_address", "resolver_name"], message));
+    }
+  }
+  return problems;
+}
+
+interface EndpointOfName {
+  readonly address?: {
+    readonly address: { readonly case?: string; readonly value?: { readonly resolverName?: string } };
+  };
+}
+
+function originalDstProblems(cluster: Cluster): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  if (cluster.loadAssignment !== undefined)
+    problems.push(refused(["load_assignment"], "a cluster of type ORIGINAL_DST must not have one"));
+  if (cluster.lbPolicy !== lbPolicies.clusterProvided)
+    problems.push(refused(["lb_policy"], "must be CLUSTER_PROVIDED in a cluster of type ORIGINAL_DST"));
+  const { case: kind, value } = cluster.lbConfig;
+  const { useHttpHeader, httpHeaderName } = (kind === "originalDstLbConfig" ? value : {}) as {
+    readonly useHttpHeader?: boolean;
+    readonly httpHeaderName?: string;
+  };
+  if (httpHeaderName !== undefined && httpHeaderName !== "" && !useHttpHeader)
+    problems.push(refused(["original_dst_lb_config", "http_header_name"], "needs use_http_header: true beside it"));
+  return problems;
+}
+
+interface LbCluster extends Cluster {
+  readonly lbSubsetConfig?: unknown;
+  readonly commonLbConfig?:
+    | {
+        readonly localityConfigSpecifier: { readonly case?: string | undefined };
+        readonly consistentHashingLbConfig?: { readonly useHostnameForHashing: boolean } | undefined;
+      }
+    | undefined;
+}
+
+/** Policies of load balancing that go neither with the cluster's type nor with each other. */
+export function lbPolicyProblems(cluster: LbCluster): SpecialProblem[] {
+  const { lbPolicy, loadBalancingPolicy, lbSubsetConfig, commonLbConfig } = cluster;
+  const type = typeOf(cluster);
+  // gRPC's clients read load_balancing_policy, and nothing of what it replaces.
+  const conflict = type === "EDS" || type === "LOGICAL_DNS" || type === undefined ? refusedByEnvoy : refused;
+  if (loadBalancingPolicy !== undefined) {
+    if (loadBalancingPolicy.policies.length === 0)
+      return [refused(["load_balancing_policy"], "needs at least one policy")];
+    const problems: SpecialProblem[] = [];
+    const message = "cannot be combined with load_balancing_policy";
+    if (lbSubsetConfig !== undefined) problems.push(conflict(["lb_subset_config"], message));
+    const locality = commonLbConfig?.localityConfigSpecifier.case;
+    if (locality !== undefined) problems.push(conflict(["common_lb_config", snakeCase(locality)], message));
+    if (commonLbConfig?.consistentHashingLbConfig !== undefined)
+      problems.push(conflict(["common_lb_config", "consistent_hashing_lb_config"], message));
+    return problems;
+  }
+  if (lbPolicy === lbPolicies.loadBalancingPolicyConfig)
+    return [refused(["lb_policy"], "needs load_balancing_policy beside LOAD_BALANCING_POLICY_CONFIG")];
+  if (lbPolicy === lbPolicies.clusterProvided) {
+    if (lbSubsetConfig !== undefined)
+      return [refused(["lb_subset_config"], "cannot be combined with lb_policy CLUSTER_PROVIDED")];
+    if (type === undefined || type === "ORIGINAL_DST") return [];
+    return [refused(["lb_policy"], `must not be CLUSTER_PROVIDED in a cluster of type ${type}, which provides none`)];
+  }
+  return lbConfigProblems(cluster, type);
+}
+
+/** Cluster.LbPolicy */
+const ringHash = 2;
+const maglev = 5;
+const leastRing = 1024n;
+
+function lbConfigProblems(
+  { lbPolicy, lbConfig, commonLbConfig }: LbCluster,
+  type: string | undefined,
+): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  if (commonLbConfig?.consistentHashingLbConfig?.useHostnameForHashing && (type === "STATIC" || type === "EDS")) {
+    const steps = ["common_lb_config", "consistent_hashing_lb_config", "use_hostname_for_hashing"];
+    problems.push(
+      (type === "EDS" ? refusedByEnvoy : refused)(
+        steps,
+        `must not be set in a cluster of type ${type}: it needs a name`,
+      ),
+    );
+  }
+  if (lbPolicy === ringHash && lbConfig.case === "ringHashLbConfig") {
+    const { minimumRingSize = leastRing, maximumRingSize } = lbConfig.value as {
+      readonly minimumRingSize?: bigint;
+      readonly maximumRingSize?: bigint;
+    };
+    if (maximumRingSize !== undefined && minimumRingSize > maximumRingSize) {
+      const message = `must be at least minimum_ring_size, which is ${minimumRingSize}`;
+      problems.push(refused(["ring_hash_lb_config", "maximum_ring_size"], message));
+    }
+  }
+  if (lbPolicy === maglev && lbConfig.case === "maglevLbConfig") {
+    const { tableSize } = lbConfig.value as { readonly tableSize?: bigint };
+    if (tableSize !== undefined && !isPrime(Number(tableSize)))
+      problems.push(refused(["maglev_lb_config", "table_size"], "must be a prime number"));
+  }
+  return problems;
+}
+
+/** As Envoy sees it, to whom 1 is one. The protos' rules allow no more than five million. */
+function isPrime(number: number): boolean {
+  if (number < 1 || number > 5_000_011) return number > 0;
+  for (let divisor = 2; divisor * divisor <= number; divisor += 1) if (number % divisor === 0) return false;
+  return true;
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

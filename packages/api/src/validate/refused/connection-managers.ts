@@ -1,0 +1,66 @@
+import type { SpecialProblem } from "../special-checks.js";
+import { type CidrRange, cidrProblems } from "./cidr-ranges.js";
+import { type Filter, filterOrderProblems } from "./filters.js";
+import { below, refused } from "./problem.js";
+import { upgradeProblems } from "./routes.js";
+
+interface ConnectionManager {
+  readonly httpFilters: readonly Filter[];
+  readonly upgradeConfigs: readonly { readonly upgradeType: string; readonly filters: readonly Filter[] }[];
+  readonly stripMatchingHostPort: boolean;
+  readonly stripPortMode: { readonly case?: string | undefined; readonly value?: unknown };
+  readonly useRemoteAddress?: boolean | undefined;
+  readonly xffNumTrustedHops: number;
+  readonly originalIpDetectionExtensions: readonly unknown[];
+  readonly internalAddressConfig?: { readonly cidrRanges: readonly CidrRange[] } | undefined;
+  readonly routeSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
+}
+
+/** What Envoy refuses of its connection manager of HTTP. */
+export function connectionManagerProblems(manager: ConnectionManager): SpecialProblem[] {
+  const problems: SpecialProblem[] = [
+    ...filterOrderProblems(manager.httpFilters, "http_filters"),
+    ...upgradeProblems(manager),
+    ...manager.upgradeConfigs.flatMap(({ filters }, index) =>
+      filterOrderProblems(filters, "filters").map((problem) => below(["upgrade_configs", index], problem)),
+    ),
+    ...cidrProblems(manager.internalAddressConfig?.cidrRanges ?? [], ["internal_address_config", "cidr_ranges"]),
+    ...inlineScopeProblems(manager),
+  ];
+  if (manager.stripMatchingHostPort && manager.stripPortMode.case !== undefined && manager.stripPortMode.value === true)
+    problems.push(refused(["strip_any_host_port"], "cannot be combined with strip_matching_host_port"));
+  if (manager.originalIpDetectionExtensions.length > 0) {
+    const message = "cannot be combined with original_ip_detection_extensions";
+    if (manager.useRemoteAddress) problems.push(refused(["use_remote_address"], message));
+    if (manager.xffNumTrustedHops > 0) problems.push(refused(["xff_num_trusted_hops"], message));
+  }
+  return problems;
+}
+
+interface ScopedRoutes {
+  readonly configSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
+}
+
+interface InlineScopes {
+  readonly scopedRouteConfigurations: readonly {
+    readonly routeConfigurationName: string;
+    readonly routeConfiguration?: unknown;
+  }[];
+}
+
+/** Scopes that stand in the connection manager itself have their routes with them. */
+function inlineScopeProblems({ routeSpecifier }: ConnectionManager): SpecialProblem[] {
+  if (routeSpecifier.case !== "scopedRoutes") return [];
+  const { configSpecifier } = routeSpecifier.value as ScopedRoutes;
+  if (configSpecifier.case !== "scopedRouteConfigurationsList") return [];
+  const { scopedRouteConfigurations: scopes } = configSpecifier.value as InlineScopes;
+  return scopes.flatMap(({ routeConfigurationName, routeConfiguration }, index) => {
+    const list = "scoped_route_configurations_list";
+    const steps = ["scoped_routes", list, "scoped_route_configurations", index];
+    if (routeConfigurationName !== "")
+      return [
+        refused([...steps, "route_configuration_name"], "is for scopes that come over SRDS, not for inline ones"),
+      ];
+    return routeConfiguration === undefined ? [refused(steps, "needs a route_configuration: it is inline")] : [];
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * What of the rules is seen by which fields a message has: found once for all messages in which the same fields are set, so that it costs the others nothing.
+ * A message that is not surely well is read by the readers that explain.
+ */
+
+const cluster = "envoy.config.cluster.v3.Cluster";
+const core = "envoy.config.core.v3";
+const endpoint = "envoy.config.endpoint.v3";
+const listener = "envoy.config.listener.v3";
+const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
+const route = "envoy.config.route.v3";
+const tls = "envoy.extensions.transport_sockets.tls.v3";
+
+/** Fields that are seldom set, and about which a rule says something. */
+const seldom: { readonly [typeName: string]: readonly string[] } = {
+  [cluster]: [
+    "lb_subset_config",
+    "upstream_bind_config",
+    "dns_resolvers",
+    "dns_failure_refresh_rate",
+    "http_protocol_options",
+  ],
+  "envoy.config.cluster.v3.OutlierDetection": ["max_ejection_time"],
+  [`${cluster}.RingHashLbConfig`]: ["minimum_ring_size", "maximum_ring_size"],
+  [`${cluster}.MaglevLbConfig`]: ["table_size"],
+  [`${cluster}.CommonLbConfig.ConsistentHashingLbConfig`]: ["use_hostname_for_hashing"],
+  [`${core}.HealthCheck`]: ["grpc_health_check"],
+  [`${core}.HealthCheck.Payload`]: ["text"],
+  [`${core}.HealthCheck.HttpHealthCheck`]: [
+    "expected_statuses",
+    "retriable_statuses",
+    "send",
+    "request_headers_to_add",
+  ],
+  [`${core}.SocketAddress`]: ["named_port", "resolver_name", "ipv4_compat"],
+  [`${endpoint}.LbEndpoint`]: ["endpoint_name"],
+  [`${manager}.ScopedRoutes`]: ["scoped_route_configurations_list"],
+  [`${route}.RouteConfiguration`]: ["max_direct_response_body_size_bytes"],
+  [`${route}.VirtualHost`]: ["matcher"],
+  [`${route}.RetryPolicy.RetryBackOff`]: ["max_interval"],
+  [`${tls}.TlsCertificate`]: ["pkcs12", "private_key_provider"],
+  [`${tls}.CertificateValidationContext`]: ["verify_certificate_hash", "verify_certificate_spki"],
+};
+
+/** Fields that are nearly always set, and missed where they are not. */
+const usual: { readonly [typeName: string]: readonly string[] } = {
+  [`${core}.TransportSocket`]: ["typed_config"],
+  "envoy.config.accesslog.v3.AccessLog": ["typed_config"],
+  [`${endpoint}.Endpoint`]: ["address"],
+  [`${endpoint}.LbEndpoint`]: ["endpoint"],
+  [`${listener}.Filter`]: ["typed_config"],
+  [`${listener}.ListenerFilter`]: ["typed_config"],
+  [`${manager}.HttpFilter`]: ["typed_config"],
+  [`${tls}.TlsCertificate`]: ["certificate_chain", "private_key"],
+};
+
+const none: readonly string[] = [];
+
+/** Fields of messages of a type with which they are left to others. */
+export function seldomFields(typeName: string): readonly string[] {
+  return seldom[typeName] ?? none;
+}
+
+/** Fields of messages of a type without which they are left to others. */
+export function usualFields(typeName: string): readonly string[] {
+  return usual[typeName] ?? none;
+}
+
+/** Whether a field holds what must be a number where nobody resolves names. */
+export function holdsAddress(typeName: string, field: string): boolean {
+  return typeName === `${core}.SocketAddress` && field === "address";
+}
+
+/** Cluster.DiscoveryType: those that resolve names. */
+const resolving: readonly unknown[] = ["STRICT_DNS", 1, "LOGICAL_DNS", 2];
+
+/** Whether a resource in JSON must not hold the name of a host in the place of an address. */
+export function mustHoldNumbers(typeName: string, { type }: { readonly [key: string]: unknown }): boolean {
+  if (typeName === cluster) return !resolving.includes(type);
+  return typeName === `${endpoint}.ClusterLoadAssignment` || typeName === `${listener}.Listener`;
+}

@@ -1,0 +1,125 @@
+import type { FieldStep } from "../../field-path.js";
+import type { SpecialProblem } from "../special-checks.js";
+import { type CidrRange, canonicalRange, cidrProblems } from "./cidr-ranges.js";
+import { refused } from "./problem.js";
+
+/** `envoy.config.listener.v3.FilterChainMatch` */
+export interface FilterChainMatch {
+  readonly destinationPort?: number | undefined;
+  readonly prefixRanges: readonly CidrRange[];
+  readonly directSourcePrefixRanges: readonly CidrRange[];
+  readonly sourcePrefixRanges: readonly CidrRange[];
+  readonly sourceType: number;
+  readonly sourcePorts: readonly number[];
+  readonly serverNames: readonly string[];
+  readonly transportProtocol: string;
+  readonly applicationProtocols: readonly string[];
+  readonly addressSuffix: string;
+  readonly suffixLen?: number | undefined;
+}
+
+/** A filter chain, as far as it says which connections are its own. */
+export interface MatchingChain {
+  readonly name: string;
+  readonly filterChainMatch?: FilterChainMatch | undefined;
+}
+
+/** Of more combinations nobody keeps a list. */
+const mostCombinations = 100_000;
+
+/** Filter chains of which Envoy could not say which one a connection belongs to, and matches that it cannot read. */
+export function matchProblems(chains: readonly MatchingChain[]): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  const owners = new Map<string, number>();
+  for (const [index, { filterChainMatch }] of chains.entries()) {
+    const steps = ["filter_chains", index, "filter_chain_match"];
+    const own = filterChainMatch === undefined ? [] : ownProblems(filterChainMatch, steps);
+    problems.push(...own);
+    if (own.length > 0) continue;
+    for (const combination of combinationsOf(filterChainMatch)) {
+      const owner = owners.get(combination);
+      if (owner !== undefined) {
+        problems.push(refused(filterChainMatch === undefined ? steps.slice(0, 2) : steps, sameAs(owner, index)));
+        break;
+      }
+      owners.set(combination, index);
+      if (owners.size >= mostCombinations) return problems;
+    }
+  }
+  return problems;
+}
+
+function sameAs(owner: number, index: number): string {
+  if (owner === index) return "says the same thing twice: one of its combinations is there two times";
+  return `matches connections that filter_chains[${owner}] matches by the same rules`;
+}
+
+function ownProblems(match: FilterChainMatch, steps: readonly FieldStep[]): SpecialProblem[] {
+  const problems: SpecialProblem[] = [
+    ...cidrProblems(match.prefixRanges, [...steps, "prefix_ranges"]),
+    ...cidrProblems(match.directSourcePrefixRanges, [...steps, "direct_source_prefix_ranges"]),
+    ...cidrProblems(match.sourcePrefixRanges, [...steps, "source_prefix_ranges"]),
+  ];
+  for (const [index, name] of match.serverNames.entries()) {
+    if (!name.includes("*") || name.startsWith("*.")) continue;
+    problems.push(
+      refused([...steps, "server_names", index], `may have a wildcard as "*." in front only, not ${quoted(name)}`),
+    );
+  }
+  const unknown = (field: string) => refused([...steps, field], "is not implemented by Envoy");
+  if (match.addressSuffix !== "") problems.push(unknown("address_suffix"));
+  if (match.suffixLen !== undefined) problems.push(unknown("suffix_len"));
+  return problems;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** Each connection belongs to one combination of these: Envoy keeps a filter chain for each. */
+function* combinationsOf(match: FilterChainMatch | undefined): Generator<string> {
+  if (match === undefined) {
+    yield nothing;
+    return;
+  }
+  const lists: readonly (readonly string[])[] = [
+    [String(match.destinationPort ?? 0)],
+    orNone(match.prefixRanges.map(canonicalRange)),
+    orNone(match.serverNames.map((name) => name.toLowerCase())),
+    [match.transportProtocol],
+    orNone(match.applicationProtocols),
+    orNone(match.directSourcePrefixRanges.map(canonicalRange)),
+    [String(match.sourceType)],
+    orNone(match.sourcePrefixRanges.map(canonicalRange)),
+    orNone(match.sourcePorts.map(String)),
+  ];
+  yield* joined(lists, 0, "");
+}
+
+const nothing = [...["0", "", "", "", "", "", "0", "", ""]].map((part) => `${part}\n`).join("");
+
+function* joined(lists: readonly (readonly string[])[], at: number, before: string): Generator<string> {
+  const list = lists[at];
+  if (list === undefined) yield before;
+  else for (const part of list) yield* joined(lists, at + 1, `${before}${part}\n`);
+}
+
+function orNone(parts: readonly string[]): readonly string[] {
+  return parts.length === 0 ? [""] : parts;
+}
+
+/** Where a tree of matchers chooses the filter chain, by name. */
+export function namedChainProblems(chains: readonly MatchingChain[]): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  const names = new Set<string>();
+  for (const [index, { name, filterChainMatch }] of chains.entries()) {
+    const steps = ["filter_chains", index];
+    if (name === "") problems.push(refused(steps, "needs a name, by which filter_chain_matcher chooses it"));
+    else if (names.has(name)) problems.push(refused([...steps, "name"], `${quoted(name)} is another chain's already`));
+    names.add(name);
+    const { addressSuffix = "", suffixLen } = filterChainMatch ?? {};
+    if (addressSuffix !== "" || suffixLen !== undefined)
+      problems.push(refused([...steps, "filter_chain_match"], "has a suffix, which Envoy does not implement"));
+  }
+  return problems;
+}

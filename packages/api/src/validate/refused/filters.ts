@@ -1,0 +1,73 @@
+import type { SpecialProblem } from "../special-checks.js";
+import { refused } from "./problem.js";
+
+interface Any {
+  readonly typeUrl: string;
+}
+
+/** A filter, of whatever kind. */
+export interface Filter {
+  readonly name: string;
+  readonly configType: { readonly case?: string | undefined; readonly value?: unknown };
+  readonly isOptional?: boolean;
+  readonly disabled?: boolean;
+}
+
+/** An extension whose configuration has a type, by which Envoy finds it: a name alone says nothing. */
+export function unconfiguredProblems({ configType, isOptional = false }: Filter): SpecialProblem[] {
+  if (configType.case !== undefined || isOptional) return [];
+  return [refused([], "needs typed_config, by whose type Envoy finds the extension")];
+}
+
+const network = "envoy.extensions.filters.network.";
+const http = "envoy.extensions.filters.http.";
+
+/** Filters that answer or forward what comes: nothing comes behind them. */
+export const lastFilters: ReadonlySet<string> = new Set([
+  `${network}http_connection_manager.v3.HttpConnectionManager`,
+  `${network}tcp_proxy.v3.TcpProxy`,
+  `${http}router.v3.Router`,
+]);
+
+/** Filters that pass on what comes: something must come behind them. What is missing here may be either. */
+const passing: ReadonlySet<string> = new Set([
+  ...["rbac.v3.RBAC", "ext_authz.v3.ExtAuthz", "ratelimit.v3.RateLimit", "local_ratelimit.v3.LocalRateLimit"].map(
+    (name) => network + name,
+  ),
+  `${network}connection_limit.v3.ConnectionLimit`,
+  `${network}sni_cluster.v3.SniCluster`,
+  ...["cors.v3.Cors", "fault.v3.HTTPFault", "jwt_authn.v3.JwtAuthentication", "rbac.v3.RBAC", "lua.v3.Lua"].map(
+    (name) => http + name,
+  ),
+  ...["grpc_web.v3.GrpcWeb", "grpc_stats.v3.FilterConfig", "ext_authz.v3.ExtAuthz", "on_demand.v3.OnDemand"].map(
+    (name) => http + name,
+  ),
+  ...["header_to_metadata.v3.Config", "set_metadata.v3.Config", "header_mutation.v3.HeaderMutation"].map(
+    (name) => http + name,
+  ),
+  ...["stateful_session.v3.StatefulSession", "original_src.v3.OriginalSrc"].map((name) => http + name),
+]);
+
+/** In which order the filters of a chain stand. */
+export function filterOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  for (const [index, { configType, disabled, isOptional }] of filters.entries()) {
+    const type = configType.case === "typedConfig" ? typeNameOf(configType.value as Any) : "";
+    const last = index === filters.length - 1;
+    if (last && passing.has(type) && !isOptional)
+      problems.push(refused([field, index], "is the last filter, and passes on what comes: another must come behind"));
+    if (!lastFilters.has(type)) continue;
+    if (!last) problems.push(refused([field, index], "must be the last filter: nothing comes behind it"));
+    else if (disabled) problems.push(refused([field, index, "disabled"], "must not be set of the last filter"));
+  }
+  return problems;
+}
+
+function typeNameOf({ typeUrl }: Any): string {
+  return typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
+}
+
+/** FilterChain */
+export function chainOrderProblems({ filters }: { readonly filters: readonly Filter[] }): SpecialProblem[] {
+  return filterOrderProblems(filters, "filters");
+}

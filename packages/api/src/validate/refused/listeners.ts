@@ -1,0 +1,108 @@
+import { isIpv6 } from "../ip-address.js";
+import type { SpecialProblem } from "../special-checks.js";
+import { type Address, addressProblems, type SocketAddress } from "./addresses.js";
+import { type MatchingChain, matchProblems, namedChainProblems } from "./filter-chain-matches.js";
+import { refused } from "./problem.js";
+
+/** `envoy.config.listener.v3.Listener`, as far as it is looked at. */
+export interface Listener {
+  readonly address?: Address | undefined;
+  readonly additionalAddresses: readonly { readonly address?: Address | undefined }[];
+  readonly apiListener?: unknown;
+  readonly listenerSpecifier: { readonly case?: string | undefined };
+  readonly filterChains: readonly MatchingChain[];
+  readonly defaultFilterChain?: unknown;
+  readonly filterChainMatcher?: unknown;
+  readonly udpListenerConfig?: { readonly quicOptions?: unknown } | undefined;
+  readonly bindToPort?: boolean | undefined;
+  readonly enableMptcp: boolean;
+  readonly socketOptions: readonly unknown[];
+  readonly enableReusePort?: boolean | undefined;
+  readonly freebind?: boolean | undefined;
+  readonly tcpBacklogSize?: number | undefined;
+  readonly tcpFastOpenQueueLength?: number | undefined;
+}
+
+/** SocketAddress.Protocol.UDP */
+const udp = 1;
+
+/** What Envoy refuses of listeners. One with an `api_listener` is for gRPC's clients, who look at nothing else of it. */
+export function listenerProblems(listener: Listener): SpecialProblem[] {
+  if (listener.apiListener !== undefined) return [];
+  const internal = listener.listenerSpecifier.case === "internalListener";
+  return [
+    ...(internal ? internalProblems(listener) : socketProblems(listener)),
+    ...chainProblems(listener),
+    ...(listener.filterChainMatcher === undefined
+      ? matchProblems(listener.filterChains)
+      : namedChainProblems(listener.filterChains)),
+  ];
+}
+
+function internalProblems(listener: Listener): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  if (listener.address !== undefined) problems.push(refused(["address"], "an internal_listener has no address"));
+  if (listener.additionalAddresses.length > 0)
+    problems.push(refused(["additional_addresses"], "an internal_listener has no address"));
+  const foreign: readonly (readonly [string, unknown])[] = [
+    ["enable_reuse_port", listener.enableReusePort],
+    ["freebind", listener.freebind],
+    ["tcp_backlog_size", listener.tcpBacklogSize],
+    ["tcp_fast_open_queue_length", listener.tcpFastOpenQueueLength],
+    ["socket_options", listener.socketOptions.length > 0 ? true : undefined],
+  ];
+  for (const [field, value] of foreign)
+    if (value !== undefined) problems.push(refused([field], "is of sockets, which an internal_listener does not have"));
+  return problems;
+}
+
+function socketProblems({ address, additionalAddresses, bindToPort, enableMptcp }: Listener): SpecialProblem[] {
+  if (address === undefined)
+    return [refused([], "a listener needs an address, unless it is an api_listener or an internal_listener")];
+  const problems = placeProblems(address, ["address"]);
+  const kind = kindOf(address);
+  for (const [index, more] of additionalAddresses.entries()) {
+    const steps = ["additional_addresses", index, "address"];
+    problems.push(...placeProblems(more.address, steps));
+    if (more.address !== undefined && kindOf(more.address) !== kind)
+      problems.push(refused(steps, "must be of the same protocol, TCP or UDP, as the listener's address"));
+  }
+  if (kind === "udp" && bindToPort === false) problems.push(refused(["bind_to_port"], "must be true for UDP"));
+  if (kind === "udp" && enableMptcp) problems.push(refused(["enable_mptcp"], "is not possible with UDP"));
+  return problems;
+}
+
+function placeProblems(address: Address | undefined, steps: readonly (string | number)[]): SpecialProblem[] {
+  if (address?.address.case === "envoyInternalAddress")
+    return [refused([...steps, "envoy_internal_address"], "is no place to listen at: use internal_listener")];
+  const problems = addressProblems(address, steps, ": a listener's address is not resolved");
+  if (address?.address.case !== "socketAddress" || problems.length > 0) return problems;
+  const { value } = address.address;
+  if (!value.ipv4Compat || isCompatible(value)) return [];
+  return [
+    refused([...steps, "socket_address", "ipv4_compat"], "is for :: and IPv6 addresses that hold an IPv4 address"),
+  ];
+}
+
+/** The address of everything in IPv6, or one that holds an IPv4 address: `::ffff:10.0.0.1`. */
+function isCompatible({ address }: SocketAddress): boolean {
+  return (
+    isIpv6(address) && (/^[0:]+$/.test(address) || /^[0:]*:ffff:(?:[\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i.test(address))
+  );
+}
+
+function kindOf(address: Address): "tcp" | "udp" {
+  const { address: one } = address;
+  return one.case === "socketAddress" && one.value.protocol === udp ? "udp" : "tcp";
+}
+
+function chainProblems(listener: Listener): SpecialProblem[] {
+  const { address, filterChains, defaultFilterChain, udpListenerConfig } = listener;
+  const some = filterChains.length > 0 || defaultFilterChain !== undefined;
+  const isUdp = address !== undefined && kindOf(address) === "udp";
+  if (!isUdp || udpListenerConfig?.quicOptions !== undefined)
+    return some ? [] : [refused([], "a listener needs filter_chains or a default_filter_chain")];
+  if (!some) return [];
+  const field = filterChains.length > 0 ? "filter_chains" : "default_filter_chain";
+  return [refused([field], "UDP has no connections, and no filter chains without udp_listener_config.quic_options")];
+}

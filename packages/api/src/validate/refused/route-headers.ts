@@ -1,0 +1,67 @@
+import type { FieldStep } from "../../field-path.js";
+import type { SpecialProblem } from "../special-checks.js";
+import { refused } from "./problem.js";
+
+/** `envoy.config.core.v3.HeaderValueOption` */
+export interface HeaderToAdd {
+  readonly header?: { readonly key: string; readonly value: string } | undefined;
+  readonly append?: boolean | undefined;
+  readonly appendAction: number;
+}
+
+/** Whether nobody may set or remove a header in this way. */
+export function isProtected(name: string): boolean {
+  return name.startsWith(":") || name.toLowerCase() === "host";
+}
+
+/** A percent sign begins a command, which another ends; two are one. */
+const percent = /%%|%[A-Z0-9_]+(?:\(.*?\))?(?::\d+)?%|%/g;
+
+/** Whether a text has a percent sign that begins no command. What commands there are, each build knows. */
+export function hasLostPercent(text: string): boolean {
+  if (!text.includes("%")) return false;
+  for (const [command] of text.matchAll(percent)) if (command === "%") return true;
+  return false;
+}
+
+export function headersToAddProblems(headers: readonly HeaderToAdd[], steps: readonly FieldStep[]): SpecialProblem[] {
+  return headers.flatMap(({ header, append, appendAction }, index) => {
+    const at = [...steps, index];
+    const problems: SpecialProblem[] = [];
+    if (header !== undefined && isProtected(header.key)) {
+      const message = `must be neither "host" nor begin with ":", as ${JSON.stringify(header.key)} does: such headers are not set so`;
+      problems.push(refused([...at, "header", "key"], message));
+    }
+    if (header !== undefined && hasLostPercent(header.value)) {
+      const message = 'has a "%" that begins no command such as %PROTOCOL%; "%%" stands for one';
+      problems.push(refused([...at, "header", "value"], message));
+    }
+    if (append !== undefined && appendAction !== 0)
+      problems.push(refused([...at, "append"], "cannot be combined with append_action"));
+    return problems;
+  });
+}
+
+export function headersToRemoveProblems(names: readonly string[], steps: readonly FieldStep[]): SpecialProblem[] {
+  return names.flatMap((name, index) => {
+    if (!isProtected(name)) return [];
+    return [refused([...steps, index], `${JSON.stringify(name)} must not be removed`)];
+  });
+}
+
+/** A route, a virtual host, a route configuration, or one of several weighted clusters. */
+interface WithHeaders {
+  readonly requestHeadersToAdd: readonly HeaderToAdd[];
+  readonly requestHeadersToRemove: readonly string[];
+  readonly responseHeadersToAdd: readonly HeaderToAdd[];
+  readonly responseHeadersToRemove: readonly string[];
+}
+
+export function routeHeaderProblems(message: WithHeaders): SpecialProblem[] {
+  return [
+    ...headersToAddProblems(message.requestHeadersToAdd, ["request_headers_to_add"]),
+    ...headersToRemoveProblems(message.requestHeadersToRemove, ["request_headers_to_remove"]),
+    ...headersToAddProblems(message.responseHeadersToAdd, ["response_headers_to_add"]),
+    ...headersToRemoveProblems(message.responseHeadersToRemove, ["response_headers_to_remove"]),
+  ];
+}

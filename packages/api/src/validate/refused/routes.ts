@@ -1,0 +1,127 @@
+import type { SpecialProblem } from "../special-checks.js";
+import { refused, refusedByEnvoy } from "./problem.js";
+import { isShorter, type Span } from "./spans.js";
+
+const mostWeight = 0xffff_ffff;
+
+interface WeightedCluster {
+  readonly clusters: readonly {
+    readonly name: string;
+    readonly clusterHeader: string;
+    readonly weight?: number | undefined;
+  }[];
+}
+
+/** Clusters of a route that share its requests. */
+export function weightedClusterProblems({ clusters }: WeightedCluster): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  let sum = 0;
+  for (const [index, { name, clusterHeader, weight }] of clusters.entries()) {
+    const steps = ["clusters", index];
+    if ((name === "") === (clusterHeader === "")) {
+      const both = name === "" ? "needs a name or a cluster_header" : "may have a name or a cluster_header, not both";
+      problems.push(refused(steps, both));
+    }
+    if (weight === undefined) problems.push(refusedByEnvoy(steps, "needs a weight"));
+    sum += weight ?? 0;
+  }
+  if (sum === 0) problems.push(refused(["clusters"], "must have a weight above 0 among them"));
+  if (sum > mostWeight)
+    problems.push(refused(["clusters"], `have a weight of ${sum} in all; the most is ${mostWeight}`));
+  return problems;
+}
+
+interface UpgradeConfig {
+  readonly upgradeType: string;
+  readonly connectConfig?: unknown;
+}
+
+/** Upgrades of a route or of a connection manager: each protocol once, in whatever case. */
+export function upgradeProblems({ upgradeConfigs }: { readonly upgradeConfigs: readonly UpgradeConfig[] }) {
+  const problems: SpecialProblem[] = [];
+  const seen = new Set<string>();
+  for (const [index, { upgradeType, connectConfig }] of upgradeConfigs.entries()) {
+    const type = upgradeType.toLowerCase();
+    const steps = ["upgrade_configs", index];
+    if (seen.has(type))
+      problems.push(refused([...steps, "upgrade_type"], `${JSON.stringify(upgradeType)} is there twice`));
+    seen.add(type);
+    if (connectConfig !== undefined && type !== "connect" && type !== "connect-udp")
+      problems.push(refused([...steps, "connect_config"], "is for the upgrade_type CONNECT"));
+  }
+  return problems;
+}
+
+interface RouteAction {
+  readonly prefixRewrite: string;
+  readonly regexRewrite?: unknown;
+  readonly pathRewritePolicy?: unknown;
+  readonly upgradeConfigs: readonly UpgradeConfig[];
+}
+
+/** One route's action: how the path is rewritten, and what may be upgraded. */
+export function routeActionProblems(action: RouteAction): SpecialProblem[] {
+  const rewrites = [
+    ...(action.prefixRewrite === "" ? [] : ["prefix_rewrite"]),
+    ...(action.regexRewrite === undefined ? [] : ["regex_rewrite"]),
+    ...(action.pathRewritePolicy === undefined ? [] : ["path_rewrite_policy"]),
+  ];
+  const [first, second] = rewrites;
+  const twice = second === undefined ? [] : [refused([second], `cannot be combined with ${first}`)];
+  return [...twice, ...upgradeProblems(action)];
+}
+
+/** RouteAction.RequestMirrorPolicy: where copies of requests go. */
+export function mirrorProblems(policy: { readonly cluster: string; readonly clusterHeader: string }): SpecialProblem[] {
+  if ((policy.cluster === "") !== (policy.clusterHeader === "")) return [];
+  return [refused([], "needs exactly one of cluster and cluster_header")];
+}
+
+/** RetryPolicy.RetryBackOff, of which gRPC's clients take the longer time. */
+export function retryBackOffProblems(backOff: { readonly baseInterval?: Span; readonly maxInterval?: Span }) {
+  if (!isShorter(backOff.maxInterval, backOff.baseInterval)) return [];
+  return [refusedByEnvoy(["max_interval"], "must be at least base_interval")];
+}
+
+/** VirtualCluster: without headers it says of no request that it is one of its own. */
+export function virtualClusterProblems({ headers }: { readonly headers: readonly unknown[] }): SpecialProblem[] {
+  return headers.length === 0 ? [refused(["headers"], "must have at least one item")] : [];
+}
+
+/** VirtualHost: its routes are a list or a tree. */
+export function virtualHostProblems(host: { readonly matcher?: unknown; readonly routes: readonly unknown[] }) {
+  if (host.matcher === undefined || host.routes.length === 0) return [];
+  return [refused(["matcher"], "cannot be combined with routes")];
+}
+
+interface DirectResponse {
+  readonly body?: { readonly specifier: { readonly case?: string | undefined; readonly value?: unknown } } | undefined;
+}
+
+interface RouteConfiguration {
+  readonly maxDirectResponseBodySizeBytes?: number | undefined;
+  readonly virtualHosts: readonly {
+    readonly routes: readonly { readonly action: { readonly case?: string | undefined; readonly value?: unknown } }[];
+  }[];
+}
+
+/** So long a body may be if the route configuration says nothing else. */
+export const usualBodySize = 4096;
+
+/** Bodies that the routes themselves answer with. */
+export function bodySizeProblems(routes: RouteConfiguration): SpecialProblem[] {
+  const most = routes.maxDirectResponseBodySizeBytes ?? usualBodySize;
+  // Envoy takes a limit of 0 for none.
+  if (most === 0) return [];
+  return routes.virtualHosts.flatMap((host, hostIndex) =>
+    host.routes.flatMap(({ action }, index) => {
+      if (action.case !== "directResponse") return [];
+      const { case: kind, value } = (action.value as DirectResponse).body?.specifier ?? {};
+      const size = typeof value === "string" ? Buffer.byteLength(value) : (value as Uint8Array | undefined)?.length;
+      if ((kind !== "inlineString" && kind !== "inlineBytes") || size === undefined || size <= most) return [];
+      const steps = ["virtual_hosts", hostIndex, "routes", index, "direct_response", "body"];
+      const message = `has ${size} bytes; the most is ${most}, unless max_direct_response_body_size_bytes says otherwise`;
+      return [refused(steps, message)];
+    }),
+  );
+}

@@ -1,0 +1,72 @@
+import type { Message } from "@bufbuild/protobuf";
+import type { SpecialProblem } from "../special-checks.js";
+import { clusterPartProblems } from "./cluster-parts.js";
+import { clusterTypeProblems, lbPolicyProblems } from "./clusters.js";
+import { connectionManagerProblems } from "./connection-managers.js";
+import { loadAssignmentProblems } from "./endpoints.js";
+import { chainOrderProblems, unconfiguredProblems } from "./filters.js";
+import { httpHealthCheckProblems, payloadProblems } from "./health-checks.js";
+import { listenerProblems } from "./listeners.js";
+import { permissionProblems, principalProblems } from "./rbac.js";
+import { routeHeaderProblems } from "./route-headers.js";
+import * as routes from "./routes.js";
+import * as tls from "./tls.js";
+
+type Rule = (message: never) => readonly SpecialProblem[];
+
+const cluster = "envoy.config.cluster.v3.Cluster";
+const listener = "envoy.config.listener.v3";
+const route = "envoy.config.route.v3";
+const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
+const tlsPackage = "envoy.extensions.transport_sockets.tls.v3";
+
+/** What Envoy refuses by itself, whatever it was built with, though no rule of the protos says so: by the message's type. */
+const rules: { readonly [typeName: string]: readonly Rule[] } = {
+  "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],
+  "envoy.config.core.v3.HealthCheck.HttpHealthCheck": [httpHealthCheckProblems],
+  "envoy.config.core.v3.TransportSocket": [unconfiguredProblems],
+  "envoy.config.accesslog.v3.AccessLog": [unconfiguredProblems],
+  [`${listener}.ListenerFilter`]: [unconfiguredProblems],
+  [`${listener}.Filter`]: [unconfiguredProblems],
+  [`${listener}.FilterChain`]: [chainOrderProblems],
+  [`${manager}.HttpConnectionManager`]: [connectionManagerProblems],
+  [`${manager}.HttpFilter`]: [unconfiguredProblems],
+  [`${route}.RouteConfiguration`]: [routeHeaderProblems, routes.bodySizeProblems],
+  [`${route}.VirtualHost`]: [routeHeaderProblems, routes.virtualHostProblems],
+  [`${route}.Route`]: [routeHeaderProblems],
+  [`${route}.WeightedCluster.ClusterWeight`]: [routeHeaderProblems],
+  [`${route}.WeightedCluster`]: [routes.weightedClusterProblems],
+  [`${route}.RouteAction`]: [routes.routeActionProblems],
+  [`${route}.RouteAction.RequestMirrorPolicy`]: [routes.mirrorProblems],
+  [`${route}.RetryPolicy.RetryBackOff`]: [routes.retryBackOffProblems],
+  [`${route}.VirtualCluster`]: [routes.virtualClusterProblems],
+  "envoy.config.rbac.v3.Principal": [principalProblems],
+  "envoy.config.rbac.v3.Permission": [permissionProblems],
+  [`${tlsPackage}.TlsCertificate`]: [tls.certificateProblems],
+  [`${tlsPackage}.CertificateValidationContext`]: [tls.hashProblems],
+  [`${tlsPackage}.CommonTlsContext`]: [tls.commonTlsProblems],
+  [`${tlsPackage}.UpstreamTlsContext`]: [tls.upstreamTlsProblems],
+  [`${tlsPackage}.DownstreamTlsContext`]: [tls.downstreamTlsProblems],
+};
+
+/** Those of resources alone: inside another message, the same means something else. */
+const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
+  [cluster]: [clusterTypeProblems, lbPolicyProblems, clusterPartProblems],
+  "envoy.config.endpoint.v3.ClusterLoadAssignment": [loadAssignmentProblems],
+  [`${listener}.Listener`]: [listenerProblems],
+};
+
+const none: readonly Rule[] = [];
+
+/** Whether Envoy may refuse messages of a type by itself. */
+export function mayBeRefused(typeName: string): boolean {
+  return Object.hasOwn(rules, typeName) || Object.hasOwn(ofResources, typeName);
+}
+
+/** What Envoy refuses of a message. */
+export function refusals(typeName: string, message: Message, isResource: boolean): readonly SpecialProblem[] {
+  const own = rules[typeName] ?? none;
+  const more = isResource ? (ofResources[typeName] ?? none) : none;
+  if (own.length + more.length === 0) return [];
+  return [...own, ...more].flatMap((rule) => rule(message as never));
+}

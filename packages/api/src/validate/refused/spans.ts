@@ -1,0 +1,11 @@
+/** `google.protobuf.Duration` */
+export interface Span {
+  readonly seconds: bigint;
+  readonly nanos: number;
+}
+
+/** Whether both times are set, and the one is shorter than the other. */
+export function isShorter(one: Span | undefined, other: Span | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  return one.seconds < other.seconds || (one.seconds === other.seconds && one.nanos < other.nanos);
+}

@@ -1,0 +1,106 @@
+import type { FieldStep } from "../../field-path.js";
+import type { SpecialProblem } from "../special-checks.js";
+import { refused } from "./problem.js";
+
+interface TlsCertificate {
+  readonly certificateChain?: unknown;
+  readonly privateKey?: unknown;
+  readonly privateKeyProvider?: unknown;
+  readonly pkcs12?: unknown;
+}
+
+interface ValidationContext {
+  readonly trustedCa?: unknown;
+  readonly caCertificateProviderInstance?: unknown;
+  readonly systemRootCerts?: unknown;
+  readonly customValidatorConfig?: unknown;
+  readonly matchTypedSubjectAltNames: readonly unknown[];
+  readonly matchSubjectAltNames: readonly unknown[];
+  readonly crl?: unknown;
+  readonly allowExpiredCertificate: boolean;
+  readonly verifyCertificateHash: readonly string[];
+  readonly verifyCertificateSpki: readonly string[];
+}
+
+interface CommonTlsContext {
+  readonly tlsCertificates: readonly TlsCertificate[];
+  readonly tlsCertificateSdsSecretConfigs: readonly unknown[];
+  readonly validationContextType: { readonly case?: string | undefined; readonly value?: unknown };
+}
+
+/** A certificate without its key, or a key without its certificate. */
+export function certificateProblems(certificate: TlsCertificate): SpecialProblem[] {
+  const { certificateChain, privateKey, privateKeyProvider, pkcs12 } = certificate;
+  const keys = [privateKey, privateKeyProvider].filter((part) => part !== undefined).length;
+  if (pkcs12 !== undefined) {
+    const other = certificateChain === undefined ? (keys > 0 ? "private_key" : undefined) : "certificate_chain";
+    return other === undefined ? [] : [refused(["pkcs12"], `cannot be combined with ${other}`)];
+  }
+  if (certificateChain !== undefined && keys === 0) return [refused([], "needs a private_key beside its certificate")];
+  if (certificateChain === undefined && keys > 0) return [refused([], "needs a certificate_chain beside its key")];
+  return [];
+}
+
+/** Hashes by which certificates are known. */
+export function hashProblems(context: ValidationContext): SpecialProblem[] {
+  const problems: SpecialProblem[] = [];
+  const check = (values: readonly string[], field: string, form: RegExp, message: string) => {
+    for (const [index, value] of values.entries())
+      if (!form.test(value)) problems.push(refused([field, index], message));
+  };
+  const hex = /^(?:[\da-f]{64}|(?:[\da-f]{2}:){31}[\da-f]{2})$/i;
+  check(context.verifyCertificateHash, "verify_certificate_hash", hex, "must be a SHA-256 in hexadecimal");
+  const base64 = /^[A-Za-z\d+/]{43}=$/;
+  check(context.verifyCertificateSpki, "verify_certificate_spki", base64, "must be a SHA-256 in base64");
+  return problems;
+}
+
+/** What makes no sense without an authority. In a default that SDS completes, the authority may come from there. */
+export function commonTlsProblems({ validationContextType }: CommonTlsContext): SpecialProblem[] {
+  if (validationContextType.case !== "validationContext") return [];
+  const context = validationContextType.value as ValidationContext;
+  const { trustedCa, caCertificateProviderInstance, systemRootCerts, customValidatorConfig } = context;
+  const trusted = [trustedCa, caCertificateProviderInstance, systemRootCerts, customValidatorConfig];
+  if (trusted.some((part) => part !== undefined) || hasUnknown(context)) return [];
+  const problems: SpecialProblem[] = [];
+  const problem = (field: FieldStep) =>
+    problems.push(refused(["validation_context", field], "needs trusted_ca beside it"));
+  if (context.matchTypedSubjectAltNames.length > 0) problem("match_typed_subject_alt_names");
+  else if (context.matchSubjectAltNames.length > 0) problem("match_subject_alt_names");
+  if (context.crl !== undefined) problem("crl");
+  if (context.allowExpiredCertificate) problem("allow_expired_certificate");
+  return problems;
+}
+
+interface TlsContext {
+  readonly commonTlsContext?: CommonTlsContext | undefined;
+}
+
+/** UpstreamTlsContext: a client shows one certificate. */
+export function upstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
+  const { tlsCertificates = [], tlsCertificateSdsSecretConfigs = [] } = commonTlsContext ?? {};
+  const at = (field: string) => [
+    refused(["common_tls_context", field], "must hold one certificate at most: a client shows one only"),
+  ];
+  if (tlsCertificates.length > 1) return at("tls_certificates");
+  return tlsCertificateSdsSecretConfigs.length > 1 ? at("tls_certificate_sds_secret_configs") : [];
+}
+
+/** DownstreamTlsContext: a server has a certificate, from wherever. */
+export function downstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
+  if (commonTlsContext === undefined) return [refused([], "needs common_tls_context with a certificate")];
+  if (hasUnknown(commonTlsContext)) return [];
+  for (const [field, value] of Object.entries(commonTlsContext)) {
+    const isOfCertificate = field.startsWith("tlsCertificate") || field.startsWith("customTlsCertificate");
+    if (isOfCertificate && value !== undefined && !(Array.isArray(value) && value.length === 0)) return [];
+  }
+  return [
+    refused(["common_tls_context"], "needs a certificate: tls_certificates or tls_certificate_sds_secret_configs"),
+  ];
+}
+
+/** Of fields that are newer than this, nobody knows what they mean. */
+function hasUnknown(message: object): boolean {
+  const { $unknown } = message as { readonly $unknown?: readonly unknown[] };
+  return $unknown !== undefined && $unknown.length > 0;
+}
