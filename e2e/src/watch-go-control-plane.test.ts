@@ -71,7 +71,7 @@ for (const cache of ["snapshot", "linear"] as const) {
         });
 
         await scene.step("watch: what there is, what changes, goes and is bad", async () => {
-          const watch = start("watch");
+          const watch = start("watch", "--validate", "full");
           const has = (...wanted: readonly string[]) =>
             eventually(`${wanted.join(", ")}; printed ${linesOf(watch).map(shown).join(", ")}`, () => {
               const lines = linesOf(watch).map(shown);

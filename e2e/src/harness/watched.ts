@@ -30,7 +30,7 @@ export function startWatch(scene: Scene, ...args: readonly string[]): Watched {
   const process = scene.start({
     name: "xdskit watch",
     command,
-    args: [...first, "watch", "--output", "jsonl", ...args],
+    args: [...first, "watch", "--output", "jsonl", "--validate", "full", ...args],
   });
   const events = () => process.stdout.map((line) => JSON.parse(line) as WatchedEvent);
   let from = 0;
