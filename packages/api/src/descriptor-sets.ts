@@ -20,36 +20,50 @@ export interface Overlay {
 const isOfProtobuf = (name: string) => name.startsWith("google/protobuf/");
 
 /**
- * Lays a serialized `google.protobuf.FileDescriptorSet` over the files that are known: one of the same name takes the place of the one before, all else stays. Throws a plain error that names
- * file and symbol where the two do not fit together: now, and not when somebody needs the type.
+ * Lays a serialized `google.protobuf.FileDescriptorSet` over the files that are known: one takes the place of the file of its name, and of those that define a type which it defines; all else
+ * stays. Throws a plain error that names file and symbol where the two do not fit together: now, and not when somebody needs the type.
  */
 export function overlaid(below: FileIndex, set: Uint8Array): Overlay {
   const above = indexOf(set);
   if (above.files.size === 0) throw new Error("it holds no file");
   const own = [...above.files].flatMap(([name, bytes]) => (isNew(name, bytes, below) ? [name] : []));
-  const index = { files: new Map(below.files), fileOf: new Map(below.fileOf) };
-  const isOwn = new Set(own);
-  const replaced = new Set(own.filter((name) => below.files.has(name)));
-  for (const [type, file] of below.fileOf) if (replaced.has(file)) index.fileOf.delete(type);
+  const gone = givingWay(own, above, below);
+  const index: FileIndex = { files: new Map(), fileOf: new Map(), insteadOf: new Map(below.insteadOf) };
+  for (const [name, bytes] of below.files) if (!gone.has(name)) index.files.set(name, bytes);
+  for (const [type, file] of below.fileOf) if (!gone.has(file)) index.fileOf.set(type, file);
   for (const name of own) {
     index.files.set(name, above.files.get(name) as Uint8Array);
-    for (const type of typesOfFile(protoOf(name, index))) {
-      // Two versions of a message under one name would be mixed up. Usually it is Envoy's own file, compiled with another root folder.
-      const other = index.fileOf.get(type);
-      if (other !== undefined) throw new Error(`${name} defines ${type}, which ${other} defines`);
-      index.fileOf.set(type, name);
-    }
+    for (const type of typesOfFile(protoOf(name, above))) index.fileOf.set(type, name);
   }
-  const importers = replaced.size === 0 ? [] : importersOf(replaced, below, isOwn);
-  const protos = new Map([...own, ...importers].map((name) => [name, protoOf(name, index)]));
+  for (const [file, instead] of gone) if (file !== instead) index.insteadOf.set(file, instead);
+  const isOwn = new Set(own);
+  const protos = new Map([...own, ...importersOf(gone, below, isOwn)].map((name) => [name, protoOf(name, index)]));
   for (const { name, dependency } of protos.values()) {
-    const missing = dependency.find((imported) => !index.files.has(imported));
+    const missing = dependency.find((imported) => !index.files.has(index.insteadOf.get(imported) ?? imported));
     if (missing !== undefined) throw new Error(`it lacks ${missing}, which ${name} imports`);
   }
-  for (const proto of protos.values()) mustResolve(proto, protos, { below, index, replaced });
+  for (const proto of protos.values()) mustResolve(proto, protos, { below, index, gone });
   const registry = indexedFiles(index);
   for (const name of protos.keys()) link(registry, name, isOwn.has(name));
   return { registry, index, own };
+}
+
+/** The files that are known and give way to one of the set, by the name of that one. */
+function givingWay(own: readonly string[], above: FileIndex, below: FileIndex): ReadonlyMap<string, string> {
+  const gone = new Map(own.filter((name) => below.files.has(name)).map((name) => [name, name]));
+  const defined = new Map<string, string>();
+  for (const name of own) {
+    for (const type of typesOfFile(protoOf(name, above))) {
+      // Two versions of a message under one name would be mixed up.
+      const other = defined.get(type) ?? below.fileOf.get(type);
+      if (other !== undefined && (defined.has(type) || isOfProtobuf(other)))
+        throw new Error(`${name} defines ${type}, which ${other} defines`);
+      defined.set(type, name);
+      // The same API, compiled with another root folder, or a copy of it that is a part of Envoy's.
+      if (other !== undefined && !gone.has(other)) gone.set(other, name);
+    }
+  }
+  return gone;
 }
 
 /** What says the same as the file that is there already takes the place of nothing. */
@@ -83,17 +97,21 @@ function typesOfFile({ package: prefix, messageType, enumType, service, extensio
   return all.map(({ name }) => (prefix === "" ? name : `${prefix}.${name}`));
 }
 
-/** Files that are as they were and import one that is replaced, be it by way of what it passes on. */
-function importersOf(replaced: ReadonlySet<string>, below: FileIndex, own: ReadonlySet<string>): readonly string[] {
+/** Files that are as they were and import one that gives way, be it by way of what it passes on. */
+function importersOf(gone: ReadonlyMap<string, string>, below: FileIndex, own: ReadonlySet<string>): readonly string[] {
+  if (gone.size === 0) return [];
   const protos = new Map([...below.files.keys()].map((name) => [name, protoOf(name, below)]));
-  const passing = new Set(replaced);
-  // Whoever imports what passes on a replaced file sees that file.
+  const passing = new Set(gone.keys());
+  // Whoever imports what passes on such a file sees that file.
   for (const name of passing) {
     for (const [other, { dependency, publicDependency }] of protos)
       if (publicDependency.some((index) => dependency[index] === name)) passing.add(other);
   }
   return [...protos]
-    .filter(([name, { dependency }]) => !own.has(name) && dependency.some((imported) => passing.has(imported)))
+    .filter(
+      ([name, { dependency }]) =>
+        !own.has(name) && !gone.has(name) && dependency.some((imported) => passing.has(imported)),
+    )
     .map(([name]) => name);
 }
 
@@ -101,19 +119,20 @@ function importersOf(replaced: ReadonlySet<string>, below: FileIndex, own: Reado
 function mustResolve(
   file: FileDescriptorProto,
   read: ReadonlyMap<string, FileDescriptorProto>,
-  { below, index, replaced }: { below: FileIndex; index: FileIndex; replaced: ReadonlySet<string> },
+  { below, index, gone }: { below: FileIndex; index: FileIndex; gone: ReadonlyMap<string, string> },
 ): void {
   for (const { place, type } of typesIn(file)) {
     const owner = ownerOf(type, index);
     const proto = owner === undefined ? undefined : read.get(owner);
     // What is as it was has all that it had.
     if (owner !== undefined && (proto === undefined || hasType(proto, type))) continue;
-    const before = owner ?? ownerOf(type, below);
+    const before = ownerOf(type, below);
+    const instead = before === undefined ? undefined : gone.get(before);
     const lacks =
-      before !== undefined && replaced.has(before)
-        ? `which ${before} of the descriptor set does not have, and the built-in file of this name has`
-        : "which no file has";
-    throw new Error(`${file.name}: ${place} is a ${type}, ${lacks}`);
+      instead === undefined
+        ? "which no file has"
+        : `which ${before === instead ? `the built-in ${before}` : before} has, and not ${instead} of the descriptor set, which takes its place`;
+    throw new Error(`${file.name}: ${place} is of type ${type}, ${lacks}`);
   }
 }
 

@@ -50,6 +50,11 @@ test("what is no document is refused with its line", () => {
   const cases = [
     ["a: 1\n  b: 2\n", "yaml", /^f:2:/],
     ["{ 'a': 1 }", "json", /^f:1:3: .*double quotes/],
+    ['{"a": [1,]}', "json", /^f:1:10: expected a value, found \]/],
+    ['{"a": 1,}', "json", /^f:1:9: expected a key in quotes, found }/],
+    ["{a: 1}", "json", /^f:1:2: .*a word without quotes/],
+    ['{"a": "\n"}', "json", /^f:1:7: a string without an end/],
+    ['{"a": "\t"}', "json", /^f:1:7: a string has an escape/],
     ["a: 1\n---\nb: 2\n", "yaml", /^f:3:1: a second document/],
     ["a: \0", "yaml", /NUL byte/],
   ] as const;

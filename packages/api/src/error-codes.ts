@@ -139,10 +139,10 @@ export const errorCodes = {
     mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`; leave out files of Envoy's that do not fit to the others.",
   },
   XDSKIT_TYPE_DEFINITION: {
-    meaning: "A program defined a type of resources that the table of types cannot take.",
+    meaning: "A program, or `types` in the settings, defined a type of resources that the table of types cannot take.",
     cause:
-      "Its name or its message is in the table already, the field that should hold its name does not exist, or it is to come after a type that there is not.",
-    mend: "Give `createResourceTypes` a name of its own for each type, and the names of fields as the proto spells them.",
+      "There is no such message, its name or its message is in the table already, the field that should hold its name does not exist, or it is to come after a type that there is not.",
+    mend: "Give each type a name of its own, the names of fields as the proto spells them, and the descriptor set that has the message.",
   },
   XDSKIT_TYPE_UNKNOWN: {
     meaning: "A message was given as a resource, but messages of its type are no resources of xDS.",

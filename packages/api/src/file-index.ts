@@ -6,6 +6,8 @@ export interface FileIndex {
   readonly files: Map<string, Uint8Array>;
   /** The name of the file, by the full name of each type that is not nested in another. */
   readonly fileOf: Map<string, string>;
+  /** Which file is meant where another imports one that is not there any more. */
+  readonly insteadOf: Map<string, string>;
 }
 
 /** Field numbers of `FileDescriptorSet`, of `FileDescriptorProto` and, the name, of all that is in one. */
@@ -29,7 +31,7 @@ export function indexOf(set: Uint8Array): FileIndex {
     files.set(name, set.subarray(start, end));
     for (const type of types) fileOf.set(`${prefix}${type}`, name);
   });
-  return { files, fileOf };
+  return { files, fileOf, insteadOf: new Map() };
 }
 
 function nameIn(buffer: Buffer, start: number, end: number): string {

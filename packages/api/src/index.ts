@@ -65,7 +65,9 @@ export {
   resourceFileForms,
 } from "./resource-file.js";
 export { createResourceJson, type KeptInJson, type ResourceJson } from "./resource-json.js";
-export { createResourceTypes, type OwnResourceType } from "./resource-types/create-resource-types.js";
+export { createResourceTypes, nameless, type OwnResourceType } from "./resource-types/create-resource-types.js";
+export { typesOfMessages } from "./resource-types/message-types.js";
+export { type PackedTypes, packTypes, unpackTypes } from "./resource-types/packed-types.js";
 export type {
   Absence,
   DiscoveryService,

@@ -71,7 +71,7 @@ suite("a long list in parts", () => {
     test(`with ${what} is left to the reader of whole texts`, () => {
       assert.throws(() => [...partsOfList(text)], NoList);
       const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
-      const { problems } = parseJson(text);
+      const { problems } = parseJson(text, "envoy");
       assert.equal(findings.length > 0, problems.length > 0 || what === "something that is no object");
       if (problems.length > 0) assert.deepEqual([resources.length, findings[0]?.code], [0, "XDSKIT_SYNTAX"]);
     });

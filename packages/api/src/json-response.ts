@@ -55,7 +55,7 @@ export function readJsonResponse(bytes: Uint8Array, options: ReadJsonResponseOpt
   const text = decodeText(bytes);
   if (text.problem !== undefined) return problem(text.problem.message);
   if (text.text.trim() === "") return problem("the body is empty");
-  const source = parseJson(text.text);
+  const source = parseJson(text.text, "envoy");
   const [syntax] = source.problems;
   if (syntax !== undefined) {
     const { line, column } = text.at(syntax.offset);

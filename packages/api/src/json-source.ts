@@ -5,11 +5,13 @@ import { countKeys, type JsonScan, scanJson } from "./json-scan.js";
 import { keysOfStep, longestInteger, nestingLimit, type SourceText, setOwn } from "./source-document.js";
 
 /**
- * Reads a JSON text, and what Envoy's reader takes for one: a comma behind the last item, single quotes, keys without
- * quotes, line breaks in strings. A key that comes twice in one object is a problem. The positions are found only once
- * they are asked for.
+ * Reads a JSON text. A key that comes twice in one object is a problem. The positions are found only once they are
+ * asked for.
+ *
+ * @param dialect `envoy`: also with a comma behind the last item, single quotes, keys without quotes, line breaks in
+ * strings
  */
-export function parseJson(text: string): SourceText {
+export function parseJson(text: string, dialect: "core" | "envoy" = "core"): SourceText {
   try {
     const value = JSON.parse(text) as JsonValue;
     const scan = scanJson(text);
@@ -34,7 +36,7 @@ export function parseJson(text: string): SourceText {
     // Not JSON, or nested too deep to count: the reader below says where and why.
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
   }
-  const reader = new JsonReader(text);
+  const reader = new JsonReader(text, dialect);
   try {
     const root = reader.document();
     const documents = [
@@ -80,14 +82,17 @@ const token = /[ \t\n\r]*(?:([{}[\],:])|(["'])|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE
 /** A JSON parser that keeps positions: slow, and run only on a text with something wrong or unusual in it. */
 class JsonReader {
   private readonly text: string;
+  /** Whether all is taken that Envoy takes. */
+  private readonly isLoose: boolean;
   private at = 0;
   private readonly token = new RegExp(token.source, token.flags);
   private readonly word = /[ \t\n\r]*([A-Za-z_]\w*)/y;
   /** Where the first string begins that has a line break in it. */
   broken: number | undefined;
 
-  constructor(text: string) {
+  constructor(text: string, dialect: "core" | "envoy") {
     this.text = text;
+    this.isLoose = dialect === "envoy";
   }
 
   document(): JsonNode {
@@ -112,16 +117,23 @@ class JsonReader {
 
   private literal({ text, offset }: Token): JsonValue {
     try {
-      return JSON.parse(isQuoted(text) ? inDoubleQuotes(text) : text) as JsonValue;
+      return JSON.parse(this.isLoose && isQuoted(text) ? inDoubleQuotes(text) : text) as JsonValue;
     } catch {
-      throw new JsonProblem(offset, "a string has an escape that JSON does not know");
+      throw new JsonProblem(
+        offset,
+        "a string has an escape that JSON does not know, or a control character that must be escaped",
+      );
     }
   }
 
   private array(offset: number, depth: number): JsonNode {
     const value: JsonValue[] = [];
     const parts = new Map<number, { offset: number; node: JsonNode }>();
-    for (let item = this.next("a value or ]"); item.text !== "]"; item = this.next("a value or ]")) {
+    for (
+      let item = this.next("a value or ]");
+      item.text !== "]" || this.isAfterComma(parts);
+      item = this.next("a value or ]")
+    ) {
       const node = this.read(item, depth + 1);
       parts.set(value.length, { offset: node.offset, node });
       value.push(node.value);
@@ -135,7 +147,7 @@ class JsonReader {
   private object(offset: number, depth: number): JsonNode {
     const value: JsonObject = {};
     const parts = new Map<string, { offset: number; node: JsonNode }>();
-    for (let key = this.key(); key.text !== "}"; key = this.key()) {
+    for (let key = this.key(); key.text !== "}" || this.isAfterComma(parts); key = this.key()) {
       if (!isQuoted(key.text)) throw new JsonProblem(key.offset, `expected a key in quotes, found ${shown(key)}`);
       const name = this.literal(key) as string;
       if (parts.has(name)) throw new JsonProblem(key.offset, `the key ${JSON.stringify(name)} comes twice`);
@@ -151,11 +163,16 @@ class JsonReader {
     return { value, offset, parts };
   }
 
+  /** Whether something must follow: in JSON itself no comma is the last. */
+  private isAfterComma(parts: ReadonlyMap<unknown, unknown>): boolean {
+    return parts.size > 0 && !this.isLoose;
+  }
+
   /** A key, in quotes if it had none, or what comes in its place. */
   private key(): Token {
     this.word.lastIndex = this.at;
     const [, name] = this.word.exec(this.text) ?? [];
-    if (name === undefined || /^(?:true|false|null)$/.test(name)) return this.next("a key or }");
+    if (!this.isLoose || name === undefined || /^(?:true|false|null)$/.test(name)) return this.next("a key or }");
     this.at = this.word.lastIndex;
     return { text: `"${name}"`, offset: this.at - name.length };
   }
@@ -170,7 +187,11 @@ class JsonReader {
       throw new JsonProblem(this.at + rest, unreadable(this.text.slice(this.at + rest), expected));
     }
     this.at = this.token.lastIndex;
-    if (match[2] !== undefined) return this.string(this.at - 1);
+    if (match[2] !== undefined) {
+      if (match[2] === "'" && !this.isLoose)
+        throw new JsonProblem(this.at - 1, `expected ${expected}; JSON knows double quotes only`);
+      return this.string(this.at - 1);
+    }
     const text = match[1] ?? match[3] ?? match[4] ?? "";
     return { text, offset: this.at - text.length };
   }
@@ -180,7 +201,10 @@ class JsonReader {
     const quote = this.text.charCodeAt(offset);
     for (let at = offset + 1; at < this.text.length; at++) {
       const code = this.text.charCodeAt(at);
-      if (code === 0x0a || code === 0x0d) this.broken ??= offset;
+      if (code === 0x0a || code === 0x0d) {
+        if (!this.isLoose) break;
+        this.broken ??= offset;
+      }
       if (code === 0x5c /* \ */) at++;
       else if (code === quote) {
         this.at = at + 1;
@@ -223,7 +247,7 @@ function inDoubleQuotes(text: string): string {
   return `"${pieces.join("")}${text.slice(from, -1)}"`;
 }
 
-const withoutEnd = "a string without an end";
+const withoutEnd = "a string without an end, or with a line break in it";
 
 function unreadable(rest: string, expected: string): string {
   if (rest.startsWith("//") || rest.startsWith("/*") || rest.startsWith("#"))

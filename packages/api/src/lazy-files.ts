@@ -24,18 +24,23 @@ export function lazyFiles(set: Uint8Array, onRead: (file: string) => void = () =
 }
 
 /** The same over files that are found already. */
-export function indexedFiles({ files, fileOf }: FileIndex, onRead: (file: string) => void = () => {}): FileRegistry {
+export function indexedFiles(
+  { files, fileOf, insteadOf }: FileIndex,
+  onRead: (file: string) => void = () => {},
+): FileRegistry {
   const read = new Map<string, DescFile>();
   const underWay = new Set<string>();
   const types = new Map<string, Type>();
 
-  function fileNamed(name: string): DescFile | undefined {
+  function fileNamed(named: string): DescFile | undefined {
+    const name = insteadOf.get(named) ?? named;
     const known = read.get(name);
     const bytes = files.get(name);
     if (known !== undefined || bytes === undefined) return known;
     if (underWay.has(name)) throw new Error(`${name} imports itself, by way of its imports`);
     underWay.add(name);
     const proto = fromBinary(FileDescriptorProtoSchema, bytes);
+    if (insteadOf.size > 0) proto.dependency = proto.dependency.map((imported) => insteadOf.get(imported) ?? imported);
     let imports: readonly DescFile[];
     try {
       imports = proto.dependency.map((imported) => {

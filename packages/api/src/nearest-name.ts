@@ -1,9 +1,14 @@
-/** The name that was probably meant: the one with the fewest letters to change, add, drop or swap, if these are few; undefined otherwise. */
+/**
+ * The name that was probably meant: the one with the fewest letters to change, add, drop or swap, if these are few; otherwise the only
+ * one that has more words behind what was written (`port_value` for `port`). Undefined: there is none.
+ */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   const allowed = Math.max(1, Math.floor(written.length / 3));
   let best: string | undefined;
   let bestDistance = allowed + 1;
+  const longer = new Set<string>();
   for (const name of known) {
+    if (name.startsWith(`${written}_`)) longer.add(name);
     if (Math.abs(name.length - written.length) >= bestDistance) continue;
     const distance = editDistance(written, name, bestDistance);
     if (distance < bestDistance) {
@@ -11,7 +16,9 @@ export function nearestName(written: string, known: Iterable<string>): string | 
       bestDistance = distance;
     }
   }
-  return best;
+  if (best !== undefined || longer.size !== 1) return best;
+  const [only] = longer;
+  return only;
 }
 
 /** `, did you mean "…"?`, or nothing. */

@@ -132,6 +132,23 @@ test("a set may take something away of which nothing is in use elsewhere", () =>
   assert.equal(registry.getMessage("envoy.config.cluster.v3.Cluster")?.field.connectTimeout, undefined);
 });
 
+test("a file of a set takes the place of one of another name that defines the same types", () => {
+  const elsewhere = changed(clusterFile, (file) => {
+    file.name = `api/${clusterFile}`;
+    file.messageType.push(create(DescriptorProtoSchema, { name: "Tomorrow" }));
+  });
+  const registry = createRegistry({ descriptorSets: [set(elsewhere)] });
+  const cluster = registry.getMessage("envoy.config.cluster.v3.Cluster");
+  assert.equal(cluster?.file.proto.name, elsewhere.name);
+  assert.equal(
+    registry.getMessage("envoy.config.bootstrap.v3.Bootstrap.StaticResources")?.field.clusters?.message,
+    cluster,
+  );
+  assert.equal([...registry.files].filter(({ proto }) => proto.name.endsWith(clusterFile)).length, 1);
+  const again = createRegistry({ descriptorSets: [descriptorSetOf(registry) ?? assert.fail()] });
+  assert.ok(again.getMessage("envoy.config.cluster.v3.Tomorrow"));
+});
+
 test("of two sets with a file of one name the later one counts", () => {
   const sets = [set(file("a.proto", "One", {}, [])), set(file("a.proto", "Two", {}, []))];
   const registry = createRegistry({ descriptorSets: sets });
@@ -169,7 +186,7 @@ for (const [what, bytes, pattern] of [
     /a\.proto imports itself, by way of its imports/,
   ],
   [
-    "a message of Envoy's from elsewhere",
+    "a message of Envoy's from elsewhere, without others of its file that are needed",
     set(
       create(FileDescriptorProtoSchema, {
         name: "api/cluster.proto",
@@ -177,12 +194,12 @@ for (const [what, bytes, pattern] of [
         messageType: [{ name: "Cluster" }],
       }),
     ),
-    /cluster\.proto defines envoy\.config\.cluster\.v3\.Cluster, which envoy/,
+    /envoy\/[\w/]+\.proto: envoy[\w.]+ is of type envoy\.config\.cluster\.v3\.[\w.]+, which envoy\/config\/cluster\/v3\/cluster\.proto has, and not api\/cluster\.proto of the/,
   ],
   [
     "a file in the place of one that others need",
     set(file(clusterFile, "Imposter", {}, [])),
-    /envoy\/[\w/]+\.proto: envoy[\w.]+ is a envoy\.config\.cluster\.v3\.\w+, which envoy\/config\/cluster\/v3\/cluster\.proto of the descriptor set does not have/,
+    /envoy\/[\w/]+\.proto: envoy[\w.]+ is of type envoy\.config\.cluster\.v3\.[\w.]+, which the built-in envoy\/config\/cluster\/v3\/cluster\.proto has, and not envoy\/config\/cluster\/v3\/cluster\.proto of the descriptor set/,
   ],
   [
     "a file that uses what the one that it brings along does not have",
@@ -190,7 +207,18 @@ for (const [what, bytes, pattern] of [
       file(clusterFile, "Imposter", {}, []),
       file("mine.proto", "Mine", { cluster: ".envoy.config.cluster.v3.Cluster" }, [clusterFile]),
     ),
-    /mine\.proto: example\.Mine\.cluster is a envoy\.config\.cluster\.v3\.Cluster, which envoy\/config\/cluster\/v3\/cluster\.proto of the descriptor set does not have/,
+    /mine\.proto: example\.Mine\.cluster is of type envoy\.config\.cluster\.v3\.Cluster, which the built-in envoy\/config\/cluster\/v3\/cluster\.proto has, and not/,
+  ],
+  [
+    "a message of protobuf's own",
+    set(
+      create(FileDescriptorProtoSchema, {
+        name: "any.proto",
+        package: "google.protobuf",
+        messageType: [{ name: "Any" }],
+      }),
+    ),
+    /any\.proto defines google\.protobuf\.Any, which google\/protobuf\/any\.proto defines/,
   ],
   [
     "two files with a message of one name",

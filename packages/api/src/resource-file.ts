@@ -122,7 +122,8 @@ function readStructured(reading: FileReading, text: FileText, form: "json" | "ya
     const documents = form === "json" ? partsOfList(text.text) : partsOfYamlList(text.text);
     if (attempt(reading, () => readSource(reading, text, { documents, problems: [] }))) return;
   }
-  if (!isEmpty(text)) readSource(reading, text, form === "json" ? parseJson(text.text) : parseYaml(text.text, "envoy"));
+  if (isEmpty(text)) return;
+  readSource(reading, text, form === "json" ? parseJson(text.text, "envoy") : parseYaml(text.text, "envoy"));
 }
 
 /** Whether a text could be read in one way; if not, it is as if that had not been tried. */

@@ -59,8 +59,8 @@ async function hearsAtOnce(server: ReturnType<typeof createServer>): Promise<voi
   try {
     const stream = sotw(client.open({ ...method, variant: "sotw" }));
     stream.send({ node: { id: "n" }, typeUrl, resourceNames: ["z"] });
-    const { resources, $unknown } = await stream.next();
-    assert.deepEqual([resources.length, ...($unknown ?? []).map(({ no }) => no)], [0, 7]);
+    const { resources, resourceErrors } = await stream.next();
+    assert.deepEqual([resources.length, ...resourceErrors.map(({ resourceName }) => resourceName?.name)], [0, "z"]);
   } finally {
     client.close();
     await server.close();

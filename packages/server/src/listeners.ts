@@ -4,7 +4,7 @@ import type { Clock } from "./clock.js";
 import type { CallInfo, Events } from "./events.js";
 import type { Keepalive } from "./keepalive.js";
 import type { ServerLimits } from "./limits.js";
-import { checkCall } from "./option-tables.js";
+import { checkAddresses } from "./option-tables.js";
 import type { PollTransport } from "./poll-transport.js";
 import type { Polls } from "./polls/polls.js";
 import type { RestOptions } from "./rest-options.js";
@@ -85,7 +85,7 @@ export function createListeners(context: ListenersContext): Listeners {
   }
 
   async function listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>> {
-    checkCall("server.listen", addresses);
+    checkAddresses(addresses);
     const listening: { -readonly [Key in keyof Addresses]: string } = {};
     await certificates?.ready();
     if (addresses.grpc !== undefined) {

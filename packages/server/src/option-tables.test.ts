@@ -22,6 +22,8 @@ test("a call that cannot be meant says what was meant, in a program without type
       /^server.listen takes .* { grpc: "127.0.0.1:18000" }, not a str/,
     ],
     [() => server.listen(anything({ grcp: "127.0.0.1:0" })), /^server.listen: .* "grcp"; did you mean "grpc"\?/],
+    [() => server.listen({}), /^server.listen: give an address of grpc or rest, such as { grpc: "127.0.0.1:18000" }/],
+    [() => server.listen(anything({ grpc: undefined })), /^server.listen: give an address of grpc or rest/],
     [() => server.listen(anything({ grpc: 18_000 })), /^server.listen: grpc must be a string, not a number/],
     [() => server.config.update(anything({ upserts: [] })), /^config.update: .* "upserts"; did you mean "upsert"\?/],
     [() => server.config.update(anything({ upsert: one })), /^config.update takes lists, .*not one envoy.*\.Cluster/],

@@ -135,6 +135,14 @@ export function checkCall(call: Call, options: unknown): void {
   check({ call, code, ...calls[call] }, options);
 }
 
+/** The same of where to listen: a server that listens nowhere would be silent about a mistake. */
+export function checkAddresses(addresses: Addresses): void {
+  const call = "server.listen";
+  checkCall(call, addresses);
+  if (addresses.grpc !== undefined || addresses.rest !== undefined) return;
+  throw XdskitError.of(code, `${call}: give an address of grpc or rest, such as ${calls[call].example}`);
+}
+
 /** The same of what is to be gone through. */
 export function checkList(call: "config.set" | "config.update", list: unknown): void {
   checkIterable({ call, code, ...calls[call] }, list, call === "config.set" ? "a list of resources" : "lists");

@@ -1,12 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
+import {
+  FieldDescriptorProto_Label,
+  FieldDescriptorProto_Type,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
 import { LocalitySchema, NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
 import { XdskitError } from "../errors.js";
+import { createRegistry, envoyRegistry } from "../registry.js";
 import { createResource } from "../resource.js";
 import { readResources } from "../resource-file.js";
-import { createResourceTypes, type OwnResourceType } from "./create-resource-types.js";
+import { createResourceTypes, nameless, type OwnResourceType } from "./create-resource-types.js";
+import { typesOfMessages } from "./message-types.js";
+import { packTypes, unpackTypes } from "./packed-types.js";
 import { resourceTypes } from "./resource-types.js";
 
 const node: OwnResourceType = { schema: NodeSchema, name: "node", abbreviation: "nds", nameOf: "id" };
@@ -82,5 +91,61 @@ test("all that is wrong with definitions is told", () => {
       );
       return true;
     },
+  );
+});
+
+test("a type goes to another thread whole, but for a program's own functions", () => {
+  assert.equal(packTypes(resourceTypes), undefined);
+  assert.equal(unpackTypes(undefined), resourceTypes);
+  const types = createResourceTypes([node, { schema: LocalitySchema, name: "place", wildcard: true, after: "cds" }]);
+  const packed = structuredClone(packTypes(types)) ?? assert.fail();
+  assert.equal(packed.isWhole, true);
+  const again = unpackTypes(packed);
+  assert.deepEqual(
+    again.all.map(({ name, deliveryOrder }) => [name, deliveryOrder]),
+    types.all.map(({ name, deliveryOrder }) => [name, deliveryOrder]),
+  );
+  assert.equal(again.find("cluster"), resourceTypes.find("cluster"));
+  const message = create(NodeSchema, { id: "a" });
+  assert.equal(createResource(message, { types: again }).version, createResource(message, { types }).version);
+  assert.equal(again.find("place")?.nameOf, nameless);
+  assert.equal(packTypes(createResourceTypes([{ ...node, nameOf: () => "x" }]))?.isWhole, false);
+});
+
+test("every message of a descriptor set is a type, by its full name, and what is said of one counts", () => {
+  assert.equal(typesOfMessages(envoyRegistry()), resourceTypes);
+  const label = FieldDescriptorProto_Label.OPTIONAL;
+  const type = FieldDescriptorProto_Type.STRING;
+  const file = create(FileDescriptorProtoSchema, {
+    name: "own.proto",
+    package: "own",
+    syntax: "proto3",
+    messageType: [
+      {
+        name: "Named",
+        field: [{ name: "name", jsonName: "name", number: 1, label, type }],
+        nestedType: [{ name: "In" }],
+      },
+      { name: "Bare" },
+    ],
+  });
+  const set = toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, { file: [file] }));
+  const registry = createRegistry({ descriptorSets: [set] });
+  const types = typesOfMessages(registry);
+  assert.deepEqual(
+    types.all.slice(resourceTypes.all.length).map(({ name, nameField, emptyFirstRequest, fullState }) => {
+      return [name, nameField, emptyFirstRequest, fullState];
+    }),
+    [
+      ["own.Named", "name", "wildcard", true],
+      ["own.Bare", undefined, "wildcard", true],
+    ],
+  );
+  assert.equal(types.find("own.bare"), types.find("type.googleapis.com/own.Bare"));
+  const schema = registry.getMessage("own.Bare") ?? assert.fail();
+  const said = typesOfMessages(registry, [{ schema, name: "bare", after: "cluster" }]);
+  assert.deepEqual(
+    said.all.filter((each) => resourceTypes.byTypeUrl(each.typeUrl) === undefined).map(({ name }) => name),
+    ["bare", "own.Named"],
   );
 });

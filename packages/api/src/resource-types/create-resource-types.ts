@@ -86,7 +86,8 @@ function problemsOf(
   return problems;
 }
 
-function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceType {
+/** The row of a definition in which nothing is wrong. */
+export function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceType {
   const { schema, name, abbreviation = name, service, restPath, wildcard = false } = definition;
   return {
     name,
@@ -116,24 +117,36 @@ function serviceOf({ name, stream, delta, fetch }: NonNullable<OwnResourceType["
 }
 
 function nameField({ schema, nameOf = "name" }: OwnResourceType): string | undefined {
-  return typeof nameOf === "function" ? undefined : schema.fields.find(({ name }) => name === nameOf)?.localName;
+  // What is called `name` may be something else than a text.
+  if (typeof nameOf === "function" || !hasNameField(schema, nameOf)) return undefined;
+  return schema.fields.find(({ name }) => name === nameOf)?.localName;
 }
 
 function nameReader(definition: OwnResourceType): ResourceType["nameOf"] {
   if (typeof definition.nameOf === "function") return definition.nameOf;
   const field = nameField(definition);
+  return field === undefined ? nameless : textIn(field);
+}
+
+/** Of messages without a field that holds their name. */
+export const nameless: ResourceType["nameOf"] = () => undefined;
+
+/** Reads a name in a field, by its local name. */
+export function textIn(field: string): ResourceType["nameOf"] {
   return (message) => {
-    const value = field === undefined ? undefined : (message as Message & { readonly [field: string]: unknown })[field];
+    const value = (message as Message & { readonly [field: string]: unknown })[field];
     return typeof value === "string" && value !== "" ? value : undefined;
   };
 }
 
-function hasNameField(schema: DescMessage, name: string): boolean {
+/** Whether a message has a field of type string by this name, as the proto spells it. */
+export function hasNameField(schema: DescMessage, name: string): boolean {
   const field = schema.fields.find((one) => one.name === name);
   return field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
 }
 
-function urlOf(schema: DescMessage): TypeUrl {
+/** The URL of a message. */
+export function urlOf(schema: DescMessage): TypeUrl {
   return `${typeUrlPrefix}${schema.typeName}`;
 }
 

@@ -9,7 +9,7 @@ export function lookedUp(table: readonly ResourceType[]): ResourceTypes {
     byUrl.set(type.typeUrl, { type, api: "v3" });
     if (type.v2TypeUrl !== undefined) byUrl.set(type.v2TypeUrl, { type, api: "v2" });
   }
-  const byName = new Map(table.flatMap((type) => spellingsOf(type).map((spelling) => [spelling, type])));
+  const byName = new Map(table.flatMap((type) => spellingsOf(type).map((spelling) => [spelling.toLowerCase(), type])));
   return {
     all: table,
     byTypeUrl: (url) => byUrl.get(url),

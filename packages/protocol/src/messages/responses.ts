@@ -1,5 +1,5 @@
 import type { ApiVersion, EncodedResource, Nonce, Resource, ResourceName, TypeUrl, Version } from "@xdskit/api";
-import { encodedAs } from "@xdskit/api";
+import { encodedAs, nameless } from "@xdskit/api";
 import { durationBytes } from "./duration.js";
 import { fieldLength, utf8Length, WireWriter } from "./wire-writer.js";
 
@@ -49,7 +49,9 @@ export function writeSotwBody(
 export function sotwEntry(head: ResponseHead, resource: Resource): SizedAny {
   const bare = anyOf(encodedAs(resource, head.api));
   const isVariant = head.variants && resource.variant !== undefined;
-  if (!isVariant && (!head.ttl || resource.ttl === undefined)) return bare;
+  // Nothing else says the name of what carries none.
+  const isNamed = resource.type.nameOf !== nameless;
+  if (isNamed && !isVariant && (!head.ttl || resource.ttl === undefined)) return bare;
   // Rule 128, and the choice for the version: the response's, so that a heartbeat is the same bytes as the response before it.
   const wrapper = sizedResource(resource, { ...head, any: bare, aliases: none });
   return anyOf({ typeUrl: wrapperUrl, value: resourceBytes(wrapper) });

@@ -4,12 +4,11 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
+  type ResourceError,
   type Resource as ResourceMessage,
   type ResourceName,
-  ResourceNameSchema,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { delimited, WireReader } from "../messages/wire-reader.js";
 import type { OutgoingResponse, Variant } from "../server/contract.js";
 import { type Content, readSample } from "./sample-resources.js";
 import { describeConstraints, readParameters, splitBraces } from "./variant-words.js";
@@ -105,7 +104,7 @@ export interface SeenResponse {
   readonly nonce: string;
   readonly resources: readonly SeenResource[];
   readonly removed: readonly string[];
-  /** `resource_errors`, as `name!CODE`; newer than the generated messages. */
+  /** `resource_errors`, as `name!CODE`. */
   readonly errors: readonly string[];
   /** The server says that it only starts TTLs anew. */
   readonly isHeartbeat: boolean;
@@ -137,7 +136,7 @@ export function decodeResponse(variant: Variant, outgoing: OutgoingResponse): Se
 
 function decodeSotw(bytes: Uint8Array): OnTheWire {
   const response = fromBinary(DiscoveryResponseSchema, bytes);
-  const errors = takeErrors(response, 7);
+  const errors = errorsIn(response.resourceErrors);
   allKnown(response);
   const { typeUrl, versionInfo: version, nonce } = response;
   const resources = response.resources.map((outer) => {
@@ -162,7 +161,7 @@ function decodeSotw(bytes: Uint8Array): OnTheWire {
 
 function decodeDelta(bytes: Uint8Array): OnTheWire {
   const response = fromBinary(DeltaDiscoveryResponseSchema, bytes);
-  const errors = takeErrors(response, 9);
+  const errors = errorsIn(response.resourceErrors);
   allKnown(response);
   const { typeUrl, systemVersionInfo: version, nonce, removedResources, removedResourceNames } = response;
   const removed = [...removedResources, ...removedResourceNames.map((name) => describeName(name))];
@@ -190,23 +189,15 @@ function ttlOf(resource: ResourceMessage | undefined): string | undefined {
   return ttl === undefined ? undefined : `${Number(ttl.seconds) + ttl.nanos / 1e9}s`;
 }
 
-/** Takes the errors of single resources out of what the generated message does not know. */
-function takeErrors(message: Message, field: number): readonly string[] {
-  const errors = (message.$unknown ?? []).filter(({ no }) => no === field);
-  if (message.$unknown !== undefined) message.$unknown = message.$unknown.filter(({ no }) => no !== field);
-  const names = errors.map(({ data }) => {
-    const reader = new WireReader(data);
-    const error = new WireReader(data, reader.span());
-    check(error.tag() === delimited(1), "an error without a name");
-    const { start, end } = error.span();
-    const { name } = fromBinary(ResourceNameSchema, data.subarray(start, end));
-    check(error.tag() === delimited(2), `an error about ${name} that says nothing`);
-    const status = new WireReader(data, error.span());
-    check(status.tag() === 8, `an error about ${name} without a code`);
-    const code = status.varint();
-    check(status.tag() === delimited(2) && status.string().length > 10, `an error about ${name} that helps nobody`);
-    check(status.atEnd && error.atEnd, `an error about ${name} that goes on`);
-    return `${name}!${code}`;
+/** The errors of single resources, each about one name only and with a text that helps. */
+function errorsIn(errors: readonly ResourceError[]): readonly string[] {
+  const names = errors.map(({ resourceName, errorDetail }) => {
+    const name = resourceName?.name ?? "";
+    check(name !== "", "an error without a name");
+    check(errorDetail !== undefined && errorDetail.code !== 0, `an error about ${name} without a code`);
+    check(errorDetail.message.length > 10, `an error about ${name} that helps nobody`);
+    for (const part of [resourceName, errorDetail]) if (part !== undefined) allKnown(part);
+    return `${name}!${errorDetail.code}`;
   });
   check(new Set(names.map((name) => name.replace(/!\d+$/, ""))).size === names.length, "two errors about one name");
   return names;

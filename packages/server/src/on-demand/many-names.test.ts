@@ -6,8 +6,6 @@ import type { Supply } from "./options.js";
 
 const typeUrl = urlOf("cluster");
 const node = { id: "one", clientFeatures: ["xds.config.supports-resource-errors"] };
-/** The number of the field, which the messages of this API do not have yet. */
-const resourceErrors = 9;
 const named = (count: number) => Array.from({ length: count }, (_, index) => `service-${index}`);
 
 /** Milliseconds of processor time from the request to the answers to all of so many names, and to the end of the stream. */
@@ -21,8 +19,8 @@ async function effortOf(count: number, supply: Supply): Promise<number> {
     stream.send({ node, typeUrl, resourceNamesSubscribe: named(count) });
     let answered = 0;
     while (answered < count) {
-      const { $unknown = [], removedResources } = await stream.next();
-      answered += removedResources.length + $unknown.filter(({ no }) => no === resourceErrors).length;
+      const { resourceErrors, removedResources } = await stream.next();
+      answered += removedResources.length + resourceErrors.length;
     }
     const { user, system } = process.cpuUsage(before);
     effort = (user + system) / 1_000;

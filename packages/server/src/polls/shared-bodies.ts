@@ -2,7 +2,14 @@ import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { type ApiVersion, type ResourceJson, type ResourceType, XdskitError } from "@xdskit/api";
+import {
+  type ApiVersion,
+  nameless,
+  type ResourceJson,
+  type ResourceName,
+  type ResourceType,
+  XdskitError,
+} from "@xdskit/api";
 import { BoundedCache, type Selection } from "@xdskit/protocol";
 import type { BodyEncoding, SharedBody } from "../poll-transport.js";
 import type { JsonNotes } from "./json-notes.js";
@@ -56,7 +63,8 @@ async function write(
   // Copied first: a set that is not the newest any more is no fast one, nor one to stand in for several turns.
   for (const resource of [...resources]) {
     try {
-      texts.push(json(resource, api));
+      const text = json(resource, api);
+      texts.push(type.nameOf === nameless ? wrapped(resource.name, text) : text);
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
       // One must not keep all the others from everybody.
@@ -71,6 +79,12 @@ async function write(
   // The version is the nonce, too: a client that sends it back says which content it speaks of, to whichever replica.
   const tail = Buffer.from(`],"typeUrl":${JSON.stringify(typeUrl)},"nonce":${JSON.stringify(version)}}`);
   return sharedBody(joined(head, texts, tail));
+}
+
+/** Nothing else says the name of what carries none. */
+function wrapped(name: ResourceName, text: Uint8Array): Uint8Array {
+  const head = `{"@type":"type.googleapis.com/envoy.service.discovery.v3.Resource","name":${JSON.stringify(name)},"resource":`;
+  return Buffer.concat([Buffer.from(head), text, Buffer.from("}")]);
 }
 
 const comma = 0x2c;

@@ -1,4 +1,4 @@
-import type { TypeUrl } from "@xdskit/api";
+import type { PackedTypes, TypeUrl } from "@xdskit/api";
 import type { Node, ResourceErrorPolicy, StatusCode, TtlPolicy } from "@xdskit/protocol";
 import type { EventLoopOptions, EventLoopStats } from "../event-loop/event-loop-stats.js";
 import type { GroupSettings, OnReject } from "../groups.js";
@@ -15,6 +15,8 @@ import type { PackedRejection, PackedStatus } from "./packed-status.js";
 
 /** What a worker is started with: the part of a server's options that concerns its streams. */
 export interface WorkerSettings {
+  /** Undefined: the built-in ones. */
+  readonly types: PackedTypes | undefined;
   readonly groups: readonly GroupSettings[] | undefined;
   readonly ttl: TtlPolicy | undefined;
   readonly onReject: OnReject | undefined;

@@ -1,4 +1,4 @@
-import { type ResourceTypes, resourceTypes } from "@xdskit/api";
+import { type ResourceTypes, unpackTypes } from "@xdskit/api";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
 import { systemClock } from "../clock.js";
 import { createCounters } from "../counters.js";
@@ -45,7 +45,7 @@ export function createWorkerServer(
   post: (messages: readonly FromWorker[]) => void,
   reply: (answer: Answer) => void,
 ): WorkerServer {
-  const types = resourceTypes;
+  const types = unpackTypes(settings.types);
   const { limits, worker, authorities, resourceErrors, ordering, defaultNode, keepalive } = settings;
   const numbers = createSharedNumbers(settings.numbers);
   const sessions = new Map<number, Session>();

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { XdskitError } from "@xdskit/api";
+import { packTypes, XdskitError } from "@xdskit/api";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
 import type { Keepalive } from "../keepalive.js";
 import type { ServerLimits } from "../limits.js";
@@ -11,7 +11,7 @@ import { mostWorkers } from "./shared-numbers.js";
  * How many threads are to serve. Throws an XdskitError (XDSKIT_SERVER_OPTION) for what is no number of threads, and for options that cannot be had with
  * several: functions cannot go to another thread.
  */
-export function workerCount({ workers = 1, groups, types, clock, onDemand }: ServerOptions): number {
+export function workerCount({ workers = 1, groups, clock, onDemand }: ServerOptions): number {
   const count = workers === "auto" ? Math.min(availableParallelism(), mostWorkers) : workers;
   const refuse = (message: string): never => {
     throw XdskitError.of("XDSKIT_SERVER_OPTION", message);
@@ -22,7 +22,7 @@ export function workerCount({ workers = 1, groups, types, clock, onDemand }: Ser
   if (count === 1) return count;
   if (process.platform === "win32") refuse("workers must be 1 on Windows, where threads cannot accept on one port");
   if (typeof groups === "function") refuse("groups must be a list of settings where there are workers, not a function");
-  for (const [option, value] of Object.entries({ types, clock, onDemand })) {
+  for (const [option, value] of Object.entries({ clock, onDemand })) {
     if (value !== undefined) refuse(`${option} cannot be given where there are workers`);
   }
   return count;
@@ -37,6 +37,7 @@ export function workerSettings(
   const { groups, ttl, onReject, rollout, ordering, authorities, resourceErrors, defaultNode } = options;
   const eventLoop = options.eventLoop !== false && { ...defaultEventLoopOptions, ...options.eventLoop };
   return {
+    types: packTypes(options.types),
     groups: typeof groups === "function" ? undefined : groups,
     ttl,
     onReject,

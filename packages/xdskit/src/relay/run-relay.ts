@@ -1,4 +1,4 @@
-import { type Finding, resourceTypes } from "@xdskit/api";
+import type { Finding } from "@xdskit/api";
 import { lazyMetrics } from "../admin/lazy-metrics.js";
 import { registryWith } from "../descriptors.js";
 import { countsOfSnapshot } from "../output/counts.js";
@@ -16,6 +16,7 @@ import { watchSettings } from "../serving/settings-watch.js";
 import { logFinding } from "../serving/source-log.js";
 import { startSummary } from "../serving/start-summary.js";
 import { loadRelaySettings, pathFromSettings } from "../settings/load-settings.js";
+import { typesFor } from "../settings/own-types.js";
 import { type UpstreamArguments, upstreamSettings } from "../settings/relay-settings.js";
 import { groupOfFiles, startToFiles } from "../to-files/to-files.js";
 import { version } from "../version.js";
@@ -49,7 +50,8 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
     ...(loaded.settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
     ...options.descriptors,
   ]);
-  const upstream = await upstreamSettings(options.upstream, loaded, resourceTypes);
+  const types = typesFor(registry, loaded);
+  const upstream = await upstreamSettings(options.upstream, loaded, types);
   const names = upstream.groups.map(({ name }) => name);
   // An Envoy that reads files asks for nothing: all that is named has to be there.
   const written = toFiles && groupOfFiles(toFiles.group, names);
@@ -61,7 +63,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
     ...upstream,
     registry,
     groups,
-    server: { ...upstream.server, rest },
+    server: { ...upstream.server, types, rest },
     report(group, found) {
       for (const finding of found) logFinding(log, finding);
       findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostFindings));

@@ -18,6 +18,7 @@ import { watchSettings } from "../serving/settings-watch.js";
 import { createSourceLog, logFinding } from "../serving/source-log.js";
 import { startSummary } from "../serving/start-summary.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
+import { typesFor } from "../settings/own-types.js";
 import {
   folderSettings,
   groupNames,
@@ -83,11 +84,12 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     ...(settings.descriptors ?? []).map((path) => pathFromSettings(loaded, path)),
     ...options.descriptors,
   ]);
+  const types = typesFor(registry, loaded);
   const fromSettings = serverOptions(settings);
   const rest = options.restHold === undefined ? fromSettings.rest : { ...fromSettings.rest, holdMs: options.restHold };
   const workers = options.workers ?? fromSettings.workers;
   const tls = serverTls(loaded);
-  const server = createServer({ ...fromSettings, registry, rest, workers, tls });
+  const server = createServer({ ...fromSettings, types, registry, rest, workers, tls });
   running.server = server;
   server.on(
     createEventLog(
@@ -122,7 +124,7 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     allowEmpty: options.allowEmpty,
     allowPartial: options.allowPartial,
     settleMs: options.settle ?? folder.settleMs,
-    read: { registry },
+    read: { registry, types },
     onRead: (summary) => {
       last = summary;
       status = sourceAfter(status, summary, new Date());

@@ -117,6 +117,25 @@ const limits = z.strictObject({
   report_bytes: count.optional(),
 });
 
+const aWord = z.string().regex(/^[A-Za-z][\w.-]*$/, { error: "expected a word of letters, digits, dots, - and _" });
+const ownType = z.strictObject({
+  type: z.string().min(1),
+  name: aWord.optional(),
+  abbreviation: aWord.optional(),
+  name_field: z.string().min(1).optional(),
+  path: aWord.optional(),
+  wildcard: z.boolean({ error: "expected true or false" }).optional(),
+  after: z.string().min(1).optional(),
+  service: z
+    .strictObject({
+      name: z.string().min(1),
+      stream: z.string().min(1).optional(),
+      delta: z.string().min(1).optional(),
+      fetch: z.string().min(1).optional(),
+    })
+    .optional(),
+});
+
 const anAge = 'expected "off", or a duration with its unit, such as "30m" or "12h"';
 const age = duration.refine((ms) => ms >= 1_000, { error: "a connection needs a second at least" });
 const keepalive = z.strictObject({
@@ -174,6 +193,7 @@ export const settingsSchema = z.strictObject({
   tls: listenerTls.optional(),
   folder: folderSettings.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
+  types: z.array(ownType).optional(),
   workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
 });
 

@@ -2,6 +2,7 @@ import {
   createResourceJson,
   type Finding,
   keptFindings,
+  nameless,
   type Registry,
   type Resource,
   type Version,
@@ -36,7 +37,8 @@ function jsonForm(registry: Registry | undefined, incomplete: (findings: readonl
       const bare = json(resource, "v3");
       const { type, name, aliases } = resource;
       // A virtual host's own name is only a part of it, and the member of a locality has none.
-      const isWrapped = aliases.length > 0 || type.services.v3?.stream === undefined;
+      const isNamed = type.services.v3?.stream !== undefined && type.nameOf !== nameless;
+      const isWrapped = aliases.length > 0 || !isNamed;
       return isWrapped ? Buffer.from(wrapped({ name, aliases }, Buffer.from(bare).toString())) : bare;
     },
     // A resource a line.

@@ -2,6 +2,7 @@ import type { EnvoyVersion } from "@xdskit/api";
 import { registryWith } from "../descriptors.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
+import { typesFor } from "../settings/own-types.js";
 import { type CheckedFolder, checkFolder } from "./check-folder.js";
 
 /** A folder as commands are given it. */
@@ -33,6 +34,7 @@ export async function checkDirectory({
     directory,
     settings: loaded.settings,
     registry,
+    types: typesFor(registry, loaded),
     ignore: ignoredFiles(loaded),
     envoyVersions,
   });

@@ -1,4 +1,12 @@
-import { type EnvoyVersion, type Finding, type Registry, type Resource, resourceTypes, XdskitError } from "@xdskit/api";
+import {
+  type EnvoyVersion,
+  type Finding,
+  type Registry,
+  type Resource,
+  type ResourceTypes,
+  resourceTypes,
+  XdskitError,
+} from "@xdskit/api";
 import {
   type AdoptedFile,
   createFolderSource,
@@ -19,6 +27,8 @@ export interface CheckOptions {
   readonly directory: string;
   readonly settings: Settings;
   readonly registry: Registry;
+  /** The built-in ones by default. */
+  readonly types?: ResourceTypes | undefined;
   /** Files in the folder that hold no resources. */
   readonly ignore: readonly string[];
   /** Versions of Envoy that must understand all of it. */
@@ -44,6 +54,7 @@ export async function checkFolder({
   directory,
   settings,
   registry,
+  types = resourceTypes,
   ignore,
   envoyVersions = [],
 }: CheckOptions): Promise<CheckedFolder> {
@@ -56,7 +67,7 @@ export async function checkFolder({
     limits: { ...folder.limits, findings: maxFindings },
     directory,
     ignore,
-    read: { registry },
+    read: { registry, types },
     // The source refuses to start without a valid file; here that is one finding among others.
     allowEmpty: true,
     // It waits for files with errors to be fixed; here they are what is asked for.
@@ -94,7 +105,7 @@ export async function checkFolder({
   // While files are left out for their errors, much of what is named is missing for that reason alone.
   const broken = hasError(findings) && summary?.skipped === undefined;
   const places = fieldPlaces(whereIs, registry);
-  const dangling = broken ? [] : danglingReferences(groups, resourceTypes, places.named);
+  const dangling = broken ? [] : danglingReferences(groups, types, places.named);
   const missing = extensionsThatEnvoyLacks(layerOf.keys(), registry, places.field);
   const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
   return {

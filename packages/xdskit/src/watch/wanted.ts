@@ -1,4 +1,11 @@
-import { type Registry, type ResourceType, type ResourceTypes, typesByUrl, XdskitError } from "@xdskit/api";
+import {
+  type Registry,
+  type ResourceType,
+  type ResourceTypes,
+  typesByUrl,
+  typesOfMessages,
+  XdskitError,
+} from "@xdskit/api";
 import type { WatchOptions } from "./watch-options.js";
 
 /** What is asked for of one type. */
@@ -20,7 +27,7 @@ export function readWanted({ type, names, also = [] }: WatchOptions, registry: R
   const asked = [{ type, names: [...names] }, ...also.map(readAlso)];
   // A type URL names a type, also one that the table lacks.
   const urls = asked.map((one) => one.type).filter((text) => text.includes("/"));
-  const types = typesByUrl(urls, registry);
+  const types = typesByUrl(urls, registry, typesOfMessages(registry));
   const wanted = new Map<ResourceType, Set<string>>();
   for (const one of asked) {
     const found = typeNamed(one.type, types);

@@ -44,12 +44,13 @@ describe("the corpus", () => {
     ]);
   });
 
+  // What the rules do not say, such as what two fields mean together, is judged in e2e/, where a real Envoy is asked too.
   it("keeps the rules where it says so", () => {
     const refused = cases
       .filter(({ breaks }) => breaks === undefined)
       .flatMap((each) =>
         findingsOf(each)
-          .filter(({ severity }) => severity === "error")
+          .filter(({ code }) => code === "XDSKIT_RULE_BROKEN")
           .map(({ field, message }) => `${each.name}: ${field}: ${message}`),
       );
     assert.deepEqual(refused, []);

@@ -1,12 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { createRegistry, type PositionedResource, type ResourceFile, readResources } from "@xdskit/api";
+import { createRegistry, type PositionedResource, type ResourceFile, readResources, unpackTypes } from "@xdskit/api";
 import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./thread-messages.js";
 
 /** Resources of one message: what comes of them is taken over in some milliseconds. */
 const batch = 500;
 
-const { descriptorSet, validate } = workerData as ThreadStart;
+const { descriptorSet, types: packed, validate } = workerData as ThreadStart;
 const registry = descriptorSet === undefined ? undefined : createRegistry({ descriptorSets: [descriptorSet] });
+const types = unpackTypes(packed, registry);
 const port = parentPort as NonNullable<typeof parentPort>;
 
 let file: ResourceFile | undefined;
@@ -14,7 +15,7 @@ let sent = 0;
 
 port.on("message", (request: ThreadRequest) => {
   if (request !== "next") {
-    file = readResources(request, { registry, validate });
+    file = readResources(request, { registry, types, validate });
     sent = 0;
   }
   if (file === undefined) return;

@@ -3,7 +3,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import {
   descriptorSetOf,
+  type PackedTypes,
   type PositionedResource,
+  packTypes,
   type ReadResourcesOptions,
   type Resource,
   type ResourceFile,
@@ -27,6 +29,7 @@ const program = threadProgram(import.meta.url, "reading-main");
  */
 export class ReadingThread {
   readonly #options: ReadResourcesOptions;
+  readonly #types: PackedTypes | undefined;
   #worker: Worker | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -35,15 +38,16 @@ export class ReadingThread {
 
   constructor(options: ReadResourcesOptions = {}) {
     this.#options = options;
+    this.#types = packTypes(options.types);
   }
 
   /**
-   * Whether a file is read here. Types of a program's own hold functions, which do not go over to a thread. At a start no stream waits, and JSON of any length is read
+   * Whether a file is read here. Types of a program's own may hold functions, which do not go over to a thread. At a start no stream waits, and JSON of any length is read
    * sooner than its resources come over.
    */
   takes(path: string, bytes: number, atStart = false): boolean {
-    const { types, places } = this.#options;
-    if (this.#isClosed || places === true || (types !== undefined && types !== resourceTypes)) return false;
+    const { places } = this.#options;
+    if (this.#isClosed || places === true || this.#types?.isWhole === false) return false;
     const form = resourceFileForm(path);
     if (form === undefined || (atStart && form === "json")) return false;
     return bytes >= longFile[form];
@@ -86,7 +90,7 @@ export class ReadingThread {
       for (;;) {
         worker.postMessage(request, transferred);
         const { resources: sent, end } = await answerOf(worker);
-        for (const each of sent) resources.push(arrived(each));
+        for (const each of sent) resources.push(arrived(each, this.#options.types));
         if (end !== undefined) return { resources, ...end };
         await turn();
         request = "next";
@@ -102,7 +106,7 @@ export class ReadingThread {
   }
 
   #start(): Worker {
-    const worker = startThread(this.#options);
+    const worker = startThread(this.#options, this.#types);
     this.#worker = worker;
     // One that fails while nothing is asked of it must not end the process.
     worker.on("error", () => {});
@@ -118,9 +122,9 @@ export class ReadingThread {
   }
 }
 
-function startThread({ registry, validate }: ReadResourcesOptions): Worker {
+function startThread({ registry, validate }: ReadResourcesOptions, types: PackedTypes | undefined): Worker {
   const isSource = typeof program === "string";
-  const workerData: ThreadStart = { descriptorSet: registry && descriptorSetOf(registry), validate };
+  const workerData: ThreadStart = { descriptorSet: registry && descriptorSetOf(registry), types, validate };
   // What users have their programs load first is not for this one.
   const execArgv = isSource ? undefined : [];
   return new Worker(program, { workerData, name: "xdskit-read-file", execArgv, eval: isSource });
@@ -141,8 +145,8 @@ async function answerOf(worker: Worker): Promise<ThreadAnswer> {
   }
 }
 
-function arrived({ resource, where }: SentResource): PositionedResource {
-  const type = resourceTypes.byTypeUrl(resource.type)?.type;
+function arrived({ resource, where }: SentResource, types = resourceTypes): PositionedResource {
+  const type = types.byTypeUrl(resource.type)?.type;
   if (type === undefined) throw new Error(`${resource.type} is no type of resources`);
   return { resource: { ...resource, type } as Resource, where };
 }

@@ -1,9 +1,11 @@
-import type { Resource, ResourceFile, TypeUrl, Where } from "@xdskit/api";
+import type { PackedTypes, Resource, ResourceFile, TypeUrl, Where } from "@xdskit/api";
 
 /** What the reading thread is started with. */
 export interface ThreadStart {
   /** The messages that it knows besides Envoy's: a serialized `FileDescriptorSet`. Undefined for none. */
   readonly descriptorSet: Uint8Array | undefined;
+  /** The types that it knows; undefined: the built-in ones. */
+  readonly types: PackedTypes | undefined;
   readonly validate: boolean | undefined;
 }
 

@@ -1,0 +1,23 @@
+import { ownFilesOf, type Registry } from "../registry.js";
+import { createResourceTypes, type OwnResourceType, typeOf, urlOf } from "./create-resource-types.js";
+import type { ResourceTypes } from "./resource-type.js";
+import { lookedUp, resourceTypes } from "./resource-types.js";
+
+/**
+ * A table of types with every message of a user's descriptor sets, so that each can be a resource. It is called by its full name (`istio.workload.Address`), has the
+ * name that its field `name` holds, where that is a text, or the `envoy.service.discovery.v3.Resource` around it says, and is asked for as a whole by a first
+ * request without names. `definitions` say otherwise of some. Throws XDSKIT_TYPE_DEFINITION as `createResourceTypes` does. Without either it is `base` itself.
+ */
+export function typesOfMessages(
+  registry: Registry,
+  definitions: readonly OwnResourceType[] = [],
+  base: ResourceTypes = resourceTypes,
+): ResourceTypes {
+  const defined = definitions.length === 0 ? base : createResourceTypes(definitions, base);
+  const last = defined.all.at(-1)?.deliveryOrder ?? 0;
+  const own = ownFilesOf(registry).flatMap(({ messages }) => messages);
+  const more = own
+    .filter((schema) => defined.byTypeUrl(urlOf(schema)) === undefined && defined.find(schema.typeName) === undefined)
+    .map((schema, index) => typeOf({ schema, name: schema.typeName, wildcard: true }, last + 1 + index));
+  return more.length === 0 ? defined : lookedUp([...defined.all, ...more]);
+}

@@ -1,0 +1,54 @@
+import { createUnpack } from "../any.js";
+import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
+import { referencesOf } from "../references/references.js";
+import { envoyRegistry, type Registry } from "../registry.js";
+import { nameless, textIn } from "./create-resource-types.js";
+import type { ResourceType, ResourceTypes } from "./resource-type.js";
+import { lookedUp, resourceTypes } from "./resource-types.js";
+
+/** What of a type is no function. */
+type PackedType = Omit<ResourceType, "schema" | "nameOf" | "references">;
+
+/** A table of types that can go to another thread: built-in ones by their URLs. */
+export interface PackedTypes {
+  readonly rows: readonly (TypeUrl | PackedType)[];
+  /** Nothing of it is lost. A program's own functions are, which find names in messages; who only passes resources on needs none. */
+  readonly isWhole: boolean;
+}
+
+/** Undefined for the built-in table. */
+export function packTypes(types: ResourceTypes | undefined): PackedTypes | undefined {
+  if (types === undefined || types === resourceTypes) return undefined;
+  let isWhole = true;
+  const rows = types.all.map((type) => {
+    if (resourceTypes.byTypeUrl(type.typeUrl)?.type === type) return type.typeUrl;
+    if (type.nameField === undefined && type.nameOf !== nameless) isWhole = false;
+    const { schema: _, nameOf: __, references: ___, ...packed } = type;
+    return packed;
+  });
+  return { rows, isWhole };
+}
+
+/** The table that was packed. `registry`: where the messages of its types are. */
+export function unpackTypes(packed: PackedTypes | undefined, registry: Registry = envoyRegistry()): ResourceTypes {
+  if (packed === undefined) return resourceTypes;
+  return lookedUp(
+    packed.rows.map((row) => {
+      const builtIn = typeof row === "string" ? resourceTypes.byTypeUrl(row)?.type : undefined;
+      if (builtIn !== undefined) return builtIn;
+      if (typeof row === "string") throw new Error(`${row} is no built-in type`);
+      const typeName = row.typeUrl.slice(typeUrlPrefix.length);
+      return {
+        ...row,
+        get schema() {
+          return registry.getMessage(typeName);
+        },
+        nameOf: row.nameField === undefined ? nameless : textIn(row.nameField),
+        references: (message, unpack = createUnpack(registry)) => {
+          const schema = registry.getMessage(typeName);
+          return schema === undefined ? [] : referencesOf(schema, message, unpack);
+        },
+      };
+    }),
+  );
+}
