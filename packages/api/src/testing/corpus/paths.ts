@@ -23,6 +23,9 @@ export interface Reached {
 /** Fields that lead into what is better reached another way, or that nobody uses any more. */
 const detour = 50;
 
+/** Extensions that Envoy refuses whatever they hold, since what they load is not there. */
+const loaded = /dynamic_modules|wasm|geoip/;
+
 /**
  * Each message that the resources lead to, in each context, by the shortest way. Deprecated fields are taken where
  * there is no other.
@@ -49,7 +52,8 @@ export function reachedFrom(
       found.set(key, reached);
       for (const next of nextOf(reached, registry, messages)) {
         const step = next.steps.at(-1)!;
-        const isDetour = step.field.deprecated || detours.has(fullName(step.field));
+        const isDetour =
+          step.field.deprecated || detours.has(fullName(step.field)) || loaded.test(step.extension?.name ?? "");
         put(cost + (isDetour ? detour : 1), next);
       }
     }
