@@ -30,8 +30,9 @@ import type { UpstreamContext } from "./upstreams/upstream.js";
 import { levelOf } from "./validate-level.js";
 import { mergeCollections } from "./watchers/collection-change.js";
 import type { Watcher } from "./watchers/delivery.js";
+import type { Watch } from "./watchers/watch.js";
 import { createWatchIterator } from "./watchers/watch-iterator.js";
-import type { Collection, GetOptions, TypeOf, Watch, XdsClient } from "./xds-client.js";
+import type { Collection, GetOptions, TypeOf, XdsClient } from "./xds-client.js";
 
 /** Makes a client. It connects when something is first watched. Throws an XdskitError if an option is wrong. */
 export function createClient(options: ClientOptions): XdsClient {

@@ -2,7 +2,8 @@ import { XdskitError } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
 import type { Watcher } from "./watchers/delivery.js";
-import type { GetOptions, Watch } from "./xds-client.js";
+import type { Watch } from "./watchers/watch.js";
+import type { GetOptions } from "./xds-client.js";
 
 /** The first answer of a watch. `closed` rejects it. */
 export function getResource(

@@ -1,11 +1,11 @@
 import { type CallWithOptions, checkCall as check, numberOptions, type TableOf, XdskitError } from "@xdskit/api";
 import { defaultBackoff } from "./backoff.js";
-import type { BootstrapOptions, BootstrapSource } from "./bootstrap/bootstrap.js";
+import type { BootstrapOptions, BootstrapSource } from "./bootstrap/bootstrap-options.js";
 import { defaultClientLimits } from "./client-limits.js";
 import type { FilesSettings, GrpcServerSettings, NodeSettings, RestServerSettings } from "./client-options.js";
 import type { ConfigOptions } from "./config/xds-config.js";
-import type { ClientMetricsOptions } from "./metrics/client-metrics.js";
-import type { StatusOptions } from "./status/status-service.js";
+import type { ClientMetricsOptions } from "./metrics/client-metrics-options.js";
+import type { StatusOptions } from "./status/status-options.js";
 import type { TlsSettings } from "./tls.js";
 import type { GetOptions } from "./xds-client.js";
 

@@ -6,6 +6,7 @@ import type { ClientTypeStatus, ReceivedResource } from "@xdskit/protocol";
 import type { ClientListener } from "./client-event.js";
 import type { ConfigIterator } from "./config/config-iterator.js";
 import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "./config/xds-config.js";
+import type { Watch, WatchIterator } from "./watchers/watch.js";
 
 /** A type of resources, as people write it (`cluster`, `cds`, a type URL), or as the message's schema, which types the resources. */
 export type TypeOf<Shape extends Message> = GenMessage<Shape> | string;
@@ -37,20 +38,6 @@ export interface CollectionWatcher<Shape extends Message = Message> {
   onError?(error: XdskitError): void | PromiseLike<void>;
   onAmbient?(error: XdskitError): void | PromiseLike<void>;
 }
-
-/** A watch under way. The last one of a name to be cancelled unsubscribes. */
-export interface Watch {
-  cancel(): void;
-}
-
-/** What a watch as an iterator gives. */
-export type WatchItem<Value> =
-  | { readonly kind: "changed"; readonly value: Value }
-  | { readonly kind: "error"; readonly error: XdskitError }
-  | { readonly kind: "ambient"; readonly error: XdskitError };
-
-/** A watch that is read by `for await`; leaving the loop cancels it. Who is slow gets the newest. */
-export interface WatchIterator<Value> extends AsyncIterableIterator<WatchItem<Value>>, Watch {}
 
 /** How long `get` waits. */
 export interface GetOptions {

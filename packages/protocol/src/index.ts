@@ -3,7 +3,6 @@ export { type Change, changeBetween, type Difference } from "./change.js";
 export { createClientStream } from "./client/client-stream.js";
 export type {
   AbsenceReason,
-  BadResource,
   CheckMessage,
   ClientRejection,
   ClientStream,
@@ -23,6 +22,7 @@ export {
   type ReceivedResource,
   receivedResource,
 } from "./client/received.js";
+export type { BadResource } from "./client/rejection.js";
 export { createStandardCheck } from "./client/standard-check.js";
 export { envoyVersionOf } from "./client-kind.js";
 export type {
@@ -64,6 +64,7 @@ export type {
   HeldItem,
   HeldMemory,
   OutgoingResponse,
+  ResourceErrorPolicy,
   ResponseBody,
   StatusCode,
   Stream,
@@ -80,12 +81,11 @@ export { defaultStreamLimits } from "./server/limits.js";
 export type { WaitEnded } from "./server/ordered-stream.js";
 export { Ordering } from "./server/ordering.js";
 export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./server/ordering-times.js";
-export type { ResourceErrorPolicy } from "./server/resource-errors.js";
 export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
 export { SnapshotLine } from "./server/snapshot-line.js";
-export type { TypeStatus } from "./server/status.js";
 export { createStream } from "./server/stream.js";
 export { tellsTtl } from "./server/ttl-policy.js";
+export type { TypeStatus } from "./server/type-status.js";
 export { asksForUnknown, type UnknownTypes } from "./server/unknown-types.js";
 export { branchSnapshot, emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
 export { covers, type Subscription } from "./subscription.js";

@@ -1,7 +1,8 @@
 import { type Finding, XdskitError } from "@xdskit/api";
 import { refuseForeign } from "./authorities.js";
-import type { ApplyLayer, ChangeOptions } from "./config.js";
+import type { ChangeOptions } from "./config.js";
 import type { Counters } from "./counters.js";
+import type { ApplyLayer } from "./create-config.js";
 import type { Events } from "./events.js";
 import type { LayerChange, Layers } from "./layers.js";
 import type { ConfigArrival } from "./ledger/arrival.js";

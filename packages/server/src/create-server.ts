@@ -1,13 +1,13 @@
 import { createResourceJson, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
 import { systemClock } from "./clock.js";
-import { type ConfigOptions, createConfig } from "./config.js";
 import { createConfiguring } from "./configuring.js";
 import { createCounters } from "./counters.js";
+import { type ConfigOptions, createConfig } from "./create-config.js";
 import { allEventLoops } from "./event-loop/all-event-loops.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
 import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
-import { type CallInfo, createEvents } from "./events.js";
+import { createEvents } from "./events.js";
 import { createFairQueue } from "./fair-queue.js";
 import { answerFetch } from "./fetch.js";
 import { createGroups } from "./groups.js";
@@ -38,6 +38,7 @@ import { createServices } from "./services/services.js";
 import { Session } from "./session.js";
 import type { SessionContext } from "./session-context.js";
 import { layerStats } from "./stats.js";
+import type { CallInfo } from "./stream-info.js";
 import type { Accept, Refusal } from "./transport.js";
 import { createViews } from "./views/views.js";
 import type { RemoteStream } from "./workers/remote-stream.js";
@@ -109,7 +110,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     holdMs: restOptions.holdMs,
     nextId: numbers.nextId,
   });
-  const context: SessionContext = {
+  const context: SessionContext<Session> = {
     ...shared,
     orders: createNodeOrders(options.ordering),
     queue: createFairQueue(

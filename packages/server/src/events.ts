@@ -4,43 +4,11 @@ import { callListener } from "./call-listener.js";
 import type { EventLoopBlock } from "./event-loop/event-loop-stats.js";
 import type { ConfigArrivalOutcome } from "./ledger/arrival.js";
 import type { LayerName } from "./source.js";
+import type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./stream-info.js";
 import type { Validity } from "./tls/validity.js";
-import type { Method } from "./transport.js";
+import type { Quarantined } from "./views/quarantined.js";
 import type { RolloutOutcome } from "./views/rollout.js";
 import type { RolloutStatus } from "./views/rollout-status.js";
-import type { Quarantined } from "./views/views.js";
-
-/** A client's stream, as events and logs show it. */
-export interface StreamInfo {
-  /** Counted from 1; unique in the life of a server. */
-  readonly id: number;
-  readonly method: Method;
-  readonly peer: string;
-}
-
-/** A stream whose node is known and was accepted. */
-export interface NodeStreamInfo extends StreamInfo {
-  readonly node: Node;
-  /** The name of the node's group. */
-  readonly group: string;
-}
-
-/** A call of another service than discovery, as events and logs show it. */
-export interface CallInfo {
-  /** Counted together with those of streams. */
-  readonly id: number;
-  /** The full name, such as `envoy.service.load_stats.v3.LoadReportingService`. */
-  readonly service: string;
-  readonly peer: string;
-}
-
-/** A client's stream of load reports (LRS), whose node is known and was accepted. */
-export interface LoadStreamInfo extends CallInfo {
-  readonly api: ApiVersion;
-  readonly node: Node;
-  /** The name of the node's group. */
-  readonly group: string;
-}
 
 /** What happens in a server. No event ever carries the content of a resource. */
 export type ServerEvent =

@@ -2,11 +2,11 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import { createStream, type ResourceErrorPolicy, type Snapshot, type StreamEffect, statusCode } from "@xdskit/protocol";
 import { countResponse } from "./counters.js";
-import type { StreamInfo } from "./events.js";
 import { errorsOfLate } from "./on-demand/late-names.js";
 import type { Outcome } from "./on-demand/wanted.js";
 import type { Membership } from "./publication.js";
 import type { SessionContext } from "./session-context.js";
+import type { StreamInfo } from "./stream-info.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
 
 /**
@@ -20,7 +20,7 @@ const asIfItHadNothing = Uint8Array.of((1 << 3) | WireType.LengthDelimited, 0, (
  * UNAVAILABLE, which clients retry, since an empty answer would tell them that there is nothing. Names that do not exist are left out.
  */
 export function answerFetch(
-  context: SessionContext,
+  context: Omit<SessionContext<never>, "queue" | "ended">,
   connection: Connection,
   only: ResourceType,
   id: number,

@@ -16,7 +16,7 @@ export {
   type EventLoopStats,
   type WorkDone,
 } from "./event-loop/event-loop-stats.js";
-export type { CallInfo, LoadStreamInfo, NodeStreamInfo, ServerEvent, ServerListener, StreamInfo } from "./events.js";
+export type { ServerEvent, ServerListener } from "./events.js";
 export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
 export { defaultKeepalive, type Keepalive } from "./keepalive.js";
 export type {
@@ -79,8 +79,7 @@ export {
   wholeFolderLayer,
 } from "./sources/folder/folder-options.js";
 export { createFolderSource } from "./sources/folder/folder-source.js";
-export type { AdoptedFile, FolderSummary } from "./sources/folder/folder-summary.js";
-export type { SkippedCounts } from "./sources/folder/judgement.js";
+export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
 export type {
   FetchStats,
@@ -92,6 +91,7 @@ export type {
   StreamStats,
   TypeStats,
 } from "./stats.js";
+export type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./stream-info.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
 export type { Validity } from "./tls/validity.js";
 export type {
@@ -119,9 +119,10 @@ export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/me
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
 export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";
 export type { QuarantineCause } from "./views/quarantine.js";
+export type { Quarantined } from "./views/quarantined.js";
 export type { RolloutOutcome } from "./views/rollout.js";
 export { defaultRolloutSettings, type RolloutSettings, type RolloutStep } from "./views/rollout-settings.js";
 export type { Rollout, RolloutRejection, RolloutState, RolloutStatus } from "./views/rollout-status.js";
-export type { LiftableQuarantine, Quarantined, ViewStats } from "./views/views.js";
+export type { LiftableQuarantine, ViewStats } from "./views/views.js";
 export { mostWorkers } from "./workers/shared-numbers.js";
 export type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";

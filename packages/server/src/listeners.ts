@@ -1,7 +1,7 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { StatusCode } from "@xdskit/protocol";
 import type { Clock } from "./clock.js";
-import type { CallInfo, Events } from "./events.js";
+import type { Events } from "./events.js";
 import type { Keepalive } from "./keepalive.js";
 import type { ServerLimits } from "./limits.js";
 import { checkAddresses } from "./option-tables.js";
@@ -9,6 +9,7 @@ import type { PollTransport } from "./poll-transport.js";
 import type { Polls } from "./polls/polls.js";
 import type { RestOptions } from "./rest-options.js";
 import type { Services } from "./services/services.js";
+import type { CallInfo } from "./stream-info.js";
 import { createCertificates } from "./tls/certificates.js";
 import type { Renewable, ServerTls } from "./tls/server-tls.js";
 import type { Accept, Transport } from "./transport.js";

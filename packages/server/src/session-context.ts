@@ -10,10 +10,9 @@ import type { ServerLimits } from "./limits.js";
 import type { NodeOrders } from "./node-orders.js";
 import type { Publication } from "./publication.js";
 import type { Rejections } from "./rejections.js";
-import type { Session } from "./session.js";
 
 /** What all streams of a server share. */
-export interface SessionContext {
+export interface SessionContext<Session> {
   readonly types: ResourceTypes;
   readonly limits: ServerLimits;
   readonly defaultNode: Node | undefined;

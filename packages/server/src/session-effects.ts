@@ -1,7 +1,7 @@
 import type { StreamEffect } from "@xdskit/protocol";
-import type { NodeStreamInfo } from "./events.js";
 import type { Membership } from "./publication.js";
 import type { SessionContext } from "./session-context.js";
+import type { NodeStreamInfo } from "./stream-info.js";
 
 /** What is counted and told of a stream, and changes nothing for it; acknowledgements apart, which are far more than all else. */
 export type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
@@ -13,7 +13,7 @@ const mostBlamed = 100;
 export function tellEffect(
   effect: ToldEffect,
   stream: NodeStreamInfo,
-  { counters, events, rejections }: SessionContext,
+  { counters, events, rejections }: Pick<SessionContext<never>, "counters" | "events" | "rejections">,
   membership: Membership | undefined,
 ): void {
   const { type } = effect;

@@ -17,7 +17,7 @@ import {
 } from "@xdskit/protocol";
 import { type Alarm, createAlarm } from "./alarm.js";
 import { type Counters, countResponse } from "./counters.js";
-import type { NodeStreamInfo, ServerEvent, StreamInfo } from "./events.js";
+import type { ServerEvent } from "./events.js";
 import type { StreamMemory } from "./held-memory.js";
 import type { LedgerStream } from "./ledger/ledger-stream.js";
 import type { OrderMembership } from "./node-orders.js";
@@ -30,6 +30,7 @@ import type { SessionContext } from "./session-context.js";
 import { tellEffect } from "./session-effects.js";
 import type { Subscriber } from "./shared-stacks.js";
 import type { LayerName } from "./source.js";
+import type { NodeStreamInfo, StreamInfo } from "./stream-info.js";
 import type { Connection, ConnectionHandler } from "./transport.js";
 import type { Standing } from "./views/place.js";
 import { standingOf } from "./views/standing.js";
@@ -39,7 +40,7 @@ import { standingOf } from "./views/standing.js";
  * membership in the group of its node, which says which snapshot the client is to have. It runs in turns that the fair queue gives it, and does the counting and telling.
  */
 export class Session implements ConnectionHandler, Subscriber, PulseListener, LedgerStream {
-  readonly #context: SessionContext;
+  readonly #context: SessionContext<Session>;
   readonly #connection: Connection;
   readonly #stream: Stream;
   readonly #memory: StreamMemory;
@@ -67,7 +68,7 @@ export class Session implements ConnectionHandler, Subscriber, PulseListener, Le
   /** As of the last look (`#progress`): the client uses exactly what it is to have. */
   #settled = false;
 
-  constructor(context: SessionContext, connection: Connection, id: number) {
+  constructor(context: SessionContext<Session>, connection: Connection, id: number) {
     const { types, limits, defaultNode, onDemand, naming, heldMemory } = context;
     const { authorities, resourceErrors } = naming;
     const { method, peer } = connection;

@@ -1,6 +1,6 @@
 import type { DescField } from "@bufbuild/protobuf";
 import type { JsonReferenceRule } from "../references/json-rules.js";
-import type { JsonCheck } from "../validate/json-checks.js";
+import type { JsonCheck } from "../validate/refused/json-fields.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
 import type { JsonBytes } from "./json-bytes.js";

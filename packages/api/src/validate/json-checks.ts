@@ -1,12 +1,8 @@
 import { jsonRefusalChecks, jsonRefusalKeys } from "./refused/json-checks.js";
+import type { JsonCheck, JsonFields } from "./refused/json-fields.js";
 import { get } from "./refused/json-fields.js";
 import { judgeRegex } from "./regex.js";
 import { isSpecial, programLimit } from "./special-checks.js";
-
-export type JsonFields = { readonly [key: string]: unknown };
-
-/** Whether a message in JSON is surely well. */
-export type JsonCheck = (json: JsonFields) => boolean;
 
 /** A check, and the keys of what it looks at; undefined where that is nearly all of a message. */
 interface KeyedCheck {

@@ -1,29 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { readDocument, XdskitError } from "@xdskit/api";
-import type { ClientOptions } from "../client-options.js";
 import { checkCall } from "../option-tables.js";
+import type { BootstrapOptions, BootstrapSource } from "./bootstrap-options.js";
 import { type DocumentPart, rootPart } from "./document-part.js";
 import { type EnvoySourceField, readEnvoyBootstrap } from "./envoy-bootstrap.js";
-import { type GrpcNames, readGrpcBootstrap } from "./grpc-bootstrap.js";
-
-/** Where a bootstrap is; one of `path` and `text`, or what the environment says. */
-export interface BootstrapSource {
-  /** A file with gRPC's bootstrap (JSON) or Envoy's (YAML or JSON). */
-  readonly path?: string | undefined;
-  /** The bootstrap itself. */
-  readonly text?: string | undefined;
-  /** Where `GRPC_XDS_BOOTSTRAP` (a file) and, if it is not set, `GRPC_XDS_BOOTSTRAP_CONFIG` (the JSON itself) are looked up. Default: the process's own. */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Of Envoy's bootstrap: where resources are to be taken from, if its fields lead to different servers. */
-  readonly use?: EnvoySourceField | undefined;
-}
-
-/** Options for `createClient`, and what else a bootstrap says. */
-export interface BootstrapOptions extends ClientOptions {
-  readonly kind: "grpc" | "envoy";
-  /** Of gRPC's bootstrap: how it names listeners, and its certificates. */
-  readonly grpc?: GrpcNames | undefined;
-}
+import { readGrpcBootstrap } from "./grpc-bootstrap.js";
 
 /**
  * Reads the bootstrap of a gRPC client (A27, A29, A36, A47, A65, A71, A97) or of an Envoy, whichever it is.

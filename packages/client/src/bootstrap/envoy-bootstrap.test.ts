@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { XdskitError } from "@xdskit/api";
-import { type BootstrapSource, clientOptionsFromBootstrap } from "./bootstrap.js";
+import { clientOptionsFromBootstrap } from "./bootstrap.js";
+import type { BootstrapSource } from "./bootstrap-options.js";
 
 /** As a service mesh starts Envoy: a socket file of its agent, parts that only Envoy knows, and an extension that nobody else does. */
 const meshLike = `

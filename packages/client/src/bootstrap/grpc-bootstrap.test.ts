@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { XdskitError } from "@xdskit/api";
-import { type BootstrapSource, clientOptionsFromBootstrap } from "./bootstrap.js";
+import { clientOptionsFromBootstrap } from "./bootstrap.js";
+import type { BootstrapSource } from "./bootstrap-options.js";
 
 /** As a service mesh writes it into a container beside its own agent. */
 const meshLike = `{

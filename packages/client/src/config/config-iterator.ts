@@ -1,6 +1,6 @@
 import { XdskitError } from "@xdskit/api";
+import type { WatchIterator } from "../watchers/watch.js";
 import { createWatchIterator } from "../watchers/watch-iterator.js";
-import type { WatchIterator } from "../xds-client.js";
 import type { ConfigWatch, ConfigWatcher, XdsConfig } from "./xds-config.js";
 
 /** A configuration that is read by `for await`; leaving the loop cancels the watch. Who is slow gets the newest. */

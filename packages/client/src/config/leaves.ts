@@ -7,7 +7,8 @@ import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ReceivedResource } from "@xdskit/protocol";
 import type { Watcher } from "../watchers/delivery.js";
-import type { ResourceWatcher, Watch, XdsClient } from "../xds-client.js";
+import type { Watch } from "../watchers/watch.js";
+import type { ResourceWatcher, XdsClient } from "../xds-client.js";
 import type { LeafShapes, LeafState, LeafType } from "./leaf.js";
 import { unresolved } from "./problem.js";
 

@@ -14,7 +14,8 @@ import {
 } from "../testing/config-world.js";
 import { randomFrom } from "../testing/random.js";
 import { noSuch, receivedResource } from "../testing/scripted-client.js";
-import type { ResourceWatcher, TypeOf, Watch, XdsClient } from "../xds-client.js";
+import type { Watch } from "../watchers/watch.js";
+import type { ResourceWatcher, TypeOf, XdsClient } from "../xds-client.js";
 import { createWatchConfig } from "./watch-config.js";
 
 const { SEED, RUNS, STEPS } = process.env;

@@ -1,6 +1,7 @@
 import { canonicalName, envoyRegistry, isGlobName, type Registry, type ResourceName, XdskitError } from "@xdskit/api";
 import { checkCall, checkWatcher } from "../option-tables.js";
-import type { Watch, XdsClient } from "../xds-client.js";
+import type { Watch } from "../watchers/watch.js";
+import type { XdsClient } from "../xds-client.js";
 import { createConfigIterator } from "./config-iterator.js";
 import { createNeeds } from "./needs.js";
 import { Tracker } from "./tracker.js";

@@ -2,6 +2,7 @@ import { authorityOf, type ResourceType, typeUrlPrefix } from "@xdskit/api";
 import type { ClientTypeStatus } from "@xdskit/protocol";
 import { checkCall } from "../option-tables.js";
 import type { XdsClient } from "../xds-client.js";
+import type { ClientMetricsOptions } from "./client-metrics-options.js";
 import { createServerCounts } from "./server-counts.js";
 
 /** One metric and what it is now. Names and labels are those of gRPC's A78. */
@@ -13,12 +14,6 @@ export interface ClientMetric {
   readonly help: string;
   readonly labelNames: readonly string[];
   readonly values: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
-}
-
-/** How what is counted is labelled. */
-export interface ClientMetricsOptions {
-  /** The label `grpc.target`: what the client is for, such as the target of a channel. Default `#client`. */
-  readonly target?: string | undefined;
 }
 
 /** Counts what happens in a client. */

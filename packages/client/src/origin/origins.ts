@@ -6,7 +6,8 @@ import { fullSettings, keyOfServers } from "../server-settings.js";
 import type { CreateUpstream } from "../upstreams/create-upstream.js";
 import type { UpstreamContext } from "../upstreams/upstream.js";
 import type { Watcher } from "../watchers/delivery.js";
-import type { ServerStatus, Watch } from "../xds-client.js";
+import type { Watch } from "../watchers/watch.js";
+import type { ServerStatus } from "../xds-client.js";
 import { createOrigin, type Origin, watchNothing } from "./origin.js";
 
 /** Whom names are asked of, by their authority (A47). */

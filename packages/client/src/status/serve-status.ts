@@ -1,7 +1,8 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { XdskitError } from "@xdskit/api";
 import type { XdsClient } from "../xds-client.js";
-import { createStatusService, type StatusOptions } from "./status-service.js";
+import type { StatusOptions } from "./status-options.js";
+import { createStatusService } from "./status-service.js";
 
 /** A port at which programs such as `xdskit status` look into this one. */
 export interface ServedStatus {

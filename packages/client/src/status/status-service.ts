@@ -10,7 +10,7 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { createRedactedBody, type Registry } from "@xdskit/api";
+import { createRedactedBody } from "@xdskit/api";
 import {
   type ClientStatusRequest,
   ClientStatusRequestSchema,
@@ -20,14 +20,7 @@ import {
 import { checkCall } from "../option-tables.js";
 import type { XdsClient } from "../xds-client.js";
 import { clientConfigParts } from "./client-config.js";
-
-/** How a client tells of itself. */
-export interface StatusOptions {
-  /** Where messages within resources are looked up, to hide their secrets. Default: Envoy's own. */
-  readonly registry?: Registry | undefined;
-  /** The largest answer in bytes. Default 64 MiB. */
-  readonly mostBytes?: number | undefined;
-}
+import type { StatusOptions } from "./status-options.js";
 
 /** Client status discovery (CSDS, A40), for a server of `@grpc/grpc-js`: `server.addService(service.definition, service.implementation)`. */
 export interface StatusService {

@@ -4,7 +4,8 @@ import { resourceTypes } from "@xdskit/api";
 import { createClientWith } from "../create-client.js";
 import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
-import type { Collection, WatchItem, WatchIterator } from "../xds-client.js";
+import type { Collection } from "../xds-client.js";
+import type { WatchItem, WatchIterator } from "./watch.js";
 
 const cluster = resourceTypes.find("cluster")!;
 

@@ -6,7 +6,8 @@ import type { ReceivedResource } from "@xdskit/protocol";
 import { receivedCluster } from "../testing/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
 import { recorder, withClient } from "../testing/watching.js";
-import type { Collection, WatchIterator } from "../xds-client.js";
+import type { Collection } from "../xds-client.js";
+import type { WatchIterator } from "./watch.js";
 
 const cluster = resourceTypes.find("cluster")!;
 

@@ -1,5 +1,5 @@
 import type { XdskitError } from "@xdskit/api";
-import type { WatchItem } from "../xds-client.js";
+import type { WatchItem } from "./watch.js";
 
 /** Puts what came later onto what was not yet told. */
 export type Merge<Value> = (earlier: Value, later: Value) => Value;

@@ -1,6 +1,6 @@
-import type { Watch, WatchItem, WatchIterator } from "../xds-client.js";
 import type { Watcher } from "./delivery.js";
 import { type Merge, PendingItems } from "./pending.js";
+import type { Watch, WatchItem, WatchIterator } from "./watch.js";
 
 /** A watch that is read by `for await`. It holds up nobody: who is slow gets the newest. */
 export function createWatchIterator<Value>(

@@ -1,6 +1,6 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
 import type { SentResponse } from "../messages/read-response.js";
-import type { NamedResource } from "./response-reading.js";
+import type { NamedResource } from "./named-resource.js";
 import type { WantedNames } from "./wanted-names.js";
 
 /**

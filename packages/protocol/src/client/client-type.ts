@@ -11,7 +11,6 @@ import { statusCode } from "../server/contract.js";
 import { Answers } from "./answers.js";
 import { type Asking, createAsking } from "./asking.js";
 import type {
-  BadResource,
   ClientStreamEffect,
   ClientStreamOptions,
   ClientTypeStatus,
@@ -23,6 +22,7 @@ import { HeldResources, type HeldWeight } from "./held-resources.js";
 import { LapsedNames } from "./lapsed-names.js";
 import type { Limits } from "./limits.js";
 import type { ReceivedResource } from "./received.js";
+import type { BadResource } from "./rejection.js";
 import { badResource, reasonsOf, rejectionText } from "./rejection.js";
 import { Rejections } from "./rejections.js";
 import { type BadPart, isHeartbeat, isPartial, type NamedResponse, ResponseReading } from "./response-reading.js";

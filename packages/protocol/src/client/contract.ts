@@ -12,13 +12,7 @@ import type {
 import type { ResourceError } from "../messages/responses.js";
 import type { StatusCode, Variant } from "../server/contract.js";
 import type { ReceivedResource } from "./received.js";
-
-/** What is wrong with one resource of a response, as far as it can be said; `name` is undefined where not even that could be read. */
-export interface BadResource {
-  readonly name: ResourceName | undefined;
-  /** At least one. Never holds the value of a secret. */
-  readonly findings: readonly Finding[];
-}
+import type { BadResource } from "./rejection.js";
 
 /** Checks a message beyond what its bytes say: the rules in the protos, and those of whoever uses the client. Findings that are warnings reject nothing. */
 export type CheckMessage = (type: ResourceType, name: ResourceName, message: Message) => readonly Finding[];

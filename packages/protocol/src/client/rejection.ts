@@ -1,5 +1,11 @@
 import { type Finding, type ResourceName, type ResourceType, redactErrorText, XdskitError } from "@xdskit/api";
-import type { BadResource } from "./contract.js";
+
+/** What is wrong with one resource of a response, as far as it can be said; `name` is undefined where not even that could be read. */
+export interface BadResource {
+  readonly name: ResourceName | undefined;
+  /** At least one. Never holds the value of a secret. */
+  readonly findings: readonly Finding[];
+}
 
 /** Why a resource is bad, as one finding. */
 export function badResource(

@@ -14,20 +14,12 @@ import {
 } from "../messages/read-response.js";
 import type { Variant } from "../server/contract.js";
 import { answering, nameByPlace } from "./any-content.js";
-import type { BadResource } from "./contract.js";
 import { type NameField, nameFieldOf } from "./name-field.js";
+import type { NamedResource } from "./named-resource.js";
 import { readBody } from "./received.js";
+import type { BadResource } from "./rejection.js";
 import { badResource, findingsOf } from "./rejection.js";
 import type { WantedNames } from "./wanted-names.js";
-
-/** A resource of a response, of which the name is known and nothing else was looked at. */
-export interface NamedResource {
-  /** Its place in the response. */
-  readonly index: number;
-  readonly key: ResourceName;
-  readonly name: ResourceName;
-  readonly sent: SentResource;
-}
 
 /** Something that is wrong with a response. */
 export type BadPart = BadResource & {

@@ -9,12 +9,14 @@ import {
 import type { SentResponse } from "../messages/read-response.js";
 import type { ResourceError } from "../messages/responses.js";
 import { statusCode } from "../server/contract.js";
-import type { BadResource, ClientStreamOptions } from "./contract.js";
+import type { ClientStreamOptions } from "./contract.js";
 import { type HeldResources, weightOf } from "./held-resources.js";
+import type { NamedResource } from "./named-resource.js";
 import { Received, type ReceivedParts, readBody } from "./received.js";
+import type { BadResource } from "./rejection.js";
 import { badResource, findingsOf, reasonsOf } from "./rejection.js";
 import type { Rejections } from "./rejections.js";
-import type { BadPart, NamedResource, NamedResponse } from "./response-reading.js";
+import type { BadPart, NamedResponse } from "./response-reading.js";
 import type { UpdateDraft } from "./update-draft.js";
 import { type WantedNames, wildcard } from "./wanted-names.js";
 

@@ -7,9 +7,9 @@ import type { Snapshot } from "../snapshot.js";
 import type { Rejection } from "./client-use.js";
 import type { WaitEnded } from "./ordered-stream.js";
 import type { Ordering } from "./ordering.js";
-import type { ResourceErrorPolicy } from "./resource-errors.js";
+
 import type { SnapshotLine } from "./snapshot-line.js";
-import type { TypeStatus } from "./status.js";
+import type { TypeStatus } from "./type-status.js";
 import type { UnknownTypes } from "./unknown-types.js";
 
 /** State of the world, or incremental. */
@@ -38,6 +38,12 @@ export type TtlPolicy = (typeof ttlPolicies)[number];
 
 /** All of them; the first is the default. */
 export const ttlPolicies = ["auto", "advertised", "always"] as const;
+
+/**
+ * Which clients are told why a resource is not there (`resource_errors`, xRFC TP3): those that say that they understand it (`advertised`), or all of v3
+ * (`always`): TP3 lets servers send the field to everybody, since who does not know it ignores it.
+ */
+export type ResourceErrorPolicy = "advertised" | "always";
 
 /** What one stream may cost. A request that goes beyond a limit ends that stream with RESOURCE_EXHAUSTED (rule 162), no other. */
 export interface StreamLimits {

@@ -13,11 +13,11 @@ import type { LegStep } from "./leg.js";
 import { noteLifetimes } from "./lifetimes.js";
 import type { Mover } from "./mover.js";
 import { headOf, outgoing } from "./outgoing.js";
-import { errorsToTell, noErrors } from "./resource-errors.js";
+import { errorsToTell } from "./resource-errors.js";
 import { sendingOf } from "./sending.js";
 import { type SharedResponse, sharedResponse } from "./shared-responses.js";
 import type { StreamWarming } from "./stream-warming.js";
-import { holdAll, isUpToDate, type Subscriber } from "./subscriber.js";
+import { holdAll, isUpToDate, noErrors, type Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 import type { Surroundings, VariantRules } from "./variant.js";
 

@@ -1,13 +1,10 @@
-import type { Resource } from "@xdskit/api";
 import { beatInterval } from "../beat.js";
 import type { ResponseHead } from "../messages/responses.js";
 import { NameSet } from "../name-set.js";
-import { type ResourceSet, ResourceSets } from "../resource-set.js";
-import type { Subscription } from "../subscription.js";
-import { wants } from "../variants.js";
+import { ResourceSets } from "../resource-set.js";
 import { type Content, type Need, subscribed } from "./content.js";
 import type { Variant } from "./contract.js";
-import { identityOf } from "./lifetimes.js";
+import { identityOf, perishable } from "./lifetimes.js";
 import { headOf } from "./outgoing.js";
 import { type ResponseMaker, type SharedResponse, share } from "./shared-responses.js";
 import type { Subscriber } from "./subscriber.js";
@@ -86,14 +83,4 @@ const nothing: Content = { resources: [], removed: [], unresolved: [], fresh: []
 
 function isFullState({ variant, current }: Need): boolean {
   return variant === "sotw" && current.type.fullState;
-}
-
-/** Those that are subscribed to and have a TTL. Costs the smaller of the two. */
-export function perishable(subscription: Subscription, current: ResourceSet): readonly Resource[] {
-  const all = ResourceSets.perishable(current);
-  if (all === undefined) return [];
-  if (subscription.wildcard || all.size < subscription.names.size) {
-    return [...all].filter((resource) => wants(current, subscription, resource));
-  }
-  return subscribed(subscription, current).filter(({ ttl }) => ttl !== undefined);
 }

@@ -7,25 +7,12 @@ import type { Sent } from "./client-use.js";
 import { find } from "./content.js";
 import { mostOutstanding } from "./holding.js";
 import type { Subscriber } from "./subscriber.js";
+import { type AskedPart, type JustAsked, noneAsked } from "./subscriber.js";
 
 /*
  * A client has what it asks for by name only once it got it. The set that it acknowledged may hold the same already, since others ask for that: so names that it asks for anew are
  * remembered until it acknowledged what brings them. What is worked out here is shared by clients that ask for the same.
  */
-
-/** Names that a client asked for after it had others, and of which it acknowledged nothing yet. */
-export interface JustAsked {
-  readonly names: NameSet;
-  /** The same, with the `count` of the last response of the type that had been sent when it asked. */
-  readonly parts: readonly Part[];
-}
-
-interface Part {
-  readonly names: NameSet;
-  readonly after: number;
-}
-
-export const noneAsked: JustAsked = { names: NameSet.empty, parts: [] };
 
 /** Notes which of these names a client did not ask for before. */
 export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>, before: Subscription): void {
@@ -48,7 +35,7 @@ export function noteAsked(subscriber: Subscriber, names: Iterable<ResourceName>,
  * A client that does not answer makes ever more parts. Those between the same responses are one, and so are the first two beyond as many as responses are remembered of: they count
  * as asked for when the later one was.
  */
-function withPart(parts: JustAsked["parts"], part: Part): JustAsked["parts"] {
+function withPart(parts: JustAsked["parts"], part: AskedPart): JustAsked["parts"] {
   const last = parts.at(-1);
   if (last?.after === part.after) return [...parts.slice(0, -1), joined(last, part)];
   const [first, second, ...others] = parts;
@@ -56,7 +43,7 @@ function withPart(parts: JustAsked["parts"], part: Part): JustAsked["parts"] {
   return [joined(first, second), ...others, part];
 }
 
-function joined(earlier: Part, later: Part): Part {
+function joined(earlier: AskedPart, later: AskedPart): AskedPart {
   return { names: earlier.names.with(later.names), after: later.after };
 }
 
@@ -77,9 +64,9 @@ export function noteHeard(subscriber: Subscriber, before: readonly Sent[]): void
 }
 
 /** `heard`: what is to be forgotten of a part, and perhaps other names. */
-function forget(subscriber: Subscriber, heard: (part: Part) => NameSet): void {
+function forget(subscriber: Subscriber, heard: (part: AskedPart) => NameSet): void {
   let { names } = subscriber.justAsked;
-  const still: Part[] = [];
+  const still: AskedPart[] = [];
   let isOther = false;
   for (const part of subscriber.justAsked.parts) {
     const gone = heard(part);

@@ -2,9 +2,11 @@ import type { Stage } from "../make-before-break.js";
 import type { NameSet } from "../name-set.js";
 import type { ResourceSet } from "../resource-set.js";
 import { ResourceSets } from "../resource-set.js";
+import type { Holding, Sent } from "./client-use.js";
+import type { OutgoingResponse, StreamEffect } from "./contract.js";
 import type { Departure } from "./order-standpoint.js";
 import type { RestingPlace } from "./resting-place.js";
-import type { Sending } from "./sending.js";
+
 import type { SharedResponse } from "./shared-responses.js";
 import type { Subscriber } from "./subscriber.js";
 
@@ -21,6 +23,25 @@ export interface Shift {
   readonly held: ResourceSet;
   readonly acked: ResourceSet | undefined;
   readonly owed: NameSet;
+}
+
+/** What a stream notes and tells of a usual acknowledgement; streams whose clients acknowledge in the same millisecond share it. */
+interface Acknowledgement {
+  readonly last: NonNullable<Holding["ackedLast"]>;
+  readonly effects: readonly StreamEffect[];
+}
+
+/**
+ * A step of a `Leg` as streams send and remember it that sent as many responses before (and so use the same nonce), in the same millisecond: a few objects for a thousand streams. Each
+ * stream's own would live until its next response, and objects of that age are what costs most to collect.
+ */
+export interface Sending {
+  readonly sent: Sent;
+  /** What a client has to answer then that has nothing else to answer. */
+  readonly outstanding: readonly Sent[];
+  readonly response: OutgoingResponse;
+  /** As of the millisecond in which it was acknowledged last. */
+  acknowledged: Acknowledgement | undefined;
 }
 
 /** One response of a leg, and what it makes of the stream that sends it. */

@@ -1,8 +1,10 @@
 import type { Resource, ResourceName } from "@xdskit/api";
 import { NameSet } from "../name-set.js";
 import { type ResourceSet, ResourceSets } from "../resource-set.js";
-import { askedAs } from "../variants.js";
+import type { Subscription } from "../subscription.js";
+import { askedAs, wants } from "../variants.js";
 import type { Sent } from "./client-use.js";
+import { subscribed } from "./content.js";
 import type { Lifetimes, Subscriber } from "./subscriber.js";
 
 /** Names one content of one resource: its version, which has no space, and its key. */
@@ -14,6 +16,16 @@ export function identityOf({ key, version }: Resource): string {
 export function perishableOf(resources: readonly Resource[]): NameSet {
   const found = resources.filter(({ ttl }) => ttl !== undefined);
   return found.length === 0 ? NameSet.empty : NameSet.of(found.map(identityOf));
+}
+
+/** Those that are subscribed to and have a TTL. Costs the smaller of the two. */
+export function perishable(subscription: Subscription, current: ResourceSet): readonly Resource[] {
+  const all = ResourceSets.perishable(current);
+  if (all === undefined) return [];
+  if (subscription.wildcard || all.size < subscription.names.size) {
+    return [...all].filter((resource) => wants(current, subscription, resource));
+  }
+  return subscribed(subscription, current).filter(({ ttl }) => ttl !== undefined);
 }
 
 /** Whether something of what the client was brought to has a TTL. */

@@ -8,12 +8,12 @@ import { isFree } from "./free-changes.js";
 import { answerTo, type Leg, type LegStep } from "./leg.js";
 import { numberOf } from "./past-snapshots.js";
 import { Recording } from "./recording.js";
-import { noErrors } from "./resource-errors.js";
-import { knownMove, leadsTo, type RestingPlace, restingPlace } from "./resting-place.js";
+import { knownMove, leadsTo } from "./remembered-moves.js";
+import { type RestingPlace, restingPlace } from "./resting-place.js";
 import type { SharedResponse } from "./shared-responses.js";
 import { isFirst } from "./shared-stage.js";
 import type { SnapshotLine } from "./snapshot-line.js";
-import { drains, type Subscriber } from "./subscriber.js";
+import { drains, noErrors, type Subscriber } from "./subscriber.js";
 import type { Told } from "./told.js";
 
 /**

@@ -2,7 +2,8 @@ import { type Stage, wholeStage } from "../make-before-break.js";
 import type { Snapshot } from "../snapshot.js";
 import { answerTo, type Leg, type LegStep, mostCounted, mostLegs, type Shift, type Way } from "./leg.js";
 import { newDeparture } from "./order-standpoint.js";
-import { type RestingPlace, rememberMove } from "./resting-place.js";
+import { rememberMove } from "./remembered-moves.js";
+import type { RestingPlace } from "./resting-place.js";
 import type { SharedResponse } from "./shared-responses.js";
 import type { Subscriber } from "./subscriber.js";
 

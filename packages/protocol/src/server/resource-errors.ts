@@ -1,14 +1,8 @@
 import type { ResourceName } from "@xdskit/api";
 import type { ResourceError } from "../messages/responses.js";
 import type { Node } from "../node.js";
-import type { StreamOptions } from "./contract.js";
+import type { ResourceErrorPolicy, StreamOptions } from "./contract.js";
 import type { Subscriber } from "./subscriber.js";
-
-/**
- * Which clients are told why a resource is not there (`resource_errors`, xRFC TP3): those that say that they understand it (`advertised`), or all of v3
- * (`always`): TP3 lets servers send the field to everybody, since who does not know it ignores it.
- */
-export type ResourceErrorPolicy = "advertised" | "always";
 
 /** No document names a feature for it; this one follows those of TTLs and wrappers. */
 const feature = /^(?:xds|envoy)\.config\.supports-resource-errors$/;
@@ -32,9 +26,6 @@ export function errorsToTell(asker: Subscriber, { authorities }: Pick<StreamOpti
   asker.unanswered = false;
   return { known: asker.errors, authorities };
 }
-
-/** Nothing was said. */
-export const noErrors: ReadonlyMap<ResourceName, ResourceError> = new Map();
 
 /** What must be equal of needs with equal errors; each stream has its own. */
 export function keyOfErrors({ known, authorities }: ErrorsToTell): string {

@@ -1,6 +1,5 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Snapshot } from "../snapshot.js";
-import type { Leg } from "./leg.js";
 import { numberOf } from "./past-snapshots.js";
 import { type SnapshotLine, Standpoint } from "./snapshot-line.js";
 
@@ -13,6 +12,8 @@ export class RestingPlace extends Standpoint {
   readonly key: string;
   /** How many streams stand there. */
   residents = 0;
+  /** What streams did that set out from here, by where they went (`remembered-moves.ts`). */
+  moves: WeakMap<Snapshot, object> | undefined;
 
   constructor(snapshot: Snapshot, key: string, types: readonly ResourceType[]) {
     super(snapshot, types);
@@ -22,20 +23,12 @@ export class RestingPlace extends Standpoint {
   override goOn(to: Snapshot): void {
     super.goOn(to);
     // What was remembered was worked out from the snapshot before, whose other types may have mattered, too.
-    moves.delete(this);
+    this.moves = undefined;
   }
 }
 
 /** Weak at both ends: places are there for as long as streams stand at them, and a snapshot that somebody remembers must not hold what came after it. */
 const places = new WeakMap<Snapshot, Map<string, WeakRef<RestingPlace>>>();
-const moves = new WeakMap<RestingPlace, WeakMap<Snapshot, RememberedMove>>();
-
-/** The first leg of the way from a place to a snapshot. */
-interface RememberedMove {
-  readonly leg: Leg;
-  /** Keeps the bytes of its responses (`SharedBody`) for the streams that are still to send them. A leg does not: streams hold on to it as long as they are on their way. */
-  readonly bytes: readonly Uint8Array[];
-}
 
 /** Places at one snapshot that are remembered: only clients that ask for ever other things make more. */
 const mostPlaces = 2_000;
@@ -66,25 +59,4 @@ export function restingPlace(
   const made = new RestingPlace(snapshot, key, typesOf());
   there.set(id, new WeakRef(made));
   return made;
-}
-
-/** The first leg of the way from a place to a snapshot; undefined where no stream went it. */
-export function knownMove(from: RestingPlace, to: Snapshot): Leg | undefined {
-  const leg = moves.get(from)?.get(to)?.leg;
-  return leg !== undefined && leadsTo(leg, to) ? leg : undefined;
-}
-
-/** Whether a leg that leads to rest does so at this very snapshot: its place may have gone along with the line since. */
-export function leadsTo(leg: Leg, to: Snapshot): boolean {
-  return leg.to === undefined || leg.to.snapshot === to;
-}
-
-/** Remembers a first leg for the others that rest there, as long as both place and snapshot are there. */
-export function rememberMove(from: RestingPlace, to: Snapshot, leg: Leg): void {
-  let known = moves.get(from);
-  if (known === undefined) {
-    known = new WeakMap();
-    moves.set(from, known);
-  }
-  known.set(to, { leg, bytes: leg.steps.map(({ response }) => response.body.bytes) });
 }

@@ -1,28 +1,10 @@
-import { type Holding, none, type Sent } from "./client-use.js";
-import type { OutgoingResponse, StreamEffect } from "./contract.js";
-import { noneAsked, noteHeard } from "./just-asked.js";
-import type { LegStep } from "./leg.js";
+import { none, type Sent } from "./client-use.js";
+import type { StreamEffect } from "./contract.js";
+import { noteHeard } from "./just-asked.js";
+import type { LegStep, Sending } from "./leg.js";
 import { outgoing } from "./outgoing.js";
 import type { Subscriber } from "./subscriber.js";
-
-/** What a stream notes and tells of a usual acknowledgement; streams whose clients acknowledge in the same millisecond share it. */
-interface Acknowledgement {
-  readonly last: NonNullable<Holding["ackedLast"]>;
-  readonly effects: readonly StreamEffect[];
-}
-
-/**
- * A step of a `Leg` as streams send and remember it that sent as many responses before (and so use the same nonce), in the same millisecond: a few objects for a thousand streams. Each
- * stream's own would live until its next response, and objects of that age are what costs most to collect.
- */
-export interface Sending {
-  readonly sent: Sent;
-  /** What a client has to answer then that has nothing else to answer. */
-  readonly outstanding: readonly Sent[];
-  readonly response: OutgoingResponse;
-  /** As of the millisecond in which it was acknowledged last. */
-  acknowledged: Acknowledgement | undefined;
-}
+import { noneAsked } from "./subscriber.js";
 
 /** How many are kept of each step; their place is the number of the response modulo this. */
 const mostSendings = 8;

@@ -5,8 +5,6 @@ import { NameSet } from "../name-set.js";
 import { emptyResourceSet, type ResourceSet, ResourceSets } from "../resource-set.js";
 import { noSubscription, type Subscription } from "../subscription.js";
 import { type Holding, noKeys, none, noneTaken, nothing, type Sent } from "./client-use.js";
-import { type JustAsked, noneAsked } from "./just-asked.js";
-import { noErrors } from "./resource-errors.js";
 
 /** What is remembered of a client that is told TTLs, for one type of which something has one. */
 export interface Lifetimes {
@@ -110,6 +108,24 @@ export function someHaveDrained(subscribers: readonly Subscriber[], now: number)
   }
   return false;
 }
+
+/** Names that a client asked for after it had others, and of which it acknowledged nothing yet. */
+export interface JustAsked {
+  readonly names: NameSet;
+  /** The same, with the `count` of the last response of the type that had been sent when it asked. */
+  readonly parts: readonly AskedPart[];
+}
+
+/** Names that it asked for at one time. */
+export interface AskedPart {
+  readonly names: NameSet;
+  readonly after: number;
+}
+
+export const noneAsked: JustAsked = { names: NameSet.empty, parts: [] };
+
+/** Of clients of which nothing was said about absent names. */
+export const noErrors: ReadonlyMap<ResourceName, ResourceError> = new Map();
 
 /** Of clients that wait for no decision; never added to. */
 export const noneUndecided: Set<ResourceName> = new Set();

@@ -2,9 +2,9 @@ import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
 import type { Node } from "../node.js";
 import { ResourceSets } from "../resource-set.js";
 import type { Subscription } from "../subscription.js";
-import type { StreamOptions, TtlPolicy } from "./contract.js";
-import { perishable } from "./heartbeats.js";
-import { type ResourceErrorPolicy, tellsErrors } from "./resource-errors.js";
+import type { ResourceErrorPolicy, StreamOptions, TtlPolicy } from "./contract.js";
+import { perishable } from "./lifetimes.js";
+import { tellsErrors } from "./resource-errors.js";
 import type { Subscriber } from "./subscriber.js";
 import { isTtlFatal, tellsTtl } from "./ttl-policy.js";
 

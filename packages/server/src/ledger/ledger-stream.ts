@@ -1,6 +1,6 @@
 import type { Snapshot, TypeStatus } from "@xdskit/protocol";
-import type { NodeStreamInfo } from "../events.js";
 import type { LayerName } from "../source.js";
+import type { NodeStreamInfo } from "../stream-info.js";
 
 /** A stream, as the ledger and arrivals look at it. Nothing is kept of what it answers. */
 export interface LedgerStream {

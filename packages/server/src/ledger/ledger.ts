@@ -1,6 +1,6 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Clock } from "../clock.js";
-import type { NodeStreamInfo } from "../events.js";
+import type { NodeStreamInfo } from "../stream-info.js";
 import { isOpen, type LedgerStream, type OpenStream, unknownStatus } from "./ledger-stream.js";
 import { type Moment, momentOf } from "./moment.js";
 import {

@@ -1,6 +1,6 @@
 import type { TypeUrl, Version } from "@xdskit/api";
 import type { Node, Wait } from "@xdskit/protocol";
-import type { NodeStreamInfo } from "../events.js";
+import type { NodeStreamInfo } from "../stream-info.js";
 
 /**
  * How far a client is with what it is to have.

@@ -1,7 +1,7 @@
 import type { ApiVersion } from "@xdskit/api";
 import type { ClusterLoad, StatusCode } from "@xdskit/protocol";
-import type { CallInfo, LoadStreamInfo } from "../events.js";
 import { createFairQueue } from "../fair-queue.js";
+import type { CallInfo, LoadStreamInfo } from "../stream-info.js";
 import type { ServiceMethod } from "../transport.js";
 import type { LoadReport, LoadReportFilter } from "./load-report.js";
 import { createLoadReportStore } from "./load-report-store.js";

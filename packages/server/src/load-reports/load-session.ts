@@ -1,12 +1,13 @@
 import { performance } from "node:perf_hooks";
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import { type ClusterLoad, type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import type { CallInfo, Events, LoadStreamInfo } from "../events.js";
+import type { Events } from "../events.js";
 import type { FairQueue } from "../fair-queue.js";
 import type { ServerLimits } from "../limits.js";
 import type { Membership, Publication } from "../publication.js";
 import { createRateLimit, type RateLimit } from "../rate-limit.js";
 import type { Subscriber } from "../shared-stacks.js";
+import type { CallInfo, LoadStreamInfo } from "../stream-info.js";
 import type { Call, ServiceHandler } from "../transport.js";
 import { type LoadReportSettings, settingsOf } from "./load-report-settings.js";
 import { createLoadStream, type LoadStream } from "./load-stream.js";

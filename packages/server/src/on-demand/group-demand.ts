@@ -15,7 +15,7 @@ import { type WaitKind, Waits } from "./waits.js";
 import { type Asker, type Outcome, states, Wanted, type WantedState } from "./wanted.js";
 
 /** The names that the nodes of one group ask for, and what is known of each. */
-export class GroupDemand implements LeaseOwner {
+export class GroupDemand implements LeaseOwner<Wanted> {
   readonly group: Group;
   /** Streams of the group. */
   streams = 0;
@@ -23,7 +23,7 @@ export class GroupDemand implements LeaseOwner {
   readonly #own: OwnLayers;
   readonly #supplied: SuppliedSet;
   readonly #wanted = new NameTable<Wanted>();
-  readonly #waits: Waits;
+  readonly #waits: Waits<Wanted>;
   /** Names that the layers have, by the name of the resource that has them. */
   readonly #borne = new NameTable<Set<Wanted>>();
   #known = false;
@@ -35,7 +35,7 @@ export class GroupDemand implements LeaseOwner {
     this.#own = own;
     this.#supplied = supplied;
     this.#context = context;
-    this.#waits = new Waits(context.clock, (kind, wanted) => this.#waited(kind, wanted));
+    this.#waits = new Waits<Wanted>(context.clock, (kind, wanted) => this.#waited(kind, wanted));
     this.#known = context.isOpen() && own.isKnown;
   }
 
@@ -194,7 +194,7 @@ export class GroupDemand implements LeaseOwner {
     if (wanted.streams > 0) this.#call(wanted);
   }
 
-  #ended(lease: Lease, result: Result): void {
+  #ended(lease: Lease<Wanted>, result: Result): void {
     lease.called = false;
     if (lease.isOver) return;
     if (result.kind === "failed") this.#failed(lease, result.error);
@@ -202,7 +202,7 @@ export class GroupDemand implements LeaseOwner {
   }
 
   /** A supplier says something else; only a lease of the group calls it. */
-  updated(lease: Lease, supplied: Supplied): void {
+  updated(lease: Lease<Wanted>, supplied: Supplied): void {
     if (lease.isOver) return;
     const during = lease.called;
     lease.called = false;
@@ -214,7 +214,7 @@ export class GroupDemand implements LeaseOwner {
   }
 
   /** The supplier says what is true of the name of a lease. */
-  #answered(lease: Lease, supplied: Supplied, bad: (error: unknown) => void): void {
+  #answered(lease: Lease<Wanted>, supplied: Supplied, bad: (error: unknown) => void): void {
     const { type, name } = lease;
     let resource: Resource | undefined;
     try {
@@ -233,7 +233,7 @@ export class GroupDemand implements LeaseOwner {
     }
   }
 
-  #something(lease: Lease, resource: Resource): void {
+  #something(lease: Lease<Wanted>, resource: Resource): void {
     this.#supplied.put(lease, resource);
     // Whoever holds it by a name that it has no more must look elsewhere; whoever waits for one that it has need not wait.
     const names = new Set(namesOf(resource));
@@ -250,7 +250,7 @@ export class GroupDemand implements LeaseOwner {
     this.#context.report("supplied", this.group, lease, []);
   }
 
-  #nothing(lease: Lease): void {
+  #nothing(lease: Lease<Wanted>): void {
     this.#supplied.put(lease, undefined);
     for (const holder of lease.holders) {
       if (holder.name === lease.name) this.#absent(holder, lease);
@@ -259,7 +259,7 @@ export class GroupDemand implements LeaseOwner {
   }
 
   /** What was supplied cannot be seen: a layer has another resource of its name, without the alias that was asked for. */
-  #hidden(lease: Lease, resource: Resource): void {
+  #hidden(lease: Lease<Wanted>, resource: Resource): void {
     const where = { type: lease.type.name, resource: lease.name };
     const message = `a layer has another resource of the name that was supplied, ${JSON.stringify(resource.name)}`;
     const { findings } = XdskitError.of("XDSKIT_ON_DEMAND_UNSUITABLE", message, where);
@@ -267,7 +267,7 @@ export class GroupDemand implements LeaseOwner {
     this.#context.report("failed", this.group, lease, findings);
   }
 
-  #hold(wanted: Wanted, lease: Lease): void {
+  #hold(wanted: Wanted, lease: Lease<Wanted>): void {
     wanted.stop("next-call");
     wanted.failures = 0;
     wanted.absences = 0;
@@ -275,13 +275,13 @@ export class GroupDemand implements LeaseOwner {
     this.#settle(wanted, "found");
   }
 
-  #reconsider(wanted: Wanted, lease: Lease): void {
+  #reconsider(wanted: Wanted, lease: Lease<Wanted>): void {
     lease.letGo(wanted);
     this.#become(wanted, states.unknown, undefined, "");
     this.#evaluate(wanted);
   }
 
-  #absent(wanted: Wanted, lease: Lease): void {
+  #absent(wanted: Wanted, lease: Lease<Wanted>): void {
     const { limits } = this.#context;
     wanted.failures = 0;
     wanted.absences += 1;
@@ -300,7 +300,7 @@ export class GroupDemand implements LeaseOwner {
   }
 
   /** A call failed: it is made again after a while, if somebody still asks. */
-  #failed(lease: Lease, error: unknown): void {
+  #failed(lease: Lease<Wanted>, error: unknown): void {
     const { limits } = this.#context;
     const findings = findingsOf(error, lease.type, lease.name);
     for (const wanted of lease.holders) {
@@ -313,7 +313,7 @@ export class GroupDemand implements LeaseOwner {
   }
 
   /** Changes the state of a name; what it held before it lets go of. */
-  #become(wanted: Wanted, state: WantedState, lease: Lease | undefined, why: string): void {
+  #become(wanted: Wanted, state: WantedState, lease: Lease<Wanted> | undefined, why: string): void {
     const before = wanted.state;
     const held = wanted.lease;
     wanted.state = state;
@@ -337,7 +337,7 @@ export class GroupDemand implements LeaseOwner {
     if (borne?.size === 0) this.#borne.delete(wanted.type, bearer);
   }
 
-  #letGo(wanted: Wanted, lease: Lease, why: string): void {
+  #letGo(wanted: Wanted, lease: Lease<Wanted>, why: string): void {
     lease.letGo(wanted);
     if (lease.isHeld || lease.isOver) return;
     this.#supplied.put(lease, undefined);
@@ -407,7 +407,7 @@ function reasonOf(why: string): Error {
   return reason;
 }
 
-function requestOf(lease: Lease, node: Node, group: string): SupplyRequest {
+function requestOf(lease: Lease<Wanted>, node: Node, group: string): SupplyRequest {
   const { type, name } = lease;
   return {
     type,

@@ -9,41 +9,46 @@ import {
   type ResourceType,
 } from "@xdskit/api";
 import type { EndListener, Supplied, SupplyLease } from "./options.js";
-import type { Wanted } from "./wanted.js";
+
+/** A name that holds a lease. */
+export interface LeaseHolder {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+}
 
 /** Hears what a supplier says later. */
-export interface LeaseOwner {
-  updated(lease: Lease, supplied: Supplied): void;
+export interface LeaseOwner<Holder extends LeaseHolder> {
+  updated(lease: Lease<Holder>, supplied: Supplied): void;
 }
 
 /**
  * One call of the supplier and what follows from it: while somebody holds it, the supplier may say that something else is true of the name. Several names hold one
  * lease where the resource has them all.
  */
-export class Lease implements SupplyLease {
+export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLease {
   readonly type: ResourceType;
   /** That was asked for. */
   readonly name: ResourceName;
-  #holders: Few<Wanted>;
+  #holders: Few<Holder>;
   /** What was supplied; undefined before, and where there is none. */
   resource: Resource | undefined;
   /** The call has not ended yet. */
   called = true;
   #controller: AbortController | undefined;
-  readonly #owner: LeaseOwner;
+  readonly #owner: LeaseOwner<Holder>;
   #listener: EndListener | undefined;
   /** Why it is over. */
   #over: Error | undefined;
 
-  constructor(wanted: Wanted, owner: LeaseOwner) {
+  constructor(holder: Holder, owner: LeaseOwner<Holder>) {
     this.#owner = owner;
-    this.type = wanted.type;
-    this.name = wanted.name;
-    this.#holders = wanted;
+    this.type = holder.type;
+    this.name = holder.name;
+    this.#holders = holder;
   }
 
   /** As they are now. */
-  get holders(): readonly Wanted[] {
+  get holders(): readonly Holder[] {
     return fewMembers(this.#holders);
   }
 
@@ -52,12 +57,12 @@ export class Lease implements SupplyLease {
   }
 
   /** A name holds it from now on. */
-  hold(wanted: Wanted): void {
-    this.#holders = fewWith(this.#holders, wanted);
+  hold(holder: Holder): void {
+    this.#holders = fewWith(this.#holders, holder);
   }
 
-  letGo(wanted: Wanted): void {
-    this.#holders = fewWithout(this.#holders, wanted);
+  letGo(holder: Holder): void {
+    this.#holders = fewWithout(this.#holders, holder);
   }
 
   /** Made for who asks for it: each costs some kilobytes. */

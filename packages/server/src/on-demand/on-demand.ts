@@ -2,7 +2,7 @@ import { type Finding, isGlobName, type ResourceName, type ResourceType, type Ty
 import { foreignAuthority, isLocator, type Node, type StreamEffect } from "@xdskit/protocol";
 import { refuseForeign } from "../authorities.js";
 import type { Clock } from "../clock.js";
-import type { ConfigOptions } from "../config.js";
+import type { ConfigOptions } from "../create-config.js";
 import type { Group } from "../groups.js";
 import type { LayerChange, Layers } from "../layers.js";
 import type { LayerName, LayerUpdate } from "../source.js";

@@ -1,5 +1,5 @@
 import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
-import { type ConfigOptions, toResource } from "../config.js";
+import { type ConfigOptions, toResource } from "../create-config.js";
 import { namesOf } from "./supplied-set.js";
 
 /**

@@ -12,6 +12,7 @@ import {
 import type { ResourceKey } from "../layers.js";
 import type { Lease } from "./lease.js";
 import { NameTable } from "./name-table.js";
+import type { Wanted } from "./wanted.js";
 
 /** What the layer of a group's supplied resources is to become. */
 export interface SuppliedChange {
@@ -24,20 +25,20 @@ export interface SuppliedChange {
 /** The resources that were supplied for a group. */
 export interface SuppliedSet {
   /** What a lease has from now on. Changes of one turn are handed on as one. */
-  put(lease: Lease, resource: Resource | undefined): void;
+  put(lease: Lease<Wanted>, resource: Resource | undefined): void;
   /** One that has a resource of this name or alias. */
-  covering(type: ResourceType, name: ResourceName): Lease | undefined;
+  covering(type: ResourceType, name: ResourceName): Lease<Wanted> | undefined;
   /** All that have a resource of just this name. */
-  named(type: ResourceType, name: ResourceName): readonly Lease[];
+  named(type: ResourceType, name: ResourceName): readonly Lease<Wanted>[];
   /** Names of resources. */
   readonly size: number;
 }
 
 export function createSuppliedSet(changed: (change: SuppliedChange) => void): SuppliedSet {
   /** By the resource's name; the last one of each counts. Two names that were asked for at once may bring the same resource twice. */
-  const byName = new NameTable<Few<Lease>>();
+  const byName = new NameTable<Few<Lease<Wanted>>>();
   /** By name and by alias. */
-  const covering = new NameTable<Few<Lease>>();
+  const covering = new NameTable<Few<Lease<Wanted>>>();
   let touched: NameTable<Resource> | undefined;
 
   function touch(resource: Resource): void {
@@ -89,12 +90,17 @@ export function namesOf({ key, aliases }: Pick<Resource, "key" | "aliases">): re
   return [key, ...aliases.map(canonicalName)];
 }
 
-function add(sets: NameTable<Few<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
+function add(sets: NameTable<Few<Lease<Wanted>>>, type: ResourceType, name: ResourceName, lease: Lease<Wanted>): void {
   sets.set(type, name, fewWith(sets.get(type, name), lease));
 }
 
 /** Leaves no empty set. */
-function remove(sets: NameTable<Few<Lease>>, type: ResourceType, name: ResourceName, lease: Lease): void {
+function remove(
+  sets: NameTable<Few<Lease<Wanted>>>,
+  type: ResourceType,
+  name: ResourceName,
+  lease: Lease<Wanted>,
+): void {
   const left = fewWithout(sets.get(type, name), lease);
   if (fewSize(left) === 0) sets.delete(type, name);
   else sets.set(type, name, left);

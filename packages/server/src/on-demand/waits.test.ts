@@ -14,7 +14,7 @@ describe("names that wait for the same time", () => {
   it("are each over in time, also where those before them begin to wait anew", () => {
     const clock = manualClock();
     const over = new Map<string, number>();
-    const waits = new Waits(clock, (kind, wanted) => {
+    const waits = new Waits<Wanted>(clock, (kind, wanted) => {
       if (!over.has(wanted.name)) over.set(wanted.name, clock.now());
       waits.start(kind, wanted, 10_000);
     });

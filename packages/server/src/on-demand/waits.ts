@@ -1,27 +1,36 @@
 import type { Clock } from "../clock.js";
-import type { Wanted } from "./wanted.js";
 
 /** Until askers are told, until it is dropped, until it is asked for again. */
 export type WaitKind = "answer" | "linger" | "next-call";
+
+/** A name that waits, and notes for what. */
+export interface Waiter<Name> {
+  /** Stops a wait of this kind that lasts. */
+  stop(kind: WaitKind): void;
+  /** Begins one. */
+  waits(kind: WaitKind, names: WaitingNames<Name> | undefined): void;
+  /** The time is over. */
+  ended(kind: WaitKind): void;
+}
 
 /** So many names are done with in one turn. */
 const mostInTurn = 1_000;
 
 /** Names that wait for the same thing for the same time: the first one in is the first one due, so that one timer serves them all. */
-export class WaitingNames {
+export class WaitingNames<Name> {
   readonly #milliseconds: number;
   readonly #clock: Clock;
-  readonly #over: (wanted: Wanted) => void;
-  readonly #due = new Map<Wanted, number>();
+  readonly #over: (wanted: Name) => void;
+  readonly #due = new Map<Name, number>();
   #stop: (() => void) | undefined;
 
-  constructor(milliseconds: number, clock: Clock, over: (wanted: Wanted) => void) {
+  constructor(milliseconds: number, clock: Clock, over: (wanted: Name) => void) {
     this.#milliseconds = milliseconds;
     this.#clock = clock;
     this.#over = over;
   }
 
-  add(wanted: Wanted): void {
+  add(wanted: Name): void {
     // Whole milliseconds: V8 keeps other numbers in objects of their own.
     this.#due.set(wanted, Math.floor(this.#clock.now()) + this.#milliseconds);
     if (this.#stop === undefined) this.#wakeIn(this.#milliseconds);
@@ -33,7 +42,7 @@ export class WaitingNames {
     this.#stop = this.#clock.after(milliseconds, () => this.#pass());
   }
 
-  delete(wanted: Wanted): void {
+  delete(wanted: Name): void {
     if (!this.#due.delete(wanted) || this.#due.size > 0) return;
     this.#stop?.();
     this.#stop = undefined;
@@ -56,25 +65,25 @@ export class WaitingNames {
 }
 
 /** All that names of one group wait for. */
-export class Waits {
+export class Waits<Name extends Waiter<Name>> {
   readonly #clock: Clock;
-  readonly #over: (kind: WaitKind, wanted: Wanted) => void;
+  readonly #over: (kind: WaitKind, wanted: Name) => void;
   /** By what is waited for, and for how long: few lengths are in use. */
-  readonly #kinds = new Map<string, WaitingNames>();
+  readonly #kinds = new Map<string, WaitingNames<Name>>();
 
-  constructor(clock: Clock, over: (kind: WaitKind, wanted: Wanted) => void) {
+  constructor(clock: Clock, over: (kind: WaitKind, wanted: Name) => void) {
     this.#clock = clock;
     this.#over = over;
   }
 
   /** A wait of this kind that lasts already is stopped; `Infinity` never ends, and needs no timer. */
-  start(kind: WaitKind, wanted: Wanted, milliseconds: number): void {
+  start(kind: WaitKind, wanted: Name, milliseconds: number): void {
     wanted.stop(kind);
     if (milliseconds === Number.POSITIVE_INFINITY) return;
     const key = `${kind} ${milliseconds}`;
     let names = this.#kinds.get(key);
     if (names === undefined) {
-      names = new WaitingNames(milliseconds, this.#clock, (over) => {
+      names = new WaitingNames<Name>(milliseconds, this.#clock, (over) => {
         over.ended(kind);
         this.#over(kind, over);
       });

@@ -45,7 +45,7 @@ export class Wanted {
   node: Node;
   state: WantedState = states.unknown;
   /** What it holds: of a call that is pending, or that supplied it or said that there is none. */
-  lease: Lease | undefined;
+  lease: Lease<Wanted> | undefined;
   /** Who waits for the first decision; most names wait for none. */
   askers: Set<Asker> | undefined;
   /** Askers were told that the decision is late; so are those that come now. */
@@ -54,9 +54,9 @@ export class Wanted {
   failures = 0;
   absences = 0;
   /** What it waits for. */
-  #answer: WaitingNames | undefined;
-  #linger: WaitingNames | undefined;
-  #nextCall: WaitingNames | undefined;
+  #answer: WaitingNames<Wanted> | undefined;
+  #linger: WaitingNames<Wanted> | undefined;
+  #nextCall: WaitingNames<Wanted> | undefined;
 
   constructor(type: ResourceType, name: ResourceName, node: Node) {
     this.type = type;
@@ -65,7 +65,7 @@ export class Wanted {
   }
 
   /** What it waits in, of one kind. */
-  waiting(kind: WaitKind): WaitingNames | undefined {
+  waiting(kind: WaitKind): WaitingNames<Wanted> | undefined {
     switch (kind) {
       case "answer":
         return this.#answer;
@@ -77,7 +77,7 @@ export class Wanted {
   }
 
   /** Only `Waits` calls it. */
-  waits(kind: WaitKind, names: WaitingNames | undefined): void {
+  waits(kind: WaitKind, names: WaitingNames<Wanted> | undefined): void {
     switch (kind) {
       case "answer":
         this.#answer = names;

@@ -10,11 +10,11 @@ import {
   select,
 } from "@xdskit/protocol";
 import { longestTimerMs } from "../clock.js";
-import type { NodeStreamInfo } from "../events.js";
 import type { FairQueue } from "../fair-queue.js";
 import type { PollAnswer } from "../poll-transport.js";
 import type { Membership } from "../publication.js";
 import type { Subscriber } from "../shared-stacks.js";
+import type { NodeStreamInfo } from "../stream-info.js";
 import type { Poller, Unaccepted, Verdict } from "./delivered.js";
 import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
 

@@ -1,12 +1,13 @@
 import type { TypeUrl } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
 import type { Counters } from "../counters.js";
-import type { Events, StreamInfo } from "../events.js";
+import type { Events } from "../events.js";
 import type { HeldMemories } from "../held-memory.js";
 import type { ServerLimits } from "../limits.js";
 import type { PollCall, PollRefusal } from "../poll-transport.js";
 import type { Publication } from "../publication.js";
 import type { Rejections } from "../rejections.js";
+import type { StreamInfo } from "../stream-info.js";
 import type { SharedBodies } from "./shared-bodies.js";
 
 /** What all polls of a server share. */

@@ -2,8 +2,8 @@ import { createRedactedBody, envoyRegistry, type Registry, type ResourceTypes } 
 import { clientStatusV2, createClientStatus } from "../client-status/client-status.js";
 import { clientStatusServiceName } from "../client-status/service-name.js";
 import type { StatusSource } from "../client-status/status-answer.js";
-import type { CallInfo } from "../events.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";
+import type { CallInfo } from "../stream-info.js";
 import type { Refusal, Service } from "../transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createHealth } from "./health.js";

@@ -1,4 +1,4 @@
-import type { ResourceType, Version } from "@xdskit/api";
+import type { ResourceType } from "@xdskit/api";
 import type { Node, Rejection, Snapshot } from "@xdskit/protocol";
 import type { Clock } from "../clock.js";
 import type { Events } from "../events.js";
@@ -6,25 +6,10 @@ import type { Group } from "../groups.js";
 import { createGroupView, type GroupView } from "./group-view.js";
 import type { Occupant, Place } from "./place.js";
 import type { QuarantineCause, QuarantineEntry } from "./quarantine.js";
+import type { Quarantined } from "./quarantined.js";
 import type { RolloutOutcome } from "./rollout.js";
 import { fullSettings, type RolloutSettings } from "./rollout-settings.js";
 import { type Rollout, shownAtMost } from "./rollout-status.js";
-
-/** A content of one resource that some or all streams of a group are not given. */
-export interface Quarantined {
-  readonly group: string;
-  readonly type: string;
-  readonly name: string;
-  /** Of the content that they are not given; undefined: that the resource is gone. */
-  readonly version: Version | undefined;
-  /** Of what they are given in its place; undefined: nothing. */
-  readonly instead: Version | undefined;
-  readonly cause: QuarantineCause;
-  readonly since: Date;
-  /** Who rejected it, and why; empty where nobody did. */
-  readonly node: string;
-  readonly message: string;
-}
 
 /** One that can be ended by hand. */
 export interface LiftableQuarantine extends Quarantined {

@@ -1,12 +1,12 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Snapshot, StatusCode, TypeStatus } from "@xdskit/protocol";
 import type { Clock } from "../clock.js";
-import type { NodeStreamInfo } from "../events.js";
 import type { Arrivals } from "../ledger/arrivals.js";
 import { type LedgerStream, unknownStatus } from "../ledger/ledger-stream.js";
 import type { Membership, Publication } from "../publication.js";
 import type { Subscriber } from "../shared-stacks.js";
 import type { LayerName } from "../source.js";
+import type { NodeStreamInfo } from "../stream-info.js";
 import type { Refusal } from "../transport.js";
 import type { Standing } from "../views/place.js";
 import type { FromWorker, ToWorker } from "./messages.js";

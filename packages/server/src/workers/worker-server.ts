@@ -102,7 +102,7 @@ export function createWorkerServer(
   const counters = createCounters();
   /** From when it accepts connections: before that nobody waits. */
   let loop: EventLoopWatch | undefined;
-  const context: SessionContext = {
+  const context: SessionContext<Session> = {
     types,
     limits,
     publication,

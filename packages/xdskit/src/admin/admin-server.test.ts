@@ -11,7 +11,8 @@ import {
 import { createMemoryTransport, createServer, type EventLoopStats } from "@xdskit/server";
 import { formatAddress } from "@xdskit/server/address";
 import { eventually } from "../testing/command.js";
-import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.js";
+import { type AdminServer, startAdminServer } from "./admin-server.js";
+import type { Readiness } from "./admin-state.js";
 import { pendingSource } from "./source-status.js";
 
 describe("admin pages", () => {

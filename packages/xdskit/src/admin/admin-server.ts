@@ -1,28 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import type { Finding } from "@xdskit/api";
-import { isFromBrowser, type XdsServer } from "@xdskit/server";
+import { isFromBrowser } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/skipped.js";
 import { version } from "../version.js";
-import { type NodesInput, nodePage, nodesPage } from "./node-pages.js";
-import { carryOut, type RolloutsInput, rolloutsPage } from "./rollout-pages.js";
+import type { AdminState } from "./admin-state.js";
+import { nodePage, nodesPage } from "./node-pages.js";
+import { carryOut, rolloutsPage } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
-
-/** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
-export type Readiness = "starting" | "ready" | "stopping";
-
-/** What the admin pages show. */
-export interface AdminState {
-  readiness(): Readiness;
-  /** In Prometheus' text format. */
-  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
-  sources(): readonly AnySourceStatus[];
-  readonly nodes: NodesInput & Pick<XdsServer, "nodeStates">;
-  readonly rollouts: RolloutsInput;
-  readonly stats: XdsServer["stats"];
-}
 
 /** The admin listener, listening. */
 export interface AdminServer {

@@ -6,7 +6,7 @@ import { skippedText } from "../output/skipped.js";
 import { untoldText } from "../status/table.js";
 import { waitText } from "../status/wait-text.js";
 import { version } from "../version.js";
-import type { AdminState } from "./admin-server.js";
+import type { AdminState } from "./admin-state.js";
 import { type Html, html, table } from "./html.js";
 import type { AnySourceStatus } from "./source-status.js";
 

@@ -1,7 +1,7 @@
 import type { LoadTotals, RolloutState, ServerStats, XdsServer } from "@xdskit/server";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../version.js";
-import type { Readiness } from "./admin-server.js";
+import type { Readiness } from "./admin-state.js";
 import type { AnySourceStatus } from "./source-status.js";
 
 /** What the metrics are read from, at every scrape. */

@@ -1,7 +1,8 @@
 import type { XdskitError } from "@xdskit/api";
 import { type Addresses, listenError, type XdsServer } from "@xdskit/server";
 import { type Address, formatAddress, parseAddress } from "@xdskit/server/address";
-import { type AdminServer, type AdminState, startAdminServer } from "../admin/admin-server.js";
+import { type AdminServer, startAdminServer } from "../admin/admin-server.js";
+import type { AdminState } from "../admin/admin-state.js";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
 import { isAddressError, type Running } from "./run-serving.js";

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { XdskitError } from "@xdskit/api";
 import type { XdsServer } from "@xdskit/server";
-import type { AdminServer, Readiness } from "../admin/admin-server.js";
+import type { AdminServer } from "../admin/admin-server.js";
+import type { Readiness } from "../admin/admin-state.js";
 import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
 import { createLog, type Log } from "../output/log.js";

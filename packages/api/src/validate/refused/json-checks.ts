@@ -1,6 +1,6 @@
-import type { JsonCheck, JsonFields } from "../json-checks.js";
 import { isNumericAddress } from "./addresses.js";
 import { lastFilters } from "./filters.js";
+import type { JsonCheck, JsonFields } from "./json-fields.js";
 import { bothNames, get, jsonField } from "./json-fields.js";
 import { jsonListenerCheck } from "./json-listeners.js";
 import { hasLostPercent, isProtected } from "./route-headers.js";

@@ -1,3 +1,8 @@
+export type JsonFields = { readonly [key: string]: unknown };
+
+/** Whether a message in JSON is surely well. */
+export type JsonCheck = (json: JsonFields) => boolean;
+
 /** Fields by each of their names in JSON. */
 export function bothNames(...names: readonly string[]): readonly string[] {
   return names.flatMap((name) => [name, name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())]);

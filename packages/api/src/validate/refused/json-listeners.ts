@@ -1,7 +1,7 @@
-import type { JsonFields } from "../json-checks.js";
 import { isNumericAddress } from "./addresses.js";
 import type { CidrRange } from "./cidr-ranges.js";
 import { type FilterChainMatch, type MatchingChain, matchProblems } from "./filter-chain-matches.js";
+import type { JsonFields } from "./json-fields.js";
 import { get, jsonField } from "./json-fields.js";
 
 /** Fields with which a listener is left to others. */

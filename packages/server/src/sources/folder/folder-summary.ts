@@ -1,6 +1,13 @@
 import type { Adoption, Finding, Resource, Where } from "@xdskit/api";
 import type { LayerName } from "../../source.js";
-import type { SkippedCounts } from "./judgement.js";
+
+/** How many resources are skipped, over all layers. */
+export interface SkippedCounts {
+  /** Those whose last good content stays. */
+  readonly lastGood: number;
+  /** Those that are not served, since they never were good. */
+  readonly absent: number;
+}
 
 /** What was taken of a file, which is in the folder as findings show it. */
 export interface AdoptedFile extends Adoption {

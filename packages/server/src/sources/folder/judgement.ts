@@ -1,16 +1,9 @@
 import type { Finding, PositionedResource, ResourceTypes } from "@xdskit/api";
 import { isWithin } from "./folder-options.js";
+import type { SkippedCounts } from "./folder-summary.js";
 import type { NamedResource } from "./kept-names.js";
 import type { Entry, LayerIndex } from "./layer-index.js";
 import { namedBy, type Standing, withStanding } from "./skipping.js";
-
-/** How many resources are skipped, over all layers. */
-export interface SkippedCounts {
-  /** Those whose last good content stays. */
-  readonly lastGood: number;
-  /** Those that are not served, since they never were good. */
-  readonly absent: number;
-}
 
 /** What the files say as a whole. */
 export interface Judgement {

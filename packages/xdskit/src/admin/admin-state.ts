@@ -1,0 +1,17 @@
+import type { XdsServer } from "@xdskit/server";
+import type { NodesInput } from "./node-pages.js";
+import type { RolloutsInput } from "./rollout-pages.js";
+import type { AnySourceStatus } from "./source-status.js";
+/** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
+export type Readiness = "starting" | "ready" | "stopping";
+
+/** What the admin pages show. */
+export interface AdminState {
+  readiness(): Readiness;
+  /** In Prometheus' text format. */
+  metrics(): Promise<{ readonly contentType: string; readonly text: string }>;
+  sources(): readonly AnySourceStatus[];
+  readonly nodes: NodesInput & Pick<XdsServer, "nodeStates">;
+  readonly rollouts: RolloutsInput;
+  readonly stats: XdsServer["stats"];
+}
