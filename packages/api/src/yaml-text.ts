@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { Document, visit } from "yaml";
 
 /** A text that Envoy takes for a number, and YAML 1.2 and 1.1 do not. */
 const upperHex = {
@@ -14,10 +14,16 @@ const upperHex = {
  * else to YAML 1.1, such as `yes`, `no`, `on` and `off`.
  */
 export function writeYaml(value: unknown): string {
-  return stringify(value, {
-    lineWidth: 0,
+  const document = new Document(value, {
     aliasDuplicateObjects: false,
     compat: "yaml-1.1",
     customTags: (tags) => [...tags, upperHex],
   });
+  visit(document, {
+    Scalar(_, scalar) {
+      // As a block, a line of spaces alone would lose them.
+      if (typeof scalar.value === "string" && /[ \t]\n/.test(scalar.value)) scalar.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }

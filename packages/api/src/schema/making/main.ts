@@ -9,31 +9,17 @@ import { makeTable } from "./make-table.js";
 
 const usage = `npm run schema -- --from v1.40.0      makes packages/api/schema of Envoy's API at that version
 npm run schema -- --extensions PATH   asks the Envoy at PATH which extensions it has: packages/api/schema/extensions.txt
-npm run schema -- --extensions-check PATH   says whether it has those that the list has
 npm run schema -- --check             says whether it is what the modules in packages/api/schema/modules.txt make`;
 
 const modulesFile = new URL("modules.txt", tableFolder);
 const option = { type: "string" } as const;
-const {
-  from,
-  check = false,
-  extensions,
-  "extensions-check": extensionsCheck,
-} = parseArgs({
-  options: { from: option, check: { type: "boolean" }, extensions: option, "extensions-check": option },
-}).values;
-const asked = [from, check || undefined, extensions, extensionsCheck].filter((value) => value !== undefined);
-if (asked.length !== 1) throw new Error(`usage:\n${usage}`);
-const envoy = extensions ?? extensionsCheck;
-if (envoy !== undefined) {
-  const self = await askEnvoy(envoy);
-  const text = formatExtensions(self.version, self.extensions);
-  if (extensions !== undefined) writeFileSync(extensionsFile, text);
-  else if (readFileSync(extensionsFile, "utf8") !== text)
-    throw new Error("packages/api/schema/extensions.txt: run npm run schema -- --extensions PATH");
-  console.log(
-    `${self.extensions.length} extensions of Envoy ${self.version}: ${extensions === undefined ? "as in the list" : "written"}`,
-  );
+const { values } = parseArgs({ options: { from: option, check: { type: "boolean" }, extensions: option } });
+const { from, check = false, extensions } = values;
+if (Object.keys(values).length !== 1) throw new Error(`usage:\n${usage}`);
+if (extensions !== undefined) {
+  const self = await askEnvoy(extensions);
+  writeFileSync(extensionsFile, formatExtensions(self.version, self.extensions));
+  console.log(`${self.extensions.length} extensions of Envoy ${self.version}`);
   process.exit();
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readExtensions as readList } from "../../schema/extensions.js";
 
 /** An extension: its name, and the message that configures it. */
 export interface Extension {
@@ -9,24 +9,13 @@ export interface Extension {
 /** What Envoy has compiled in, by category. An extension with several messages is there once for each of them. */
 export type Extensions = ReadonlyMap<string, readonly Extension[]>;
 
-/**
- * What a plain Envoy 1.40 says of itself (the `extensions` of its node), without what has no configuration of its own.
- * A test that asks Envoy keeps the file true. It is read where it stands, since the build copies no text.
- */
-const file = new URL("../../../src/testing/corpus/extensions.txt", import.meta.url);
-
-/** Reads `extensions.txt`: a line for each category, below it a line for each extension with its messages. */
-export function readExtensions(text: string = readFileSync(file, "utf8")): Extensions {
+/** The extensions that a plain Envoy 1.40 has, without what has no configuration of its own. */
+export function readExtensions(): Extensions {
   const extensions = new Map<string, Extension[]>();
-  let members: Extension[] = [];
-  for (const line of text.split("\n").filter((each) => each !== "")) {
-    if (!line.startsWith(" ")) {
-      members = [];
-      extensions.set(line, members);
-      continue;
-    }
-    const [name = "", ...types] = line.trim().split(" ");
+  for (const { category, name, types } of readList()) {
+    const members = extensions.get(category) ?? [];
     members.push(...types.map((type) => ({ name, type })));
+    if (members.length > 0) extensions.set(category, members);
   }
   return extensions;
 }
