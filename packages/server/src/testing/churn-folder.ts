@@ -1,7 +1,11 @@
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toJson } from "@bufbuild/protobuf";
+import { envoyRegistry } from "@xdskit/api";
+import { type Listener, ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { urlOf } from "./running-server.js";
+import { listenerOfFile } from "./test-resources.js";
 
 /** The files in it. */
 export const files = ["one.json", "two.json", "three.json"] as const;
@@ -49,6 +53,8 @@ export async function createChurnFolder(): Promise<ChurnFolder> {
   return folder;
 }
 
+const jsonOf = (listener: Listener) => toJson(ListenerSchema, listener, { registry: envoyRegistry() });
+
 /** A file is never without resources, which the server would not take. */
 function textOf(file: File, contents: Contents): string {
   const resources: object[] = [{ "@type": urlOf("route"), name: file }];
@@ -57,7 +63,7 @@ function textOf(file: File, contents: Contents): string {
     resources.push(
       { "@type": urlOf("cluster"), name, alt_stat_name: content },
       { "@type": urlOf("endpoint"), cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] },
-      { "@type": urlOf("listener"), name, stat_prefix: content },
+      { "@type": urlOf("listener"), ...(jsonOf(listenerOfFile(name, content)) as object) },
     );
   }
   return JSON.stringify({ resources });

@@ -2,7 +2,7 @@ import { MessagePort } from "node:worker_threads";
 import { createServer } from "../create-server.js";
 import { createFolderSource } from "../sources/folder/folder-source.js";
 import { randomFrom } from "./random.js";
-import { cluster, listener, loadAssignment } from "./test-resources.js";
+import { cluster, listenerOfFile, loadAssignment } from "./test-resources.js";
 
 /** What a server under churn is told to set: of each type, contents by name. */
 export interface ChurnChange {
@@ -27,7 +27,7 @@ process.on("message", (change: ChurnChange) => {
     .set([
       ...Object.entries(change.cluster).map(([name, content]) => cluster(name, content)),
       ...Object.entries(change.endpoint).map(([name, content]) => loadAssignment(name, Number(content))),
-      ...Object.entries(change.listener).map(([name, content]) => listener(name, content)),
+      ...Object.entries(change.listener).map(([name, content]) => listenerOfFile(name, content)),
     ])
     .done();
   last = last.then(async () => answer({ arrived: (await done).result }));

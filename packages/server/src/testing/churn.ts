@@ -8,7 +8,7 @@ import type { ChurnAnswer, ChurnChange } from "./churn-server.js";
 import { randomFrom } from "./random.js";
 import { grpcClient, type RawClient } from "./raw-client.js";
 import type { TypeName } from "./running-server.js";
-import { cluster, listener, loadAssignment } from "./test-resources.js";
+import { cluster, listenerOfFile, loadAssignment } from "./test-resources.js";
 import { contentOf, nothingInUse, type UsingClient, usingClient } from "./using-client.js";
 
 /** How a server is played with. */
@@ -263,7 +263,7 @@ function somePlaces(random: Random): readonly string[] {
 
 function messageOf(type: TypeName, name: string, content: string) {
   if (type === "cluster") return cluster(name, content);
-  return type === "endpoint" ? loadAssignment(name, Number(content)) : listener(name, content);
+  return type === "endpoint" ? loadAssignment(name, Number(content)) : listenerOfFile(name, content);
 }
 
 function changeOf(contents: Contents): ChurnChange {
