@@ -22,10 +22,11 @@ export function cidrProblem({ addressPrefix }: CidrRange, steps: readonly FieldS
   return [refused([...steps, "address_prefix"], `must be an IP address without a length, not ${text}`)];
 }
 
-/** The same text for ranges of the same addresses: what is beyond the length does not count. */
+/** The same text for ranges of the same addresses: what is beyond the length does not count. A whole address has its zone. */
 export function canonicalRange({ addressPrefix, prefixLen = 0 }: CidrRange): string {
   const bits = bitsOf(addressPrefix);
-  return `${bits.length}:${bits.slice(0, prefixLen)}`;
+  const zone = prefixLen >= bits.length ? addressPrefix.indexOf("%") : -1;
+  return `${bits.length}:${bits.slice(0, prefixLen)}${zone < 0 ? "" : addressPrefix.slice(zone)}`;
 }
 
 /** An address as zeros and ones. */

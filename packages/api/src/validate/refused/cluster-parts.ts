@@ -18,6 +18,8 @@ interface PartsCluster extends Cluster {
       }
     | undefined;
   readonly dnsResolvers: readonly { readonly address: { readonly case?: string; readonly value?: unknown } }[];
+  readonly dnsResolutionConfig?: unknown;
+  readonly typedDnsResolverConfig?: unknown;
   readonly dnsFailureRefreshRate?: { readonly baseInterval?: Span; readonly maxInterval?: Span } | undefined;
   readonly outlierDetection?: { readonly baseEjectionTime?: Span; readonly maxEjectionTime?: Span } | undefined;
   readonly httpProtocolOptions?: unknown;
@@ -65,7 +67,9 @@ function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
   const type = typeOf(cluster);
   if (type !== "STRICT_DNS" && type !== "LOGICAL_DNS") return [];
   const problems: SpecialProblem[] = [];
-  for (const [index, { address }] of cluster.dnsResolvers.entries()) {
+  // Envoy does not read the deprecated list where one of its successors is set.
+  const isReplaced = cluster.dnsResolutionConfig !== undefined || cluster.typedDnsResolverConfig !== undefined;
+  for (const [index, { address }] of (isReplaced ? [] : cluster.dnsResolvers).entries()) {
     if (address.case !== "socketAddress") continue;
     const { address: text } = address.value as SocketAddress;
     const steps = ["dns_resolvers", index, "socket_address", "address"];

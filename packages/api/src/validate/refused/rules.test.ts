@@ -379,6 +379,17 @@ const taken: readonly Fields[] = [
     ...endpoints(endpoint("10.0.0.1"), endpoint("fe80::1%eth0"), endpoint("a.b", { resolver_name: "own" })),
   }),
   cluster({ type: "STRICT_DNS", ...endpoints(endpoint("a.b"), endpoint("c.d")) }),
+  cluster({
+    type: "STRICT_DNS",
+    dns_resolvers: [socket("c.d").address],
+    typed_dns_resolver_config: extension("network.dns_resolver.cares.v3.CaresDnsResolverConfig", {}),
+  }),
+  cluster({
+    type: "LOGICAL_DNS",
+    ...endpoints(endpoint("a.b")),
+    dns_resolvers: [socket("c.d").address],
+    dns_resolution_config: { resolvers: [socket("10.0.0.1").address] },
+  }),
   cluster({ type: "LOGICAL_DNS", ...endpoints(endpoint("a.b")) }),
   cluster({ ...eds, load_assignment: { cluster_name: "a", endpoints: [{ lb_endpoints: [endpoint("a.b")] }] } }),
   cluster({ ...original }),
@@ -403,6 +414,7 @@ const taken: readonly Fields[] = [
     { prefix_ranges: [range("0.0.0.0", 0)] },
     {},
   ),
+  chains({ prefix_ranges: [range("fe80::1%eth0", 128)] }, { prefix_ranges: [range("fe80::1", 128)] }),
   http({
     http_filters: [
       cors,
