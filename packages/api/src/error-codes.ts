@@ -136,7 +136,7 @@ export const errorCodes = {
     meaning: "A descriptor set of the user's own messages cannot be used.",
     cause:
       "The file is no serialized google.protobuf.FileDescriptorSet, it lacks a file that one of its files imports, or one of its files does not have what a built-in one needs of it, in whose place it comes.",
-    mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`; leave out files of Envoy's that do not fit to the others.",
+    mend: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`; leave out files of Envoy's that do not fit the others.",
   },
   XDSKIT_TYPE_DEFINITION: {
     meaning: "A program, or `types` in the settings, defined a type of resources that the table of types cannot take.",

@@ -74,6 +74,16 @@ describe("what an older Envoy does not know of a message", () => {
     ]);
   });
 
+  it("is found behind a packed list without anything in it", () => {
+    const version = parseEnvoyVersion("1.39") ?? assert.fail();
+    const schema = schemaOf("envoy.extensions.filters.network.redis_proxy.v3.RedisProxy.ConnPoolSettings");
+    const policy = schema.fields.find(({ name }) => name === "read_policy") ?? assert.fail();
+    // The same field as a packed list of length 0, and then as the new value 5.
+    const body = Uint8Array.of((policy.number << 3) | 2, 0, policy.number << 3, 5);
+    const found = newerParts(schema, body, { ...version, minor: 36 }, registry);
+    assert.deepEqual(found.map(describeNewerPart), ['value "LOCAL_ZONE_AFFINITY" is new in Envoy 1.38']);
+  });
+
   it("is nothing where the bytes are no such message, or hold what nobody knows", () => {
     const version = parseEnvoyVersion("1.32") ?? assert.fail();
     assert.deepEqual(newerParts(schemaOf(cluster), Uint8Array.of(0xff, 0xff), version, registry), []);

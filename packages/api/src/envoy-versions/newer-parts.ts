@@ -206,14 +206,14 @@ class Walk {
   ): void {
     // Of a list, several values may lie in one piece.
     const end = wireType === WireType.LengthDelimited ? reader.uint32() + reader.pos : reader.pos + 1;
-    do {
+    while (reader.pos < end) {
       const index = counts.get(field.number) ?? 0;
       counts.set(field.number, index + 1);
       const value = values.get(reader.int32());
       if (value === undefined || !this.#isNewer(value.since)) continue;
       const step = stepInto(at, field.name);
       this.#note("value", value.name, value.since, field.fieldKind === "list" ? stepInto(step, index) : step);
-    } while (reader.pos < end);
+    }
   }
 
   #any(bytes: Uint8Array, at: FieldPath | undefined, depth: number): void {

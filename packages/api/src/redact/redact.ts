@@ -24,7 +24,7 @@ export function redactMessage(schema: DescMessage, message: Message, unpack: Unp
   return redactAt(planOf(schema), message, unpack, 0);
 }
 
-/** The same for who looks into `Any`s by themselves: those that are no secret as a whole stay as they are. */
+/** The same for callers that look into each `Any` on their own: those that are no secret as a whole stay as they are. */
 export function redactOwn(schema: DescMessage, message: Message): Message {
   return redactAt(planOf(schema), message, undefined, 0);
 }

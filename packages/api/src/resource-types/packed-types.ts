@@ -12,7 +12,7 @@ type PackedType = Omit<ResourceType, "schema" | "nameOf" | "references">;
 /** A table of types that can go to another thread: built-in ones by their URLs. */
 export interface PackedTypes {
   readonly rows: readonly (TypeUrl | PackedType)[];
-  /** Nothing of it is lost. A program's own functions are, which find names in messages; who only passes resources on needs none. */
+  /** Nothing of it is lost. But a program's own functions that find names in messages are; code that only passes resources on needs none. */
   readonly isWhole: boolean;
 }
 

@@ -7,7 +7,6 @@ import type { Snapshot } from "../snapshot.js";
 import type { Rejection } from "./client-use.js";
 import type { WaitEnded } from "./ordered-stream.js";
 import type { Ordering } from "./ordering.js";
-
 import type { SnapshotLine } from "./snapshot-line.js";
 import type { TypeStatus } from "./type-status.js";
 import type { UnknownTypes } from "./unknown-types.js";

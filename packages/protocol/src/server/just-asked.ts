@@ -6,8 +6,7 @@ import { covers, type Subscription } from "../subscription.js";
 import type { Sent } from "./client-use.js";
 import { find } from "./content.js";
 import { mostOutstanding } from "./holding.js";
-import type { Subscriber } from "./subscriber.js";
-import { type AskedPart, type JustAsked, noneAsked } from "./subscriber.js";
+import { type AskedPart, type JustAsked, noneAsked, type Subscriber } from "./subscriber.js";
 
 /*
  * A client has what it asks for by name only once it got it. The set that it acknowledged may hold the same already, since others ask for that: so names that it asks for anew are

@@ -6,7 +6,6 @@ import type { Holding, Sent } from "./client-use.js";
 import type { OutgoingResponse, StreamEffect } from "./contract.js";
 import type { Departure } from "./order-standpoint.js";
 import type { RestingPlace } from "./resting-place.js";
-
 import type { SharedResponse } from "./shared-responses.js";
 import type { Subscriber } from "./subscriber.js";
 

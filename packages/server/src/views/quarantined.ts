@@ -1,5 +1,6 @@
 import type { Version } from "@xdskit/api";
 import type { QuarantineCause } from "./quarantine.js";
+
 /** A content of one resource that some or all streams of a group are not given. */
 export interface Quarantined {
   readonly group: string;

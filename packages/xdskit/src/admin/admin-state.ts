@@ -2,6 +2,7 @@ import type { XdsServer } from "@xdskit/server";
 import type { NodesInput } from "./node-pages.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
+
 /** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
 export type Readiness = "starting" | "ready" | "stopping";
 

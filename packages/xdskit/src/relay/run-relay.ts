@@ -80,14 +80,15 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   running.server = server;
   running.closers.push(relay.close);
   server.on(createEventLog(log, () => running.servesSince));
-  warnOfOlderEnvoys(server, log, { registry, whereIs: () => undefined });
+  const olderEnvoys = warnOfOlderEnvoys(server, log, { registry, whereIs: () => undefined });
   for (const { group, client } of relay.groups) client.on(createUpstreamLog(log, group));
 
   const readiness = () => running.readiness;
   const jsonFindings = createJsonFindings(server);
   const sources = () =>
     relay.groups.map((group) => {
-      const found = [...(findings.get(group.group) ?? []), ...jsonFindings(group.group)];
+      const older = olderEnvoys.findings(group.group);
+      const found = [...(findings.get(group.group) ?? []), ...jsonFindings(group.group), ...older];
       return upstreamStatus(group, server.snapshotOf(group.group), found);
     });
   const metrics = lazyMetrics({ server, readiness, sources });

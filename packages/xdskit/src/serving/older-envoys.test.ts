@@ -33,6 +33,7 @@ function world() {
     snapshotOf: (group) => snapshots.get(group),
     whereIs: (group, { name }) => ({ file: `${group}/${name}.yaml`, line: 2 }),
     onFound: (finding) => found.push(inWords(finding)),
+    onFault: (error) => assert.fail(String(error)),
   });
   return {
     older,
@@ -104,6 +105,42 @@ describe("what is served to Envoys that are too old for it", () => {
     older.connected("edge", envoy("e", ""));
     older.connected("edge", { ...envoy("g", "1.20.0"), userAgentName: "gRPC Go" });
     assert.deepEqual(await news(), []);
+  });
+
+  it("is looked for again once Envoys of other versions are gone, however many there were", async () => {
+    const { older, change, news } = world();
+    change("edge", cluster("a", { statsMatcher }));
+    for (let minor = 0; minor < 150; minor++) {
+      older.connected("edge", envoy("e", `0.${minor}.0`));
+      older.left("edge", envoy("e", `0.${minor}.0`));
+    }
+    await news();
+    older.connected("edge", envoy("e", "1.39.0"));
+    assert.equal((await news()).length, 1);
+  });
+
+  it("goes on after a fault", async () => {
+    let snapshot = updateSnapshot(emptySnapshot(), { upsert: [cluster("a", { statsMatcher })] });
+    let broken = true;
+    const seen: string[] = [];
+    const older = createOlderEnvoys({
+      registry,
+      snapshotOf: () => snapshot,
+      whereIs: () => {
+        if (broken) throw new Error("no place");
+        return undefined;
+      },
+      onFound: ({ message }) => seen.push(message),
+      onFault: (error) => seen.push(String(error)),
+    });
+    older.connected("edge", envoy("e", "1.39.0"));
+    await older.settled();
+    broken = false;
+    snapshot = updateSnapshot(snapshot, { upsert: [cluster("b", { statsMatcher })] });
+    older.changed();
+    await older.settled();
+    assert.equal(seen.length, 2, seen.join());
+    assert.match(seen.join(), /no place,field "stats_matcher"/);
   });
 
   it("is looked for in a bounded number of versions", async () => {

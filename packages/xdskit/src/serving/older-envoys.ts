@@ -23,7 +23,16 @@ export function warnOfOlderEnvoys(
   options: Pick<OlderEnvoysOptions, "registry" | "whereIs">,
 ): OlderEnvoys {
   const { snapshotOf } = server;
-  const older = createOlderEnvoys({ ...options, snapshotOf, onFound: (finding) => logFinding(log, finding) });
+  const older = createOlderEnvoys({
+    ...options,
+    snapshotOf,
+    onFound: (finding) => logFinding(log, finding),
+    onFault: (error) =>
+      log.error(
+        { error: error instanceof Error ? error.stack : String(error) },
+        "a fault of xdskit itself; please report this",
+      ),
+  });
   server.on(
     (event) => {
       if (event.kind === "stream-opened") older.connected(event.stream.group, event.stream.node);
@@ -44,6 +53,8 @@ export interface OlderEnvoysOptions {
   readonly registry: Registry;
   /** Hears of each thing that Envoys of a version do not know, once for each group and version. */
   readonly onFound: (finding: Finding) => void;
+  /** Hears of a fault of xdskit itself, which ended one look. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** Finds what is served to Envoys that are too old for it. */
@@ -54,8 +65,8 @@ export interface OlderEnvoys {
   left(group: string, node: Node): void;
   /** The configuration of groups changed. */
   changed(): void;
-  /** What is served now to Envoys that are connected and do not know it. */
-  findings(): readonly Finding[];
+  /** What is served now to Envoys that are connected and do not know it; of one group or of all. */
+  findings(group?: string): readonly Finding[];
   /** What was begun is done. For tests. */
   settled(): Promise<void>;
 }
@@ -90,7 +101,13 @@ const sliceMs = 5;
  * Looks through what a group is served once an Envoy of it connects that is older than the newest known one, and then through what changes: without such Envoys it costs
  * nothing, with them each resource is looked at once for each version, in slices between which clients are served.
  */
-export function createOlderEnvoys({ snapshotOf, whereIs, registry, onFound }: OlderEnvoysOptions): OlderEnvoys {
+export function createOlderEnvoys({
+  snapshotOf,
+  whereIs,
+  registry,
+  onFound,
+  onFault,
+}: OlderEnvoysOptions): OlderEnvoys {
   const known = new Map<string, Older>();
   let running: Promise<void> | undefined;
   let again = false;
@@ -143,7 +160,7 @@ export function createOlderEnvoys({ snapshotOf, whereIs, registry, onFound }: Ol
     let end = performance.now() + sliceMs;
     while (again) {
       again = false;
-      for (const older of known.values()) {
+      for (const older of [...known.values()].filter(({ streams }) => streams > 0)) {
         for (const resource of news(older)) {
           look(older, resource);
           if (performance.now() < end) continue;
@@ -153,12 +170,24 @@ export function createOlderEnvoys({ snapshotOf, whereIs, registry, onFound }: Ol
         }
       }
     }
-    running = undefined;
   }
 
   function begin(): void {
     again = true;
-    running ??= run();
+    running ??= run()
+      .catch(onFault)
+      .finally(() => {
+        running = undefined;
+        // What came while a fault ended it.
+        if (again) begin();
+      });
+  }
+
+  /** Makes room for one more version, in the place of one whose Envoys are gone. */
+  function hasRoom(): boolean {
+    if (known.size < mostVersions) return true;
+    for (const [key, { streams }] of known) if (streams === 0) return known.delete(key);
+    return false;
   }
 
   return {
@@ -167,24 +196,37 @@ export function createOlderEnvoys({ snapshotOf, whereIs, registry, onFound }: Ol
       const key = keyFor(group, node);
       if (key === undefined || version === undefined) return;
       const before = known.get(key);
-      if (before !== undefined) before.streams += 1;
-      if (before !== undefined || known.size >= mostVersions) return;
+      if (before !== undefined) {
+        before.streams += 1;
+        if (before.streams === 1) begin();
+        return;
+      }
+      if (!hasRoom()) return;
       const says = `node ${JSON.stringify(node.id)} runs Envoy ${node.userAgentVersion}`;
       known.set(key, { group, version, node: says, seen: emptySnapshot(), streams: 1, told: new Map() });
       begin();
     },
     left(group, node) {
       const older = known.get(keyFor(group, node) ?? "");
-      if (older !== undefined) older.streams -= 1;
+      if (older !== undefined) older.streams = Math.max(0, older.streams - 1);
     },
     changed() {
-      if (known.size > 0) begin();
+      let wanted = false;
+      for (const older of known.values()) {
+        if (older.streams > 0) wanted = true;
+        // Nobody looks at it: an old snapshot must not stay for that.
+        else older.seen = emptySnapshot();
+      }
+      if (wanted) begin();
     },
-    findings: () =>
+    findings: (group) =>
       [...known.values()].flatMap((older) => {
-        const told = older.streams > 0 ? [...older.told.values()] : [];
+        const isAsked = older.streams > 0 && (group === undefined || group === older.group);
+        const told = isAsked ? [...older.told.values()] : [];
         return told.filter(({ resource }) => isServed(older, resource)).map(({ finding }) => finding);
       }),
-    settled: async () => void (await running),
+    async settled() {
+      while (running !== undefined) await running;
+    },
   };
 }

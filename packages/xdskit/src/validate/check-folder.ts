@@ -81,7 +81,7 @@ export async function checkFolder({
       apply: (updates) => {
         for (const { layer, upsert } of updates) layers.set(layer, upsert);
       },
-      // What is skipped is no error to whom a source reports; here it is.
+      // A source reports what it skips as warnings; here it is an error.
       report: () => {},
     });
     findings = summary?.findings ?? [];

@@ -174,7 +174,7 @@ function lbConfigProblems(
   return problems;
 }
 
-/** As Envoy sees it, to whom 1 is one. The protos' rules allow no more than five million. */
+/** As Envoy sees it: 1 counts as a prime. The protos' rules allow no more than five million. */
 function isPrime(number: number): boolean {
   if (number < 1 || number > 5_000_011) return number > 0;
   for (let divisor = 2; divisor * divisor <= number; divisor += 1) if (number % divisor === 0) return false;
