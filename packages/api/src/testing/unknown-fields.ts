@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { create, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema, anyPack } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
@@ -90,6 +90,18 @@ function samples(): readonly Message[] {
     dnsLookupFamily: 77,
   } as Record<string, unknown>);
   return [listener, cluster];
+}
+
+/** A copy of a resource's message that has an unknown field in itself and in every message within, in the content of known `Any`s too. */
+export function withUnknownEverywhere(resource: Resource): Resource {
+  const schema = resource.type.schema ?? assert.fail(resource.type.name);
+  const message = fromBinary(schema, resource.body);
+  let no = 99_000;
+  visit(schema, message, (_, inner) => {
+    no += 1;
+    withUnknown(inner, [{ no, kind: no % 5, bytes: Uint8Array.of(no % 100) }]);
+  });
+  return createResource(message, { name: resource.name });
 }
 
 /** A listener or a cluster, with unknown fields in some of its messages at any depth. */
