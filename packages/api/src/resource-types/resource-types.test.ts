@@ -6,7 +6,7 @@ import { envoyRegistry } from "../registry.js";
 import { v2TypeUrlOf } from "../v2/names.js";
 import { isListType } from "../xdstp.js";
 import type { DiscoveryService } from "./resource-type.js";
-import { resourceTypes, unknownResourceType } from "./resource-types.js";
+import { lookedUp, resourceTypes, unknownResourceType } from "./resource-types.js";
 
 const registry = envoyRegistry();
 
@@ -122,6 +122,26 @@ test("a type is found by every name that people use for it", () => {
   }
   assert.equal(resourceTypes.find("clutser"), undefined);
   assert.equal(resourceTypes.find("constructor"), undefined);
+});
+
+test("a full name is found as it is spelled, and no other spelling takes its place", () => {
+  const named = (name: string, abbreviation = name, restPath?: string) => ({
+    ...unknownResourceType(`${typeUrlPrefix}${name}`),
+    name,
+    abbreviation,
+    restPath,
+  });
+  const names = ["my_pkg.v1.Service", "pkg.Services", "pkg.Service", "pkg.Thing", "pkg.thing"];
+  const short = [named("first", "pkg.Service", "pkg.Thing"), named("last", "first")];
+  for (const table of [
+    [...names.map((name) => named(name)), ...short],
+    [...short, ...names.map((name) => named(name))],
+  ]) {
+    const types = lookedUp(table);
+    for (const name of [...names, "first", "last"]) assert.equal(types.find(name)?.name, name);
+    for (const word of ["MY_PKG.V1.SERVICE", "my-pkg.v1.service", "my_pkg.v1.Services"])
+      assert.equal(types.find(word)?.name, "my_pkg.v1.Service");
+  }
 });
 
 test("a type URL says which version of the API is meant", () => {

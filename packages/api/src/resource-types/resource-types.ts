@@ -9,24 +9,36 @@ export function lookedUp(table: readonly ResourceType[]): ResourceTypes {
     byUrl.set(type.typeUrl, { type, api: "v3" });
     if (type.v2TypeUrl !== undefined) byUrl.set(type.v2TypeUrl, { type, api: "v2" });
   }
-  const byName = new Map(table.flatMap((type) => spellingsOf(type).map((spelling) => [spelling.toLowerCase(), type])));
+  const byName = new Map(table.map((type) => [type.name, type]));
+  const byWord = typesByWord(table);
   return {
     all: table,
     byTypeUrl: (url) => byUrl.get(url),
-    find: (nameOrUrl) => byUrl.get(nameOrUrl)?.type ?? byName.get(nameOrUrl.toLowerCase().replaceAll("_", "-")),
+    find: (nameOrUrl) => byUrl.get(nameOrUrl)?.type ?? byName.get(nameOrUrl) ?? byWord.get(wordOf(nameOrUrl)),
     [Symbol.iterator]: () => table[Symbol.iterator](),
   };
 }
 
-/** `cluster`, `clusters`, `cds`; `_` and `-` are the same. */
+/** A name counts more than an abbreviation or a plural of another type: `pkg.Services` may be a type beside `pkg.Service`. */
+function typesByWord(table: readonly ResourceType[]): ReadonlyMap<string, ResourceType> {
+  const byWord = new Map<string, ResourceType>();
+  const spelled = table.flatMap((type) => spellingsOf(type).map((spelling, rank) => ({ spelling, rank, type })));
+  for (const { spelling, type } of spelled.sort((a, b) => a.rank - b.rank)) {
+    const word = wordOf(spelling);
+    if (!byWord.has(word)) byWord.set(word, type);
+  }
+  return byWord;
+}
+
+/** Upper and lower case are the same, and so are `_` and `-`. */
+function wordOf(spelling: string): string {
+  return spelling.toLowerCase().replaceAll("_", "-");
+}
+
+/** `cluster`, `cds`, the path of REST, `clusters`: what counts more comes first, and each kind has its place for all types. */
 export function spellingsOf(type: Pick<ResourceType, "name" | "abbreviation" | "restPath">): readonly string[] {
   const plural = type.name.endsWith("s") ? type.name : `${type.name}s`;
-  return [
-    type.name,
-    plural,
-    type.abbreviation,
-    ...(type.restPath === undefined ? [] : [type.restPath.replaceAll("_", "-")]),
-  ];
+  return [type.name, type.abbreviation, type.restPath ?? type.name, plural];
 }
 
 /**
