@@ -28,14 +28,13 @@ export function overlaid(below: FileIndex, set: Uint8Array): Overlay {
   if (above.files.size === 0) throw new Error("it holds no file");
   const own = [...above.files].flatMap(([name, bytes]) => (isNew(name, bytes, below) ? [name] : []));
   const gone = givingWay(own, above, below);
-  const index: FileIndex = { files: new Map(), fileOf: new Map(), insteadOf: new Map(below.insteadOf) };
+  const index: FileIndex = { files: new Map(), fileOf: new Map(), insteadOf: insteadOfGone(gone, below, own) };
   for (const [name, bytes] of below.files) if (!gone.has(name)) index.files.set(name, bytes);
   for (const [type, file] of below.fileOf) if (!gone.has(file)) index.fileOf.set(type, file);
   for (const name of own) {
     index.files.set(name, above.files.get(name) as Uint8Array);
     for (const type of typesOfFile(protoOf(name, above))) index.fileOf.set(type, name);
   }
-  for (const [file, instead] of gone) if (file !== instead) index.insteadOf.set(file, instead);
   const isOwn = new Set(own);
   const protos = new Map([...own, ...importersOf(gone, below, isOwn)].map((name) => [name, protoOf(name, index)]));
   for (const { name, dependency } of protos.values()) {
@@ -64,6 +63,19 @@ function givingWay(own: readonly string[], above: FileIndex, below: FileIndex): 
     }
   }
   return gone;
+}
+
+/** Which file is meant in the place of each that is gone, now or by a set before. */
+function insteadOfGone(
+  gone: ReadonlyMap<string, string>,
+  { insteadOf: before }: FileIndex,
+  own: readonly string[],
+): Map<string, string> {
+  const insteadOf = new Map(gone);
+  for (const [file, instead] of before) insteadOf.set(file, gone.get(instead) ?? instead);
+  // A file of the set is there by its own name, also where one of that name was gone.
+  for (const name of own) insteadOf.delete(name);
+  return insteadOf;
 }
 
 /** What says the same as the file that is there already takes the place of nothing. */
@@ -97,20 +109,25 @@ function typesOfFile({ package: prefix, messageType, enumType, service, extensio
   return all.map(({ name }) => (prefix === "" ? name : `${prefix}.${name}`));
 }
 
-/** Files that are as they were and import one that gives way, be it by way of what it passes on. */
+/** Files that are as they were and import one that gives way or comes back, be it by way of what it passes on. */
 function importersOf(gone: ReadonlyMap<string, string>, below: FileIndex, own: ReadonlySet<string>): readonly string[] {
-  if (gone.size === 0) return [];
+  const back = [...own].filter((name) => below.insteadOf.has(name));
+  if (gone.size === 0 && back.length === 0) return [];
   const protos = new Map([...below.files.keys()].map((name) => [name, protoOf(name, below)]));
-  const passing = new Set(gone.keys());
+  const passing = new Set([...gone.keys(), ...back]);
+  const imports = (imported: string | undefined, name: string) =>
+    imported === name || (imported !== undefined && below.insteadOf.get(imported) === name);
   // Whoever imports what passes on such a file sees that file.
   for (const name of passing) {
     for (const [other, { dependency, publicDependency }] of protos)
-      if (publicDependency.some((index) => dependency[index] === name)) passing.add(other);
+      if (publicDependency.some((index) => imports(dependency[index], name))) passing.add(other);
   }
   return [...protos]
     .filter(
       ([name, { dependency }]) =>
-        !own.has(name) && !gone.has(name) && dependency.some((imported) => passing.has(imported)),
+        !own.has(name) &&
+        !gone.has(name) &&
+        dependency.some((imported) => passing.has(imported) || passing.has(below.insteadOf.get(imported) ?? imported)),
     )
     .map(([name]) => name);
 }

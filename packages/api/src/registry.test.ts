@@ -149,6 +149,48 @@ test("a file of a set takes the place of one of another name that defines the sa
   assert.ok(again.getMessage("envoy.config.cluster.v3.Tomorrow"));
 });
 
+const percentFile = "envoy/type/v3/percent.proto";
+
+/** Envoy's percent.proto under another name, with one more message. */
+const percentAt = (name: string, message: string) =>
+  changed(percentFile, (file) => {
+    file.name = name;
+    file.messageType.push(create(DescriptorProtoSchema, { name: message }));
+  });
+
+for (const last of ["two/percent.proto", percentFile]) {
+  test(`a file that takes another's place gives way to one of a later set: ${last}`, () => {
+    const sets = [set(percentAt("one/percent.proto", "One")), set(percentAt(last, "Two"))];
+    const mine = file("mine.proto", "Mine", { percent: ".envoy.type.v3.Percent" }, [percentFile]);
+    const later = file("late.proto", "Late", { percent: ".envoy.type.v3.Percent" }, ["one/percent.proto"]);
+    const registry = createRegistry({ descriptorSets: [...sets, set(mine, later)] });
+    const percent = registry.getMessage("envoy.type.v3.Percent") ?? assert.fail();
+    assert.equal(percent.file.proto.name, last);
+    assert.equal(registry.getMessage("example.Mine")?.field.percent?.message, percent);
+    assert.equal(registry.getMessage("example.Late")?.field.percent?.message, percent);
+    const common = registry.getMessage("envoy.config.cluster.v3.Cluster.CommonLbConfig");
+    assert.equal(common?.field.healthyPanicThreshold?.message, percent);
+    assert.deepEqual(
+      ownFilesOf(registry).map(({ proto }) => proto.name),
+      [last, "mine.proto", "late.proto"],
+    );
+    assert.ok([...registry.files].every(({ proto }) => proto.name !== "one/percent.proto"));
+  });
+}
+
+for (const [what, name] of [
+  ["the file that took the place of a built-in one", "one/percent.proto"],
+  ["a built-in file that gave way, with something else in it,", percentFile],
+] as const) {
+  test(`${what} comes again without what others need: refused with a code`, () => {
+    const sets = [set(percentAt("one/percent.proto", "One")), set(file(name, "Imposter", {}, []))];
+    assert.throws(() => createRegistry({ descriptorSets: sets }), {
+      code: "XDSKIT_DESCRIPTOR_SET",
+      message: /envoy\/[\w/]+\.proto.*envoy\.type\.v3\.\w*Percent/,
+    });
+  });
+}
+
 test("of two sets with a file of one name the later one counts", () => {
   const sets = [set(file("a.proto", "One", {}, [])), set(file("a.proto", "Two", {}, []))];
   const registry = createRegistry({ descriptorSets: sets });

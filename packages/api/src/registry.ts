@@ -74,7 +74,10 @@ export function ownFilesOf(registry: Registry): readonly DescFile[] {
   const envoys = envoyRegistry();
   if (registry === envoys) return [];
   const own = ownFiles.get(registry);
-  if (own !== undefined) return [...own].flatMap((name) => (registry as FileRegistry).getFile(name) ?? []);
+  if (own !== undefined) {
+    // The name of a file that gave way to one of a later set leads to that one.
+    return [...new Set(Array.from(own).flatMap((name) => (registry as FileRegistry).getFile(name) ?? []))];
+  }
   const files = new Set<DescFile>();
   const add = (file: DescFile): void => {
     if (files.has(file) || envoys.getFile(file.proto.name) !== undefined) return;
