@@ -104,7 +104,7 @@ export async function checkFolder({
   };
   // While files are left out for their errors, much of what is named is missing for that reason alone.
   const broken = hasError(findings) && summary?.skipped === undefined;
-  const places = fieldPlaces(whereIs, registry);
+  const places = fieldPlaces(whereIs, { registry, types });
   const dangling = broken ? [] : danglingReferences(groups, types, places.named);
   const missing = extensionsThatEnvoyLacks(layerOf.keys(), registry, places.field);
   const newer = newerThanEnvoy(layerOf.keys(), envoyVersions, registry, places.field);
