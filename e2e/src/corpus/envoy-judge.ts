@@ -40,6 +40,8 @@ const runtimeType = "type.googleapis.com/envoy.service.runtime.v3.Runtime";
 /** How many are on their way at once. */
 const batchSize = 40;
 const patienceMs = 30_000;
+/** How long each step of a start may take: many tests may start at once. */
+const startMs = 60_000;
 
 type Batch = readonly Candidate[];
 type Heard = (Verdict | undefined)[];
@@ -47,10 +49,19 @@ type Heard = (Verdict | undefined)[];
 /** Starts an Envoy, given its executable. */
 export async function startEnvoyJudge(path: string): Promise<EnvoyJudge> {
   const directory = await mkdtemp(join(tmpdir(), "xdskit-corpus-"));
-  const server = await startDeltaServer();
+  const removeFiles = () => rm(directory, { recursive: true, force: true });
+  const server = await startDeltaServer().catch(async (error: unknown) => {
+    await removeFiles();
+    throw error;
+  });
   let starts = 0;
   const start = (): Promise<Running> => startEnvoy(path, directory, server, starts++);
-  let running = await start();
+  let running = await start().catch(async (error: unknown) => {
+    // Nobody has anything yet that could be closed.
+    server.close();
+    await removeFiles();
+    throw error;
+  });
 
   /** What was heard of each; `whole` where Envoy lived through it. */
   async function together(batch: Batch, whileTaken?: WhileTaken): Promise<{ heard: Heard; whole: boolean }> {
@@ -107,7 +118,7 @@ export async function startEnvoyJudge(path: string): Promise<EnvoyJudge> {
     async close() {
       await running.process.stop("SIGKILL");
       server.close();
-      await rm(directory, { recursive: true, force: true });
+      await removeFiles();
     },
   };
 }
@@ -145,23 +156,39 @@ async function startEnvoy(path: string, directory: string, server: DeltaServer, 
       "--reject-unknown-dynamic-fields",
     ],
   });
+  try {
+    return { process, admin: await adminOf(process, `${prefix}.admin`, server) };
+  } catch (error) {
+    await process.stop("SIGKILL");
+    throw error;
+  }
+}
+
+/** The address of its admin listener, once it asks for what is to be judged. */
+async function adminOf(process: Process, file: string, server: DeltaServer): Promise<string> {
+  const ended = (): Error => new Error(`Envoy ended: ${process.stderr.slice(-5).join("\n")}`);
+  const step = async (what: string, done: Promise<unknown>): Promise<void> => {
+    const end = process.ended.then(() => Promise.reject(ended()));
+    await within(what, startMs, Promise.race([done, end]));
+  };
   const admin = await eventually(
     "Envoy's admin address",
     async () => {
-      if (!process.isRunning()) throw new Error(`Envoy ended: ${process.stderr.slice(-5).join("\n")}`);
-      const text = await readFile(`${prefix}.admin`, "utf8");
+      if (!process.isRunning()) return "";
+      const text = await readFile(file, "utf8");
       return text !== "" && text;
     },
-    { withinMs: 60_000 },
+    { withinMs: startMs },
   );
-  await within("the subscription to the runtime", 60_000, server.subscribed(runtimeType));
-  await settle(server);
+  if (admin === "") throw ended();
+  await step("the subscription to the runtime", server.subscribed(runtimeType));
+  await step("the answer to the runtime", settle(server));
   for (const type of ["cluster.v3.Cluster", "listener.v3.Listener"]) {
     const typeUrl = `type.googleapis.com/envoy.config.${type}`;
-    await within(`the subscription to ${type}`, 60_000, server.subscribed(typeUrl));
-    await server.send(typeUrl, []);
+    await step(`the subscription to ${type}`, server.subscribed(typeUrl));
+    await step(`the answer to an empty ${type}`, server.send(typeUrl, []));
   }
-  return { process, admin };
+  return admin;
 }
 
 /** An empty runtime, answered at once. */
