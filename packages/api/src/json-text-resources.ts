@@ -73,6 +73,8 @@ function* itemsLeft(
     if (src.bytes[start] !== 0x7b) throw new NoList();
     const keys = src.skipNested();
     yield documentOf(file.text, { from: start, end: src.at, keys, starts: [start] });
+    // What takes a list without types takes all of it, and what it holds twice once: also what says its type.
+    if (reading.adoptions.length > 0) throw new NoList();
   } while (isNextItem(src) && !takeItems(reading, src, compiled, true));
   if (src.space() !== 0 || src.at < src.bytes.length) throw new NoList();
 }

@@ -328,6 +328,12 @@ suite("what istioctl and egctl print", () => {
     assert.deepEqual([first, told], ["cluster a", 'a list without types, as istioctl prints it {"cluster":1}']);
     assert.match(finding ?? "", /lacks "@type".*XDSKIT_TYPE_MISSING/);
   });
+  test("what a list without types holds twice is taken once, also where one of both says its type", () => {
+    const again = typed("config.cluster.v3.Cluster", cluster("b"));
+    assert.deepEqual(read([cluster("b"), again, cluster("c")]), [
+      ...["cluster b", "cluster c", 'a list without types, as istioctl prints it {"cluster":2}'],
+    ]);
+  });
   test("a list of resources with their types stays one, and one without is an error that says which it may be", () => {
     const [first, finding, ...more] = read([typed("config.cluster.v3.Cluster", cluster("a")), cluster("b")]);
     assert.deepEqual([first, more], ["cluster a", []]);
