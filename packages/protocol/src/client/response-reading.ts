@@ -117,7 +117,15 @@ export class ResponseReading {
       });
     }
     const resources = [...byKey.values()];
-    return { resources: this.#type.anyContent ? answering(resources, wanted) : resources, bad, mentioned };
+    if (!this.#type.anyContent) return { resources, bad, mentioned };
+    const { resources: answers, problem } = answering(resources, wanted);
+    if (problem !== undefined)
+      bad.push({
+        ...badResource(this.#type, undefined, "XDSKIT_UPDATE_REJECTED", problem),
+        index: undefined,
+        version: "",
+      });
+    return { resources: answers, bad, mentioned };
   }
 
   #nameByPlace(index: number, response: SentResponse, wanted: WantedNames): ResourceName | undefined {
