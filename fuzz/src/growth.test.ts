@@ -11,6 +11,8 @@ const each = (count: number, make: (index: number) => string, separator = "") =>
 const hosts = (count: number, domain: (index: number) => string) =>
   `{"@type":"${routeType}","name":"x","virtual_hosts":[${each(count, (i) => `{"name":"h${i}","domains":["${domain(i)}"]}`, ",")}]}`;
 
+const portsOf = (name: string, count: number) =>
+  `{"@type":"${typeOf("envoy.config.listener.v3.Listener")}","name":"x",${listener.slice(1, -3)}"filter_chain_match":{"server_names":["${name}"],"source_ports":[${each(count, (i) => `${10_000 + i}`, ",")}]}}]}`;
 const typed = `"@type":"${cluster}"`;
 const dumpOf = (entries: string) =>
   `{"configs":[{"@type":"${typeOf("envoy.admin.v3.ClustersConfigDump")}","static_clusters":[${entries}]}]}`;
@@ -67,6 +69,7 @@ const shapes: readonly (readonly [what: string, path: string, count: number, mak
   ["listeners without names", "a.json", 1_000, (n) => bootstrapOf(`"listeners":[${each(n, () => listener, ",")}]`)],
   ["unknown keys of a bootstrap", "a.json", 2_000, (n) => bootstrapOf(each(n, (i) => `"listenrs${i}":1`, ","))],
   ["virtual hosts", "a.json", 1_000, (n) => hosts(n, (i) => `d${i}`)],
+  ["ports for a long name", "a.json", 300, (n) => portsOf("a".repeat(20_000), n)],
   ["domains that come twice", "a.json", 1_000, (n) => hosts(n, () => "d")],
 ];
 

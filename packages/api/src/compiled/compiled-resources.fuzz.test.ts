@@ -256,6 +256,28 @@ function item(samples: Samples, chance: Repeatable, index: number): JsonObject {
   return { ...json, "@type": type.typeUrl, ...(chance.below(10) > 0 ? { [nameField]: chance.oneOf(strings) } : {}) };
 }
 
+test("the names of hosts are compiled in clusters of an extension, which may resolve them, and not in those of none", () => {
+  const endpoint = { address: { socket_address: { address: "a.example", port_value: 80 } } };
+  const fields = { load_assignment: { cluster_name: "c", endpoints: [{ lb_endpoints: [{ endpoint }] }] } };
+  const own = { name: "envoy.clusters.dns" };
+  for (const [finding, isCompiled] of [
+    [{ cluster_type: own }, true],
+    [{ clusterType: own }, true],
+    [{ type: "STRICT_DNS" }, true],
+    [{ type: "STATIC" }, false],
+    [{ cluster_type: null }, false],
+    [{}, false],
+  ] as const) {
+    const json = { "@type": `${typeUrlPrefix}envoy.config.cluster.v3.Cluster`, name: "c", ...fields, ...finding };
+    const made = [compiled(json), ofText(JSON.stringify(json)).made];
+    assert.deepEqual(
+      made.map((one) => one !== undefined),
+      [isCompiled, isCompiled],
+      JSON.stringify(finding),
+    );
+  }
+});
+
 test("what is compiled makes of JSON what the readers that explain make of it, or leaves it to them", () => {
   const chance = createRepeatable();
   const samples = new Samples(chance, contents);

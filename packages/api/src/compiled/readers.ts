@@ -3,7 +3,7 @@ import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
 import { perRegistry } from "../per-registry.js";
 import { jsonReferenceKeys, jsonReferenceRule } from "../references/json-rules.js";
 import { jsonCheckKeys, jsonCheckOf } from "../validate/json-checks.js";
-import { holdsAddress } from "../validate/refused/fast.js";
+import { holdsAddress, resolvingFields } from "../validate/refused/fast.js";
 import { createMemo } from "./memo.js";
 import {
   createReadMessage,
@@ -19,7 +19,7 @@ import { createShapes, type Member, type ReadField } from "./shape.js";
 
 /** The readers of the messages of one registry, out of the text of JSON: made as they are needed, and kept as long as it. */
 export interface Readers {
-  /** Of resources, which say their type. What they return has the field by which they call themselves. */
+  /** Of resources, which say their type. What they return has the field by which they call themselves, and those of `resolvingFields`. */
   readonly typed: (schema: DescMessage, nameField: DescField) => Reader | undefined;
 }
 
@@ -87,7 +87,8 @@ function createReaders(registry: Registry): Readers {
     typed(schema, nameField) {
       const known = typed.get(nameField);
       if (known !== undefined) return known;
-      const reader = compile(schema, true, [nameField.name, nameField.jsonName])?.();
+      const names = [nameField.name, nameField.jsonName, ...resolvingFields(schema.typeName)];
+      const reader = compile(schema, true, names)?.();
       if (reader !== undefined) typed.set(nameField, reader);
       return reader;
     },

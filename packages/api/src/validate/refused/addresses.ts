@@ -1,7 +1,7 @@
 import type { FieldStep } from "../../field-path.js";
 import { isIpv4, isIpv6 } from "../ip-address.js";
 import type { SpecialProblem } from "../special-checks.js";
-import { refused } from "./problem.js";
+import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.core.v3.SocketAddress` */
 export interface SocketAddress {
@@ -60,7 +60,7 @@ export function socketAddressProblems(
   // What other resolvers take, they know.
   if (resolverName !== "" && resolverName !== "envoy.ip") return [];
   if (!isNumericAddress(address))
-    return [refused([...steps, "address"], `must be an IP address, not ${JSON.stringify(address)}${advice}`)];
+    return [refused([...steps, "address"], `must be an IP address, not ${quoted(address)}${advice}`)];
   if (portSpecifier.case === "namedPort")
     return [refused([...steps, "named_port"], "cannot be used with an IP address; give port_value")];
   return [];

@@ -2,7 +2,7 @@ import type { FieldStep } from "../../field-path.js";
 import { isIpv4 } from "../ip-address.js";
 import type { SpecialProblem } from "../special-checks.js";
 import { isNumericAddress } from "./addresses.js";
-import { refused } from "./problem.js";
+import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.core.v3.CidrRange` */
 export interface CidrRange {
@@ -18,8 +18,9 @@ export function cidrProblems(ranges: readonly CidrRange[], steps: readonly Field
 /** What is wrong with one. A length beyond that of the address is taken for the whole address. */
 export function cidrProblem({ addressPrefix }: CidrRange, steps: readonly FieldStep[]): SpecialProblem[] {
   if (isNumericAddress(addressPrefix)) return [];
-  const text = JSON.stringify(addressPrefix);
-  return [refused([...steps, "address_prefix"], `must be an IP address without a length, not ${text}`)];
+  return [
+    refused([...steps, "address_prefix"], `must be an IP address without a length, not ${quoted(addressPrefix)}`),
+  ];
 }
 
 /** The same text for ranges of the same addresses: what is beyond the length does not count. A whole address has its zone. */

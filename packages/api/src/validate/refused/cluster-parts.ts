@@ -2,7 +2,7 @@ import type { FieldStep } from "../../field-path.js";
 import type { SpecialProblem } from "../special-checks.js";
 import { isNumericAddress, type SocketAddress, socketAddressProblems } from "./addresses.js";
 import { type Cluster, typeOf } from "./clusters.js";
-import { refused, refusedByEnvoy } from "./problem.js";
+import { quoted, refused, refusedByEnvoy } from "./problem.js";
 import { isShorter, type Span } from "./spans.js";
 
 interface SourceAddress {
@@ -73,7 +73,7 @@ function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
     if (address.case !== "socketAddress") continue;
     const { address: text } = address.value as SocketAddress;
     const steps = ["dns_resolvers", index, "socket_address", "address"];
-    if (!isNumericAddress(text)) problems.push(refused(steps, `must be an IP address, not ${JSON.stringify(text)}`));
+    if (!isNumericAddress(text)) problems.push(refused(steps, `must be an IP address, not ${quoted(text)}`));
   }
   const { baseInterval, maxInterval } = cluster.dnsFailureRefreshRate ?? {};
   if (isShorter(maxInterval, baseInterval))

@@ -74,8 +74,14 @@ export function holdsAddress(typeName: string, field: string): boolean {
 /** Cluster.DiscoveryType: those that resolve names. */
 const resolving: readonly unknown[] = ["STRICT_DNS", 1, "LOGICAL_DNS", 2];
 
+/** The keys of what `mustHoldNumbers` looks at. */
+export function resolvingFields(typeName: string): readonly string[] {
+  return typeName === cluster ? ["type", "cluster_type", "clusterType"] : none;
+}
+
 /** Whether a resource in JSON must not hold the name of a host in the place of an address. */
-export function mustHoldNumbers(typeName: string, { type }: { readonly [key: string]: unknown }): boolean {
-  if (typeName === cluster) return !resolving.includes(type);
+export function mustHoldNumbers(typeName: string, fields: { readonly [key: string]: unknown }): boolean {
+  // An extension may resolve names, as `envoy.clusters.dns` does.
+  if (typeName === cluster) return !resolving.includes(fields.type) && !(fields.cluster_type ?? fields.clusterType);
   return typeName === `${endpoint}.ClusterLoadAssignment` || typeName === `${listener}.Listener`;
 }

@@ -1,7 +1,7 @@
 import type { FieldStep } from "../../field-path.js";
 import type { SpecialProblem } from "../special-checks.js";
 import { type CidrRange, canonicalRange, cidrProblems } from "./cidr-ranges.js";
-import { refused } from "./problem.js";
+import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.listener.v3.FilterChainMatch` */
 export interface FilterChainMatch {
@@ -26,17 +26,20 @@ export interface MatchingChain {
 
 /** Of more combinations nobody keeps a list. */
 const mostCombinations = 100_000;
+/** No client sends a longer name: neither DNS nor ALPN has room for it. */
+const longestName = 255;
 
 /** Filter chains of which Envoy could not say which one a connection belongs to, and matches that it cannot read. */
 export function matchProblems(chains: readonly MatchingChain[]): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const owners = new Map<string, number>();
+  const numberOf = numbering();
   for (const [index, { filterChainMatch }] of chains.entries()) {
     const steps = ["filter_chains", index, "filter_chain_match"];
     const own = filterChainMatch === undefined ? [] : ownProblems(filterChainMatch, steps);
     problems.push(...own);
     if (own.length > 0) continue;
-    for (const combination of combinationsOf(filterChainMatch)) {
+    for (const combination of combinationsOf(filterChainMatch ?? everything, numberOf)) {
       const owner = owners.get(combination);
       if (owner !== undefined) {
         problems.push(refused(filterChainMatch === undefined ? steps.slice(0, 2) : steps, sameAs(owner, index)));
@@ -72,16 +75,8 @@ function ownProblems(match: FilterChainMatch, steps: readonly FieldStep[]): Spec
   return problems;
 }
 
-function quoted(text: string): string {
-  return JSON.stringify(text);
-}
-
 /** Each connection belongs to one combination of these: Envoy keeps a filter chain for each. */
-function* combinationsOf(match: FilterChainMatch | undefined): Generator<string> {
-  if (match === undefined) {
-    yield nothing;
-    return;
-  }
+function combinationsOf(match: FilterChainMatch, numberOf: (part: string) => number): Generator<string> {
   const lists: readonly (readonly string[])[] = [
     [String(match.destinationPort ?? 0)],
     orNone(match.prefixRanges.map(canonicalRange)),
@@ -93,15 +88,39 @@ function* combinationsOf(match: FilterChainMatch | undefined): Generator<string>
     orNone(match.sourcePrefixRanges.map(canonicalRange)),
     orNone(match.sourcePorts.map(String)),
   ];
-  yield* joined(lists, 0, "");
+  return joined(
+    lists.map((parts) => parts.map(numberOf)),
+    0,
+    "",
+  );
 }
 
-const nothing = [...["0", "", "", "", "", "", "0", "", ""]].map((part) => `${part}\n`).join("");
+/** What a filter chain without a match says. */
+const everything: FilterChainMatch = {
+  ...{ prefixRanges: [], directSourcePrefixRanges: [], sourcePrefixRanges: [], sourceType: 0, sourcePorts: [] },
+  ...{ serverNames: [], transportProtocol: "", applicationProtocols: [], addressSuffix: "" },
+};
 
-function* joined(lists: readonly (readonly string[])[], at: number, before: string): Generator<string> {
+/**
+ * Numbers for texts, the same for the same text: what a combination costs must not depend on how long its parts are.
+ * A text that no client sends is like no other: a Map compares long texts of the same length with each other.
+ */
+function numbering(): (text: string) => number {
+  const numbers = new Map<string, number>();
+  let last = 0;
+  return (text) => {
+    const known = text.length > longestName ? undefined : numbers.get(text);
+    if (known !== undefined) return known;
+    last += 1;
+    if (text.length <= longestName) numbers.set(text, last);
+    return last;
+  };
+}
+
+function* joined(lists: readonly (readonly number[])[], at: number, before: string): Generator<string> {
   const list = lists[at];
   if (list === undefined) yield before;
-  else for (const part of list) yield* joined(lists, at + 1, `${before}${part}\n`);
+  else for (const part of list) yield* joined(lists, at + 1, `${before}${part},`);
 }
 
 function orNone(parts: readonly string[]): readonly string[] {

@@ -11,6 +11,14 @@ export function refusedByEnvoy(steps: readonly FieldStep[], message: string): Sp
   return { ...refused(steps, `${message}; Envoy refuses it, gRPC's clients take it`), severity: "warning" };
 }
 
+/** More characters of a value say no more to who reads a finding. */
+const mostQuoted = 100;
+
+/** A value of whatever length, as a message says it. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length <= mostQuoted ? text : `${text.slice(0, mostQuoted)}…`);
+}
+
 /** The same problem, of a message further inside. */
 export function below(steps: readonly FieldStep[], problem: SpecialProblem): SpecialProblem {
   return { ...problem, steps: [...steps, ...problem.steps] };

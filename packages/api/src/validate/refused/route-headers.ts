@@ -1,6 +1,6 @@
 import type { FieldStep } from "../../field-path.js";
 import type { SpecialProblem } from "../special-checks.js";
-import { refused } from "./problem.js";
+import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.core.v3.HeaderValueOption` */
 export interface HeaderToAdd {
@@ -29,7 +29,7 @@ export function headersToAddProblems(headers: readonly HeaderToAdd[], steps: rea
     const at = [...steps, index];
     const problems: SpecialProblem[] = [];
     if (header !== undefined && isProtected(header.key)) {
-      const message = `must be neither "host" nor begin with ":", as ${JSON.stringify(header.key)} does: such headers are not set so`;
+      const message = `must be neither "host" nor begin with ":", as ${quoted(header.key)} does: such headers are not set so`;
       problems.push(refused([...at, "header", "key"], message));
     }
     if (header !== undefined && hasLostPercent(header.value)) {
@@ -45,7 +45,7 @@ export function headersToAddProblems(headers: readonly HeaderToAdd[], steps: rea
 export function headersToRemoveProblems(names: readonly string[], steps: readonly FieldStep[]): SpecialProblem[] {
   return names.flatMap((name, index) => {
     if (!isProtected(name)) return [];
-    return [refused([...steps, index], `${JSON.stringify(name)} must not be removed`)];
+    return [refused([...steps, index], `${quoted(name)} must not be removed`)];
   });
 }
 

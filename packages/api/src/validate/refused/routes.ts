@@ -1,5 +1,5 @@
 import type { SpecialProblem } from "../special-checks.js";
-import { refused, refusedByEnvoy } from "./problem.js";
+import { quoted, refused, refusedByEnvoy } from "./problem.js";
 import { isShorter, type Span } from "./spans.js";
 
 const mostWeight = 0xffff_ffff;
@@ -43,8 +43,7 @@ export function upgradeProblems({ upgradeConfigs }: { readonly upgradeConfigs: r
   for (const [index, { upgradeType, connectConfig }] of upgradeConfigs.entries()) {
     const type = upgradeType.toLowerCase();
     const steps = ["upgrade_configs", index];
-    if (seen.has(type))
-      problems.push(refused([...steps, "upgrade_type"], `${JSON.stringify(upgradeType)} is there twice`));
+    if (seen.has(type)) problems.push(refused([...steps, "upgrade_type"], `${quoted(upgradeType)} is there twice`));
     seen.add(type);
     if (connectConfig !== undefined && type !== "connect" && type !== "connect-udp")
       problems.push(refused([...steps, "connect_config"], "is for the upgrade_type CONNECT"));

@@ -408,6 +408,9 @@ const taken: readonly Fields[] = [
   listener(socket("10.0.0.1", { protocol: "UDP" })),
   listener({ ...socket("::ffff:10.0.0.1", { ipv4_compat: true }), filter_chains: [{}] }),
   chains({ server_names: ["*.a"] }, { server_names: ["a"] }, { transport_protocol: "tls" }, {}),
+  // Of names that are longer than any that a client can send, nobody looks whether they are there twice.
+  chains({ server_names: ["a".repeat(256)] }, { server_names: ["a".repeat(256)] }),
+  chains({ server_names: ["1"], source_ports: [2, 12] }, { server_names: ["2"], source_ports: [1, 12] }),
   chains(
     { prefix_ranges: [range("10.0.0.0", 8)] },
     { prefix_ranges: [range("10.0.0.0", 16)] },
@@ -475,6 +478,30 @@ suite("what Envoy refuses by itself", () => {
         JSON.stringify(resource),
       );
       assert.match(found[0]?.message ?? "", message);
+    }
+  });
+
+  test("is said in a few words of whatever length a value is", () => {
+    const long = "%".repeat(200_000);
+    const twice = [{ upgrade_type: long }, { upgrade_type: long }];
+    const chain = { name: long, filters: [tcp] };
+    for (const resource of [
+      cluster({ type: "STATIC", ...endpoints(endpoint(long)) }),
+      cluster({ upstream_bind_config: { source_address: { address: long, port_value: 0 } } }),
+      cluster({ type: "STRICT_DNS", ...endpoints(endpoint("a.b")), dns_resolvers: [socket(long).address] }),
+      chains({ prefix_ranges: [range(long)] }),
+      chains({ server_names: [`${long}*`] }),
+      listener({ filter_chain_matcher: {}, filter_chains: [chain, chain] }),
+      action({ upgrade_configs: twice }),
+      route({ request_headers_to_add: [header(`:${"a".repeat(15_000)}`)] }),
+      route({ request_headers_to_remove: [`:${"a".repeat(15_000)}`] }),
+    ]) {
+      const found = findings(resource);
+      assert.ok(found.length > 0, JSON.stringify(resource).slice(0, 500));
+      for (const { message } of found) {
+        assert.ok(message.length < 300, message.slice(0, 500));
+        assert.match(message, /…"/);
+      }
     }
   });
 
