@@ -1,7 +1,60 @@
 // Which file may import which. `npm run lint` holds the sources against it, imports of types included.
+import { layers } from "./layers.mjs";
 
 /** Generated code, tests and what serves them are no part of the house. */
 const notSources = "(^|/)(gen|dist|node_modules)/|\\.test\\.ts$|\\.fixture\\.ts$|/testing/";
+
+const packages = Object.keys(layers);
+
+/** The files of a package that a name stands for, without those that have a longer name of their own. */
+function filesOf(source, name, names) {
+  if (name === ".") return { path: `${source}[^/]+$` };
+  const inside = names.filter((other) => other.startsWith(`${name}/`));
+  return {
+    path: `${source}${name}/`,
+    ...(inside.length === 0 ? {} : { pathNot: inside.map((other) => `${source}${other}/`) }),
+  };
+}
+
+/** A package imports none of those that stand above it. */
+const packageRules = packages.slice(0, -1).map((name, index) => ({
+  name: `package-${name}`,
+  comment: `packages/${name} stands below the others (layers.mjs).`,
+  severity: "error",
+  from: { path: `^packages/${name}/` },
+  to: { path: `^packages/(${packages.slice(index + 1).join("|")})/` },
+}));
+
+/** A folder imports none of those that stand above it, or beside it. */
+function folderRules(name, order) {
+  const source = `^packages/${name}/src/`;
+  const names = order.flat();
+  if (names.length === 0) return [];
+  const rules = [];
+  for (const [level, entry] of order.entries()) {
+    for (const folder of [entry].flat()) {
+      const refused = [...[entry].flat().filter((other) => other !== folder), ...order.slice(level + 1).flat()];
+      for (const other of refused) {
+        rules.push({
+          name: `layer-${name}-${folder}`,
+          comment: `${folder} stands below or beside ${other} (layers.mjs).`,
+          severity: "error",
+          from: filesOf(source, folder, names),
+          to: filesOf(source, other, names),
+        });
+      }
+    }
+  }
+  const listed = names.map((folder) => (folder === "." ? `${source}[^/]+$` : `${source}${folder}/`));
+  rules.push({
+    name: `layer-${name}`,
+    comment: "This folder has no place in layers.mjs.",
+    severity: "error",
+    from: { path: source, pathNot: listed },
+    to: {},
+  });
+  return rules;
+}
 
 export default {
   forbidden: [
@@ -9,10 +62,11 @@ export default {
       name: "no-circle",
       comment: "Files that import each other in a circle are one file that cannot be understood in parts.",
       severity: "error",
-      // What reads JSON out of its text is still one knot.
-      from: { pathNot: "^packages/api/src/compiled/" },
+      from: {},
       to: { circular: true },
     },
+    ...packageRules,
+    ...packages.flatMap((name) => folderRules(name, layers[name])),
   ],
   options: {
     doNotFollow: { path: "node_modules" },
@@ -21,6 +75,10 @@ export default {
     // Types count: who needs the type of a thing knows the thing.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.base.json" },
-    enhancedResolveOptions: { conditionNames: ["@xdskit/source", "import"], extensions: [".ts", ".js"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["@xdskit/source", "import"],
+      extensions: [".ts", ".js"],
+    },
   },
 };

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { Accept, ConnectionHandler, Transport, XdsServer } from "@xdskit/server";
+import type { Accept, CallHandler, Transport, XdsServer } from "@xdskit/server";
 
 /** State of the world, or incremental. */
 export type Variant = "sotw" | "delta";
@@ -25,7 +25,7 @@ export interface BareStreams {
 
 /** Lets streams in without a network. */
 export async function createBareStreams(server: XdsServer): Promise<BareStreams> {
-  const handlers: ConnectionHandler[] = [];
+  const handlers: CallHandler[] = [];
   const bodies = new Set<Uint8Array>();
   let accept: Accept | undefined;
   let responses = 0;

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { extname } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-const main = fileURLToPath(import.meta.resolve("./main.ts"));
-const words = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", main];
+const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
+const words = [process.execPath, ...process.execArgv, main];
 
 test("wrong options, and addresses where one cannot listen, are said in a line, with status 2", async (t) => {
   const other = createServer();

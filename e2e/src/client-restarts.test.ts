@@ -8,11 +8,10 @@ import { createScene } from "./harness/scene.js";
 import { eventually, quiet } from "./harness/wait.js";
 import { serve, type XdskitServer } from "./harness/xdskit.js";
 
-/** Under each of the four clients: a hundred in all. On a slow machine fewer, so that the whole stays below a minute or so. */
-const kills = 25;
-const leastKills = 8;
-const budgetMs = 45_000;
-const stops = 15;
+const effort = Number(process.env.EFFORT ?? 1);
+/** Each is under all four clients. */
+const kills = 8 * effort;
+const stops = 8 * effort;
 const names = ["a", "b", "c", "d"];
 
 /** All that is served at a moment: each name says which. */
@@ -75,7 +74,7 @@ async function streamsAreSingle({ admin }: XdskitServer): Promise<void> {
 const variants = (["sotw", "delta"] as const).flatMap((variant) => [true, false].map((ads) => [variant, ads] as const));
 
 test("a server is killed again and again under clients of all four variants, while what it serves changes", {
-  timeout: 300_000,
+  timeout: 300_000 * effort,
 }, async (t) => {
   const scene = await createScene(t);
   let moment = 0;
@@ -105,7 +104,6 @@ test("a server is killed again and again under clients of all four variants, whi
     const started = performance.now();
     let count = 0;
     for (; count < kills; count++) {
-      if (count >= leastKills && performance.now() - started > budgetMs) break;
       await change();
       // Sometimes in the middle of it, sometimes after it has come everywhere.
       if (count % 3 === 0) await converged();

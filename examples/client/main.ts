@@ -1,5 +1,5 @@
 // A program that finds the endpoints of its services over xDS, and follows them.
-//   npx tsx examples/client/main.ts [HOST:PORT] [LISTENER]
+//   npx tsx --conditions=@xdskit/source examples/client/main.ts [HOST:PORT] [LISTENER]
 import type { ClusterLoadAssignment } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { type ConfigCluster, createClient, type XdsConfig } from "@xdskit/client";
 
@@ -11,10 +11,10 @@ client.on((event) => {
 });
 
 client.watchConfig(listener, {
-  // Always complete: every cluster that the routes name is here, with its endpoints or with what is wrong.
+  // Always complete: every cluster that the routes name is here, with its endpoints or its error.
   onChanged(config, previous) {
     for (const [name, cluster] of config.clusters) {
-      // What did not change is the same object.
+      // A part that did not change is the same object.
       if (cluster !== previous?.clusters.get(name)) console.log(`${name}: ${textOf(cluster, config)}`);
     }
     for (const name of previous?.clusters.keys() ?? []) {

@@ -1,5 +1,5 @@
-// A control plane of one's own: endpoints that come from a program instead of a file.
-//   npx tsx examples/library/main.ts [HOST:PORT]
+// A control plane of your own: endpoints that come from a program instead of a file.
+//   npx tsx --conditions=@xdskit/source examples/library/main.ts [HOST:PORT]
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { ApiVersion } from "@xdskit/api/envoy/config/core/v3/config_source";
@@ -33,7 +33,7 @@ function endpointAt(portValue: number): MessageInitShape<typeof LbEndpointSchema
 
 const server = createServer();
 
-// Who took what, and who did not and why.
+// The nodes that took a version, and those that did not, with the reason.
 server.on((event) => {
   switch (event.kind) {
     case "stream-opened":
@@ -48,7 +48,7 @@ server.on((event) => {
   }
 });
 
-// All of it, at once. What is not named any more is removed.
+// Everything at once. A resource that is missing here is removed.
 server.config.set([web, endpointsAt(8080)]);
 const { grpc } = await server.listen({ grpc: process.argv[2] ?? "127.0.0.1:18000" });
 console.log(`listening on ${grpc}`);

@@ -1,6 +1,6 @@
 // Virtual hosts that are looked up when the first request for them comes, instead of being sent to every proxy.
-//   npx tsx examples/on-demand/main.ts [HOST:PORT]
-// In another terminal an Envoy that takes its listener from here, and in a third requests:
+//   npx tsx --conditions=@xdskit/source examples/on-demand/main.ts [HOST:PORT]
+// Start an Envoy in another terminal, which takes its listener from here, and send requests in a third:
 //   npx xdskit bootstrap > .cache/envoy.yaml && envoy -c .cache/envoy.yaml
 //   curl -H 'Host: shop.example' http://127.0.0.1:10000/    # hello from shop
 //   curl -i -H 'Host: late.example' http://127.0.0.1:10000/ # 404, and a second later: hello from late
@@ -9,15 +9,15 @@ import { create } from "@bufbuild/protobuf";
 import { VirtualHostSchema } from "@xdskit/api/envoy/config/route/v3/route_components";
 import { createFolderSource, createServer, splitVirtualHostName, virtualHostResource } from "@xdskit/server";
 
-/** Stands for your database: who has which host. Tenants come and go while the server runs. */
+/** Stands for your database of hosts. Tenants come and go while the server runs. */
 const tenants = new Map([
   ["shop.example", { tenant: "shop", domains: ["shop.example", "www.shop.example"] }],
   ["www.shop.example", { tenant: "shop", domains: ["shop.example", "www.shop.example"] }],
 ]);
-/** Who is to hear when a host's row changes. */
+/** Called when the row of a host changes. */
 const watchers = new Map<string, () => void>();
 
-/** The virtual host of a tenant, or undefined where nobody has that host. `name` is `<route configuration>/<host>`. */
+/** The virtual host of a tenant, or undefined if no tenant has that host. `name` is `<route configuration>/<host>`. */
 function lookUp(name: string) {
   const row = tenants.get(splitVirtualHostName(name)?.host ?? "");
   if (row === undefined) return undefined;
@@ -35,7 +35,7 @@ function lookUp(name: string) {
 const server = createServer({
   onDemand: {
     types: ["virtual-host"],
-    // Called once for a name, however many proxies ask for it. A real one awaits a query here.
+    // Called once for each name, however many proxies ask for it. A real program would await a query here.
     supply: async ({ name, signal, update }) => {
       watchers.set(name, () => update(lookUp(name)));
       signal.addEventListener("abort", () => watchers.delete(name));
@@ -50,13 +50,13 @@ server.on((event) => {
   if (event.name.endsWith("/late.example") && event.outcome === "absent") setTimeout(signUp, 500).unref();
 });
 
-/** A tenant comes: who asked before and was told that there is none gets the host now. */
+/** A tenant comes: clients that asked before and heard that there is no such host get it now. */
 function signUp() {
   tenants.set("late.example", { tenant: "late", domains: ["late.example"] });
   for (const [name, changed] of watchers) if (name.endsWith("/late.example")) changed();
 }
 
-// What is always there: a listener and its routes, without virtual hosts.
+// The resources that always exist: a listener and its routes, without virtual hosts.
 await server.addSource(createFolderSource({ directory: fileURLToPath(new URL("config", import.meta.url)) }));
 const { grpc } = await server.listen({ grpc: process.argv[2] ?? "127.0.0.1:18000" });
 console.log(`listening on ${grpc}`);

@@ -19,8 +19,10 @@ import { wire } from "./targets/wire.js";
 
 /** The same inputs each time: what fails in the suite fails again. `npm run fuzz` looks further. */
 const seed = 1;
+/** `EFFORT=10` tries ten times as many inputs. */
+const effort = Number(process.env.EFFORT ?? 1);
 /** What one target may take on a slow machine. */
-const budgetMs = 15_000;
+const budgetMs = 15_000 * effort;
 
 const watchdog = createWatchdog(120_000);
 const tried = new Set<FuzzTarget>();
@@ -62,7 +64,7 @@ test("no target is left out", () => assert.deepEqual(new Set(targets), tried));
 
 async function holds(context: TestContext, target: FuzzTarget): Promise<void> {
   tried.add(target);
-  const { runs, ms, failure } = await runTarget(target, { seed, runs: target.suiteRuns, budgetMs, watchdog });
+  const { runs, ms, failure } = await runTarget(target, { seed, runs: target.suiteRuns * effort, budgetMs, watchdog });
   context.diagnostic(`${target.name}: ${runs} inputs in ${Math.round(ms)} ms`);
   if (failure !== undefined) assert.fail(failure);
 }

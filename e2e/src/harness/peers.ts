@@ -18,7 +18,8 @@ export type PeerName =
   | "go-grpc-v2-client"
   | "go-control-plane-server"
   | "java-grpc-client"
-  | "java-grpc-csds";
+  | "java-grpc-csds"
+  | "h2spec";
 
 /**
  * The path of a peer: from `.cache/peers/bin`, or from PATH, or from where the quickstart puts its Envoy. Where it is missing the test is skipped with a message

@@ -99,7 +99,7 @@ const answer: fc.Arbitrary<HostileAnswer> = fc
 
 export const answers: FuzzTarget = {
   name: "answers",
-  suiteRuns: 300,
+  suiteRuns: 40,
   async open() {
     let next: (HostileAnswer | string)[] = [];
     const server = createServer((request, response) => {

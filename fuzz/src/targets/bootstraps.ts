@@ -156,7 +156,7 @@ const bootstrap = fc.oneof(
 
 export const bootstraps: FuzzTarget = {
   name: "bootstraps",
-  suiteRuns: 1_500,
+  suiteRuns: 150,
   async open() {
     // What is damaged is to be good.
     for (const sample of samples) readBootstrap(sample, "b.yaml");

@@ -13,7 +13,7 @@ import {
   type ClientStreamEffect,
   createClientStream,
   createStandardCheck,
-  type Variant,
+  type SotwOrDelta,
 } from "@xdskit/protocol";
 import fc from "fast-check";
 import { damaged } from "../kit/edits.js";
@@ -28,7 +28,7 @@ type Step =
   | { readonly kind: "wait"; readonly milliseconds: number };
 
 interface Life {
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   readonly only: string | undefined;
   readonly steps: readonly Step[];
@@ -65,7 +65,7 @@ const wrapped = (api: ApiVersion) =>
   });
 
 /** A response with what may be in it, good and bad together. */
-function responseOf(variant: Variant, api: ApiVersion): fc.Arbitrary<Uint8Array> {
+function responseOf(variant: SotwOrDelta, api: ApiVersion): fc.Arbitrary<Uint8Array> {
   const head = {
     typeUrl: fc.constantFrom(...types.flatMap(urlsOf), "", "x"),
     nonce: fc.constantFrom("", "1", "2"),
@@ -123,7 +123,7 @@ const whole = {
 } as const;
 
 /** What a server may send for a response: good ones, bad ones, and what is none. */
-export function responses(variant: Variant, api: ApiVersion): fc.Arbitrary<Uint8Array> {
+export function responses(variant: SotwOrDelta, api: ApiVersion): fc.Arbitrary<Uint8Array> {
   return fc.oneof(
     { weight: 6, arbitrary: responseOf(variant, api) },
     { weight: 3, arbitrary: damaged([whole[variant]]) },
@@ -132,7 +132,7 @@ export function responses(variant: Variant, api: ApiVersion): fc.Arbitrary<Uint8
   );
 }
 
-function stepsOf(variant: Variant, api: ApiVersion): fc.Arbitrary<readonly Step[]> {
+function stepsOf(variant: SotwOrDelta, api: ApiVersion): fc.Arbitrary<readonly Step[]> {
   const bytes = responses(variant, api);
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 8, arbitrary: bytes.map((bytes): Step => ({ kind: "response", bytes })) },
@@ -163,7 +163,7 @@ const life: fc.Arbitrary<Life> = fc
 
 export const client: FuzzTarget = {
   name: "client",
-  suiteRuns: 4_000,
+  suiteRuns: 400,
   async open() {
     const seen = { update: 0, rejected: 0, close: 0 };
     const property = fc.asyncProperty(life, async (one) => live(one, seen));
@@ -237,7 +237,7 @@ function typeNamed(name: string) {
 }
 
 /** Pulls what is to be sent; returns how many answers are among it. */
-function pulled(machine: ClientStream, variant: Variant): number {
+function pulled(machine: ClientStream, variant: SotwOrDelta): number {
   let answers = 0;
   for (let count = 0, request = machine.next(); request !== undefined; request = machine.next()) {
     assert.ok(count++ < 40, "requests without end");

@@ -133,7 +133,7 @@ const conversation: fc.Arbitrary<Conversation> = fc.record({
 
 export const http2: FuzzTarget = {
   name: "http2",
-  suiteRuns: 400,
+  suiteRuns: 50,
   async open() {
     const under = await openServerUnderFuzz();
     const { grpc } = await under.server.listen({ grpc: "127.0.0.1:0" });

@@ -56,7 +56,7 @@ const name = fc.oneof(
 
 export const names: FuzzTarget = {
   name: "names",
-  suiteRuns: 8_000,
+  suiteRuns: 800,
   async open() {
     const property = fc.asyncProperty(fc.tuple(name, name), async ([one, other]) => {
       const bound = 300 + (one.length + other.length) / 50;

@@ -119,7 +119,7 @@ const statuses = [200, 204, 304, 400, 403, 404, 405, 408, 413, 415, 429, 431];
 
 export const rest: FuzzTarget = {
   name: "rest",
-  suiteRuns: 700,
+  suiteRuns: 80,
   async open() {
     const under = await openServerUnderFuzz();
     const { rest: address } = await under.server.listen({ rest: "127.0.0.1:0" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ApiVersion, resourceTypes } from "@xdskit/api";
-import { statusCode, type Variant } from "@xdskit/protocol";
+import { type SotwOrDelta, statusCode } from "@xdskit/protocol";
 import type { MemoryStream, Method } from "@xdskit/server";
 import fc from "fast-check";
 import type { FuzzTarget } from "../kit/target.js";
@@ -12,7 +12,7 @@ type Leave = "finish" | "cancel" | "finish-unread";
 
 /** A client's life. */
 export interface HostileStream {
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   readonly only: string | undefined;
   readonly unary: boolean;
@@ -44,7 +44,7 @@ export const mistakes: readonly number[] = [
 
 export const server: FuzzTarget = {
   name: "server",
-  suiteRuns: 1_500,
+  suiteRuns: 150,
   async open() {
     let under = await openServerUnderFuzz();
     const property = fc.asyncProperty(hostileStreams, async (streams) => {

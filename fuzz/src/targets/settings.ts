@@ -48,7 +48,7 @@ const text = fc.oneof(
 
 export const settings: FuzzTarget = {
   name: "settings",
-  suiteRuns: 1_500,
+  suiteRuns: 150,
   async open() {
     const property = fc.asyncProperty(text, async (bytes) => {
       const source = new TextDecoder().decode(bytes);

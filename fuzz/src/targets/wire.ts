@@ -211,7 +211,7 @@ const ends = [...mistakes, 2, 5, 12, 13, 14];
 
 export const wire: FuzzTarget = {
   name: "wire",
-  suiteRuns: 500,
+  suiteRuns: 60,
   async open() {
     const under = await openServerUnderFuzz();
     const { grpc } = await under.server.listen({ grpc: "127.0.0.1:0" });

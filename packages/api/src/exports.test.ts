@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { DescFile } from "@bufbuild/protobuf";
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { envoyRegistry } from "./registry.js";
+import { envoyRegistry } from "./registry/registry.js";
 
 const packageDir = fileURLToPath(new URL("..", import.meta.url));
 const generated = readdirSync(join(packageDir, "gen"), { recursive: true, encoding: "utf8" })

@@ -1,9 +1,10 @@
+// From sources: it loads the page's programs as TypeScript.
 import assert from "node:assert/strict";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { after, before, describe, it } from "node:test";
 import { createFolderSource, createServer } from "@xdskit/server";
-import { defaultClientLimits } from "./client-limits.js";
 import { createClient, type XdsClient } from "./index.js";
+import { defaultClientLimits } from "./options/client-limits.js";
 import { waitFor } from "./testing/wait-for.js";
 
 const root = new URL("../../../", import.meta.url);

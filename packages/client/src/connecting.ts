@@ -1,31 +1,38 @@
-// For who speaks to servers over a transport of its own (`@xdskit/client/connecting`): what the client says of itself and how it proves who it is. Loads no gRPC.
+// For programs that reach servers over a transport of their own (`@xdskit/client/connecting`): how the client
+// identifies and authenticates itself. Loads no gRPC.
 import type { ConnectionOptions } from "node:tls";
 import { toBinary } from "@bufbuild/protobuf";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { createTlsReader, explainHandshake, identityOf } from "@xdskit/api/tls-files";
-import { clientNode } from "./client-node.js";
-import type { GrpcServerSettings, NodeSettings } from "./client-options.js";
 import { type Headers, readToken, refuseTokenInPlaintext } from "./credentials/call-headers.js";
 import { hostOf } from "./credentials/host-of.js";
+import { clientNode } from "./identity/client-node.js";
+import type { GrpcServerSettings, NodeSettings } from "./options/client-options.js";
 
-export { connectWords } from "./connect-words.js";
+export { connectWords } from "./errors/connect-words.js";
 
-/** A node as its requests carry it: serialized, with what the client can do. */
+/** A serialized node, as requests carry it, with the client's features. */
 export function encodeNode(node: NodeSettings): Uint8Array {
   return toBinary(NodeSchema, clientNode(node));
 }
 
 /** How one server is reached. */
 export interface Connecting {
-  /** For `tls.connect`, with certificates as their files are now; undefined in plaintext. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  /**
+   * For `tls.connect`, with certificates as their files are now; undefined in plaintext. Rejects with an XdskitError
+   * (XDSKIT_CREDENTIALS_FILE).
+   */
   tls(): Promise<ConnectionOptions | undefined>;
-  /** What each stream carries. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  /** The headers of each stream. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
   headers(): Promise<Headers>;
-  /** An error of a handshake, in words that say which setting it is about. */
+  /** Explains an error of a handshake, and names the setting that is wrong. */
   explain(error: Error): Error;
 }
 
-/** Reads no file yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, and for a token that would be sent in plaintext. */
+/**
+ * Reads no file yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, and for a token that
+ * would be sent in plaintext.
+ */
 export function createConnecting(settings: GrpcServerSettings): Connecting {
   refuseTokenInPlaintext(settings);
   const { address, tls, tokenFile } = settings;
@@ -46,7 +53,7 @@ export function createConnecting(settings: GrpcServerSettings): Connecting {
   };
 }
 
-/** No connection was made, and so TLS has no part in it. */
+/** There was no connection, so TLS is not the cause. */
 function isBeforeHandshake(error: NodeJS.ErrnoException): boolean {
   return error.syscall === "connect" || error.syscall === "getaddrinfo" || error instanceof AggregateError;
 }

@@ -13,26 +13,26 @@ import {
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { ReceivedResource } from "@xdskit/protocol";
-import { defaultBackoff } from "./backoff.js";
-import { clientChecks } from "./client-checks.js";
-import { createClientEvents } from "./client-events.js";
-import { defaultClientLimits } from "./client-limits.js";
-import { clientNode } from "./client-node.js";
-import type { ClientOptions } from "./client-options.js";
-import { systemClock } from "./clock.js";
 import { createWatchConfig } from "./config/watch-config.js";
-import { getResource } from "./get-resource.js";
-import { checkOptions } from "./option-checks.js";
-import { checkCall, checkWatcher } from "./option-tables.js";
+import type { Watch } from "./contract/watch.js";
+import type { Collection, GetOptions, TypeOf, XdsClient } from "./contract/xds-client.js";
+import { createClientEvents } from "./events/client-events.js";
+import { clientNode } from "./identity/client-node.js";
+import { clientChecks } from "./options/client-checks.js";
+import { defaultClientLimits } from "./options/client-limits.js";
+import type { ClientOptions } from "./options/client-options.js";
+import { checkOptions } from "./options/option-checks.js";
+import { checkCall, checkWatcher } from "./options/option-tables.js";
+import { levelOf } from "./options/validate-level.js";
 import { createOrigins } from "./origin/origins.js";
+import { defaultBackoff } from "./timing/backoff.js";
+import { systemClock } from "./timing/clock.js";
+import type { UpstreamContext } from "./upstreams/contract/upstream.js";
 import { type CreateUpstream, createUpstream } from "./upstreams/create-upstream.js";
-import type { UpstreamContext } from "./upstreams/upstream.js";
-import { levelOf } from "./validate-level.js";
 import { mergeCollections } from "./watchers/collection-change.js";
 import type { Watcher } from "./watchers/delivery.js";
-import type { Watch } from "./watchers/watch.js";
+import { getResource } from "./watchers/get-resource.js";
 import { createWatchIterator } from "./watchers/watch-iterator.js";
-import type { Collection, GetOptions, TypeOf, XdsClient } from "./xds-client.js";
 
 /** Makes a client. It connects when something is first watched. Throws an XdskitError if an option is wrong. */
 export function createClient(options: ClientOptions): XdsClient {
@@ -60,7 +60,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     backoff: { ...defaultBackoff, ...options.backoff },
   };
   const origins = createOrigins(options, create, context, events.emit);
-  /** Under way. */
+  /** Active watches. */
   const watches = new Set<CountedWatch>();
   const waiting = new Set<(error: XdskitError) => void>();
   let alive: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     if (closing !== undefined) throw closedError();
     const schemaName = (type as { readonly typeName?: unknown } | undefined)?.typeName;
     if (typeof type !== "string" && typeof schemaName !== "string")
-      throw XdskitError.of("XDSKIT_CLIENT_OPTION", 'a type is a text, such as "cluster", or the schema of a message');
+      throw XdskitError.of("XDSKIT_CLIENT_OPTION", 'a type is a string, such as "cluster", or the schema of a message');
     const found =
       typeof type === "string" ? types.find(type) : types.byTypeUrl(`${typeUrlPrefix}${type.typeName}`)?.type;
     if (found !== undefined) return found;
@@ -78,7 +78,10 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `${JSON.stringify(name)} is no type of resources`);
   }
 
-  /** Counts a watch: the process lives as long as there is one, whether or not a connection is open. `end` is called where the client ends it. */
+  /**
+   * Counts a watch: the process stays alive while there is one, even without a connection. `end` is called when the
+   * client ends the watch.
+   */
   function counted(watch: Watch, end: (() => void) | undefined): Watch {
     alive ??= setInterval(() => {}, 2 ** 30);
     const one = new CountedWatch(watch, end, uncount);
@@ -108,14 +111,14 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   function watchAll(type: ResourceType, written: ResourceName, watcher: Watcher<Collection>): Watch {
     const name = canonicalName(written);
     if (name !== "*" && !isGlobName(name)) {
-      const message = `${name} is no collection, which is * or ends with /*`;
+      const message = `${name} is not a collection: the name of one is * or ends with /*`;
       throw XdskitError.of("XDSKIT_CLIENT_OPTION", message, { type: type.name });
     }
     const where = { type: type.name, resource: name };
     return origins.of(authorityOf(name), where, watcher, (origin) => origin.watchCollection(type, name, watcher));
   }
 
-  /** A watch with a watcher, or as an iterator. */
+  /** Starts a watch, with a watcher or as an iterator. */
   function start<Value>(
     watchWith: (watcher: Watcher<Value>) => Watch,
     watcher: Watcher<Value> | undefined,
@@ -151,7 +154,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
     );
   };
 
-  // A message has the shape of its type's schema: that is what a response is checked for.
+  // The response was checked, so the message has the shape of its type's schema.
   const listenerType = types.byTypeUrl(`${typeUrlPrefix}${ListenerSchema.typeName}`)?.type;
   const typed = { watch: watch as XdsClient["watch"] };
   const watchConfig = createWatchConfig({
@@ -193,7 +196,7 @@ export function createClientWith(options: ClientOptions, create: CreateUpstream)
   };
 }
 
-/** One watch that is under way. There are as many as names: a class, whose functions all share. */
+/** One active watch. There are as many as names, so it is a class, whose functions all watches share. */
 class CountedWatch implements Watch {
   readonly #watch: Watch;
   readonly #ended: (() => void) | undefined;
@@ -205,7 +208,7 @@ class CountedWatch implements Watch {
     this.#uncount = uncount;
   }
 
-  /** Made for who takes it, and good by itself. */
+  /** Works without its object: programs may pass it on. */
   get cancel(): () => void {
     return () => {
       this.#watch.cancel();

@@ -1,9 +1,31 @@
-export { type Backoff, defaultBackoff } from "./backoff.js";
 export { clientOptionsFromBootstrap } from "./bootstrap/bootstrap.js";
-export type { BootstrapOptions, BootstrapSource } from "./bootstrap/bootstrap-options.js";
-export type { EnvoySourceField } from "./bootstrap/envoy-bootstrap.js";
-export type { GrpcNames } from "./bootstrap/grpc-bootstrap.js";
-export type { ClientEvent, ClientListener } from "./client-event.js";
+export type { Watch, WatchItem, WatchIterator } from "./contract/watch.js";
+export type {
+  Collection,
+  CollectionWatcher,
+  GetOptions,
+  ResourceWatcher,
+  ServerStatus,
+  TypeOf,
+  XdsClient,
+} from "./contract/xds-client.js";
+export type {
+  ClusterEndpoints,
+  ConfigCluster,
+  ConfigIterator,
+  ConfigOptions,
+  ConfigProblem,
+  ConfigRoutes,
+  ConfigWatch,
+  ConfigWatcher,
+  XdsConfig,
+} from "./contract/xds-config.js";
+export { createClient } from "./create-client.js";
+export type { ClientEvent, ClientListener } from "./events/client-event.js";
+export { type ClientMetric, type ClientMetrics, createClientMetrics } from "./metrics/client-metrics.js";
+export { prometheusText } from "./metrics/prometheus-text.js";
+export type { BootstrapOptions, BootstrapSource, EnvoySourceField, GrpcNames } from "./options/bootstrap-options.js";
+export type { ClientMetricsOptions } from "./options/client-metrics-options.js";
 export type {
   ClientLimits,
   ClientOptions,
@@ -13,35 +35,11 @@ export type {
   NodeSettings,
   RestServerSettings,
   ServerSettings,
-} from "./client-options.js";
-export type { Clock } from "./clock.js";
-export type { ConfigIterator } from "./config/config-iterator.js";
-export type {
-  ClusterEndpoints,
-  ConfigCluster,
-  ConfigOptions,
-  ConfigProblem,
-  ConfigRoutes,
-  ConfigWatch,
-  ConfigWatcher,
-  XdsConfig,
-} from "./config/xds-config.js";
-export { createClient } from "./create-client.js";
-export { type ClientMetric, type ClientMetrics, createClientMetrics } from "./metrics/client-metrics.js";
-export type { ClientMetricsOptions } from "./metrics/client-metrics-options.js";
-export { prometheusText } from "./metrics/prometheus-text.js";
+} from "./options/client-options.js";
+export type { StatusOptions } from "./options/status-options.js";
+export type { TlsSettings } from "./options/tls-settings.js";
+export type { ValidateLevel } from "./options/validate-level.js";
 export { type ServedStatus, serveStatus } from "./status/serve-status.js";
-export type { StatusOptions } from "./status/status-options.js";
 export { createStatusService, type StatusService } from "./status/status-service.js";
-export type { TlsSettings } from "./tls.js";
-export type { ValidateLevel } from "./validate-level.js";
-export type { Watch, WatchItem, WatchIterator } from "./watchers/watch.js";
-export type {
-  Collection,
-  CollectionWatcher,
-  GetOptions,
-  ResourceWatcher,
-  ServerStatus,
-  TypeOf,
-  XdsClient,
-} from "./xds-client.js";
+export { type Backoff, defaultBackoff } from "./timing/backoff.js";
+export type { Clock } from "./timing/clock.js";

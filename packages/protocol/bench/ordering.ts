@@ -19,10 +19,10 @@ import {
   Ordering,
   type OutgoingResponse,
   type Snapshot,
+  type SotwOrDelta,
   type Stream,
   type Update,
   updateSnapshot,
-  type Variant,
 } from "@xdskit/protocol";
 import { createRandom } from "../src/testing/random.js";
 import { requestBytes } from "./requests.js";
@@ -89,7 +89,7 @@ const routeNames = ["main", "other"];
 
 interface Row {
   readonly label: string;
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly streams: "ads" | "per-type";
   /** The change of a round, for a node that has had those before. */
   readonly change: (round: number) => Update;

@@ -18,9 +18,9 @@ import {
   defaultStreamLimits,
   emptySnapshot,
   type Snapshot,
+  type SotwOrDelta,
   type Stream,
   updateSnapshot,
-  type Variant,
 } from "../src/index.js";
 
 const total = Number(process.argv[2] ?? 100_000);
@@ -71,7 +71,7 @@ const oneChange = (): { resource: Resource; made: number } => {
   return { resource: changed, made };
 };
 
-function open(variant: Variant, names: readonly string[]): Stream {
+function open(variant: SotwOrDelta, names: readonly string[]): Stream {
   const stream = createStream({
     variant,
     api: "v3",
@@ -103,7 +103,7 @@ function drain(stream: Stream): number {
 /** `heard`: the streams that a change concerns; all where it is undefined. */
 function measure(
   label: string,
-  variant: Variant,
+  variant: SotwOrDelta,
   namesOf: (stream: number) => readonly string[],
   heard?: number,
 ): void {

@@ -1,7 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { ResourceType } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { Variant } from "@xdskit/protocol";
+import type { SotwOrDelta } from "@xdskit/protocol";
 
 /** What a client says, beside the type. */
 interface Said {
@@ -12,7 +12,11 @@ interface Said {
 }
 
 /** A request on the wire: a subscription, or an acknowledgement. */
-export function requestBytes(variant: Variant, { typeUrl }: ResourceType, { names, nonce, version }: Said): Uint8Array {
+export function requestBytes(
+  variant: SotwOrDelta,
+  { typeUrl }: ResourceType,
+  { names, nonce, version }: Said,
+): Uint8Array {
   const node = nonce === undefined ? { id: "n" } : undefined;
   const said = { node, typeUrl, responseNonce: nonce ?? "" };
   return variant === "sotw"

@@ -1,5 +1,3 @@
-export { intervalOver } from "./beat.js";
-export { type Change, changeBetween, type Difference } from "./change.js";
 export { createClientStream } from "./client/client-stream.js";
 export type {
   AbsenceReason,
@@ -24,21 +22,52 @@ export {
 } from "./client/received.js";
 export type { BadResource } from "./client/rejection.js";
 export { createStandardCheck } from "./client/standard-check.js";
-export { envoyVersionOf } from "./client-kind.js";
+export { intervalOver } from "./model/beat.js";
+export { type Change, changeBetween, type Difference } from "./model/change.js";
+export { envoyVersionOf } from "./model/client-kind.js";
+export { createDanglingNames, type DanglingChange, type DanglingNames } from "./model/dangling-names.js";
+export { BoundedCache } from "./model/memo.js";
+export { isLocator } from "./model/names/locator.js";
+export { NameSet } from "./model/names/name-set.js";
+export type { Node } from "./model/node.js";
+export { emptyResourceSet, type ResourceSet, ResourceSets } from "./model/resource-set.js";
+export {
+  branchSnapshot,
+  emptySnapshot,
+  type Snapshot,
+  shortestBeat,
+  type Update,
+  updateSnapshot,
+} from "./model/snapshot.js";
+export { covers, type Subscription } from "./model/subscription.js";
+export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./planning/plan.js";
+export { formatPlan, type PlanTextOptions } from "./planning/plan-text.js";
+export { isForAnswer, type Wait } from "./planning/wait.js";
+export type { StreamEffect, WaitEnded } from "./server/contract/effects.js";
+export { defaultStreamLimits } from "./server/contract/limits.js";
 export type {
-  Crowd,
-  CrowdClient,
-  CrowdInterest,
-  CrowdOptions,
-  CrowdRequest,
-  CrowdResponse,
-  Held,
-  Lack,
-} from "./crowd/contract.js";
-export { createCrowd } from "./crowd/crowd.js";
-export { createDanglingNames, type DanglingChange, type DanglingNames } from "./dangling-names.js";
-export { isLocator } from "./locator.js";
-export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./messages/json-request.js";
+  HeldItem,
+  HeldMemory,
+  ResourceErrorPolicy,
+  StreamLimits,
+  StreamOptions,
+  TtlPolicy,
+} from "./server/contract/options.js";
+export { ttlPolicies } from "./server/contract/options.js";
+export type { OutgoingResponse, ResponseBody } from "./server/contract/response.js";
+export { tellsTtl } from "./server/contract/ttl-policy.js";
+export { Ordering } from "./server/ordering/ordering.js";
+export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./server/ordering/ordering-times.js";
+export { SnapshotLineage } from "./server/ordering/snapshot-lineage.js";
+export { foreignAuthority } from "./server/requests/foreign-authorities.js";
+export { asksForUnknown, type UnknownTypes } from "./server/requests/unknown-types.js";
+export { countDifferences, missingNames } from "./server/responses/behind.js";
+export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/responses/selection.js";
+export type { Rejection } from "./server/state/client-use.js";
+export type { TypeStatus } from "./server/state/type-status.js";
+export type { Stream, StreamEvent } from "./server/stream/contract.js";
+export { createStream } from "./server/stream/stream.js";
+export { type JsonRequest, type ReadJsonRequest, readJsonRequest } from "./wire/json-request.js";
 export {
   type ClusterLoad,
   type EndpointLoad,
@@ -48,45 +77,10 @@ export {
   type LocalityLoad,
   type RequestLoad,
   TooMuchInMessage,
-} from "./messages/load-stats.js";
-export { readLoadStatsRequest } from "./messages/read-load-stats.js";
-export type { ResourceError } from "./messages/responses.js";
-export { MalformedMessage } from "./messages/wire-reader.js";
-export { NameSet } from "./name-set.js";
-export type { Node } from "./node.js";
-export { mostStages, type Plan, type PlanStage, planBetween, type TypeChange } from "./plan.js";
-export { formatPlan, type PlanTextOptions } from "./plan-text.js";
-export { emptyResourceSet, type ResourceSet, ResourceSets } from "./resource-set.js";
-export { countDifferences, missingNames } from "./server/behind.js";
-export { BoundedCache } from "./server/bounded-cache.js";
-export type { Rejection } from "./server/client-use.js";
-export type {
-  HeldItem,
-  HeldMemory,
-  OutgoingResponse,
-  ResourceErrorPolicy,
-  ResponseBody,
-  StatusCode,
-  Stream,
-  StreamEffect,
-  StreamEvent,
-  StreamLimits,
-  StreamOptions,
-  TtlPolicy,
-  Variant,
-} from "./server/contract.js";
-export { statusCode, ttlPolicies } from "./server/contract.js";
-export { foreignAuthority } from "./server/foreign-authorities.js";
-export { defaultStreamLimits } from "./server/limits.js";
-export type { WaitEnded } from "./server/ordered-stream.js";
-export { Ordering } from "./server/ordering.js";
-export { defaultOrderingTimes, type OrderingTimes, orderingTimesFor } from "./server/ordering-times.js";
-export { isSetVersion, mayDiffer, type Selection, select, selectionOf } from "./server/selection.js";
-export { SnapshotLine } from "./server/snapshot-line.js";
-export { createStream } from "./server/stream.js";
-export { tellsTtl } from "./server/ttl-policy.js";
-export type { TypeStatus } from "./server/type-status.js";
-export { asksForUnknown, type UnknownTypes } from "./server/unknown-types.js";
-export { branchSnapshot, emptySnapshot, type Snapshot, shortestBeat, type Update, updateSnapshot } from "./snapshot.js";
-export { covers, type Subscription } from "./subscription.js";
-export { isForAnswer, type Wait } from "./wait.js";
+} from "./wire/load-stats.js";
+export { readLoadStatsRequest } from "./wire/read-load-stats.js";
+export type { ResourceError } from "./wire/responses.js";
+export type { SotwOrDelta } from "./wire/sotw-or-delta.js";
+export type { StatusCode } from "./wire/status-code.js";
+export { statusCode } from "./wire/status-code.js";
+export { MalformedMessage } from "./wire/wire-reader.js";

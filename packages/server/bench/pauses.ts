@@ -1,6 +1,7 @@
-// What publishing one change costs right after another one and after a pause, in which the processor's caches get used for something else:
-//   node --conditions=@xdskit/source --import tsx packages/server/bench/pauses.ts [changes]
-// CPU time in microseconds, the median of all but the first quarter. With `node --jitless` in the place of `node` nothing is ever compiled.
+// What publishing one change costs right after another one and after a pause, in which the processor's caches get used
+// for something else:   node --conditions=@xdskit/source --import tsx packages/server/bench/pauses.ts [changes] CPU
+// time in microseconds, the median of all but the first quarter. With `node --jitless` in the place of `node` nothing
+// is ever compiled.
 import { create } from "@bufbuild/protobuf";
 import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
 import { createServer } from "../src/index.js";

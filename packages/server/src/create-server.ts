@@ -1,297 +1,93 @@
 import { createResourceJson, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import { systemClock } from "./clock.js";
-import { createConfiguring } from "./configuring.js";
-import { createCounters } from "./counters.js";
-import { type ConfigOptions, createConfig } from "./create-config.js";
+import { createArrivals } from "./arrivals/arrivals.js";
+import { systemClock } from "./basics/clock.js";
+import { createFairQueue } from "./basics/fair-queue.js";
+import { type ConfigOptions, createConfig } from "./configuration/create-config.js";
+import { createGroups } from "./configuration/groups.js";
+import { createLayers, type LayerChange, type Layers } from "./configuration/layers.js";
+import { checkOptions } from "./configuration/option-checks.js";
+import { checkCall, checkListener, checkSource } from "./configuration/option-tables.js";
+import { createEvents, type Events } from "./contracts/events.js";
+import type { Source } from "./contracts/source.js";
+import { layerStats, type ServerStats } from "./contracts/stats.js";
+import type { CallInfo } from "./contracts/stream-info.js";
+import type { Accept, Refusal } from "./contracts/transport.js";
+import type { ServerOptions, XdsServer } from "./contracts/xds-server.js";
 import { allEventLoops } from "./event-loop/all-event-loops.js";
 import { defaultEventLoopOptions } from "./event-loop/event-loop-stats.js";
 import { createEventLoopWatch } from "./event-loop/event-loop-watch.js";
-import { createEvents } from "./events.js";
-import { createFairQueue } from "./fair-queue.js";
-import { answerFetch } from "./fetch.js";
-import { createGroups } from "./groups.js";
-import { createHeldMemory } from "./held-memory.js";
-import { defaultKeepalive, type Keepalive } from "./keepalive.js";
-import { createLayers, type LayerChange } from "./layers.js";
-import { createArrivals } from "./ledger/arrivals.js";
-import { createLedger } from "./ledger/ledger.js";
-import type { LedgerStream } from "./ledger/ledger-stream.js";
-import { momentOf } from "./ledger/moment.js";
-import { defaultServerLimits, type ServerLimits } from "./limits.js";
 import { createListeners } from "./listeners.js";
-import { checkLoadReportSettings } from "./load-reports/load-report-settings.js";
 import { createLoadReports } from "./load-reports/load-reports.js";
-import { createNodeOrders } from "./node-orders.js";
+import { createLedger, type Ledger } from "./node-status/ledger.js";
+import type { LedgerStream } from "./node-status/ledger-stream.js";
+import { momentOf } from "./node-status/moment.js";
 import { createOnDemand, type OnDemand } from "./on-demand/on-demand.js";
-import type { OnDemandOptions } from "./on-demand/options.js";
-import { checkOptions } from "./option-checks.js";
-import { checkCall, checkListener, checkSource } from "./option-tables.js";
-import { createJsonNotes } from "./polls/json-notes.js";
-import { createPolls } from "./polls/polls.js";
-import { createSharedBodies } from "./polls/shared-bodies.js";
-import { createPublication } from "./publication.js";
-import { createRejections } from "./rejections.js";
-import { defaultRestOptions } from "./rest-options.js";
-import { serverRefusal } from "./server-refusal.js";
+import { createJsonNotes } from "./rest-polls/json-notes.js";
+import { createPolls } from "./rest-polls/polls.js";
+import { createSharedBodies } from "./rest-polls/shared-bodies.js";
+import { createViews } from "./rollouts/views.js";
 import { createServices } from "./services/services.js";
-import { Session } from "./session.js";
-import type { SessionContext } from "./session-context.js";
-import { layerStats } from "./stats.js";
-import type { CallInfo } from "./stream-info.js";
-import type { Accept, Refusal } from "./transport.js";
-import { createViews } from "./views/views.js";
+import { defaultKeepalive } from "./settings/keepalive.js";
+import { defaultServerLimits } from "./settings/limits.js";
+import { checkLoadReportSettings } from "./settings/load-report-settings.js";
+import { defaultRestOptions } from "./settings/rest-options.js";
+import { createConfiguring } from "./streams/configuring.js";
+import { type Counters, createCounters } from "./streams/counters.js";
+import { answerFetch } from "./streams/fetch.js";
+import { createHeldMemory } from "./streams/held-memory.js";
+import { createNodeOrders } from "./streams/node-orders.js";
+import { createPublication } from "./streams/publication.js";
+import { createRejections } from "./streams/rejections.js";
+import { serverRefusal } from "./streams/server-refusal.js";
+import { Session } from "./streams/session.js";
+import type { SessionContext } from "./streams/session-context.js";
 import type { RemoteStream } from "./workers/remote-stream.js";
 import { createSharedNumbers } from "./workers/shared-numbers.js";
 import { countersOf } from "./workers/summed-counters.js";
-import { createWorkerPool, pools } from "./workers/worker-pool.js";
+import { createWorkerPool, pools, type WorkerPool } from "./workers/worker-pool.js";
 import { bothOf, workerCount, workerSettings } from "./workers/worker-settings.js";
-import type { ServerOptions, XdsServer } from "./xds-server.js";
 
 /** Makes a server. Throws an XdskitError if an option, or the settings of the groups or of load reports, are wrong. */
 export function createServer(options: ServerOptions = {}): XdsServer {
-  checkCall("createServer", options);
-  const types = options.types ?? resourceTypes;
-  const limits: ServerLimits = { ...defaultServerLimits, ...options.limits };
-  const keepalive: Keepalive = { ...defaultKeepalive, ...options.keepalive };
-  checkOptions(options);
-  const loadReportSettings = options.loadReports || undefined;
-  checkLoadReportSettings(loadReportSettings, "loadReports");
-  const workers = workerCount(options);
-  const clock = options.clock ?? systemClock;
-  const counters = createCounters();
-  const events = createEvents();
-  const layers = createLayers();
-  const loop =
-    options.eventLoop === false
-      ? undefined
-      : createEventLoopWatch(
-          { ...defaultEventLoopOptions, ...options.eventLoop },
-          () => counters.work(),
-          (block) => events.emit(() => ({ kind: "event-loop-blocked", block })),
-        );
-  const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
-  const authorities = options.authorities === undefined ? undefined : new Set(options.authorities);
-  const onDemand = createDemand(options.onDemand);
-  const groups = createGroups(options.groups, options.ttl, options);
-  const views = createViews(clock, events);
-  const publication = createPublication(layers, groups, limits, views, clock, onDemand);
-  const sessions = new Set<Session>();
-  const remoteStreams = new Set<RemoteStream>();
-  const streams: Iterable<LedgerStream> = workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
-  const ledger = createLedger(streams, clock, types);
-  const arrivals = createArrivals(streams, clock, events, (isAwaited) => pool?.awaited(isAwaited));
-  const numbers = createSharedNumbers();
-  /** Unary calls under way. */
-  let calls = 0;
-  let closing: Promise<void> | undefined;
-  /** Nobody is left who could be told anything. */
-  let over = false;
-
-  const shared = {
-    types,
-    limits,
-    publication,
-    heldMemory: createHeldMemory(limits),
-    counters,
-    events,
-    onDemand: onDemand?.types,
-    naming: { authorities, resourceErrors: options.resourceErrors },
-    defaultNode: options.defaultNode,
-    rejections: createRejections(),
-    clock,
-    arrivals,
-  };
-  const restOptions = { ...defaultRestOptions, ...options.rest };
-  const jsonNotes = createJsonNotes(counters, events);
-  const polls = createPolls({
-    ...shared,
-    bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
-    holdMs: restOptions.holdMs,
-    nextId: numbers.nextId,
-  });
-  const context: SessionContext<Session> = {
-    ...shared,
-    orders: createNodeOrders(options.ordering),
-    queue: createFairQueue(
-      (session) => {
-        loop?.stir();
-        session.work();
-      },
-      { crowdOf: ({ info }) => info.peer },
-    ),
-    ended(session) {
-      loop?.stir();
-      sessions.delete(session);
-    },
-  };
-
-  /** Why no further stream or call is let in, if so. */
-  function refusal(): Refusal | undefined {
-    numbers.setOpen(0, openHere());
-    return serverRefusal(closing !== undefined, numbers.open(), limits.streams);
-  }
-
-  function refusedCall(call: CallInfo, { code, message }: Refusal): void {
-    counters.refuse(code);
-    events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
-  }
-
-  /** What is open in this thread. */
-  const openHere = () => sessions.size + calls + services.open;
-  const callInfo = (service: string, peer: string): CallInfo => ({ id: numbers.nextId(), service, peer });
-  const loadReports = createLoadReports({
-    limits,
-    publication,
-    events,
-    defaultNode: options.defaultNode,
-    settings: loadReportSettings,
-    clusters: types.find("cluster"),
-    refused: counters.refuse,
-  });
-  const services = createServices({
-    types,
-    loadReports,
-    serves: {
-      loadReports: options.loadReports !== false,
-      clientStatus: options.clientStatus !== false,
-      reflection: options.reflection !== false,
-    },
-    callInfo,
-    registry: options.registry,
-    clients: { streams, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
-    isServing: () => publication.isOpen,
-    admit: refusal,
-    refused: refusedCall,
-    fault(stream, error) {
-      counters.refuse(statusCode.internal);
-      events.emit(() => ({ kind: "fault", stream, error }));
-    },
-  });
-
-  const accept: Accept = (connection) => {
-    loop?.stir();
-    const { method, peer } = connection;
-    const { only, unary } = method;
-    const refused = refusal();
-    if (refused !== undefined) {
-      counters.refuse(refused.code);
-      const stream = { id: numbers.nextId(), method, peer };
-      events.emit(() => ({ kind: "stream-refused", stream, node: undefined, ...refused }));
-      return refused;
-    }
-    if (unary && only !== undefined) {
-      calls += 1;
-      return answerFetch(context, connection, only, numbers.nextId(), () => {
-        calls -= 1;
-      });
-    }
-    const session = new Session(context, connection, numbers.nextId());
-    sessions.add(session);
-    return session;
-  };
-
-  const pool =
-    workers > 1
-      ? createWorkerPool({
-          count: workers,
-          types,
-          clock,
-          layers,
-          publication,
-          arrivals,
-          events,
-          counters,
-          numbers,
-          openHere,
-          ...{
-            rejections: shared.rejections,
-            streams: remoteStreams,
-            settings: workerSettings(options, limits, keepalive),
-          },
-        })
-      : undefined;
-
+  const settings = readOptions(options);
+  const core = createCore(settings, (isAwaited) => pool?.awaited(isAwaited));
+  const { types, limits, keepalive, clock } = settings;
+  const { events, counters, layers, publication, arrivals, loop, views, ledger } = core;
+  const discovery = createDiscovery(settings, core);
+  const admission = createAdmission(settings, core, () => discovery.open + services.open);
+  const { callInfo, refusedCall, refuseIfClosed } = admission;
+  const { loadReports, services } = createOtherServices(settings, core, admission);
+  const pool = createPool(settings, core, admission);
   const listeners = createListeners({
-    types,
-    clock,
-    events,
-    limits,
-    keepalive,
-    pool,
-    accept,
-    services,
-    polls,
-    callInfo,
+    ...{ types, clock, events, limits, keepalive, pool, services, callInfo, refuseIfClosed },
+    accept: admission.admitting(discovery.accept),
+    polls: discovery.polls,
     refused: (peer, code, message) => refusedCall(callInfo("gRPC", peer), { code, message }),
-    refuseIfClosed,
-    rest: restOptions,
+    rest: settings.rest,
     tls: options.tls,
   });
-
-  function createDemand(settings: OnDemandOptions | undefined): OnDemand | undefined {
-    if (settings === undefined) return undefined;
-    const tell = (changes: readonly LayerChange[]) => {
-      if (changes.length > 0 && !over) publication.publish(changes);
-    };
-    return createOnDemand(settings, {
-      layers,
-      config,
-      authorities,
-      clock,
-      apply: (update) => tell(layers.apply([update])),
-      drop(layer) {
-        const change = layers.drop(layer);
-        if (change !== undefined) tell([change]);
-      },
-      report: (outcome, group, type, name, findings) =>
-        events.emit(() => ({ kind: "on-demand", outcome, type, name, group, findings })),
-    });
-  }
-
   const configuring = createConfiguring({
-    layers,
-    publication,
-    arrivals,
-    events,
-    counters,
-    authorities,
-    pool,
+    ...{ layers, publication, arrivals, events, counters, authorities: settings.authorities, pool },
     published: services.update,
   });
-
-  function refuseIfClosed(): void {
-    if (closing !== undefined) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
-  }
+  let closing: Promise<void> | undefined;
 
   async function shutDown(timeoutMs: number): Promise<void> {
     loop?.stop();
     arrivals.close();
     views.close();
-    polls.close();
-    // First: a client that hears of its stream's end before that of its connection opens another one there, in vain.
+    discovery.polls.close();
+    // First: a client that sees its stream end before its connection opens another stream there, in vain.
     const transportsClosed = listeners.close(timeoutMs);
     services.stop();
-    for (const session of sessions) session.end(statusCode.ok, "");
+    for (const session of core.sessions) session.end(statusCode.ok, "");
     loadReports.close();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    const closed = await Promise.allSettled([
-      ...transportsClosed,
-      // A source may hang, a transport may not: it keeps to the time by its contract.
-      ...configuring.sources.map((source) => Promise.race([source.close(), late])),
-    ]);
-    clearTimeout(timer);
-    // Not before: unary calls may still wait for a decision.
-    over = true;
-    onDemand?.close();
-    for (const result of closed) if (result.status === "rejected") throw result.reason;
+    await allClosed(transportsClosed, configuring.sources, timeoutMs, () => core.end());
   }
 
   const server: XdsServer = {
-    config: createConfig(config, configuring.apply, configuring.drop, (layer, awaited) => {
+    config: createConfig(core.config, configuring.apply, configuring.drop, (layer, awaited) => {
       if (pool !== undefined)
         throw XdskitError.of("XDSKIT_SERVER_OPTION", "awaits cannot be called where there are workers");
       publication.awaits(layer, awaited);
@@ -308,6 +104,7 @@ export function createServer(options: ServerOptions = {}): XdsServer {
     async close(options = {}) {
       checkCall("server.close", options);
       const { timeoutMs = 4_000 } = options;
+      admission.refuseFurther();
       closing ??= shutDown(timeoutMs);
       await closing;
     },
@@ -317,32 +114,9 @@ export function createServer(options: ServerOptions = {}): XdsServer {
       pool?.update();
       return stop;
     },
-    stats: () => ({
-      ...countersOf(pool?.counters() ?? counters),
-      polls: counters.polls,
-      pollsRefused: counters.pollsRefused,
-      workers: pool?.workers ?? [],
-      nodes: publication.nodes,
-      groups: publication.groups,
-      onDemand: onDemand?.stats(),
-      views: views.stats(),
-      eventLoop: loop && allEventLoops([loop.stats(), ...(pool?.eventLoops ?? [])]),
-      configuration: {
-        applied: counters.configurationsApplied,
-        refused: counters.configurationsRefused,
-        layers: layers.names.map((name) => layerStats(name, layers.get(name))),
-      },
-    }),
+    stats: () => statsOf(core, pool),
     snapshotOf: publication.snapshotOf,
-    ...ledger,
-    nodes(filter = {}) {
-      checkCall("server.nodes", filter);
-      return ledger.nodes(filter);
-    },
-    nodeConfig(id, filter = {}) {
-      checkCall("server.nodeConfig", filter);
-      return ledger.nodeConfig(id, filter);
-    },
+    ...checkedLedger(ledger),
     contentArrival: (contents) => arrivals.of(arrivals.revision, contents),
     rollouts: views.rollouts,
     quarantines: views.quarantines,
@@ -354,4 +128,281 @@ export function createServer(options: ServerOptions = {}): XdsServer {
   };
   if (pool !== undefined) pools.set(server, pool);
   return server;
+}
+
+type Settings = ReturnType<typeof readOptions>;
+type Core = ReturnType<typeof createCore>;
+type Admission = ReturnType<typeof createAdmission>;
+
+/** Checks the options and fills in the defaults. */
+function readOptions(options: ServerOptions) {
+  checkCall("createServer", options);
+  checkOptions(options);
+  const loadReports = options.loadReports || undefined;
+  checkLoadReportSettings(loadReports, "loadReports");
+  return {
+    options,
+    types: options.types ?? resourceTypes,
+    limits: { ...defaultServerLimits, ...options.limits },
+    keepalive: { ...defaultKeepalive, ...options.keepalive },
+    rest: { ...defaultRestOptions, ...options.rest },
+    authorities: options.authorities === undefined ? undefined : new Set(options.authorities),
+    loadReports,
+    workers: workerCount(options),
+    clock: options.clock ?? systemClock,
+  };
+}
+
+/** Makes the parts between the configuration and the streams. `awaits` hears whether somebody waits for arrivals. */
+function createCore(settings: Settings, awaits: (isAwaited: boolean) => void) {
+  const { options, types, limits, clock, authorities } = settings;
+  const counters = createCounters();
+  const events = createEvents();
+  const layers = createLayers();
+  const config: ConfigOptions = { types, registry: options.registry, validate: options.validate ?? true };
+  /** After the end nobody is left who could be told anything. */
+  let over = false;
+  const onDemand = createDemand(
+    { settings: options.onDemand, layers, config, authorities, clock, events },
+    (changes) => {
+      if (changes.length > 0 && !over) publication.publish(changes);
+    },
+  );
+  const views = createViews(clock, events);
+  const groups = createGroups(options.groups, options.ttl, options);
+  const publication = createPublication(layers, groups, limits, views, clock, onDemand);
+  const sessions = new Set<Session>();
+  const remoteStreams = new Set<RemoteStream>();
+  const streams: Iterable<LedgerStream> = settings.workers > 1 ? bothOf(sessions, remoteStreams) : sessions;
+  return {
+    ...{ counters, events, layers, config, onDemand, views, publication, sessions, remoteStreams, streams },
+    loop: watchEventLoop(options.eventLoop, counters, events),
+    ledger: createLedger(streams, clock, types),
+    arrivals: createArrivals(streams, clock, events, awaits),
+    numbers: createSharedNumbers(),
+    rejections: createRejections(),
+    end() {
+      over = true;
+      onDemand?.close();
+    },
+  };
+}
+
+function watchEventLoop(options: ServerOptions["eventLoop"], counters: Counters, events: Events) {
+  if (options === false) return undefined;
+  return createEventLoopWatch(
+    { ...defaultEventLoopOptions, ...options },
+    () => counters.work(),
+    (block) => events.emit(() => ({ kind: "event-loop-blocked", block })),
+  );
+}
+
+interface DemandContext extends Pick<Settings, "authorities" | "clock"> {
+  readonly settings: ServerOptions["onDemand"];
+  readonly layers: Layers;
+  readonly config: ConfigOptions;
+  readonly events: Events;
+}
+
+function createDemand(context: DemandContext, tell: (changes: readonly LayerChange[]) => void): OnDemand | undefined {
+  const { settings, layers, config, authorities, clock, events } = context;
+  if (settings === undefined) return undefined;
+  return createOnDemand(settings, {
+    ...{ layers, config, authorities, clock },
+    apply: (update) => tell(layers.apply([update])),
+    drop(layer) {
+      const change = layers.drop(layer);
+      if (change !== undefined) tell([change]);
+    },
+    report: (outcome, group, type, name, findings) =>
+      events.emit(() => ({ kind: "on-demand", outcome, type, name, group, findings })),
+  });
+}
+
+/** Answers discovery: streams, unary calls and polls. */
+function createDiscovery({ options, types, limits, rest, authorities, clock }: Settings, core: Core) {
+  const { counters, events, publication, onDemand, sessions, loop, numbers, rejections, arrivals } = core;
+  const shared = {
+    ...{ types, limits, publication, counters, events, rejections, clock, arrivals },
+    heldMemory: createHeldMemory(limits),
+    onDemand: onDemand?.types,
+    naming: { authorities, resourceErrors: options.resourceErrors },
+    defaultNode: options.defaultNode,
+  };
+  const jsonNotes = createJsonNotes(counters, events);
+  const polls = createPolls({
+    ...shared,
+    bodies: createSharedBodies(createResourceJson(options.registry, jsonNotes.kept), jsonNotes.leftOut),
+    holdMs: rest.holdMs,
+    nextId: numbers.nextId,
+  });
+  const work = (session: Session) => {
+    loop?.stir();
+    session.work();
+  };
+  const context: SessionContext<Session> = {
+    ...shared,
+    orders: createNodeOrders(options.ordering),
+    queue: createFairQueue(work, { crowdOf: ({ info }) => info.peer }),
+    ended(session) {
+      loop?.stir();
+      sessions.delete(session);
+    },
+  };
+  /** Unary calls under way. */
+  let calls = 0;
+  const accept: Accept = (connection) => {
+    const { only, unary } = connection.method;
+    if (unary && only !== undefined) {
+      calls += 1;
+      return answerFetch(context, connection, only, numbers.nextId(), () => {
+        calls -= 1;
+      });
+    }
+    const session = new Session(context, connection, numbers.nextId());
+    sessions.add(session);
+    return session;
+  };
+  return {
+    accept,
+    polls,
+    /** Streams and calls that are open in this thread. */
+    get open(): number {
+      return sessions.size + calls;
+    },
+  };
+}
+
+/** Decides whether a further stream or call is let in. `openHere` is how many this thread has open. */
+function createAdmission({ limits }: Settings, { counters, events, numbers, loop }: Core, openHere: () => number) {
+  let isClosing = false;
+  function refusal(): Refusal | undefined {
+    numbers.setOpen(0, openHere());
+    return serverRefusal(isClosing, numbers.open(), limits.streams);
+  }
+  return {
+    openHere,
+    refusal,
+    callInfo: (service: string, peer: string): CallInfo => ({ id: numbers.nextId(), service, peer }),
+    refusedCall(call: CallInfo, { code, message }: Refusal): void {
+      counters.refuse(code);
+      events.emit(() => ({ kind: "call-refused", call, node: undefined, code, message }));
+    },
+    refuseFurther(): void {
+      isClosing = true;
+    },
+    refuseIfClosed(): void {
+      if (isClosing) throw XdskitError.of("XDSKIT_SERVER_CLOSED", "the server is closed");
+    },
+    /** Passes on to `accept` what is let in. */
+    admitting:
+      (accept: Accept): Accept =>
+      (connection) => {
+        loop?.stir();
+        const refused = refusal();
+        if (refused === undefined) return accept(connection);
+        counters.refuse(refused.code);
+        const { method, peer } = connection;
+        const stream = { id: numbers.nextId(), method, peer };
+        events.emit(() => ({ kind: "stream-refused", stream, node: undefined, ...refused }));
+        return refused;
+      },
+  };
+}
+
+/** Makes the services that are not discovery. */
+function createOtherServices(settings: Settings, core: Core, { callInfo, refusal, refusedCall }: Admission) {
+  const { options, types, limits, clock } = settings;
+  const { counters, events, publication, streams } = core;
+  const loadReports = createLoadReports({
+    ...{ limits, publication, events, defaultNode: options.defaultNode },
+    settings: settings.loadReports,
+    clusters: types.find("cluster"),
+    refused: counters.refuse,
+  });
+  const services = createServices({
+    ...{ types, loadReports, callInfo, registry: options.registry },
+    serves: {
+      loadReports: options.loadReports !== false,
+      clientStatus: options.clientStatus !== false,
+      reflection: options.reflection !== false,
+    },
+    clients: { streams, now: () => momentOf(clock), mostBytes: limits.clientStatusBytes },
+    isServing: () => publication.isOpen,
+    admit: refusal,
+    refused: refusedCall,
+    fault(stream, error) {
+      counters.refuse(statusCode.internal);
+      events.emit(() => ({ kind: "fault", stream, error }));
+    },
+  });
+  return { loadReports, services };
+}
+
+/** The threads that serve gRPC, if there are several. */
+function createPool(settings: Settings, core: Core, { openHere }: Admission) {
+  const { options, types, clock, limits, keepalive, workers } = settings;
+  if (workers <= 1) return undefined;
+  const { layers, publication, arrivals, events, counters, numbers, rejections, remoteStreams } = core;
+  return createWorkerPool({
+    ...{ count: workers, types, clock, layers, publication, arrivals, events, counters, numbers, openHere, rejections },
+    streams: remoteStreams,
+    settings: workerSettings(options, limits, keepalive),
+  });
+}
+
+function statsOf(core: Core, pool: WorkerPool | undefined): ServerStats {
+  const { counters, publication, onDemand, views, loop, layers } = core;
+  return {
+    ...countersOf(pool?.counters() ?? counters),
+    polls: counters.polls,
+    pollsRefused: counters.pollsRefused,
+    workers: pool?.workers ?? [],
+    nodes: publication.nodes,
+    groups: publication.groups,
+    onDemand: onDemand?.stats(),
+    views: views.stats(),
+    eventLoop: loop && allEventLoops([loop.stats(), ...(pool?.eventLoops ?? [])]),
+    configuration: {
+      applied: counters.configurationsApplied,
+      refused: counters.configurationsRefused,
+      layers: layers.names.map((name) => layerStats(name, layers.get(name))),
+    },
+  };
+}
+
+function checkedLedger(ledger: Ledger): Ledger {
+  return {
+    ...ledger,
+    nodes(filter = {}) {
+      checkCall("server.nodes", filter);
+      return ledger.nodes(filter);
+    },
+    nodeConfig(id, filter = {}) {
+      checkCall("server.nodeConfig", filter);
+      return ledger.nodeConfig(id, filter);
+    },
+  };
+}
+
+/** Waits until transports and sources are closed, then calls `over`. Throws if one of them failed. */
+async function allClosed(
+  transports: readonly Promise<void>[],
+  sources: readonly Source[],
+  timeoutMs: number,
+  over: () => void,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  const closed = await Promise.allSettled([
+    ...transports,
+    // A source may hang, a transport may not: its contract bounds the time.
+    ...sources.map((source) => Promise.race([source.close(), late])),
+  ]);
+  clearTimeout(timer);
+  // Not before: unary calls may still wait for a decision.
+  over();
+  for (const result of closed) if (result.status === "rejected") throw result.reason;
 }

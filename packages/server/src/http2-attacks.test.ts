@@ -6,16 +6,16 @@ import { queryObjects } from "node:v8";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { resourceTypes } from "@xdskit/api";
 import { DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import { flag, frame, frameType } from "../../grpc-server/src/frames/frames.js";
+import { http2Error } from "../../grpc-server/src/frames/http2-errors.js";
+import { noSettings, uint32 } from "../../grpc-server/src/testing/http2-bench.js";
+import { headBlock, headOf, messageOn, type RawHttp2, rawHttp2 } from "../../grpc-server/src/testing/raw-http2.js";
 import { createServer } from "./create-server.js";
-import { noSettings, uint32 } from "./testing/http2-bench.js";
 import { grpcClient } from "./testing/raw-client.js";
-import { headBlock, headOf, messageOn, type RawHttp2, rawHttp2 } from "./testing/raw-http2.js";
 import { ads, openStreams, type Running, urlOf, withServer } from "./testing/running-server.js";
 import { cluster } from "./testing/test-resources.js";
 import { patienceMs, waitFor } from "./testing/wait-for.js";
 import { type SotwStream, sotw } from "./testing/xds-client.js";
-import { flag, frame, frameType } from "./transports/http2/frames.js";
-import { http2Error } from "./transports/http2/http2-errors.js";
 
 const typeUrl = urlOf("cluster");
 const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
@@ -152,7 +152,8 @@ describe("an attacker on a connection of its own is ended, while another client 
       const client = await rawHttp2(running.address);
       client.reading(false);
       const batch = Buffer.concat(Array(1_000).fill(ping));
-      // 64 kB of answers beyond what the kernel takes; it takes some megabytes, and each ping there is one of the budget, too.
+      // 64 kB of answers beyond what the kernel takes; it takes some megabytes, and each ping there is one of the
+      // budget, too.
       for (let sent = 0; sent < 200 && (await client.send(batch)); sent++) if (sent < 5) await good.told(`${sent}`);
       client.reading(true);
       await client.closed();
@@ -178,7 +179,8 @@ describe("an attacker on a connection of its own is ended, while another client 
             { signal: cancel.signal },
           );
           request.on("error", () => {});
-          // Not `close`, which ends the request first: of 10,000 answers on streams that it has reset, Node 22's client ends the connection itself.
+          // Not `close`, which ends the request first: of 10,000 answers on streams that it has reset, Node 22's client
+          // ends the connection itself.
           cancel.abort();
         }
         await new Promise(setImmediate);
@@ -212,7 +214,8 @@ describe("a head in pieces", () => {
       client.end();
     }));
 
-  // Clients cut at 16 kB, and all of it may have 32 kB: three pieces. Who makes more of it wants to keep the server busy.
+  // Clients cut at 16 kB, and all of it may have 32 kB: three pieces. Who makes more of it wants to keep the server
+  // busy.
   it("is refused in more", () =>
     withServer({}, async ({ address }) => {
       const client = await rawHttp2(address);

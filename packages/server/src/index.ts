@@ -1,24 +1,7 @@
-export { type Address, formatAddress, parseAddress } from "./address.js";
-export { type Clock, systemClock } from "./clock.js";
-export {
-  type ChangeOptions,
-  type Config,
-  type ConfigLayer,
-  type ConfigUpdate,
-  defaultLayer,
-  type ResourceSelector,
-} from "./config.js";
-export { createServer } from "./create-server.js";
-export {
-  defaultEventLoopOptions,
-  type EventLoopBlock,
-  type EventLoopOptions,
-  type EventLoopStats,
-  type WorkDone,
-} from "./event-loop/event-loop-stats.js";
-export type { ServerEvent, ServerListener } from "./events.js";
-export { everyNode, type GroupOf, type GroupSettings, type OnReject } from "./groups.js";
-export { defaultKeepalive, type Keepalive } from "./keepalive.js";
+export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";
+export { type Address, formatAddress, parseAddress } from "./basics/address.js";
+export { type Clock, systemClock } from "./basics/clock.js";
+export { everyNode } from "./configuration/groups.js";
 export type {
   ConfigArrival,
   ConfigArrivalDoneOptions,
@@ -28,8 +11,19 @@ export type {
   ConfigArrivalStatus,
   ConfigArrivalWait,
   NodeSelection,
-} from "./ledger/arrival.js";
-export type { NodeConfigFilter, NodeStates, NodesFilter } from "./ledger/ledger.js";
+} from "./contracts/arrival.js";
+export {
+  type ChangeOptions,
+  type Config,
+  type ConfigLayer,
+  type ConfigUpdate,
+  defaultLayer,
+  type ResourceSelector,
+} from "./contracts/config.js";
+export type { ServerEvent, ServerListener } from "./contracts/events.js";
+export type { LoadReport, LoadReportFilter, LocalityReport } from "./contracts/load-report.js";
+export type { DropTotals, LoadTotals, LocalityTotals } from "./contracts/load-totals.js";
+export type { NodeConfigFilter, NodeStates, NodesFilter } from "./contracts/node-status.js";
 export {
   type NodeConfig,
   type NodeState,
@@ -41,24 +35,7 @@ export {
   staleMs,
   type TypeReport,
   type WaitReport,
-} from "./ledger/node-status.js";
-export { defaultServerLimits, type ServerLimits } from "./limits.js";
-export type { LoadReport, LoadReportFilter, LocalityReport } from "./load-reports/load-report.js";
-export { defaultLoadReportSettings, type LoadReportSettings } from "./load-reports/load-report-settings.js";
-export type { DropTotals, LoadTotals, LocalityTotals } from "./load-reports/load-totals.js";
-export type { NodeMatch } from "./node-match.js";
-export { type OrderingOptions, ordersItself } from "./node-orders.js";
-export {
-  defaultOnDemandLimits,
-  type EndListener,
-  type OnDemandLimits,
-  type OnDemandOptions,
-  type Supplied,
-  type Supply,
-  type SupplyLease,
-  type SupplyRequest,
-} from "./on-demand/options.js";
-export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./on-demand/virtual-hosts.js";
+} from "./contracts/node-status.js";
 export type {
   BodyEncoding,
   PollAnswer,
@@ -68,9 +45,67 @@ export type {
   PollRefusal,
   PollTransport,
   SharedBody,
-} from "./poll-transport.js";
-export { defaultRestOptions, type RestOptions } from "./rest-options.js";
-export type { LayerName, LayerUpdate, Source, SourceSink } from "./source.js";
+} from "./contracts/poll-transport.js";
+export type { LiftableQuarantine, QuarantineCause, Quarantined } from "./contracts/quarantined.js";
+export type {
+  Rollout,
+  RolloutOutcome,
+  RolloutRejection,
+  RolloutState,
+  RolloutStatus,
+} from "./contracts/rollout-status.js";
+export type { LayerUpdate, Source, SourceSink } from "./contracts/source.js";
+export type {
+  FetchStats,
+  GroupStats,
+  LayerStats,
+  OnDemandStats,
+  PollStats,
+  ServerStats,
+  StreamStats,
+  TypeStats,
+  ViewStats,
+} from "./contracts/stats.js";
+export type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./contracts/stream-info.js";
+export type {
+  Accept,
+  Call,
+  CallHandler,
+  DiscoveryCall,
+  Method,
+  Refusal,
+  Service,
+  ServiceHandler,
+  ServiceMethod,
+  Transport,
+} from "./contracts/transport.js";
+export type { Addresses, Listening, ServerOptions, XdsServer } from "./contracts/xds-server.js";
+export { createServer } from "./create-server.js";
+export {
+  defaultEventLoopOptions,
+  type EventLoopBlock,
+  type EventLoopOptions,
+  type EventLoopStats,
+  type WorkDone,
+} from "./event-loop/event-loop-stats.js";
+export { splitVirtualHostName, type VirtualHostName, virtualHostResource } from "./on-demand/virtual-hosts.js";
+export type { GroupOf, GroupSettings, LayerName, OnReject } from "./settings/group-settings.js";
+export { defaultServerLimits, type ServerLimits } from "./settings/limits.js";
+export { defaultLoadReportSettings, type LoadReportSettings } from "./settings/load-report-settings.js";
+export type { NodeMatch } from "./settings/node-match.js";
+export {
+  defaultOnDemandLimits,
+  type EndListener,
+  type OnDemandLimits,
+  type OnDemandOptions,
+  type Supplied,
+  type Supply,
+  type SupplyLease,
+  type SupplyRequest,
+} from "./settings/on-demand-options.js";
+export type { OrderingOptions } from "./settings/ordering-options.js";
+export { defaultRestOptions, type RestOptions } from "./settings/rest-options.js";
+export { defaultRolloutSettings, type RolloutSettings, type RolloutStep } from "./settings/rollout-settings.js";
 export {
   defaultFolderLimits,
   type FolderGroup,
@@ -81,33 +116,11 @@ export {
 export { createFolderSource } from "./sources/folder/folder-source.js";
 export type { AdoptedFile, FolderSummary, SkippedCounts } from "./sources/folder/folder-summary.js";
 export { createMemorySource, type MemorySource } from "./sources/memory/memory-source.js";
-export type {
-  FetchStats,
-  GroupStats,
-  LayerStats,
-  OnDemandStats,
-  PollStats,
-  ServerStats,
-  StreamStats,
-  TypeStats,
-} from "./stats.js";
-export type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./stream-info.js";
+export { ordersItself } from "./streams/node-orders.js";
 export type { Renewable, ServerTls, TlsContents } from "./tls/server-tls.js";
 export type { Validity } from "./tls/validity.js";
-export type {
-  Accept,
-  Call,
-  Connection,
-  ConnectionHandler,
-  Method,
-  Refusal,
-  Service,
-  ServiceHandler,
-  ServiceMethod,
-  Transport,
-} from "./transport.js";
 export { isFromBrowser } from "./transports/from-browser.js";
-export { createGrpcTransport, type GrpcTransportOptions } from "./transports/http2/http2-transport.js";
+export { createGrpcTransport, type GrpcTransportOptions } from "./transports/grpc/grpc-transport.js";
 export { listenError } from "./transports/listening.js";
 export {
   createMemoryPollTransport,
@@ -118,11 +131,4 @@ export {
 export type { MemoryReceiver, MemoryStatus, MemoryStream } from "./transports/memory/memory-stream.js";
 export { createMemoryTransport, type MemoryTransport } from "./transports/memory/memory-transport.js";
 export { createRestTransport, type RestTransportOptions } from "./transports/rest/rest-transport.js";
-export type { QuarantineCause } from "./views/quarantine.js";
-export type { Quarantined } from "./views/quarantined.js";
-export type { RolloutOutcome } from "./views/rollout.js";
-export { defaultRolloutSettings, type RolloutSettings, type RolloutStep } from "./views/rollout-settings.js";
-export type { Rollout, RolloutRejection, RolloutState, RolloutStatus } from "./views/rollout-status.js";
-export type { LiftableQuarantine, ViewStats } from "./views/views.js";
 export { mostWorkers } from "./workers/shared-numbers.js";
-export type { Addresses, Listening, ServerOptions, XdsServer } from "./xds-server.js";

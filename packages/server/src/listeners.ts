@@ -1,29 +1,32 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { StatusCode } from "@xdskit/protocol";
-import type { Clock } from "./clock.js";
-import type { Events } from "./events.js";
-import type { Keepalive } from "./keepalive.js";
-import type { ServerLimits } from "./limits.js";
-import { checkAddresses } from "./option-tables.js";
-import type { PollTransport } from "./poll-transport.js";
-import type { Polls } from "./polls/polls.js";
-import type { RestOptions } from "./rest-options.js";
+import type { Clock } from "./basics/clock.js";
+import { checkAddresses } from "./configuration/option-tables.js";
+import type { Events } from "./contracts/events.js";
+import type { PollTransport } from "./contracts/poll-transport.js";
+import type { CallInfo } from "./contracts/stream-info.js";
+import type { Accept, Transport } from "./contracts/transport.js";
+import type { Addresses, Listening } from "./contracts/xds-server.js";
+import type { Polls } from "./rest-polls/polls.js";
 import type { Services } from "./services/services.js";
-import type { CallInfo } from "./stream-info.js";
+import type { Keepalive } from "./settings/keepalive.js";
+import type { ServerLimits } from "./settings/limits.js";
+import type { RestOptions } from "./settings/rest-options.js";
 import { createCertificates } from "./tls/certificates.js";
 import type { Renewable, ServerTls } from "./tls/server-tls.js";
-import type { Accept, Transport } from "./transport.js";
-import { createGrpcTransport } from "./transports/http2/http2-transport.js";
+import { createGrpcTransport } from "./transports/grpc/grpc-transport.js";
 import { createRestTransport } from "./transports/rest/rest-transport.js";
 import type { WorkerPool } from "./workers/worker-pool.js";
-import type { Addresses, Listening } from "./xds-server.js";
 
-/** Where a server listens: its own gRPC and REST, over TLS where that is asked for, and transports that a program brings. */
+/**
+ * The addresses that a server listens on: its own gRPC and REST, with or without TLS, and transports that a program
+ * brings.
+ */
 export interface Listeners {
   readonly listen: <Asked extends Addresses>(addresses: Asked) => Promise<Listening<Asked>>;
   readonly listenOn: (transport: Transport, address: string) => Promise<string>;
   readonly pollOn: (transport: PollTransport, address: string) => Promise<string>;
-  /** Lets nobody further in, and closes what is open: a promise for each transport, which keeps to the time. */
+  /** Accepts nothing further, and closes what is open: one promise for each transport, which keeps to the time. */
   close(timeoutMs: number): readonly Promise<void>[];
 }
 
@@ -35,7 +38,7 @@ export interface ListenersContext {
   readonly keepalive: Keepalive;
   readonly rest: RestOptions;
   readonly tls: ServerTls | undefined;
-  /** Speaks gRPC in the place of this thread, where there are workers. */
+  /** Serves gRPC instead of this thread, if there are workers. */
   readonly pool: WorkerPool | undefined;
   readonly accept: Accept;
   readonly services: Services;
@@ -64,7 +67,7 @@ export function createListeners(context: ListenersContext): Listeners {
       untimely: (validity) => events.emit(() => ({ kind: "certificate-untimely", ...validity })),
     });
 
-  /** A fault of ours that ended a connection: of which of its calls is not known. */
+  /** A fault of ours that ended a connection; it is not known in which of its calls. */
   function fault(peer: string, error: unknown): void {
     events.emit(() => ({ kind: "fault", stream: context.callInfo("HTTP/2", peer), error }));
   }
@@ -98,7 +101,7 @@ export function createListeners(context: ListenersContext): Listeners {
       listening.grpc = await listenOn(grpc, addresses.grpc);
     }
     if (addresses.rest !== undefined) {
-      // Those of now: they may have been renewed while gRPC began to listen, and REST, which was not there, did not hear of it.
+      // Read now: they may have been renewed while gRPC began to listen, when REST was not there yet.
       const tls = certificates?.current;
       rest ??= createRestTransport({ types, limits, options: context.rest, tls, handshakeFailed });
       listening.rest = await pollOn(rest, addresses.rest);

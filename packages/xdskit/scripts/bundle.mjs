@@ -9,25 +9,27 @@ const packageDir = fileURLToPath(new URL("..", import.meta.url));
 const root = join(packageDir, "../..");
 
 /**
- * Makes the bundle in a folder, which is put in place as a whole. Below it `js/` stands where `dist/` does in a package, so that what modules read
- * beside themselves is found: `package.json` and the files in `gen/`.
+ * Makes the bundle in a folder, which is put in place as a whole. Below it `js/` stands where `dist/` does in a package,
+ * so that what modules read beside themselves is found: `package.json` and the files in `gen/`.
+ * `fromSources` bundles the sources, which nobody checks then, rather than what was compiled of them.
  */
-export async function bundle(folder) {
+export async function bundle(folder, { fromSources = false } = {}) {
+  const [place, extension] = fromSources ? ["src", "ts"] : ["dist", "js"];
   const making = `${folder}.${process.pid}`;
   rmSync(making, { recursive: true, force: true });
   // What threads of their own run. (A file that an older state has not is not missed.)
-  const programs = [
-    "workers/worker-main",
-    "sources/folder/read-ahead/read-ahead-main",
-    "sources/folder/reading-thread/reading-main",
-  ].map((path) => [path.slice(path.lastIndexOf("/") + 1), join(root, "packages/server/dist", `${path}.js`)]);
+  const programs = ["workers/worker-main", "sources/folder/reading-thread/reading-main"].map((path) => [
+    path.slice(path.lastIndexOf("/") + 1),
+    join(root, "packages/server", place, `${path}.${extension}`),
+  ]);
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: {
-      index: join(packageDir, "dist/index.js"),
+      index: join(packageDir, place, `index.${extension}`),
       ...Object.fromEntries(programs.filter(([, path]) => existsSync(path))),
     },
     outdir: join(making, "js"),
+    conditions: fromSources ? ["@xdskit/source"] : [],
     ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20.19" },
     // CommonJS packages require Node's own modules.
     banner: {
@@ -59,4 +61,6 @@ function licenses(inputs) {
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await bundle(join(packageDir, "dist/bundle"));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await bundle(join(packageDir, "dist/bundle"), { fromSources: process.argv.includes("--from-sources") });
+}

@@ -10,10 +10,10 @@ export const errorsPageFile = new URL("../../../docs/errors.md", import.meta.url
 export function errorsPage() {
   const codes = Object.entries(errorCodes).sort(([a], [b]) => (a < b ? -1 : 1));
   const sections = codes.map(
-    ([code, { meaning, cause, mend }]) =>
-      `## ${code}\n\n${meaning}\n\n- **Usual cause:** ${cause}\n- **What to do:** ${mend}\n`,
+    ([code, { meaning, cause, fix }]) =>
+      `## ${code}\n\n${meaning}\n\n- **Usual cause:** ${cause}\n- **What to do:** ${fix}\n`,
   );
-  return `<!-- Made by \`npm run docs -w xdskit\` from packages/api/src/error-codes.ts: change it there. -->
+  return `<!-- Made by \`npm run docs -w xdskit\` from packages/api/src/errors/error-codes.ts: change it there. -->
 
 # Errors
 

@@ -88,9 +88,14 @@ test("docs/on-demand.md has every limit, with its default", () => {
 
 test("links between pages lead to files and headings that are there, and README leads to every page", () => {
   const root = new URL("../../../", import.meta.url);
-  const pages = readdirSync(new URL("docs/", root)).map((name) => `docs/${name}`);
+  const pages = readdirSync(new URL("docs/", root)).flatMap((name) => (name.endsWith(".md") ? [`docs/${name}`] : []));
+  const chapters = pages.flatMap((page) => {
+    const folder = page.replace(/\.md$/, "/");
+    const url = new URL(folder, root);
+    return existsSync(url) ? readdirSync(url).map((name) => ({ page, path: `${folder}${name}` })) : [];
+  });
   const others = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "e2e/README.md", "examples/quickstart/README.md"];
-  for (const path of [...others, ...pages]) {
+  for (const path of [...others, ...pages, ...chapters.map(({ path }) => path)]) {
     for (const link of links(readFileSync(new URL(path, root), "utf8"))) {
       const to = new URL(link, new URL(path, root));
       const heading = decodeURIComponent(to.hash.slice(1));
@@ -101,6 +106,10 @@ test("links between pages lead to files and headings that are there, and README 
   }
   const led = links(readFileSync(new URL("README.md", root), "utf8"));
   for (const path of pages) assert.ok(led.includes(path), `README.md does not lead to ${path}`);
+  for (const { page, path } of chapters) {
+    const link = path.replace("docs/", "");
+    assert.ok(links(readFileSync(new URL(page, root), "utf8")).includes(link), `${page} does not lead to ${path}`);
+  }
 });
 
 /** What a page links to within the project. */
@@ -109,13 +118,15 @@ function links(text: string): readonly string[] {
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link).filter((link) => !/^https?:/.test(link));
 }
 
-/** The anchors that a page's headings get. */
+/** The anchors of a page: those that its headings get, and those that it sets itself. */
 function headings(text: string): readonly string[] {
-  return [...text.replace(/^```.*?^```/gms, "").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+  const prose = text.replace(/^```.*?^```/gms, "");
+  const ofHeadings = [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
     heading
       .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
       .toLowerCase()
       .replace(/[^\p{L}\p{N} _-]/gu, "")
       .replaceAll(" ", "-"),
   );
+  return [...ofHeadings, ...[...prose.matchAll(/ id="([^"]*)"/g)].map(([, anchor = ""]) => anchor)];
 }

@@ -1,3 +1,3 @@
-export { exitStatus } from "./exit-status.js";
 export { main } from "./main.js";
-export { version } from "./version.js";
+export { exitStatus } from "./process/exit-status.js";
+export { version } from "./process/version.js";

@@ -1,8 +1,8 @@
 import type { Command, CommanderError } from "commander";
 import { commands } from "./commands/table.js";
-import { exitStatus } from "./exit-status.js";
 import { processTerminal, type Terminal } from "./output/terminal.js";
-import { version } from "./version.js";
+import { exitStatus } from "./process/exit-status.js";
+import { version } from "./process/version.js";
 
 const examples = `
 Examples:
@@ -21,7 +21,7 @@ Every command explains itself: xdskit COMMAND --help
 
 /** Runs the command line and resolves to the exit status. Never rejects. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
-  // Asked by scripts, again and again: it needs nothing of what follows.
+  // Scripts call this again and again: it needs nothing of the code below.
   if (argv.length === 1 && isVersion(argv[0])) {
     terminal.out(`${version}\n`);
     return exitStatus.ok;
@@ -43,7 +43,7 @@ function isVersion(argument: string | undefined): boolean {
   return argument === "--version" || argument === "-V";
 }
 
-/** The command line with the command that is called; of the others it has what the help tells of them. */
+/** The command line with the called command; the other commands only have their help text. */
 async function programFor(
   argv: readonly string[],
   terminal: Terminal,

@@ -1,3 +1,4 @@
+// From sources: it tells which modules are loaded.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -59,7 +60,8 @@ describe("what a start loads", () => {
     const ports = ["--grpc", "127.0.0.1:0", "--rest", "127.0.0.1:0", "--admin", "127.0.0.1:0"];
     const { packages, own } = await loaded(["serve", quickstart, ...ports], (running) => running.seen(/^ready$/m));
     assert.deepEqual(packages, ["@bufbuild/protobuf", "commander", "re2js", "yaml"]);
-    // Settings have a schema, metrics a library, generated messages import half of Envoy; relays, clients and other commands are not there.
+    // Settings have a schema, metrics a library, generated messages import half of Envoy; relays, clients and other
+    // commands are not there.
     const late =
       /^(client\/|api\/gen\/|xdskit\/src\/(relay|get|watch|status|plan|validate|settings\/(schema|read-settings)|admin\/metrics)\b)/;
     assert.deepEqual(
@@ -77,10 +79,10 @@ describe("what a fleet loads", () => {
       assert.equal((await running.ended()).status, 1, running.err());
     });
     assert.deepEqual(packages, ["@bufbuild/protobuf", "commander", "re2js", "yaml"]);
-    assert.ok(own.includes("protocol/src/crowd/crowd.ts"));
+    assert.ok(own.includes("xdskit/src/bench/crowd/crowd.ts"));
     assert.deepEqual(
       own.filter((file) => file.startsWith("server/")),
-      ["server/src/address.ts"],
+      ["server/src/basics/address.ts"],
     );
   });
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { stringify } from "yaml";
-import { describe } from "../errors.js";
-import { readResources } from "../resource-file.js";
+import { describe } from "../errors/errors.js";
+import { readResources } from "../files/resource-file.js";
 
 const url = (name: string) => `type.googleapis.com/envoy.${name}`;
 const cluster = (name: string, more: object = {}) => ({ name, connect_timeout: "1s", ...more });
@@ -30,7 +30,7 @@ const secret = (name: string, fields: object) => ({
   secret: typed("extensions.transport_sockets.tls.v3.Secret", { name, ...fields }),
 });
 
-/** What both forms of a file give: their resources, what is said of it, and the findings, on lines. */
+/** The result of both forms of a file, on lines: resources, adoptions and findings. */
 function read(content: unknown): readonly string[] {
   const [json, yaml] = [
     ["a.json", JSON.stringify(content, undefined, 1)],

@@ -1,10 +1,10 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { didYouMean } from "../nearest-name.js";
+import { didYouMean } from "../errors/nearest-name.js";
+import { isObject } from "../text/source-document.js";
 import { serversOfBootstrap } from "./config-sources.js";
 import {
   type Form,
   fieldOf,
-  isObject,
   objectIn,
   objectsIn,
   type Part,
@@ -16,10 +16,10 @@ import {
 } from "./form.js";
 import { ListenerNames } from "./listener-names.js";
 
-/** One of them is in every bootstrap, and in nothing else. */
+/** Every bootstrap has one of these, and nothing else does. */
 const fieldsThatTell = ["static_resources", "dynamic_resources", "layered_runtime", "bootstrap_extensions"];
 
-/** An Envoy's bootstrap: the resources that stand in it. */
+/** An Envoy's bootstrap, with the resources in it. */
 export function bootstrapForm(value: JsonValue): Form | undefined {
   if (!isObject(value)) return undefined;
   const type = typeOf(value);
@@ -35,7 +35,7 @@ export function bootstrapForm(value: JsonValue): Form | undefined {
   };
 }
 
-/** What the cluster is called by which an Envoy reaches its management server. */
+/** The name of the cluster by which an Envoy reaches its management server. */
 export const serverCluster = "cluster of a management server";
 
 /** A list of `static_resources`. */
@@ -47,7 +47,7 @@ const staticLists: Readonly<Record<StaticList, string>> = {
   secrets: typeNames.secret,
 };
 
-/** Takes what a bootstrap holds, without the lists that somebody else has taken already. */
+/** Takes what a bootstrap holds, except for the lists that were taken from another section. */
 export function takeBootstrap(bootstrap: Part, taker: Taker, known: ReadonlySet<StaticList>): void {
   const staticResources = objectIn(bootstrap, "static_resources", taker);
   if (staticResources !== undefined) {
@@ -80,12 +80,12 @@ function takeLists(
   }
 }
 
-/** Names for listeners that have none. */
+/** Names for listeners without one. */
 export function namesFor(listeners: readonly Part[]): ListenerNames {
   return new ListenerNames(listeners.map(({ object }) => object));
 }
 
-/** The values of a static layer are a resource that an Envoy may ask for by the layer's name. */
+/** The values of a static layer are a resource that an Envoy may request by the layer's name. */
 function takeLayers(bootstrap: Part, taker: Taker): void {
   const runtime = objectIn(bootstrap, "layered_runtime", taker);
   if (runtime === undefined) return;
@@ -96,7 +96,7 @@ function takeLayers(bootstrap: Part, taker: Taker): void {
   }
 }
 
-/** Nothing of a key with a typing error in it would be taken. */
+/** A misspelled key would otherwise be dropped without a word. */
 function tellUnknown({ object, steps }: Part, taker: Taker, field: string | undefined): void {
   const names = fieldNames(taker, field);
   if (names === undefined) return;

@@ -1,6 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { isObject } from "../text/source-document.js";
 import { takeSections } from "./config-dump.js";
-import { type Form, fieldOf, isObject, objectIn, objectsIn, type Part, type Taker, textOf, typeOf } from "./form.js";
+import { type Form, fieldOf, objectIn, objectsIn, type Part, type Taker, textOf, typeOf } from "./form.js";
 
 /** What the status service (CSDS) says that clients have: `ClientStatusResponse`, or the `ClientConfig` of one. */
 export function clientStatusForm(value: JsonValue): Form | undefined {
@@ -29,7 +30,7 @@ function isClient(value: JsonValue): boolean {
   );
 }
 
-/** The field of each section in the form that came before `generic_xds_configs`. */
+/** The field of each section in the form before `generic_xds_configs`. */
 const sectionFields = [
   "listener_config",
   "cluster_config",

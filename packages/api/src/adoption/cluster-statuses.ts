@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { type Form, fieldOf, isObject, objectsIn, type Part, type Taker, textOf, typeNames } from "./form.js";
+import { isObject } from "../text/source-document.js";
+import { type Form, fieldOf, objectsIn, type Part, type Taker, textOf, typeNames } from "./form.js";
 
-/** What Envoy's admin answers to `/clusters?format=json`: the endpoints of each cluster, as they are. */
+/** What Envoy's admin port answers to `/clusters?format=json`: the current endpoints of each cluster. */
 export function clusterStatusesForm(value: JsonValue): Form | undefined {
   if (!isObject(value) || !Array.isArray(fieldOf(value, "cluster_statuses"))) return undefined;
   return {
@@ -19,7 +20,10 @@ export function isStatus(object: JsonObject): boolean {
   return ["host_statuses", "observability_name", "added_via_api"].some((field) => fieldOf(object, field) !== undefined);
 }
 
-/** Takes the endpoints of a cluster as its load assignment. Clusters of the bootstrap without a name for EDS are known to have endpoints of their own. */
+/**
+ * Takes the endpoints of a cluster as its load assignment. A cluster of the bootstrap without an EDS name holds its
+ * endpoints itself.
+ */
 export function takeStatus(status: Part, taker: Taker): void {
   const { object, steps } = status;
   const service = textOf(object, "eds_service_name");

@@ -1,11 +1,14 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isObject } from "../text/source-document.js";
 import type { StaticList } from "./bootstrap.js";
 import { serversOfBootstrap } from "./config-sources.js";
 import { endpointsWantedBy } from "./dump-endpoints.js";
 import { adminType, type DumpContext, listOfElement, sectionOf, sections } from "./dump-sections.js";
-import { type Form, fieldOf, isObject, objectsIn, type Part, type Taker, typeOf } from "./form.js";
+import { type Form, fieldOf, objectsIn, type Part, type Taker, typeOf } from "./form.js";
 
-/** What Envoy's admin answers to `/config_dump`, or one section of it, as `istioctl` and `egctl` print them. */
+/**
+ * What Envoy's admin port answers to `/config_dump`, whole or one section of it, as `istioctl` and `egctl` print it.
+ */
 export function configDumpForm(value: JsonValue): Form | undefined {
   if (!isObject(value) || !isDump(value)) return undefined;
   return { name: "an Envoy config dump", isDump: true, take: (taker) => takeDump({ object: value, steps: [] }, taker) };
@@ -55,7 +58,7 @@ function serversOf(section: JsonObject): ReadonlySet<string> {
   return isObject(bootstrap) ? serversOfBootstrap(bootstrap) : new Set();
 }
 
-/** Elements without a section around are put into one each, and found where they are. */
+/** Elements that stand outside of a section get one each, and findings keep their place. */
 function* elementsAsSections(parts: readonly Part[]): Generator<Part> {
   for (const { object, steps } of parts) {
     const list = listOfElement(object);

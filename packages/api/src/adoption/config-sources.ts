@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { keysOfStep } from "../source-document.js";
-import { fieldOf, isObject, textOf } from "./form.js";
+import { isObject, keysOfStep } from "../text/source-document.js";
+import { fieldOf, textOf } from "./form.js";
 
-/** Fields that lead to a management server, in both spellings. */
+/** Fields that name a management server, in both spellings. */
 const sources = new Set(["api_config_source", "ads_config", "hds_config"].flatMap(keysOfStep));
 
-/** Tells the clusters that a resource names as management servers of its parts. Envoy takes only clusters of its own bootstrap for that. */
+/** The clusters that a resource names as management servers. Envoy accepts only clusters of its own bootstrap there. */
 export function eachServerNamedIn(json: JsonValue, tell: (cluster: string) => void): void {
   if (typeof json !== "object" || json === null) return;
   for (const key in json) {
@@ -16,7 +16,10 @@ export function eachServerNamedIn(json: JsonValue, tell: (cluster: string) => vo
   }
 }
 
-/** The clusters by which an Envoy with this bootstrap reaches its own management servers: no Envoy takes them from one. */
+/**
+ * The clusters by which an Envoy with this bootstrap reaches its management servers. No Envoy takes those from a
+ * server.
+ */
 export function serversOfBootstrap(bootstrap: JsonObject): ReadonlySet<string> {
   const { static_resources: _, staticResources: __, ...others } = bootstrap;
   const names = new Set<string>();

@@ -1,28 +1,28 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { XdskitErrorCode } from "../error-codes.js";
-import type { FieldStep } from "../field-path.js";
-import { addFinding, type FileReading, type Place } from "../file-reading.js";
-import { typeUrlPrefix } from "../identifiers.js";
-import { keepWritten } from "../source-document.js";
-import { type AdoptionRecord, recordOf } from "./adoption.js";
+import type { XdskitErrorCode } from "../errors/error-codes.js";
+import type { FieldStep } from "../errors/field-path.js";
+import { typeUrlPrefix } from "../names/identifiers.js";
+import { type AdoptionRecord, recordOf } from "../reading/adoption-record.js";
+import { addFinding, type FileReading, type Place } from "../reading/file-reading.js";
+import { isObject, keepWritten } from "../text/source-document.js";
 import { eachServerNamedIn } from "./config-sources.js";
-import { type Form, isObject, type Message, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
+import { type Form, type Message, type TakeAs, type Taker, textOf, typeNames } from "./form.js";
 
-/** What reads the resources of a document. */
+/** Reads the resources of a document. */
 export interface DocumentReader {
-  /** Reads what must say itself what it is. */
+  /** Reads an item that must say its own type. */
   readItem(item: JsonValue, steps: readonly FieldStep[]): void;
   /** Reads an object as a resource of a type. */
   readTyped(item: JsonObject, url: string, steps: readonly FieldStep[], isDump: boolean): void;
   placeOf(steps: readonly FieldStep[], typeUrl: string | undefined): Place;
 }
 
-/** Takes the resources of a document that is of another form. */
+/** Takes the resources of a document in another form. */
 export function takeForm(form: Form, reading: FileReading, reader: DocumentReader): void {
   form.take(new DocumentTaker(form, reading, reader));
 }
 
-/** Says of a file of which nothing was taken that it holds nothing: served, it would be as if it were empty. */
+/** Reports a file from which nothing was taken. Otherwise it would be served like an empty file. */
 export function tellOfNothing(reading: FileReading): void {
   const [record] = reading.adoptions;
   if (record === undefined || reading.resources.length > 0) return;
@@ -79,7 +79,7 @@ class DocumentTaker implements Taker {
     addFinding(this.reading, this.reader.placeOf([], undefined), code, message, steps, undefined, severity);
   }
 
-  /** Counts what was taken last, unless it was taken before. */
+  /** Counts the resource that was taken last, unless the same one was taken before. */
   private count(isState: boolean): boolean {
     const { reading, record } = this;
     const last = reading.resources.at(-1);

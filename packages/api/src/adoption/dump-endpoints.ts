@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { FieldStep } from "../field-path.js";
-import { fieldOf, isObject, objectsIn, type Part, type Taker, textOf } from "./form.js";
+import type { FieldStep } from "../errors/field-path.js";
+import { isObject } from "../text/source-document.js";
+import { fieldOf, objectsIn, type Part, type Taker, textOf } from "./form.js";
 
 /**
- * The names of load assignments that EDS clusters of the same dump ask for; undefined where the dump says nothing of clusters. Envoy lists the endpoints of every cluster,
- * also of those that hold theirs themselves.
+ * The names of load assignments that EDS clusters of the same dump request. Undefined if the dump says nothing about
+ * clusters. Envoy lists the endpoints of every cluster, including clusters that hold their endpoints themselves.
  */
 export type EndpointsWanted = ReadonlySet<string> | undefined;
 
@@ -22,7 +23,10 @@ export function takeEndpoints(section: Part, taker: Taker, wanted: EndpointsWant
   }
 }
 
-/** Takes a load assignment as Envoy dumps it: what it is mixed with of the state of the moment is said, and what is no setting is taken away. */
+/**
+ * Takes a load assignment from a dump. Reports momentary state that is mixed into it, and removes what is not a
+ * setting.
+ */
 export function takeLoadAssignment(item: JsonValue, steps: readonly FieldStep[], taker: Taker, type?: string): void {
   if (!isObject(item)) {
     taker.take(item, steps, { type });
@@ -41,7 +45,7 @@ export function takeLoadAssignment(item: JsonValue, steps: readonly FieldStep[],
   taker.find("XDSKIT_DUMPED_STATE", message, steps, "warning");
 }
 
-/** Envoy writes 0 for a locality without a weight, which is no weight that it takes. */
+/** Envoy writes 0 for a locality without a weight, and does not accept that value itself. */
 function withoutNoWeight(locality: JsonValue): JsonValue {
   if (!isObject(locality) || fieldOf(locality, "load_balancing_weight") !== 0) return locality;
   const { load_balancing_weight: _, loadBalancingWeight: __, ...others } = locality;
@@ -60,7 +64,7 @@ function countUnhealthy(localities: readonly JsonValue[]): number {
   return count;
 }
 
-/** Which load assignments the clusters of a section ask for. */
+/** The load assignments that the clusters of a section request. */
 export function endpointsWantedBy(clusters: readonly JsonObject[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const section of clusters) {

@@ -1,15 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { isObject } from "../text/source-document.js";
 import { type StaticList, serverCluster, takeBootstrap } from "./bootstrap.js";
 import { type EndpointsWanted, takeEndpoints } from "./dump-endpoints.js";
-import { fieldOf, isObject, objectIn, objectsIn, type Part, type TakeAs, type Taker, textOf, typeOf } from "./form.js";
+import { fieldOf, objectIn, objectsIn, type Part, type TakeAs, type Taker, textOf, typeOf } from "./form.js";
 import { ListenerNames } from "./listener-names.js";
 
 /** What the other sections of the same dump say. */
 export interface DumpContext {
-  /** Lists of the bootstrap that sections of their own hold as well. */
+  /** Lists of the bootstrap that also have a section of their own. */
   readonly known: ReadonlySet<StaticList>;
   readonly endpoints: EndpointsWanted;
-  /** Clusters by which the Envoy reaches its own management servers. */
+  /** Clusters by which the Envoy reaches its management servers. */
   readonly servers: ReadonlySet<string>;
 }
 
@@ -64,7 +65,7 @@ export const sections: Readonly<Record<string, TakeSection>> = {
   EcdsConfigDump(section, taker) {
     for (const part of objectsIn(section, "ecds_filters", taker)) {
       const filter = fieldOf(part.object, "ecds_filter");
-      // Envoy lists those that did not come yet, too.
+      // Envoy also lists those that have not arrived yet.
       if (isObject(filter) && fieldOf(filter, "typed_config") === undefined)
         taker.leaveOut("extension-config without content", 1);
       else takeEntry(part, "ecds_filter", taker);
@@ -72,7 +73,7 @@ export const sections: Readonly<Record<string, TakeSection>> = {
   },
 };
 
-/** Fields by which a section is told that does not say its type. */
+/** Fields that identify a section without `"@type"`. */
 const fieldsOfSections: Readonly<Record<string, string>> = {
   bootstrap: "BootstrapConfigDump",
   static_clusters: "ClustersConfigDump",
@@ -92,7 +93,7 @@ const fieldsOfSections: Readonly<Record<string, string>> = {
   ecds_filters: "EcdsConfigDump",
 };
 
-/** The lists that one section is made of, for elements of which Envoy writes no section around (`/config_dump?resource=…`). */
+/** The lists of each section, for elements that Envoy prints without a section (`/config_dump?resource=…`). */
 const listsOfElements: Readonly<Record<string, string>> = {
   "ClustersConfigDump.StaticCluster": "static_clusters",
   "ClustersConfigDump.DynamicCluster": "dynamic_active_clusters",
@@ -109,12 +110,12 @@ const listsOfElements: Readonly<Record<string, string>> = {
   "EcdsConfigDump.EcdsFilterConfig": "ecds_filters",
 };
 
-/** A message of `envoy.admin`, without its package: `ClustersConfigDump`. Undefined for another. */
+/** The name of a message of `envoy.admin` without its package: `ClustersConfigDump`. Undefined for others. */
 export function adminType(object: JsonObject): string | undefined {
   return /^envoy\.admin\.v\d\w*\.([\w.]+)$/.exec(typeOf(object) ?? "")?.[1];
 }
 
-/** The name of the section that an object is; undefined where it is none. */
+/** The name of the section that an object is; undefined if it is none. */
 export function sectionOf(object: JsonObject): string | undefined {
   const own = adminType(object);
   if (own !== undefined) return Object.hasOwn(sections, own) ? own : undefined;
@@ -126,13 +127,13 @@ export function sectionOf(object: JsonObject): string | undefined {
   return field === undefined ? undefined : fieldsOfSections[field];
 }
 
-/** The list that an object is an element of. */
+/** The list that an object belongs to. */
 export function listOfElement(object: JsonObject): string | undefined {
   const own = adminType(object);
   return own !== undefined && Object.hasOwn(listsOfElements, own) ? listsOfElements[own] : undefined;
 }
 
-/** An entry of a list, which holds its resource in a field; it has none where only a rejected one ever came. */
+/** A list entry, which holds its resource in a field. The field is missing if only a rejected resource ever arrived. */
 function takeEntry({ object, steps }: Part, field: string, taker: Taker, as?: TakeAs): void {
   tellState(object, field.replace("_config", "").replace("ecds_filter", "extension-config"), taker);
   const item = fieldOf(object, field);
@@ -151,7 +152,7 @@ function takeListener(part: Part, taker: Taker): void {
   if (fieldOf(object, "draining_state") !== undefined) taker.leaveOut("draining listener", 1);
 }
 
-/** What an Envoy rejected is not what it uses. */
+/** Envoy does not use what it rejected. */
 function tellState(object: JsonObject, what: string, taker: Taker): void {
   if (fieldOf(object, "error_state") !== undefined) taker.leaveOut(`rejected ${what}`, 1);
 }

@@ -1,16 +1,18 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { typeNameOf } from "../any.js";
-import type { XdskitErrorCode } from "../error-codes.js";
-import type { Finding } from "../errors.js";
-import type { FieldStep } from "../field-path.js";
-import type { Registry } from "../registry.js";
-import { keysOfStep, writtenAs } from "../source-document.js";
+import type { XdskitErrorCode } from "../errors/error-codes.js";
+import type { Finding } from "../errors/errors.js";
+import type { FieldStep } from "../errors/field-path.js";
+import { typeNameOf } from "../messages/any.js";
+import type { Registry } from "../registry/registry.js";
+import { isObject, keysOfStep, writtenAs } from "../text/source-document.js";
 
-/** A form of documents that hold resources among other things. */
+/** A document form that holds resources among other things. */
 export interface Form {
   /** What such a document is: `an Envoy bootstrap`. */
   readonly name: string;
-  /** Whether a program wrote it that hides secrets: what lacks its own is left out then, with a warning. */
+  /**
+   * Whether the program that wrote it hides secrets. A resource that lacks its secrets is then left out with a warning.
+   */
   readonly isDump: boolean;
   /** Takes the resources of one document. */
   take(taker: Taker): void;
@@ -19,28 +21,30 @@ export interface Form {
 /** Takes resources out of a document. */
 export interface Taker {
   readonly registry: Registry;
-  /** Takes what stands at the steps as a resource, and says what is wrong with it. */
+  /** Takes the value at the steps as a resource, and reports what is wrong with it. */
   take(item: JsonValue | undefined, steps: readonly FieldStep[], as?: TakeAs): void;
-  /** Notes what is left out on purpose. With a count it is a noun in the singular. */
+  /** Notes what is left out on purpose. With a count, `what` is a noun in the singular. */
   leaveOut(what: string, count?: number): void;
-  /** Notes what is wrong at a place. */
+  /** Reports what is wrong at a place. */
   find(code: XdskitErrorCode, message: Message, steps: readonly FieldStep[], severity?: Finding["severity"]): void;
 }
 
-/** A text, or what makes it: of a thousand faults only the first are told. */
+/** A text, or a function that makes it: of a thousand problems only the first are reported. */
 export type Message = string | (() => string);
 
-/** What the place of a resource says of it. */
+/** What its place says about a resource. */
 export interface TakeAs {
-  /** The full name of its type, for one that does not say it itself. */
+  /** The full name of its type, if the resource does not say it. */
   readonly type?: string | undefined;
-  /** For one that does not say its name. */
+  /** Its name, if the resource does not say it. */
   readonly name?: string | undefined;
-  /** Whether another one of the same name is left out, whatever it holds: it is the same with another state of the moment. */
+  /**
+   * Whether a second resource of the same name is left out, whatever it holds: it is the same one at another moment.
+   */
   readonly isState?: boolean | undefined;
 }
 
-/** Full names of types of resources. */
+/** The full names of resource types. */
 export const typeNames = {
   listener: "envoy.config.listener.v3.Listener",
   cluster: "envoy.config.cluster.v3.Cluster",
@@ -50,11 +54,7 @@ export const typeNames = {
   runtime: "envoy.service.runtime.v3.Runtime",
 } as const;
 
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The proto name of a field by its JSON name or its own. */
+/** The proto name of a field, from either of its spellings. */
 export function protoNameOf(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -76,7 +76,7 @@ export function textOf(object: JsonObject, field: string): string | undefined {
   return undefined;
 }
 
-/** The full name of the type that an object says it is of. */
+/** The full name of the type that an object says it has. */
 export function typeOf(object: JsonObject): string | undefined {
   const url = object["@type"];
   return typeof url === "string" ? typeNameOf(url) : undefined;
@@ -89,8 +89,8 @@ export interface Part {
 }
 
 /**
- * The objects of a list in a field, and of lists in it; a single one needs no list. What is something else is told, and
- * passed over.
+ * The objects of a list in a field, and of nested lists. A single object needs no list. Anything else is reported and
+ * skipped.
  */
 export function* objectsIn({ object, steps }: Part, field: string, taker: Taker): Generator<Part> {
   const list = fieldOf(object, field);
@@ -106,7 +106,7 @@ function* objectsAt(value: JsonValue | undefined, steps: readonly FieldStep[], t
   else for (let index = 0; index < value.length; index += 1) yield* objectsAt(value[index], [...steps, index], taker);
 }
 
-/** An object in a field. Something else is told. */
+/** The object in a field. Anything else is reported. */
 export function objectIn({ object, steps }: Part, field: string, taker: Taker): Part | undefined {
   const value = fieldOf(object, field);
   if (value === undefined) return undefined;

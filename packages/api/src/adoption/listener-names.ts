@@ -1,13 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { fieldOf, isObject, textOf } from "./form.js";
+import { isObject } from "../text/source-document.js";
+import { fieldOf, textOf } from "./form.js";
 
 /**
- * Names for the listeners of a bootstrap that have none, as Envoy allows: the address and the port, `0.0.0.0_8080`, with `udp_` before it for UDP. They stay the same
- * as long as the address does. A name that is taken gets a number behind it.
+ * Names for listeners of a bootstrap that have none, which Envoy allows: address and port, `0.0.0.0_8080`, with the
+ * prefix `udp_` for UDP. A name stays the same as long as the address does. If it is taken, a number follows.
  */
 export class ListenerNames {
   private readonly used: Set<string>;
-  /** The next number of names that were taken, so that a thousand listeners of one address do not try them all. */
+  /**
+   * The next number for each name that is taken, so that a thousand listeners at one address do not try all numbers.
+   */
   private readonly numbers = new Map<string, number>();
 
   constructor(listeners: Iterable<JsonObject>) {
@@ -18,7 +21,7 @@ export class ListenerNames {
     }
   }
 
-  /** A name for a listener; undefined where it has one, or no address to make it of. */
+  /** A name for a listener; undefined if it has one, or has no address to derive one from. */
   nameFor(listener: JsonObject): string | undefined {
     if (textOf(listener, "name") !== undefined) return undefined;
     const base = addressName(listener);

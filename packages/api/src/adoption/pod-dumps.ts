@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isObject } from "../text/source-document.js";
 import { isDump, takeDump } from "./config-dump.js";
-import { type Form, fieldOf, isObject, type Taker } from "./form.js";
+import { type Form, fieldOf, type Taker } from "./form.js";
 
 /** The dumps of pods, by namespace and name, as `egctl config envoy-proxy` prints them. */
 export function podDumpsForm(value: JsonValue): Form | undefined {
@@ -14,7 +15,7 @@ export function podDumpsForm(value: JsonValue): Form | undefined {
   };
 }
 
-/** What `egctl x translate` prints: what it read, and under `xds` a dump for each gateway. */
+/** What `egctl x translate` prints: its input, and a dump for each gateway under `xds`. */
 export function translationForm(value: JsonValue): Form | undefined {
   const xds = isObject(value) ? fieldOf(value, "xds") : undefined;
   if (!isObject(value) || value["@type"] !== undefined || !isObject(xds) || !hasOnly(xds, isDump)) return undefined;

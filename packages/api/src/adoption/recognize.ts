@@ -1,19 +1,20 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isObject } from "../text/source-document.js";
 import { bootstrapForm } from "./bootstrap.js";
 import { clientStatusForm } from "./client-status.js";
 import { clusterStatusesForm } from "./cluster-statuses.js";
 import { configDumpForm } from "./config-dump.js";
-import { type Form, fieldOf, isObject } from "./form.js";
+import { type Form, fieldOf } from "./form.js";
 import { podDumpsForm, translationForm } from "./pod-dumps.js";
 import { untypedListForm, untypedType } from "./untyped-list.js";
 
 const forms = [bootstrapForm, configDumpForm, clientStatusForm, clusterStatusesForm, translationForm, podDumpsForm];
 
-/** The form of a document that is no resource, no list of resources and no response; undefined where it is none that is known. */
+/** The form of a document that is not a resource, a list of resources or a response; undefined if it is unknown. */
 export function formOf(value: JsonValue): Form | undefined {
   if (Array.isArray(value)) return untypedListForm(value);
   if (!isObject(value)) return undefined;
-  // Nearly all documents say what they are, and it is nothing of these.
+  // Nearly all documents say their type, and it is none of these.
   const url = value["@type"];
   if (typeof url === "string" && !/envoy\.(admin|config\.bootstrap|service\.status)\./.test(url)) return undefined;
   for (const form of forms) {
@@ -23,7 +24,7 @@ export function formOf(value: JsonValue): Form | undefined {
   return undefined;
 }
 
-/** What an object without `"@type"` may have been meant for; empty where nothing tells. */
+/** What an object without `"@type"` was probably meant to be; empty if nothing tells. */
 export function hintFor(object: JsonObject): string {
   const type = untypedType(object);
   if (type !== undefined) return `: its fields are those of "type.googleapis.com/${type}"`;

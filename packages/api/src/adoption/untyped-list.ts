@@ -1,9 +1,12 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { isObject } from "../text/source-document.js";
 import { isStatus, takeStatus } from "./cluster-statuses.js";
 import { takeLoadAssignment } from "./dump-endpoints.js";
-import { type Form, fieldOf, isObject, type Taker, textOf, typeNames } from "./form.js";
+import { type Form, fieldOf, type Taker, textOf, typeNames } from "./form.js";
 
-/** Fields that messages of one type alone have among those that are listed so, in the order in which they are looked for. */
+/**
+ * Fields that only messages of one type have, among the types that are listed this way. They are tried in this order.
+ */
 const fieldsThatTell: readonly (readonly [type: string, fields: readonly string[]])[] = [
   [
     typeNames.route,
@@ -29,7 +32,10 @@ const fieldsThatTell: readonly (readonly [type: string, fields: readonly string[
   [typeNames.secret, ["tls_certificate", "validation_context", "generic_secret", "session_ticket_keys"]],
 ];
 
-/** A list of resources of one type, without their types, as `istioctl proxy-config cluster -o json` and its like print it. */
+/**
+ * A list of resources of one type, without their types, as `istioctl proxy-config cluster -o json` and similar commands
+ * print it.
+ */
 export function untypedListForm(value: JsonValue): Form | undefined {
   if (!Array.isArray(value)) return undefined;
   const [first] = value;
@@ -37,7 +43,7 @@ export function untypedListForm(value: JsonValue): Form | undefined {
   return { name: "a list without types, as istioctl prints it", isDump: true, take: (taker) => takeList(value, taker) };
 }
 
-/** The type that an object without `"@type"` is of, as far as its fields tell. */
+/** The type of an object without `"@type"`, if its fields tell. */
 export function untypedType(object: JsonObject): string | undefined {
   if ("@type" in object || isStatus(object)) return undefined;
   return fieldsThatTell.find(([, fields]) => fields.some((field) => fieldOf(object, field) !== undefined))?.[0];
@@ -53,7 +59,7 @@ function takeList(list: readonly JsonValue[], taker: Taker): void {
     const type = untypedType(item);
     if (isStatus(item)) takeStatus({ object: item, steps: [index] }, taker);
     else if (type === typeNames.endpoint) takeLoadAssignment(item, [index], taker, type);
-    // A route configuration without a name stands inside a listener, and istioctl lists it besides.
+    // A route configuration without a name is part of a listener. istioctl lists it separately as well.
     else if (type === typeNames.route && textOf(item, "name") === undefined)
       taker.leaveOut("route inside a listener", 1);
     else taker.take(item, [index], { type });

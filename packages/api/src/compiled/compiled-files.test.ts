@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { stringify } from "yaml";
-import { readResources } from "../resource-file.js";
-import { type BodyMemory, createBodyMemory } from "./body-slabs.js";
+import { readResources } from "../files/resource-file.js";
+import { type BodyMemory, createBodyMemory } from "../reading/body-slabs.js";
 
 const anys = (count: number): object => ({
   "@type": "type.googleapis.com/google.protobuf.Any",
@@ -72,7 +72,7 @@ for (const [what, content] of Object.entries(files)) {
     test(`${form}, ${what}: the same with and without a message in between`, () => {
       const path = `some.${form}`;
       const compiled = readResources({ path, bytes });
-      // Who wants to know where resources are named gets them by way of messages.
+      // With `places`, resources are made by way of messages.
       const { resources, ...rest } = readResources({ path, bytes }, { places: true });
       assert.deepEqual(plain(compiled.resources), plain(resources));
       assert.deepEqual({ ...compiled, resources: [] }, { ...rest, resources: [] });
@@ -140,7 +140,7 @@ test("nothing keeps the text of a file whose resources are gone", () => {
     upstream_bind_config: { source_address: { address: "127.0.0.1", port_value: 0 } },
   });
   const used = () => {
-    // The last text that a regular expression was asked about is kept too.
+    // The last text that a regular expression was applied to stays in memory too.
     read([cluster("b")]);
     collect();
     return process.memoryUsage().heapUsed;
@@ -158,7 +158,7 @@ test("bodies of files that share memory lie together, those of others by themsel
       const { resources } = readResources({ path: "some.json", bytes }, { bodies });
       return resources[0]?.resource ?? assert.fail();
     });
-    // No one lies where another does.
+    // No body overlaps another.
     assert.equal(new Set(read.map(({ body }) => Buffer.from(body).toString("hex"))).size, read.length);
     return new Set(read.map(({ body }) => body.buffer)).size;
   };

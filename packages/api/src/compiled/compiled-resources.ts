@@ -1,30 +1,30 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { XdskitError } from "../errors.js";
-import { detached, type FileReading } from "../file-reading.js";
-import { makeResource, plainResource, type Resource } from "../resource.js";
+import { XdskitError } from "../errors/errors.js";
+import { type BodyMemory, BodySlabs } from "../reading/body-slabs.js";
+import { detached, type FileReading } from "../reading/file-reading.js";
+import { makeResource, type Resource } from "../resources/resource.js";
+import type { Wrapping } from "../resources/wrapping.js";
 import { mustHoldNumbers } from "../validate/refused/fast.js";
-import type { Wrapping } from "../wrapping.js";
-import { type BodyMemory, BodySlabs } from "./body-slabs.js";
-import { giveUp, isDoubt } from "./doubt.js";
+import { isDoubt } from "./doubt.js";
 import { Encoding } from "./encoding.js";
-import type { JsonBytes } from "./json-bytes.js";
 import { type Kinds, kindsOf } from "./kinds.js";
 
-/** What is asked of the reading of a file. */
+/** What it needs to know about the reading of a file. */
 type Reading = Pick<FileReading, "registry" | "types" | "views" | "bodies">;
 
-/** A resource, and how its type is called. */
+/** A resource, and the name of its type. */
 export interface Made {
   readonly resource: Resource;
   readonly type: string;
 }
 
-/** Nothing of it outlives the reading of a file: one is enough for all. */
+/** Nothing in it outlives the reading of a file, so one serves all. */
 const encoding = new Encoding();
 
 /**
- * Makes resources of the JSON of one file in one pass: reads, checks and writes a message without ever making it. What is wrong in any way, and what is rare, it
- * leaves to `readJsonMessage`, `checkMessage` and `createResource`; what it takes, it makes of it just what they do.
+ * Makes resources from the JSON of one file in one pass: reads, checks and encodes without ever making a message. It
+ * leaves everything that is wrong or rare to `readJsonMessage`, `checkMessage` and `createResource`. For everything
+ * else its result is identical to theirs.
  */
 export class CompiledResources {
   private readonly reading: Reading;
@@ -37,14 +37,14 @@ export class CompiledResources {
     this.slabs = reading.bodies ?? new BodySlabs();
   }
 
-  /** The resource that an object with `"@type"` is, and how its type is called. Undefined: somebody else is to read it. */
+  /** Makes the resource of an object with `"@type"`. Undefined means that the explaining readers must read it. */
   read(item: JsonObject, url: string, wrapping: Wrapping): Made | undefined {
     const kind = this.kinds.of(url);
     if (kind === undefined || wrapping.problem !== undefined) return undefined;
     const { nameField, writer } = kind;
     const own = item[nameField.name] ?? item[nameField.jsonName];
     if (typeof own !== "string" || own === "") return undefined;
-    // Of a wrapper that names it otherwise, somebody is to be warned.
+    // A wrapper with another name needs a warning.
     if (wrapping.name !== undefined && wrapping.name !== own) return undefined;
     try {
       encoding.start();
@@ -58,45 +58,18 @@ export class CompiledResources {
     }
   }
 
-  /**
-   * The same, of an object that comes next in a text and says its type first; what was read of the text is behind it then.
-   * Undefined: somebody else is to read it, from where it begins.
-   */
-  readText(src: JsonBytes): Resource | undefined {
-    const { at, lines } = src;
-    let made: Resource | undefined;
-    try {
-      const kind = this.kinds.next(src);
-      src.goBack(at, lines);
-      if (kind?.templates === undefined) return undefined;
-      const found = kind.templates.read(encoding, src);
-      encoding.eachOnce();
-      const { nameField, type } = kind;
-      if (encoding.hosts > 0 && mustHoldNumbers(kind.writer.schema.typeName, found)) giveUp();
-      const name = found[nameField.name] ?? found[nameField.jsonName];
-      if (typeof name === "string" && name !== "") {
-        const resource = plainResource(type, name, this.body(), references());
-        made = this.reading.views ? detached(resource) : resource;
-      }
-    } catch (error) {
-      if (!isDoubt(error) && !(error instanceof XdskitError)) throw error;
-    }
-    if (made === undefined) src.goBack(at, lines);
-    return made;
-  }
-
-  /** After the last object of a file: nothing of what it holds is kept. */
+  /** Call it after the last object of a file: it releases what the file's values keep alive. */
   end(): void {
     encoding.forget();
   }
 
-  /** What was written last. */
+  /** The bytes that were written last. */
   private body(): Uint8Array {
     return this.slabs.take(encoding);
   }
 }
 
-/** Those of what was written last. A copy is as long as it must be; to what is pushed, room for many is added. */
+/** The references that were written last. A copy is exactly as long as needed; a growing list reserves more. */
 function references(): Resource["references"] {
   const { references } = encoding;
   return references.length === 0 ? none : references.slice();

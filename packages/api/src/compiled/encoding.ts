@@ -1,57 +1,47 @@
-import type { ResourceName, TypeUrl } from "../identifiers.js";
-import type { Reference } from "../resource-types/resource-type.js";
-import { canonicalName } from "../xdstp.js";
+import type { ResourceName, TypeUrl } from "../names/identifiers.js";
+import { canonicalName } from "../names/xdstp.js";
+import type { Reference } from "../references/reference.js";
 import { giveUp } from "./doubt.js";
-import type { Move, Recording } from "./recording.js";
 
-/** Bytes that are free behind every write: enough for a tag, a number and a length. */
+/** Free bytes after every write: enough for a tag, a number and a length. */
 const slack = 32;
-/** Strings up to this length are written here, a character at a time: calling out costs more. */
+/** Shorter strings are written here, one character at a time: a call would cost more. */
 const shortString = 48;
-/** Far from where the readers of JSON and of bytes end (100), counted as the one that counts most does. */
+/** Far below the limit of the readers of JSON and of bytes (100), counted as the strictest of them counts. */
 const deepest = 60;
 const shortCopy = 400;
 const sizeToStart = 65_536;
 const sizeToKeep = 1 << 20;
 
-/** The bytes of one message while it is written, and what is gathered on the way. One for all: it is used again and again. */
+/** The bytes of one message while it is written, and what is gathered on the way. There is one for all messages. */
 export class Encoding {
-  /** How deep the message is that is being written. */
+  /** The depth of the message that is being written. */
   depth = 0;
-  /** How many messages enclose the present place whose references do not count. */
+  /** How many enclosing messages exclude their references from the resource's. */
   muted = 0;
-  /** Values of the messages that are being written, those of the outer ones first. */
+  /** Values of the messages that are being written, the outermost first. */
   readonly values: unknown[] = [];
   top = 0;
-  /** Those of one message only: who keeps them copies them. */
+  /** References of the current message only: copy them to keep them. */
   references: Reference[] = [];
-  /** Whether references are noted as often as they come: until `eachOnce`. */
-  repeats = false;
-  /** Where the fields of the messages begin that are being read, in bytes and in references, those of the outer ones first. */
-  readonly starts: number[] = [];
-  started = 0;
-  /** What is noted of how the bytes came about, while somebody wants to know. */
-  recording: Recording | undefined;
-  /** How often something stands in the place of an address that is none, such as the name of a host. */
+  /** How many socket addresses hold something other than an IP address, such as a host name. */
   hosts = 0;
   private bytes = Buffer.allocUnsafeSlow(sizeToStart);
   private at = 0;
 
-  /** Forgets all that was written. */
+  /** Resets everything. */
   start(): void {
     this.at = 0;
     this.depth = 0;
     this.muted = 0;
     this.top = 0;
-    // A length that is set gives the memory of the list back.
+    // Setting the length would release the list's memory.
     while (this.references.length > 0) this.references.pop();
-    this.repeats = false;
-    this.started = 0;
     this.hosts = 0;
     if (this.bytes.length > sizeToKeep) this.bytes = Buffer.allocUnsafeSlow(sizeToStart);
   }
 
-  /** Lets go of the values that were written last: a string of them may be a view of a whole file. */
+  /** Releases the values that were written last: a string may be a view of a whole file. */
   forget(): void {
     this.values.fill(undefined);
     this.references = [];
@@ -64,12 +54,12 @@ export class Encoding {
   /** Copies what was written to the beginning of `target`. */
   copyTo(target: Uint8Array): void {
     const { bytes, at } = this;
-    // A call costs more than to copy a few hundred bytes here.
+    // A call costs more than copying a few hundred bytes here.
     if (at > shortCopy) target.set(bytes.subarray(0, at));
     else for (let index = 0; index < at; index += 1) target[index] = bytes[index] as number;
   }
 
-  /** Gives up where values are nested too deep for other readers. Each call needs one of `leave`. */
+  /** Gives up where values are nested too deep for other readers. Every call needs a `leave`. */
   enter(levels = 1): void {
     this.depth += levels;
     if (this.depth > deepest) giveUp();
@@ -79,84 +69,30 @@ export class Encoding {
     this.depth -= levels;
   }
 
-  /** Notes that the message names a resource; each is noted once. */
+  /** Notes a resource that the message names, once each. */
   refer(type: TypeUrl, name: ResourceName): void {
     if (this.muted > 0 || name === "") return;
-    this.add({ type, name: canonicalName(name) });
-  }
-
-  /** Lets go of the references that came before, in the order in which they are now. */
-  eachOnce(): void {
     const { references } = this;
-    this.repeats = false;
-    if (references.length < 2) return;
-    this.references = [];
-    for (const reference of references) this.add(reference);
-  }
-
-  private add(reference: Reference): void {
-    const { references } = this;
-    if (!this.repeats) {
-      for (const { name, type } of references) if (name === reference.name && type === reference.type) return;
-    }
-    // Looking through many takes time that grows with their square.
+    const canonical = canonicalName(name);
+    for (const known of references) if (known.name === canonical && known.type === type) return;
+    // The search takes time that grows with the square of their number.
     if (references.length >= 1000) giveUp();
-    references.push(reference);
+    references.push({ type, name: canonical });
   }
 
-  /** Notes where a field begins. */
-  begin(): void {
-    const { starts, started } = this;
-    starts[started] = this.at;
-    starts[started + 1] = this.references.length;
-    this.started = started + 2;
-  }
-
-  /**
-   * Puts fields in order that were written in another one.
-   * @param places which of the fields begun since `first` comes where
-   */
-  reorder(places: readonly number[], first: number): void {
-    const { starts, started, bytes, at } = this;
-    const from = starts[first] as number;
-    const firstReference = starts[first + 1] as number;
-    const references = this.references.slice(firstReference);
-    starts[started] = at;
-    starts[started + 1] = this.references.length;
-    if (bytes.length < at + at - from) this.grow(at - from);
-    const { bytes: room } = this;
-    // Behind what was written there is room for it once more.
-    if (at - from > shortCopy) room.copyWithin(at, from, at);
-    else for (let index = from; index < at; index += 1) room[at + index - from] = room[index] as number;
-    let to = from;
-    let toReference = firstReference;
-    const moves: Move[] | undefined = this.recording === undefined ? undefined : [];
-    for (const place of places) {
-      const start = first + 2 * place;
-      const end = starts[start + 2] as number;
-      moves?.push({ start: starts[start] as number, end, to });
-      for (let index = starts[start] as number; index < end; index += 1) room[to++] = room[at + index - from] as number;
-      if (references.length < 2) continue;
-      const endReference = starts[start + 3] as number;
-      for (let index = starts[start + 1] as number; index < endReference; index += 1)
-        this.references[toReference++] = references[index - firstReference] as Reference;
-    }
-    if (moves !== undefined) this.recording?.reorder(moves);
-  }
-
-  /** Makes sure that there is room for a tag, a number and a length. */
+  /** Reserves room for a tag, a number and a length. */
   room(): void {
     if (this.at + slack > this.bytes.length) this.grow(slack);
   }
 
-  /** Of a field: its number and wire type in one. */
+  /** A field's number and wire type. */
   tag(tag: number): void {
     this.room();
     if (tag < 0x80) this.bytes[this.at++] = tag;
     else this.varint(tag);
   }
 
-  /** A whole number from 0 to 2^53 − 1. */
+  /** An integer from 0 to 2^53 − 1. */
   varint(value: number): void {
     const { bytes } = this;
     let rest = value;
@@ -175,7 +111,7 @@ export class Encoding {
     this.at = this.bytes.writeFloatLE(value, this.at);
   }
 
-  /** A string behind its length. Gives up at what UTF-8 cannot hold. */
+  /** A string with its length. Gives up at what UTF-8 cannot hold. */
   string(text: string): void {
     const { length } = text;
     if (length >= shortString) {
@@ -208,7 +144,7 @@ export class Encoding {
     this.close(start, reserved);
   }
 
-  /** Bytes behind their length. */
+  /** Bytes with their length. */
   raw(value: Uint8Array): void {
     if (this.at + value.length + slack > this.bytes.length) this.grow(value.length + slack);
     this.varint(value.length);
@@ -216,33 +152,7 @@ export class Encoding {
     this.at += value.length;
   }
 
-  /** ASCII behind its length, from a text that has it. */
-  piece(text: Uint8Array, from: number, to: number): void {
-    const length = to - from;
-    const start = this.at;
-    if (this.at + length + slack > this.bytes.length) this.grow(length + slack);
-    this.varint(length);
-    const { bytes } = this;
-    let { at } = this;
-    for (let index = from; index < to; index += 1) bytes[at++] = text[index] as number;
-    this.at = at;
-    this.recording?.holes.push({
-      from,
-      to,
-      at: start,
-      length: at - start,
-      isNumber: false,
-      member: undefined,
-      key: undefined,
-    });
-  }
-
-  /** A copy of what was written from there on. */
-  since(from: number): Uint8Array {
-    return new Uint8Array(this.bytes.subarray(from, this.at));
-  }
-
-  /** Some bytes as they are. */
+  /** Bytes as they are. */
   copy(field: Uint8Array): void {
     const { length } = field;
     if (this.at + length + slack > this.bytes.length) this.grow(length + slack);
@@ -252,14 +162,19 @@ export class Encoding {
     this.at = at + length;
   }
 
-  /** Leaves as many bytes free as the length of what follows is expected to take. Returns where that is, for `close`. */
+  /**
+   * Leaves as many bytes free as the length of the next message probably takes. Returns their position, for `close`.
+   */
   open(reserved: number): number {
     const start = this.at;
     this.at += reserved;
     return start;
   }
 
-  /** Writes the length of what follows the free bytes. Returns how many the length took: the best guess for the next of its kind. */
+  /**
+   * Writes the length of the message into the free bytes. Returns how many bytes the length took: the best guess for
+   * the next message of its kind.
+   */
   close(start: number, reserved: number): number {
     const begin = start + reserved;
     const length = this.at - begin;
@@ -271,33 +186,7 @@ export class Encoding {
     this.at = start;
     this.varint(length);
     this.at += length;
-    if (this.recording !== undefined) {
-      this.recording.shift(begin, needed - reserved);
-      this.recording.prefixes.push({ at: start, width: needed, length });
-    }
     return needed;
-  }
-
-  /** Writes the length of a message that was written before. It takes as many bytes as are there for it. */
-  setLength(at: number, length: number): void {
-    if (length < 0x80) {
-      this.bytes[at] = length;
-      return;
-    }
-    const end = this.at;
-    this.at = at;
-    this.varint(length);
-    this.at = end;
-  }
-
-  /** Whether another has the same bytes and references. */
-  isSame({ bytes, at, references }: Encoding): boolean {
-    if (this.bytes.compare(bytes, 0, at, 0, this.at) !== 0 || this.references.length !== references.length)
-      return false;
-    return references.every(({ type, name }, index) => {
-      const own = this.references[index];
-      return own?.type === type && own.name === name;
-    });
   }
 
   /** Whether nothing was written since `open`. */
@@ -305,10 +194,9 @@ export class Encoding {
     return this.at === start + reserved;
   }
 
-  /** Drops what was written from there on. */
+  /** Drops what was written after `at`. */
   takeBack(at: number): void {
     this.at = at;
-    if (this.recording !== undefined) this.recording.isWhole = false;
   }
 
   private grow(more: number): void {

@@ -1,22 +1,25 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { isObject } from "../text/source-document.js";
 import type { FieldCheck } from "../validate/field-check.js";
-import type { ValueCheck } from "../validate/value-check.js";
+import type { ValueCheck } from "../validate/values/value-check.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
-import type { MessageWriter } from "./message-writer.js";
 import { enumScalar, type Scalar, scalarOf } from "./scalars.js";
-import type { WriteField } from "./shape.js";
-import { isObject, keysInOrder } from "./well-known.js";
+import { keysInOrder } from "./well-known.js";
+import type { MessageWriter, WriteField } from "./writers.js";
 
 type WriterOf = (schema: DescMessage) => MessageWriter;
 
 /** FeatureSet.FieldPresence.IMPLICIT and EXPLICIT */
 const implicit = 2;
 const explicit = 1;
-/** Wire type of what has a length. */
+/** The wire type of values with a length. */
 const delimited = 2;
 
-/** Compiles the writing of one field with the checks of its rules. Undefined for kinds of fields that Envoy's API does not have. */
+/**
+ * Compiles a writer for one field, with the checks of its rules. Undefined for kinds of fields that Envoy's API does
+ * not use.
+ */
 export function createWriteField(
   field: DescField,
   check: FieldCheck | undefined,
@@ -72,13 +75,13 @@ function keep(violation: unknown): void {
 }
 
 function oneMessage(number: number, writer: MessageWriter, check: ValueCheck | undefined): WriteField {
-  // What messages of other kinds are to a check, nobody says here.
+  // No check is known for other messages.
   if (check !== undefined && !isChecked(writer.schema)) return giveUp;
   const tag = number * 8 + delimited;
   let usual = 1;
   return (out, json) => {
     out.tag(tag);
-    // A message of its own kind inside may change what is usual.
+    // A nested message of the same kind may change `usual`.
     const reserved = usual;
     const start = out.open(reserved);
     const value = writer.write(out, json);
@@ -87,7 +90,7 @@ function oneMessage(number: number, writer: MessageWriter, check: ValueCheck | u
   };
 }
 
-/** Whether writing gives the value that the checks of rules want. */
+/** Whether the writer returns the value that the checks of rules need. */
 function isChecked({ typeName }: DescMessage): boolean {
   return /^google\.protobuf\.(Any|Duration|\w+Value)$/.test(typeName) && typeName !== "google.protobuf.ListValue";
 }
@@ -102,7 +105,7 @@ function createWriteList(
     const item = oneMessage(field.number, writerOf(field.message), check?.items);
     return (out, json) => {
       if (!Array.isArray(json)) return giveUp();
-      // Messages are never equal: its length is all that rules say of a list of them.
+      // Rules for a list of messages can only restrict its length, since messages are never equal.
       if (whole !== undefined) keep(whole(json));
       for (const value of json) {
         if (value === null) giveUp();
@@ -147,7 +150,7 @@ function createWriteMap(
   writerOf: WriterOf,
 ): WriteField | undefined {
   const keyScalar = scalarOf(field.mapKey);
-  // Other keys have several spellings in JSON, and are rare.
+  // Keys of other types have several spellings in JSON, and are rare.
   if (keyScalar?.zero !== "") return undefined;
   const value = writeEntryValue(field, check?.items, writerOf);
   if (value === undefined) return undefined;
@@ -169,7 +172,7 @@ function createWriteMap(
   };
 }
 
-/** The value of an entry is field 2, and is there even if it is nothing. */
+/** The value of an entry is field 2, and is written even if it is empty. */
 function writeEntryValue(
   field: DescField & { fieldKind: "map" },
   check: ValueCheck | undefined,

@@ -1,38 +1,28 @@
 import { create, type DescField, type DescMessage, type Message, type Registry } from "@bufbuild/protobuf";
 import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { schemaOf, typeNameOf } from "../any.js";
-import { copied } from "../file-reading.js";
-import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
-import { perRegistry } from "../per-registry.js";
+import { schemaOf, typeNameOf } from "../messages/any.js";
+import { typeUrlPrefix } from "../names/identifiers.js";
+import { copied } from "../reading/file-reading.js";
 import { jsonReferenceRule } from "../references/json-rules.js";
+import { perRegistry } from "../registry/per-registry.js";
+import { isObject } from "../text/source-document.js";
 import type { FieldCheck } from "../validate/field-check.js";
-import { isIpv4, isIpv6 } from "../validate/ip-address.js";
 import { jsonCheckOf } from "../validate/json-checks.js";
 import { plansOf } from "../validate/message-plan.js";
 import { holdsAddress, seldomFields, usualFields } from "../validate/refused/fast.js";
 import { keepsRulesUnset } from "../validate/validate-message.js";
+import { isIpv4, isIpv6 } from "../validate/values/ip-address.js";
 import { giveUp } from "./doubt.js";
 import { createWriteField } from "./field-writer.js";
 import { scalarOf } from "./scalars.js";
-import { createShapes, type Member, type Members, type Shape, type Shapes, type WriteField } from "./shape.js";
-import { isObject, type WriteMessage, wellKnown } from "./well-known.js";
+import { createShapes, type Member, type Members, type Shape, type Shapes } from "./shape.js";
+import { wellKnown } from "./well-known.js";
+import type { MessageWriter, WriteField, WriteMessage } from "./writers.js";
 
-/** How the messages of one schema are written. What writes them is another once the first has come. */
-export interface MessageWriter {
-  readonly schema: DescMessage;
-  /** The type URL of an `Any` that holds one. */
-  readonly typeUrl: TypeUrl;
-  /** The same as a field, with tag and length. */
-  readonly urlField: Uint8Array;
-  write: WriteMessage;
-  /** Of an object that says its type in `"@type"`. */
-  writeTyped: WriteMessage;
-}
-
-/** The writers of the messages of one registry: made as they are needed, and kept as long as it. */
+/** The writers for the messages of one registry. They are made on first use, and live as long as the registry. */
 export interface Writers {
   readonly of: (schema: DescMessage) => MessageWriter;
-  /** By type URL; the successor's for a type of v2. Undefined where the type is not known. */
+  /** By type URL; for a v2 type the writer of its successor. Undefined if the type is unknown. */
   readonly byUrl: (url: string) => MessageWriter | undefined;
 }
 
@@ -40,15 +30,15 @@ export const writersOf = perRegistry(createWriters);
 
 /** How many spellings of type URLs are remembered. */
 const mostUrls = 5000;
-/** Servers of xDS are static clusters of the client's bootstrap, not resources. */
+/** An xDS server is a static cluster of the client's bootstrap, not a resource. */
 const configSource = "envoy.config.core.v3.ConfigSource";
 
-/** In how far the references inside a message do not count. */
+/** 1 if references inside such a message do not count, else 0. */
 export function mutesOf({ typeName }: DescMessage): number {
   return typeName === configSource ? 1 : 0;
 }
 
-/** Messages with a form of their own that only other readers know. */
+/** Messages with their own JSON form that only other readers know. */
 export function isUnread({ typeName }: DescMessage): boolean {
   return typeName.startsWith("google.protobuf.") && typeName !== "google.protobuf.Empty";
 }
@@ -73,7 +63,7 @@ function createWriters(registry: Registry): Writers {
         if (schema === undefined) return undefined;
         writer = writers.of(schema);
         if (urls.size >= mostUrls) urls.clear();
-        // A URL out of YAML is a view of its file's text.
+        // A URL from YAML is a view of its file's text.
         urls.set(copied(url), writer);
       }
       return writer;
@@ -84,7 +74,8 @@ function createWriters(registry: Registry): Writers {
     const named = namesOf(schema);
     const special = wellKnown[schema.typeName] ?? (isWrapperDesc(schema) ? wrapperWriter(schema) : undefined);
     if (special !== undefined) return writerOf(named, special, (out, json) => special(out, valueIn(json)));
-    // Its fields are looked at once the first message comes: a message may hold messages of its own kind, and most never come.
+    // Fields are compiled when the first message arrives: a message may contain its own type, and most types are never
+    // used.
     const compile = () => Object.assign(writer, objectWriters(schema));
     const writer = writerOf(
       named,
@@ -120,7 +111,7 @@ function createWriters(registry: Registry): Writers {
         out.top = end;
         for (let index = 0; index < places.length; index++) {
           const value = values[top + (places[index] as number)];
-          // It means mostly that nothing is set.
+          // Null mostly means that nothing is set.
           if (value === null) giveUp();
           (writes[index] as Member["write"])(out, value);
         }
@@ -133,18 +124,18 @@ function createWriters(registry: Registry): Writers {
     return { write: writer(createShapes(members, false)), writeTyped: writer(createShapes(members, true)) };
   }
 
-  /** What an `Any` holds is written in one order too; its type URL has the usual prefix and is of v3. */
+  /** The content of an `Any` is also written in canonical order; its type URL gets the usual prefix and the v3 name. */
   function anyWriter(schema: DescMessage): MessageWriter {
     let usual = 2;
     const write: WriteMessage = (out, json) => {
       const url = isObject(json) ? json["@type"] : undefined;
       const content = typeof url === "string" ? writers.byUrl(url) : undefined;
       if (content === undefined) return giveUp();
-      // Of those inside each other, others put so many in order only: none that is read here is deeper.
+      // Other readers canonicalize only so many nested `Any`s. Nothing deeper is accepted here.
       out.enter(2);
       out.copy(content.urlField);
       out.tag(0x12);
-      // What it holds may change what is usual.
+      // The content may change `usual`.
       const reserved = usual;
       const start = out.open(reserved);
       content.writeTyped(out, json);
@@ -159,7 +150,7 @@ function createWriters(registry: Registry): Writers {
   return writers;
 }
 
-/** What the messages of a schema must and may have. */
+/** What messages of a schema must and may have. */
 export function membersOf(schema: DescMessage, registry: Registry, writerOf: Writers["of"]): Members {
   const { oneofs, checks } = plansOf(registry).own(schema);
   const checkOf = new Map<DescField, FieldCheck>(checks.map((check) => [check.field, check]));
@@ -179,18 +170,17 @@ export function membersOf(schema: DescMessage, registry: Registry, writerOf: Wri
         const plain = createWriteField(field, check, writerOf);
         if (plain === undefined) return undefined;
         const write = holdsAddress(schema.typeName, field.name) ? noting(plain) : plain;
-        member = { field, check, write, read: undefined };
+        member = { field, write };
         byNumber.set(field.number, member);
       }
       return member;
     },
-    count: schema.fields.length,
     required,
     requiredOneofs: oneofs.map(({ localName }) => localName),
   };
 }
 
-/** Writes the address of a socket, and notes where it is none. */
+/** Writes a socket's address, and counts it if it is not an IP address. */
 function noting(write: WriteField): WriteField {
   return (out, json) => {
     if (typeof json !== "string" || !(isIpv4(json) || isIpv6(json))) out.hosts += 1;
@@ -198,7 +188,7 @@ function noting(write: WriteField): WriteField {
   };
 }
 
-/** A wrapper such as `UInt32Value`: in JSON it is what it holds. */
+/** A wrapper such as `UInt32Value`, which is a bare value in JSON. */
 function wrapperWriter(schema: DescMessage): WriteMessage | undefined {
   const [field] = schema.fields;
   const scalar = field?.scalar === undefined ? undefined : scalarOf(field.scalar);
@@ -221,7 +211,7 @@ function namesOf(schema: DescMessage): Pick<MessageWriter, "schema" | "typeUrl" 
   return { schema, typeUrl, urlField: Buffer.concat([Buffer.from(head), Buffer.from(typeUrl)]) };
 }
 
-/** All from one place: what writes fields looks into writers of many messages, and they are to be of one shape. */
+/** All writers are created here, so that they share one hidden class: the field writers call many of them. */
 function writerOf(
   { schema, typeUrl, urlField }: ReturnType<typeof namesOf>,
   write: WriteMessage,
@@ -230,7 +220,7 @@ function writerOf(
   return { schema, typeUrl, urlField, write, writeTyped };
 }
 
-/** What stands for a message with a form of its own in an object with `"@type"`. */
+/** The value of a message with its own JSON form, in an object with `"@type"`. */
 function valueIn(json: unknown): unknown {
   return isObject(json) && Object.keys(json).length === 2 && Object.hasOwn(json, "value") ? json.value : giveUp();
 }

@@ -2,16 +2,16 @@ import { type DescEnum, ScalarType } from "@bufbuild/protobuf";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
 
-/** How values of one kind are read and written. */
+/** Reads and writes the values of one scalar type. */
 export interface Scalar<Value = unknown> {
-  /** Of a JSON value; gives up where it is none of these, or one that is seldom written so. */
+  /** Reads a JSON value. Gives up if it is invalid, or a rare spelling. */
   read(json: unknown): Value;
   /** The value, without its tag. */
   write(out: Encoding, value: Value): void;
-  /** What is left out where a field has no presence. */
+  /** The value that is omitted if the field has no presence. */
   readonly zero: Value;
   readonly wireType: 0 | 1 | 2 | 5;
-  /** As the checks of rules want it, where that is something else. */
+  /** The value as the rules' checks expect it, if that differs. */
   checked?(value: Value): unknown;
 }
 
@@ -42,7 +42,7 @@ const mostInt32 = 0x7fffffff;
 const int32 = whole(mostInt32);
 const uint32 = whole(0xffffffff);
 
-/** Numbers that a double holds, in digits or as a number. */
+/** Numbers that a double can hold, as digits or as a number. */
 const whole64: Scalar<number> = {
   read: (json) => {
     if (typeof json === "number") return Number.isSafeInteger(json) && json >= 0 ? json : giveUp();
@@ -55,7 +55,7 @@ const whole64: Scalar<number> = {
 };
 
 const double: Scalar<number> = {
-  // −0 is not the number that is left out.
+  // −0 is not the omitted value.
   read: (json) => (typeof json === "number" && Number.isFinite(json) && !Object.is(json, -0) ? json : giveUp()),
   write: (out, value) => out.double(value),
   zero: 0,
@@ -66,7 +66,7 @@ const float: Scalar<number> = {
   read: (json) => {
     const value = double.read(json);
     const rounded = Math.fround(value);
-    // What becomes nothing is left out by who reads it again.
+    // A later reader would omit a value that rounds to zero.
     return Number.isFinite(rounded) && (rounded !== 0 || value === 0) ? value : giveUp();
   },
   write: (out, value) => out.float(value),
@@ -99,12 +99,12 @@ const scalars: { readonly [type: number]: Scalar } = {
   [ScalarType.BYTES]: bytes,
 };
 
-/** Undefined for the kinds that Envoy's API does not use. */
+/** Undefined for types that Envoy's API does not use. */
 export function scalarOf(type: ScalarType): Scalar | undefined {
   return scalars[type];
 }
 
-/** The values of an enum, by name or by number. Undefined where null is a value. */
+/** The values of an enum, by name or by number. Undefined if null is one of its values. */
 export function enumScalar(schema: DescEnum): Scalar<number> | undefined {
   const [first] = schema.values;
   if (first === undefined || schema.typeName === "google.protobuf.NullValue") return undefined;

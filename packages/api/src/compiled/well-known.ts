@@ -1,31 +1,25 @@
-import { sortedRecord } from "../sorted.js";
+import { sortedRecord } from "../messages/sorted.js";
+import { isObject } from "../text/source-document.js";
 import { giveUp } from "./doubt.js";
 import type { Encoding } from "./encoding.js";
+import type { WriteMessage } from "./writers.js";
 
-/** Writes a message without its tag and length. Returns it as the checks of rules want it, if there are such checks. */
-export type WriteMessage = (out: Encoding, json: unknown) => unknown;
-
-/** Whether something is a mapping. */
-export function isObject(json: unknown): json is { readonly [key: string]: unknown } {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
-}
-
-/** The keys of a map in the order of its bytes. */
+/** The keys of a map, in the order of its bytes. */
 export function keysInOrder(json: { readonly [key: string]: unknown }): readonly string[] {
   const keys = Object.keys(json);
   return keys.length < 2 ? keys : Object.keys(sortedRecord(json));
 }
 
-/** A `google.protobuf.Duration` as the checks want it. */
+/** A `google.protobuf.Duration` as the checks need it. */
 interface Span {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
 const mostSeconds = 315_576_000_000;
-/** Configurations repeat their durations: what was read is kept, up to so many. */
+/** Configurations repeat their durations, so this many are remembered. */
 const mostSpans = 1000;
-/** Longer strings may be views of a file's text, and would keep it. */
+/** A longer string may be a view of a file's text, and would keep it alive. */
 const longestKept = 12;
 const spans = new Map<unknown, Span>();
 
@@ -54,7 +48,7 @@ const duration: WriteMessage = (out, json) => {
   return span;
 };
 
-/** A JSON value counts for three messages in bytes: the value, its entry in the map, and the map. */
+/** A JSON value counts as three nested messages in bytes: the value, its map entry, and the map. */
 const levels = 3;
 
 const struct: WriteMessage = (out, json) => {
@@ -106,7 +100,7 @@ function nested(out: Encoding, tag: number, write: WriteMessage, json: unknown):
   out.close(start, 1);
 }
 
-/** The messages that have a form of their own in JSON, and are read here; others are wrappers, or are not read. */
+/** Messages with their own JSON form that are compiled. Wrappers are compiled separately; others are not compiled. */
 export const wellKnown: { readonly [typeName: string]: WriteMessage } = {
   "google.protobuf.Duration": duration,
   "google.protobuf.Struct": struct,

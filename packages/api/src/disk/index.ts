@@ -1,3 +1,4 @@
+export { type FolderListener, FolderWatches } from "./folder-watches.js";
 export {
   type FollowedLink,
   type FollowedPath,

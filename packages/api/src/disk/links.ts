@@ -2,44 +2,43 @@ import { lstat, readlink } from "node:fs/promises";
 import { dirname, join, parse, sep } from "node:path";
 import { errnoOf, errnoText, identityOf, isBelow } from "./metadata.js";
 
-/** A symbolic link as it was when it was followed. */
+/** A symbolic link at the time when it was followed. */
 export interface FollowedLink {
   readonly path: string;
   readonly target: string;
-  /** Which link it is: one that was swapped away and back again is another, though it says the same. */
+  /** The link's identity: a link that was swapped away and back is another one, even with the same target. */
   readonly identity: string;
 }
 
-/** A name in a folder whose replacement would lead a path elsewhere. */
+/** A name in a folder. If it is replaced, a path leads elsewhere. */
 export interface Turn {
   readonly directory: string;
   readonly name: string;
 }
 
-/** Where a path leads to. */
+/** The target of a path. */
 export interface FollowedPath {
-  /** Without any symbolic link in it; undefined where the path leads nowhere. */
+  /** The path without symbolic links; undefined if it leads nowhere. */
   readonly realPath: string | undefined;
   /** Why it leads nowhere: `ENOENT`, `ELOOP`, `EACCES` … */
   readonly problem: string | undefined;
   readonly links: readonly FollowedLink[];
   /**
-   * What must be watched to learn that the path leads elsewhere: each link's own place, the last name's, and those of the folders that a link leads through which it is
-   * not in itself.
+   * What to watch to learn that the path leads elsewhere: each link itself, the last name, and the folders on the way
+   * that only a link leads through.
    */
   readonly turns: readonly Turn[];
 }
 
-/** As many as Linux follows. */
+/** The same limit as in Linux. */
 const maxLinks = 40;
 
-/** What one step on the way was, remembered over many paths of one scan: `undefined` is no link. */
+/** The result of each step, remembered for all paths of a scan. `undefined` means no link. */
 export type LinkCache = Map<string, FollowedLink | undefined>;
 
 /**
- * Follows a path by hand rather than with `realpath`, because each link on the way may be the one that is swapped (Kubernetes
- * swaps `..data`, deployment tools swap `current`): all of them are to be watched, and compared after reading.
- * Never throws.
+ * Follows a path by hand instead of with `realpath`: any link on the way may be swapped (Kubernetes swaps `..data`,
+ * deployment tools swap `current`), so all of them must be watched, and compared after reading. Never throws.
  */
 export async function followPath(path: string, cache: LinkCache = new Map()): Promise<FollowedPath> {
   const links: FollowedLink[] = [];
@@ -51,7 +50,7 @@ export async function followPath(path: string, cache: LinkCache = new Map()): Pr
     turns,
   });
   let { root: current } = parse(path);
-  /** Where the link stands that is being followed. */
+  /** The location of the link that is being followed. */
   let place: string | undefined;
   let names = partsOf(path);
   while (names.length > 0) {
@@ -85,7 +84,7 @@ export async function followPath(path: string, cache: LinkCache = new Map()): Pr
   return result(current);
 }
 
-/** Whether every link is still the one that was followed. */
+/** Whether every link is unchanged. */
 export async function linksUnchanged(links: Iterable<FollowedLink>): Promise<boolean> {
   for (const link of links) {
     const stats = await lstat(link.path, { bigint: true }).catch(() => undefined);
@@ -109,7 +108,7 @@ function partsOf(path: string): string[] {
     .filter((part) => part !== "" && part !== ".");
 }
 
-/** Why a path leads nowhere, in words. */
+/** Explains why a path leads nowhere. */
 export function problemText({ problem = "ENOENT", links }: FollowedPath): string {
   const last = links.at(-1);
   if (problem === "ELOOP" || last === undefined) return errnoText(problem);

@@ -1,22 +1,22 @@
 import type { BigIntStats } from "node:fs";
 import { sep } from "node:path";
 
-/** What of a file's metadata changes when its bytes do. */
+/** The metadata of a file that changes when its bytes change. */
 export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
-/** Whether two looks at a file give the same identity. */
+/** Whether two stats show the same file content. */
 export function sameIdentity(a: BigIntStats, b: BigIntStats): boolean {
   return a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs;
 }
 
-/** Which file or folder it is, whatever its path. */
+/** The identity of a file or folder, independent of its path. */
 export function inodeOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** What it is that is no file, for people. */
+/** Says what a thing is that is not a file. */
 export function kindOf(stats: BigIntStats): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a pipe";
@@ -24,7 +24,7 @@ export function kindOf(stats: BigIntStats): string {
   return "a device";
 }
 
-/** Whether a real path is a folder, or below it. */
+/** Whether a real path is a folder or lies below it. */
 export function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
@@ -34,7 +34,7 @@ export function errnoOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : String(error);
 }
 
-/** Whether an error says that something is not there. */
+/** Whether an error means that something does not exist. */
 export function isAbsence(errno: string): boolean {
   return errno === "ENOENT" || errno === "ENOTDIR";
 }

@@ -1,28 +1,29 @@
 import fs from "node:fs";
 import { errnoOf, errnoText, identityOf, isAbsence, sameIdentity } from "./metadata.js";
 
-/** What came of reading a file. */
+/** The result of reading a file. */
 export type FileBytes =
   | { readonly kind: "read"; readonly bytes: Uint8Array; readonly identity: string; readonly doubtful: boolean }
-  /** The file is as it was found, but cannot be taken: too large, no file at all, forbidden. */
+  /** The file exists but cannot be used: too large, not a regular file, forbidden. */
   | { readonly kind: "refused"; readonly reason: string; readonly doubtful: boolean }
-  /** It was written to or taken away meanwhile. */
+  /** It was written or removed in the meantime. */
   | { readonly kind: "moved" };
 
 /**
- * Time stamps of files advance in ticks of some milliseconds: a file that was written a moment before it was read can be written
- * again with the same size and the same time. Such a reading is doubtful, and done again at the next look.
+ * File time stamps advance in ticks of some milliseconds. A file that was written just before it was read can change
+ * again without a new size or time. Such a reading is doubtful, and is repeated at the next scan.
  */
 const tickMs = 20;
 
-/** What the operating system may refuse now and grant a moment later. */
+/** Errors that may disappear a moment later. */
 const passing = new Set(["EIO", "EMFILE", "ENFILE", "EBUSY", "EAGAIN", "ESTALE", "ENOMEM"]);
 
 /**
- * Reads a whole file of at most so many bytes, and never waits for a pipe's other end.
+ * Reads a whole file of at most `maxBytes`, and never blocks on a pipe.
  *
- * Only what may have to wait for a disk or another machine, opening and reading, goes through the thread pool. What the kernel knows of a file that was just
- * opened is asked at once: that is a fifth of what a turn of the pool costs, and of many small files the turns are most of the cost.
+ * Only calls that may wait for a disk or another machine (open and read) go through the thread pool. The kernel knows
+ * an open file's metadata, so that call is synchronous: it costs a fifth of a round trip through the pool, and these
+ * round trips dominate the cost of many small files.
  */
 export async function readWholeFile(path: string, maxBytes: number): Promise<FileBytes> {
   const steps = reading(path, maxBytes, inThreadPool, undefined);
@@ -38,10 +39,11 @@ export async function readWholeFile(path: string, maxBytes: number): Promise<Fil
 }
 
 /**
- * The same at once, for a time when nothing else waits, such as a start: a small file costs a sixth, since a turn of the thread pool costs more than the
- * system calls that it makes.
+ * The synchronous form, for when nothing else waits, such as at startup. A small file costs a sixth, since a round trip
+ * through the thread pool costs more than the system calls.
  *
- * @param room where the bytes of a file that fits are put, until the next one comes there: memory for each of many files costs more than to read them
+ * @param room receives the bytes of a file that fits, until the next call: to allocate memory for each of many files
+ * costs more than to read them
  */
 export function readWholeFileAtOnce(path: string, maxBytes: number, room?: Uint8Array): FileBytes {
   const steps = reading(path, maxBytes, atOnce, room);
@@ -50,14 +52,14 @@ export function readWholeFileAtOnce(path: string, maxBytes: number, room?: Uint8
   return step.value;
 }
 
-/** The system calls that may have to wait, and answer with a number: the file's, or of bytes. */
+/** The system calls that may block, and return a file descriptor or a number of bytes. */
 interface Calls<Answer> {
   readonly open: (path: string) => Answer;
-  /** The file's bytes from there on, to the same place. */
+  /** Reads the file's bytes from a position on, to the same position in the buffer. */
   readonly read: (file: number, bytes: Uint8Array, from: number) => Answer;
 }
 
-/** One reading, which goes on with what its calls answer. */
+/** One read as a generator, which continues with the results of its calls. */
 function* reading<Answer>(
   path: string,
   maxBytes: number,
@@ -87,7 +89,7 @@ function* reading<Answer>(
   }
 }
 
-/** Why what was opened cannot be taken, if so. */
+/** Why the open file cannot be used, or undefined. */
 function refusal(stats: fs.BigIntStats, maxBytes: number): FileBytes | undefined {
   if (!stats.isFile()) return { kind: "refused", reason: "it is not a file", doubtful: false };
   if (stats.size <= BigInt(maxBytes)) return undefined;
@@ -95,7 +97,10 @@ function refusal(stats: fs.BigIntStats, maxBytes: number): FileBytes | undefined
   return { kind: "refused", reason, doubtful: false };
 }
 
-/** What was read, if it is still what is there. `began` is a time before it was read: what is written later has the time of then. */
+/**
+ * The content, if the file is still the same. `began` is a time before the read: anything written later has a later
+ * time.
+ */
 function whole(file: number, bytes: Uint8Array, before: fs.BigIntStats, began: number): FileBytes {
   if (!sameIdentity(fs.fstatSync(file, { bigint: true }), before)) return { kind: "moved" };
   const doubtful = Math.abs(began - Number(before.mtimeNs / 1_000_000n)) < tickMs;

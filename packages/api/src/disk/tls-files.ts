@@ -1,20 +1,20 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext, type SecureContext } from "node:tls";
-import { XdskitError } from "../errors.js";
+import { XdskitError } from "../errors/errors.js";
 
-export { explainHandshake, identityOf, shakeHands } from "../handshake.js";
+export { explainHandshake, identityOf, shakeHands } from "./handshake.js";
 
-/** Where certificates are, in PEM form. */
+/** Paths of certificates in PEM form. */
 export interface TlsPaths {
-  /** Who is trusted. */
+  /** The trusted authorities. */
   readonly caFile?: string | undefined;
-  /** What is shown, with the certificates between it and one that others trust, and its key: both or none. */
+  /** The own certificate with its chain, and its key. Both or none. */
   readonly certificateFile?: string | undefined;
   readonly keyFile?: string | undefined;
 }
 
-/** What these files hold, found to fit together. */
+/** The content of these files, checked to match. */
 export interface TlsFiles {
   readonly ca: Buffer | undefined;
   readonly certificate: Buffer | undefined;
@@ -22,24 +22,26 @@ export interface TlsFiles {
   readonly context: SecureContext;
 }
 
-/** Reads certificates anew when asked, so that they may be rotated on disk. */
+/** Reads certificates again on request, so that they can be rotated on disk. */
 export interface TlsReader {
   /**
-   * The newest that fit together; the same object as before while no file has another content. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) only where
-   * nothing good was ever read: while a rotation is half done, what was there before stays in use; so does a certificate that is valid now, while another lies there that is not.
+   * The newest certificates that match; the same object as long as no file changes. Rejects with an XdskitError
+   * (XDSKIT_CREDENTIALS_FILE) only if none were ever read successfully. While a rotation is incomplete, or the new
+   * certificate is not valid yet, the previous ones stay in use.
    */
   read(): Promise<TlsFiles>;
-  /** What was wrong with the last reading. Never holds a file's content. */
+  /** The error of the last read. It never contains a file's content. */
   readonly problem: XdskitError | undefined;
 }
 
 /**
- * Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key, or the content of a file where its path should. Reads nothing yet.
+ * Throws an XdskitError (XDSKIT_CREDENTIALS) if a certificate has no key, or a path holds a file's content. Reads
+ * nothing yet.
  */
 export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths): TlsReader {
   for (const [name, path] of Object.entries({ caFile, certificateFile, keyFile })) {
     if (path === undefined || !isPem(path)) continue;
-    // Or the error that there is no such file would show a private key.
+    // Otherwise the "no such file" error would show a private key.
     const why = `${name} is the path of a file, and not what stands in it`;
     throw XdskitError.of("XDSKIT_CREDENTIALS", why, { field: `tls.${name}` });
   }
@@ -82,12 +84,12 @@ export function createTlsReader({ caFile, certificateFile, keyFile }: TlsPaths):
   };
 }
 
-/** Whether this is the content of a file of certificates or keys, where a path may be expected. */
+/** Whether a text is the content of a certificate or key file instead of a path. */
 export function isPem(text: string | Buffer): boolean {
   return text.includes("-----BEGIN ");
 }
 
-/** Reads a file of credentials; rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) that names it. */
+/** Reads a credentials file. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) that names the file. */
 export async function readCredentials(file: string): Promise<Buffer> {
   const fail = (why: string, cause?: unknown) => XdskitError.of("XDSKIT_CREDENTIALS_FILE", why, { file }, { cause });
   const content = await readFile(file).catch((error: unknown) => {
@@ -120,13 +122,13 @@ function contextOf(
   try {
     return createSecureContext(options);
   } catch (error) {
-    // OpenSSL's own words name its routines, and no content.
+    // OpenSSL's messages name its routines, and no content.
     const { code } = error as NodeJS.ErrnoException;
     throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", `${problem}${code === undefined ? "" : ` (${code})`}`, { file });
   }
 }
 
-/** What nobody trusts at this time does not take the place of what is trusted. */
+/** A certificate that nobody trusts now must not replace a trusted one. */
 function checkTime(next: Buffer | undefined, current: Buffer | undefined, file: string | undefined): void {
   if (next === undefined || current === undefined || untimely(current) !== undefined) return;
   const problem = untimely(next);
@@ -136,7 +138,7 @@ function checkTime(next: Buffer | undefined, current: Buffer | undefined, file: 
     });
 }
 
-/** Why the first of these certificates is not valid now; undefined: it is. */
+/** Why the first of these certificates is not valid now; undefined if it is. */
 function untimely(certificate: Buffer): string | undefined {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [from, until] = [new Date(validFrom), new Date(validTo)];
@@ -144,10 +146,10 @@ function untimely(certificate: Buffer): string | undefined {
   return from.getTime() > Date.now() ? `the certificate is not valid before ${from.toISOString()}` : undefined;
 }
 
-/** A context takes what holds no certificate as nobody to trust, and says nothing. */
+/** A context silently accepts a file without certificates, and then trusts nobody. */
 function checkAuthorities(ca: Buffer, file: string | undefined): void {
   try {
-    // That reads the binary form, too, of which a context takes nothing.
+    // This class also parses the binary form, which a context ignores.
     if (isPem(ca)) return void new X509Certificate(ca);
   } catch {}
   throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", "holds no certificates that can be read as PEM", { file });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, fromJson, type JsonObject, toBinary } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { formatFieldPath } from "../field-path.js";
-import { createRegistry } from "../registry.js";
+import { formatFieldPath } from "../errors/field-path.js";
+import { createRegistry } from "../registry/registry.js";
 import { parseEnvoyVersion } from "./envoy-version.js";
 import { describeNewerPart, newerParts } from "./newer-parts.js";
 import { newestEnvoyVersion } from "./since.js";
@@ -14,7 +14,7 @@ function schemaOf(typeName: string) {
   return registry.getMessage(typeName) ?? assert.fail(`no ${typeName}`);
 }
 
-/** What an Envoy of a version does not know of a message: `kind path: what is said`. */
+/** The parts of a message that an Envoy of a version does not know: `kind path: text`. */
 function newer(version: string, typeName: string, json: JsonObject): readonly string[] {
   const schema = schemaOf(typeName);
   const body = toBinary(schema, fromJson(schema, json, { registry }));

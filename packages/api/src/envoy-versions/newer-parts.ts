@@ -1,40 +1,40 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
-import { schemaOf, typeNameOf } from "../any.js";
-import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../field-path.js";
-import { createPlans, type MessagePlan, type Path } from "../message-plan.js";
-import type { Registry } from "../registry.js";
+import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
+import { schemaOf, typeNameOf } from "../messages/any.js";
+import { createPlans, type WalkPath, type WalkPlan } from "../messages/walk-plan.js";
+import type { Registry } from "../registry/registry.js";
 import { compareEnvoyVersions, type EnvoyVersion, formatEnvoyVersion } from "./envoy-version.js";
 import { isExtensionType } from "./extension-types.js";
 import { newestEnvoyVersion, sinceOf, sinceOfMessage } from "./since.js";
 
 /** A part of a message that only newer Envoys know. */
 export interface NewerPart {
-  /** The way to it, through `Any`s too. */
+  /** The steps to it, also through `Any`s. */
   readonly steps: readonly FieldStep[];
-  /** Envoys ignore fields that they do not know; an extension of an unknown type, or a value that an enum lacks, they reject. */
+  /** Envoy ignores unknown fields, and rejects unknown extension types and enum values. */
   readonly kind: "field" | "type" | "value";
-  /** What is new: a field's full name, a type's, a value's. */
+  /** The full name of the new field, type or value. */
   readonly name: string;
   readonly since: EnvoyVersion;
 }
 
-/** What a person reads of it: `field "stats_matcher" is new in Envoy 1.40`. */
+/** For people: `field "stats_matcher" is new in Envoy 1.40`. */
 export function describeNewerPart({ kind, name, since }: NewerPart): string {
   const shown = kind === "type" ? name : name.slice(name.lastIndexOf(".") + 1);
   return `${kind} ${JSON.stringify(shown)} is new in Envoy ${formatEnvoyVersion(since)}`;
 }
 
-/** How many parts of one message are worth reading. */
+/** More parts of one message are not worth reading. */
 const partLimit = 100;
-/** Messages are followed to this depth. */
+/** How deep messages are searched. */
 const depthLimit = 64;
 
-/** What a walk does at one field, by its number. */
+/** What to do at one field, by its number. */
 interface FieldCheck {
   readonly field: DescField;
   readonly since: EnvoyVersion | undefined;
-  /** By number, those of its enum that are newer than the enum. */
+  /** Enum values by number, if they are newer than the enum. */
   readonly values: ReadonlyMap<number, NewValue> | undefined;
 }
 
@@ -43,7 +43,7 @@ interface NewValue {
   readonly since: EnvoyVersion;
 }
 
-/** By field number: what is new, and where it may be further inside. */
+/** By field number: what is new, and where more may be inside. */
 type Checks = ReadonlyMap<number, FieldCheck>;
 
 const planOf = createPlans<Checks>((schema) => schema.typeName === anyName || checksOf(schema).size > 0, checksOf);
@@ -60,7 +60,7 @@ function checksOf(schema: DescMessage): Checks {
 }
 
 function newValues({ enum: schema, fieldKind }: DescField): ReadonlyMap<number, NewValue> | undefined {
-  // No map of Envoy's has values of an enum.
+  // No map in Envoy's API has enum values.
   if (schema === undefined || fieldKind === "map") return undefined;
   const values = new Map<number, NewValue>();
   for (const { name, number } of schema.values) {
@@ -72,8 +72,9 @@ function newValues({ enum: schema, fieldKind }: DescField): ReadonlyMap<number, 
 }
 
 /**
- * What of a serialized message an Envoy of this version does not know, at most 100 parts; inside something new nothing more is looked for. A list with new parts counts once.
- * The bytes are looked through without making messages of them, so that a thousand resources cost milliseconds. Bytes that are no such message have no parts.
+ * The parts of a serialized message that an Envoy of this version does not know, at most 100. Nothing inside a new part
+ * is reported, and a list with new parts counts once. It reads the bytes without making messages, so that a thousand
+ * resources cost milliseconds. Malformed bytes have no parts.
  */
 export function newerParts(
   schema: DescMessage,
@@ -91,13 +92,13 @@ export interface MissingExtension {
   readonly steps: readonly FieldStep[];
   /** The full name of the message that configures it. */
   readonly type: string;
-  /** Whether the contrib build of Envoy has it. */
+  /** Whether Envoy's contrib build has it. */
   readonly isContrib: boolean;
 }
 
 /**
- * The extensions that a serialized message configures and that Envoy, as it is shipped, does not have; at most 100. Types that are not Envoy's are for those to judge who
- * built theirs into an Envoy of their own.
+ * The extensions that a serialized message configures and the standard Envoy lacks, at most 100. Types outside of
+ * Envoy's packages are not reported: their users build their own Envoy.
  */
 export function missingExtensions(
   schema: DescMessage,
@@ -111,7 +112,7 @@ export function missingExtensions(
       registry,
       part: () => undefined,
       configured({ typeName, file }, steps) {
-        // Whose name is no package of Envoy's is not Envoy's to have.
+        // Other packages are not Envoy's.
         if (!/^(contrib\/)?envoy\//.test(file.name) || isExtensionType(typeName) || missing.length >= partLimit) return;
         missing.push({ steps: steps(), type: typeName, isContrib: file.name.startsWith("contrib/") });
       },
@@ -122,13 +123,13 @@ export function missingExtensions(
   return missing;
 }
 
-/** Who hears of what a walk comes by. */
+/** Hears what a walk finds. */
 interface Visitor {
   readonly version: EnvoyVersion;
   readonly registry: Registry;
   /** Something newer than the version. */
   readonly part: (part: NewerPart) => void;
-  /** The configuration of an extension, of a known type. */
+  /** A configuration of an extension, of a known type. */
   readonly configured?: (schema: DescMessage, steps: () => readonly FieldStep[]) => void;
 }
 
@@ -137,7 +138,7 @@ function walk(visitor: Visitor, schema: DescMessage, body: Uint8Array): void {
   try {
     new Walk(visitor).message(plan, body, undefined, 0);
   } catch {
-    // Whoever reads the message says what is wrong with it.
+    // Readers of the message report what is wrong with it.
   }
 }
 
@@ -148,7 +149,7 @@ class Walk {
     this.#visitor = visitor;
   }
 
-  message(plan: MessagePlan<Checks>, bytes: Uint8Array, at: FieldPath | undefined, depth: number): void {
+  message(plan: WalkPlan<Checks>, bytes: Uint8Array, at: FieldPath | undefined, depth: number): void {
     if (depth > depthLimit) return;
     if (plan.schema.typeName === anyName) {
       this.#any(bytes, at, depth);
@@ -181,7 +182,7 @@ class Walk {
   }
 
   #inner(
-    { field, shape, plan }: Path<Checks>,
+    { field, shape, plan }: WalkPath<Checks>,
     bytes: Uint8Array,
     at: FieldPath | undefined,
     index: number,
@@ -204,7 +205,7 @@ class Walk {
     at: FieldPath | undefined,
     counts: Map<number, number>,
   ): void {
-    // Of a list, several values may lie in one piece.
+    // A packed list has several values in one piece.
     const end = wireType === WireType.LengthDelimited ? reader.uint32() + reader.pos : reader.pos + 1;
     while (reader.pos < end) {
       const index = counts.get(field.number) ?? 0;
@@ -220,7 +221,7 @@ class Walk {
     const { typeUrl, value } = anyParts(bytes);
     const schema = typeUrl === "" ? undefined : schemaOf(typeNameOf(typeUrl), this.#visitor.registry);
     if (schema === undefined) return;
-    // That is what Envoy calls the field, wherever an extension may be put.
+    // Envoy calls the field so wherever an extension may stand.
     if (at?.step === "typed_config") this.#visitor.configured?.(schema, () => stepsOf(at));
     const since = sinceOfMessage(schema.typeName);
     if (since !== undefined && this.#isNewer(since)) this.#note("type", schema.typeName, since, at);
@@ -236,9 +237,9 @@ class Walk {
   }
 }
 
-const pathsByNumber = new WeakMap<MessagePlan<Checks>, ReadonlyMap<number, Path<Checks>>>();
+const pathsByNumber = new WeakMap<WalkPlan<Checks>, ReadonlyMap<number, WalkPath<Checks>>>();
 
-function pathOf(plan: MessagePlan<Checks>, number: number): Path<Checks> | undefined {
+function pathOf(plan: WalkPlan<Checks>, number: number): WalkPath<Checks> | undefined {
   let paths = pathsByNumber.get(plan);
   if (paths === undefined) {
     paths = new Map(plan.paths.map((path) => [path.field.number, path]));
@@ -247,7 +248,7 @@ function pathOf(plan: MessagePlan<Checks>, number: number): Path<Checks> | undef
   return paths.get(number);
 }
 
-/** An entry of a map: field 1 is the key, field 2 the value. */
+/** A map entry: field 1 is the key, field 2 the value. */
 function mapEntry(bytes: Uint8Array): { readonly key: string; readonly value: Uint8Array | undefined } {
   const reader = new BinaryReader(bytes);
   let key = "";

@@ -1,9 +1,9 @@
-import { generatedFile } from "../generated-file.js";
+import { generatedFile } from "../registry/generated-file.js";
 import { compareEnvoyVersions, type EnvoyVersion, parseEnvoyVersion } from "./envoy-version.js";
 
 let versions: ReadonlyMap<string, EnvoyVersion> | undefined;
 
-/** Since when there is what is newer than the oldest version of Envoy that the table of its API knows, by full name. Read once, when somebody asks first. */
+/** The version that introduced each name that is newer than the oldest Envoy in the API table. Read on first use. */
 function known(): ReadonlyMap<string, EnvoyVersion> {
   if (versions === undefined) {
     const text = new TextDecoder().decode(generatedFile("since.json"));
@@ -19,14 +19,14 @@ function known(): ReadonlyMap<string, EnvoyVersion> {
 }
 
 /**
- * The version of Envoy that brought a field, an enum's value (`envoy.config.accesslog.v3.ComparisonFilter.Op.NE`) or a type. Undefined for what came with the message
- * or the enum that it is in, and for what is older than all versions that the table knows.
+ * The version of Envoy that introduced a field, an enum value (`envoy.config.accesslog.v3.ComparisonFilter.Op.NE`) or a
+ * type. Undefined for anything that came with its message or enum, or is older than all versions in the table.
  */
 export function sinceOf(name: string): EnvoyVersion | undefined {
   return known().get(name);
 }
 
-/** The version of Envoy that brought a message: its own, or that of what it is nested in. */
+/** The version of Envoy that introduced a message, or the message around it. */
 export function sinceOfMessage(typeName: string): EnvoyVersion | undefined {
   for (let name = typeName; name.includes("."); name = name.slice(0, name.lastIndexOf("."))) {
     const since = sinceOf(name);
@@ -37,7 +37,7 @@ export function sinceOfMessage(typeName: string): EnvoyVersion | undefined {
 
 let newest: EnvoyVersion | undefined;
 
-/** The newest version of which something is known: older Envoys may lack something, this one and later ones do not. */
+/** The newest version in the table. Older Envoys may lack something; this one and later ones do not. */
 export function newestEnvoyVersion(): EnvoyVersion {
   newest ??= [...known().values()].reduce((a, b) => (compareEnvoyVersions(a, b) < 0 ? b : a), { major: 0, minor: 0 });
   return newest;

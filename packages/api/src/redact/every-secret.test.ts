@@ -12,14 +12,14 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
-import { createUnpack } from "../any.js";
-import { envoyRegistry } from "../registry.js";
+import { createUnpack } from "../messages/any.js";
+import { envoyRegistry } from "../registry/registry.js";
 import { knownBytes, redactMessage } from "./redact.js";
 
 const secret = "S3CR3T-7f3a";
 const registry = envoyRegistry();
 
-/** A value of a field in which the secret is, whatever the field holds. */
+/** A value of a field with the secret in it, for any kind of field. */
 function valueWith(field: DescField): unknown {
   const one = field.message === undefined ? scalar(field) : messageWith(field.message);
   if (field.fieldKind === "list") return [one];
@@ -75,7 +75,7 @@ function mustBeHidden(schema: DescMessage, field: DescField): void {
   assert.ok(before.includes(secret), `${what} was to hold the secret`);
   const bytes = knownBytes(entry, redactMessage(entry, outer, createUnpack(registry)));
   assert.ok(!textOf(bytes).includes(secret), what);
-  // It is still a message, and what it was given is as it was.
+  // The result is still a message, and the argument is unchanged.
   assert.equal((fromBinary(entry, bytes) as Message & { name: string }).name, "outer");
   assert.equal(textOf(toBinary(entry, outer)), before, what);
 }

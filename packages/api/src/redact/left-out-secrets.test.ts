@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fromJson, type Message } from "@bufbuild/protobuf";
 import { stringify } from "yaml";
-import { describe as textOf } from "../errors.js";
-import { readableJson } from "../readable-json.js";
-import { envoyRegistry } from "../registry.js";
-import { readResources } from "../resource-file.js";
+import { describe as textOf } from "../errors/errors.js";
+import { readResources } from "../files/resource-file.js";
+import { envoyRegistry } from "../registry/registry.js";
+import { readableJson } from "../writing/readable-json.js";
 
 const tls = "envoy.extensions.transport_sockets.tls.v3";
 const secret = `type.googleapis.com/${tls}.Secret`;

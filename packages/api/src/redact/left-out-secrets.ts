@@ -1,18 +1,19 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import type { Unpack } from "../any.js";
-import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../field-path.js";
-import { fieldValue } from "../message-plan.js";
+import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
+import type { Unpack } from "../messages/any.js";
+import { fieldValue } from "../messages/walk-plan.js";
 import { redacted } from "./secret-text.js";
 
 /** Deeper than any configuration. */
 const depthLimit = 100;
-/** How many fields of one message are worth naming. */
+/** More fields of one message are not worth listing. */
 const mostFields = 100;
 
 /**
- * The fields of a message in which `[redacted]` stands in the place of a secret, at most 100: alone, on a line of its own (a key in PEM), in quotes (JSON in a text), or
- * as the password of a URL. What was written without its secrets is no configuration any more. A text that only mentions the word is none of them.
+ * The fields of a message with `[redacted]` instead of a secret, at most 100: as the whole text, on a line of its own
+ * (a PEM key), in quotes (JSON in a text), or as the password of a URL. A message without its secrets cannot be used. A
+ * text that only mentions the word does not count.
  */
 export function leftOutSecrets(schema: DescMessage, message: Message, unpack: Unpack): readonly FieldStep[][] {
   const found: FieldStep[][] = [];
@@ -35,7 +36,7 @@ export function leftOutSecrets(schema: DescMessage, message: Message, unpack: Un
     depth: number,
   ): void => {
     if (schema === undefined || !("$typeName" in value)) {
-      // A map, or a struct, which is plain JSON as a field.
+      // A map, or a struct, which is plain JSON in a field.
       for (const [key, item] of Object.entries(value)) visit(item, schema, stepInto(path, { key }), depth);
     } else if (schema.typeName === "google.protobuf.Any") {
       const content = unpack(value as Any);
@@ -53,10 +54,13 @@ function isLeftOut(text: string): boolean {
   return text.includes(redacted) && /^\s*\[redacted\]\s*$|:\[redacted\]@|"\[redacted\]\\?"/m.test(text);
 }
 
-/** What bytes begin with in base64 that are `[redacted]`, or a key in PEM in the place of which it stands. */
+/** How `[redacted]` begins in base64, and a PEM key around it. */
 const inBase64 = "W3JlZGFjdGVkX";
 
-/** Whether something in a file may be such a field: a look at its texts tells, as `mayLeaveOutSecrets` does of the whole file. */
+/**
+ * Whether something in a file may contain such a field. It checks texts only, as `mayLeaveOutSecrets` does for the
+ * whole file.
+ */
 export function mayLackSecrets(json: unknown): boolean {
   if (typeof json === "string") return json.includes(redacted) || json.includes(inBase64);
   if (typeof json !== "object" || json === null) return false;
@@ -64,7 +68,7 @@ export function mayLackSecrets(json: unknown): boolean {
   return false;
 }
 
-/** Whether a file may hold such fields: a search through its bytes, which costs next to nothing, tells of nearly all that they do not. */
+/** Whether a file may contain such fields. A cheap search of its bytes rules out nearly all files. */
 export function mayLeaveOutSecrets(bytes: Uint8Array): boolean {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return buffer.includes(redacted) || buffer.includes(inBase64);

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { create, fromBinary, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import { type Any, AnySchema, StructSchema } from "@bufbuild/protobuf/wkt";
-import { envoyRegistry } from "../registry.js";
-import { createResource } from "../resource.js";
-import { readResources } from "../resource-file.js";
+import { readResources } from "../files/resource-file.js";
+import { envoyRegistry } from "../registry/registry.js";
+import { createResource } from "../resources/resource.js";
 import { createRedactedBody } from "./redacted-resource.js";
 import { redactErrorText, redactJson } from "./secret-text.js";
 
@@ -12,7 +12,7 @@ const hideIn = createRedactedBody();
 const key = "-----BEGIN RSA PRIVATE KEY-----\nS3CR3T\n-----END RSA PRIVATE KEY-----\n";
 const certificate = "-----BEGIN CERTIFICATE-----\npublic\n-----END CERTIFICATE-----\n";
 
-/** What is left of a resource, as JSON. */
+/** A resource after redaction, as JSON. */
 function leftOf(type: string, fields: object): string {
   const text = JSON.stringify({ "@type": `type.googleapis.com/${type}`, ...fields });
   const { resources, findings } = readResources({ path: "some.json", bytes: Buffer.from(text) }, {});

@@ -1,35 +1,35 @@
 import { create, type DescField, type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import type { Unpack } from "../any.js";
-import { createPlans, fieldValue, type MessagePlan, type Path, withField } from "../message-plan.js";
-import { mapList, mapRecord } from "../sorted.js";
+import type { Unpack } from "../messages/any.js";
+import { mapList, mapRecord } from "../messages/sorted.js";
+import { createPlans, fieldValue, type WalkPath, type WalkPlan, withField } from "../messages/walk-plan.js";
 import { dataSourceName, hasSecrets, type Secrets, secretsOf } from "./secret-fields.js";
 import { isSecretHeader, isSecretName } from "./secret-names.js";
 import { hideJson, redactBytes, redacted, redactedBytes, redactJson, redactText } from "./secret-text.js";
 
-type Plan = MessagePlan<Secrets>;
+type Plan = WalkPlan<Secrets>;
 
-/** `Any`s inside `Any`s are followed to this depth; below it their content is left out. */
+/** Nested `Any`s are followed to this depth. Deeper content is left out. */
 const depthLimit = 32;
 
 const planOf = createPlans(hasSecrets, secretsOf);
 
 /**
- * A message in which every secret is `[redacted]`: what the protos annotate as sensitive, what is named like a secret, private keys wherever a data
- * source or a struct holds them, passwords in URLs. Names of files and variables stay, and so do certificates. What cannot be read cannot be looked
- * through: the content of an `Any` of an unknown type is left out, and so are unknown fields once the result is written without them.
- * Returns the message itself where nothing is to be hidden; never changes its argument.
+ * A message with every secret replaced by `[redacted]`: fields that the protos annotate as sensitive, names like a
+ * secret's, private keys in any data source or struct, passwords in URLs. Names of files and variables stay, and so do
+ * certificates. What cannot be read is left out: the content of an `Any` of an unknown type, and unknown fields once
+ * the result is serialized without them. Returns the message itself if nothing is hidden. Never changes its argument.
  */
 export function redactMessage(schema: DescMessage, message: Message, unpack: Unpack): Message {
   return redactAt(planOf(schema), message, unpack, 0);
 }
 
-/** The same for callers that look into each `Any` on their own: those that are no secret as a whole stay as they are. */
+/** The same for callers that handle each `Any` themselves: an `Any` that is not a secret as a whole stays as it is. */
 export function redactOwn(schema: DescMessage, message: Message): Message {
   return redactAt(planOf(schema), message, undefined, 0);
 }
 
-/** The bytes of a message, without fields that its schema does not know. */
+/** The bytes of a message without unknown fields. */
 export function knownBytes(schema: DescMessage, message: Message): Uint8Array {
   return toBinary(schema, message, { writeUnknownFields: false });
 }
@@ -58,7 +58,7 @@ function redactAt(plan: Plan, message: Message, unpack: Unpack | undefined, dept
   return kind === "struct" ? redactStruct(result as StructMessage) : result;
 }
 
-function redactField(path: Path<Secrets>, value: unknown, unpack: Unpack | undefined, depth: number): unknown {
+function redactField(path: WalkPath<Secrets>, value: unknown, unpack: Unpack | undefined, depth: number): unknown {
   const one = path.jsonStruct ? redactJson : (item: unknown) => redactAt(path.plan, item as Message, unpack, depth);
   if (path.shape === "list") return mapList(value as readonly unknown[], one);
   if (path.shape === "map") return mapRecord(value as { readonly [key: string]: unknown }, one);
@@ -76,7 +76,7 @@ function redactAny(any: Any, unpack: Unpack | undefined, depth: number): Any {
 
 const nothing = new Uint8Array();
 
-/** A field that is a secret whole: its shape stays, as far as it says nothing. */
+/** A field that is a secret as a whole: only its shape stays. */
 function hide(field: DescField, value: unknown): unknown {
   const one = (item: unknown): unknown => hideValue(field.message, item);
   if (field.fieldKind === "list") return mapList(value as readonly unknown[], one);
@@ -91,12 +91,12 @@ function hideValue(schema: DescMessage | undefined, value: unknown): unknown {
   const { typeName } = schema;
   if (typeName === dataSourceName) return mapData(value as DataSource, (inline) => hideValue(undefined, inline));
   if (typeName === "google.protobuf.Any") return { ...(value as Any), value: nothing };
-  // A struct is plain JSON as a field.
+  // A struct is plain JSON in a field.
   if (typeName === "google.protobuf.Struct" && !("$typeName" in (value as object))) return hideJson(value);
   return create(schema);
 }
 
-/** Texts by key: hidden where the key is one of a secret. */
+/** Texts by key: hidden if the key names a secret. */
 function redactMap(map: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
   const before = Object.entries(map);
   const after = before.map(([key, value]) => (isSecretHeader(key) ? hideValue(undefined, value) : redactValue(value)));
@@ -117,7 +117,7 @@ interface DataSource extends Message {
   readonly specifier: { readonly case: string | undefined; readonly value?: unknown };
 }
 
-/** Only what is inline: the name of a file or a variable stays. */
+/** Only inline content: the name of a file or a variable stays. */
 function mapData(source: DataSource, change: (inline: unknown) => unknown): DataSource {
   const { specifier } = source;
   if (specifier.case !== "inlineString" && specifier.case !== "inlineBytes") return source;
@@ -148,7 +148,7 @@ interface StructMessage extends Message {
   };
 }
 
-/** A struct as a message of its own, not as the JSON that it is in a field. */
+/** A struct as a message, not as the plain JSON that it is in a field. */
 function redactStruct(struct: StructMessage): Message {
   const fields = Object.entries(struct.fields).map(([key, value]) => {
     const isHidden = isSecretName(key) && value.kind.case !== "nullValue" && value.kind.case !== undefined;

@@ -1,16 +1,16 @@
 import { fromBinary } from "@bufbuild/protobuf";
-import { createUnpack, schemaOf, typeNameOf } from "../any.js";
-import { envoyRegistry, type Registry } from "../registry.js";
-import type { Resource } from "../resource.js";
+import { createUnpack, schemaOf, typeNameOf } from "../messages/any.js";
+import { envoyRegistry, type Registry } from "../registry/registry.js";
+import type { Resource } from "../resources/resource.js";
 import { knownBytes, redactMessage } from "./redact.js";
 
 /**
- * The v3 body of a resource without its secrets; empty where its type is not known. Made when it is first asked for, and kept for as long as the
- * resource lives. Never write to it.
+ * The v3 body of a resource without its secrets; empty if its type is unknown. Made on first use, and kept as long as
+ * the resource lives. Never write to it.
  */
 export type RedactedBody = (resource: Resource) => Uint8Array;
 
-/** Hides the secrets of resources. `registry`: where the content of `Any`s is looked up; Envoy's messages by default. */
+/** Hides the secrets of resources. `registry` resolves the content of `Any`s; default: Envoy's messages. */
 export function createRedactedBody(registry?: Registry): RedactedBody {
   const known = new WeakMap<Resource, Uint8Array>();
   return (resource) => {
@@ -30,6 +30,6 @@ function redact({ type, body }: Resource, registry: Registry): Uint8Array {
   if (schema === undefined) return nothing;
   const message = redactMessage(schema, fromBinary(schema, body), createUnpack(registry));
   const after = knownBytes(schema, message);
-  // Most have no secrets: then there is one body, not two.
+  // Most resources have no secrets and share one body.
   return Buffer.compare(after, body) === 0 ? body : after;
 }

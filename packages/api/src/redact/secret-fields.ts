@@ -1,31 +1,31 @@
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from "@bufbuild/protobuf";
-import { envoyRegistry } from "../registry.js";
+import { envoyRegistry } from "../registry/registry.js";
 import { isSecretName } from "./secret-names.js";
 
-/** What is to be hidden at a message, besides following its paths. */
+/** What to hide in a message, besides following its paths. */
 export interface Secrets {
   readonly kind: "any" | "struct" | "data" | "pair" | "text" | "plain";
-  /** Fields that are secrets whole. */
+  /** Fields that are secrets as a whole. */
   readonly whole: readonly DescField[];
-  /** Fields with a URL, which may hold a password. */
+  /** Fields with a URL, which may contain a password. */
   readonly urls: readonly DescField[];
-  /** Maps of texts, whose keys say what the values are. */
+  /** Maps of texts whose keys tell what the values are. */
   readonly maps: readonly DescField[];
 }
 
-/** Where a file, a variable or the very content stands. */
+/** A file, a variable or inline content. */
 export const dataSourceName = "envoy.config.core.v3.DataSource";
 const anyName = "google.protobuf.Any";
 const structName = "google.protobuf.Struct";
-/** What extensions of Wasm and others have their configuration in. */
+/** Configuration of Wasm and similar extensions. */
 const texts = new Set(["google.protobuf.StringValue", "google.protobuf.BytesValue"]);
-/** A key, or a name, that says what its value is. */
+/** A key or a name that tells what its value is. */
 const pairs = new Set([
   ...["HeaderValue", "QueryParameter", "KeyValue"].map((name) => `envoy.config.core.v3.${name}`),
-  // What a header, a parameter or a cookie must be.
+  // The required value of a header, a parameter or a cookie.
   ...["HeaderMatcher", "QueryParameterMatcher", "CookieMatcher"].map((name) => `envoy.config.route.v3.${name}`),
 ]);
-/** The names of cookies that hold tokens are no secrets. */
+/** The names of cookies with tokens are not secrets. */
 const harmless = new Set(["envoy.extensions.filters.http.oauth2.v3.OAuth2Credentials.CookieNames"]);
 
 export function secretsOf(schema: DescMessage): Secrets {
@@ -53,7 +53,7 @@ export function hasSecrets(schema: DescMessage): boolean {
   return kind !== "plain" || whole.length + urls.length + maps.length > 0;
 }
 
-/** What the protos call sensitive; and, since they do not say it everywhere, what its name tells. */
+/** Fields that the protos call sensitive, or whose names tell, since the protos do not always say it. */
 function isSecret(field: DescField): boolean {
   const sensitive = envoyRegistry().getExtension("udpa.annotations.sensitive");
   if (sensitive !== undefined && hasOption(field, sensitive) && getOption(field, sensitive) === true) return true;

@@ -1,12 +1,12 @@
 /**
- * What a name says about its value: `access_token`, `clientSecret`, `X-Api-Key`, `db.password`. Not what only leads to one: `token_endpoint`,
- * `password_file`, `secret_name`.
+ * Whether a name says that its value is a secret: `access_token`, `clientSecret`, `X-Api-Key`, `db.password`. Not if it
+ * only leads to one: `token_endpoint`, `password_file`, `secret_name`.
  */
 export function isSecretName(name: string): boolean {
   return secretName.test(inSnakeCase(name));
 }
 
-/** The same for headers, of which some hold secrets whatever they are called. */
+/** The same for headers. Some hold secrets under any name. */
 export function isSecretHeader(name: string): boolean {
   return secretHeader.test(name) || isSecretName(name);
 }

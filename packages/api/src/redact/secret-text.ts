@@ -1,6 +1,6 @@
 import { isSecretName } from "./secret-names.js";
 
-/** What stands in the place of a secret, as in Envoy's own dumps. */
+/** Replaces a secret, as in Envoy's own dumps. */
 export const redacted = "[redacted]";
 
 const encoder = new TextEncoder();
@@ -8,8 +8,8 @@ const encoder = new TextEncoder();
 export const redactedBytes = (): Uint8Array => encoder.encode(redacted);
 
 /**
- * A text without the private keys (PEM) in it, without a password in a URL, and where it is JSON without what is named like a secret; nothing of it where it
- * is a set of keys (JWKS) with private ones.
+ * A text without PEM private keys, without passwords in URLs and, if it is JSON, without values whose names say that
+ * they are secrets. A key set (JWKS) with private keys is hidden as a whole.
  */
 export function redactText(text: string): string {
   if (isPrivateJwks(text)) return redacted;
@@ -33,7 +33,7 @@ function redactPlainText(text: string): string {
   return withoutPassword(text.includes(pemMark) ? text.replace(pem, redacted) : text);
 }
 
-/** The same for bytes that may be text; the very same bytes where nothing is to be hidden. */
+/** The same for bytes that may be text. Returns the same bytes if nothing is hidden. */
 export function redactBytes(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   const after = redactText(text);
@@ -42,34 +42,37 @@ export function redactBytes(bytes: Uint8Array): Uint8Array {
 
 const pemMark = "PRIVATE KEY-----";
 const pem = /-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs;
-/** A key set (JWKS) whose keys have the parts that only their owner knows. */
+/** A key set (JWKS) with private parts. */
 const isPrivateJwks = (text: string): boolean => /"kty"\s*:/.test(text) && /"[kd]"\s*:/.test(text);
 
 function withoutPassword(text: string): string {
   return text.includes("@") ? text.replace(/(:\/\/[^/?#\s:@]*):[^/?#\s@]*@/g, `$1:${redacted}@`) : text;
 }
 
-/** A field of protobuf's text format with a text in it, or in the data source that it holds. */
+/** A field of protobuf's text format with a text in it, or in its data source. */
 const quotedField = /\b([A-Za-z_]\w*)(\s*:\s*|\s*\{\s*inline_(?:string|bytes)\s*:\s*)"(?:[^"\\]|\\.)*(?:"|\\?$)/gs;
 
-/** What somebody says of a configuration, without its secrets: clients quote, and Envoy quotes whole messages in protobuf's text format. */
+/**
+ * A message about a configuration, without its secrets. Clients quote values, and Envoy quotes whole messages in text
+ * format.
+ */
 export function redactErrorText(text: string): string {
   return redactText(text).replace(quotedField, (quoted: string, name: string, between: string) =>
     isSecretName(name) ? `${name}${between}"${redacted}"` : quoted,
   );
 }
 
-/** JSON in which what is named like a secret is hidden, at any depth, and so are keys in texts. The same value where nothing is. */
+/** JSON with secrets hidden at any depth, by their names and as keys in texts. The same value if there are none. */
 export function redactJson(value: unknown): unknown {
   return redactAt(value, false, 0);
 }
 
-/** JSON of which nothing but the shape is left. */
+/** Only the shape of a JSON value. */
 export function hideJson(value: unknown): unknown {
   return redactAt(value, true, 0);
 }
 
-/** Deeper than any configuration; what is below it is hidden. */
+/** Deeper than any configuration. Deeper content is hidden. */
 const depthLimit = 100;
 
 function redactAt(value: unknown, hidden: boolean, depth: number): unknown {
@@ -83,6 +86,6 @@ function redactAt(value: unknown, hidden: boolean, depth: number): unknown {
   const before = Object.entries(value);
   const after = before.map(([key, item]) => redactAt(item, hidden || isSecretName(key), depth + 1));
   if (after.every((item, index) => item === before[index]?.[1])) return value;
-  // `fromEntries` defines properties, so that even the key `__proto__` is kept.
+  // `fromEntries` defines properties, so it keeps even the key `__proto__`.
   return Object.fromEntries(before.map(([key], index) => [key, after[index]]));
 }

@@ -1,89 +1,59 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import type { Reference } from "../resource-types/resource-type.js";
+import type { Reference } from "./reference.js";
 import { clusterFields, configSourceField, rules, url } from "./rules.js";
 
 /** A message in JSON. */
 export type JsonFields = { readonly [key: string]: unknown };
 
-/** Hears what a message names. */
+/** Collects what a message names. */
 export interface JsonReferences {
   refer(type: Reference["type"], name: string): void;
 }
 
-/** What a message itself names, by its JSON; fields of a wrong type are as if they were not there: who reads the message finds them. */
+/**
+ * What a message itself names, read from its JSON. Fields of a wrong type are ignored: the reader of the message
+ * reports them.
+ */
 export type JsonReferenceRule = (json: JsonFields, found: JsonReferences) => void;
 
-/** What a message names, and the keys of what that is told by. */
-interface KeyedRule {
-  readonly keys: readonly string[];
-  readonly rule: JsonReferenceRule;
-}
-
 /** `rules`, for messages in JSON. */
-const jsonRules: { readonly [typeName: string]: KeyedRule } = {
-  "envoy.extensions.filters.network.http_connection_manager.v3.Rds": {
-    keys: ["config_source", "configSource", "route_config_name", "routeConfigName"],
-    rule: (rds, found) => {
-      if (isDynamic(at(rds, "config_source", "configSource")))
-        found.refer(url.route, text(at(rds, "route_config_name", "routeConfigName")));
-    },
+const jsonRules: { readonly [typeName: string]: JsonReferenceRule } = {
+  "envoy.extensions.filters.network.http_connection_manager.v3.Rds": (rds, found) => {
+    if (isDynamic(at(rds, "config_source", "configSource")))
+      found.refer(url.route, text(at(rds, "route_config_name", "routeConfigName")));
   },
-  "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": {
-    keys: ["scoped_rds_config_source", "scopedRdsConfigSource", "srds_resources_locator", "srdsResourcesLocator"],
-    rule: (scopedRds, found) => {
-      if (!isDynamic(at(scopedRds, "scoped_rds_config_source", "scopedRdsConfigSource"))) return;
-      found.refer(url.scopedRoute, text(at(scopedRds, "srds_resources_locator", "srdsResourcesLocator")) || "*");
-    },
+  "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": (scopedRds, found) => {
+    if (!isDynamic(at(scopedRds, "scoped_rds_config_source", "scopedRdsConfigSource"))) return;
+    found.refer(url.scopedRoute, text(at(scopedRds, "srds_resources_locator", "srdsResourcesLocator")) || "*");
   },
-  "envoy.config.route.v3.RouteConfiguration": {
-    keys: ["vhds", "name"],
-    rule: (route, found) => {
-      const { vhds } = route;
-      if (isFields(vhds) && isDynamic(at(vhds, "config_source", "configSource")))
-        found.refer(url.virtualHost, `${text(route.name)}/*`);
-    },
+  "envoy.config.route.v3.RouteConfiguration": (route, found) => {
+    const { vhds } = route;
+    if (isFields(vhds) && isDynamic(at(vhds, "config_source", "configSource")))
+      found.refer(url.virtualHost, `${text(route.name)}/*`);
   },
-  "envoy.config.route.v3.ScopedRouteConfiguration": {
-    keys: ["route_configuration_name", "routeConfigurationName"],
-    rule: (scope, found) =>
-      found.refer(url.route, text(at(scope, "route_configuration_name", "routeConfigurationName"))),
+  "envoy.config.route.v3.ScopedRouteConfiguration": (scope, found) =>
+    found.refer(url.route, text(at(scope, "route_configuration_name", "routeConfigurationName"))),
+  "envoy.config.cluster.v3.Cluster": (cluster, found) => {
+    const eds = at(cluster, "eds_cluster_config", "edsClusterConfig");
+    const isEds = cluster.type === "EDS" || cluster.type === 3;
+    if (!isEds || !isFields(eds) || !isDynamic(at(eds, "eds_config", "edsConfig"))) return;
+    found.refer(url.endpoint, text(at(eds, "service_name", "serviceName")) || text(cluster.name));
   },
-  "envoy.config.cluster.v3.Cluster": {
-    keys: ["type", "name", "eds_cluster_config", "edsClusterConfig"],
-    rule: (cluster, found) => {
-      const eds = at(cluster, "eds_cluster_config", "edsClusterConfig");
-      const isEds = cluster.type === "EDS" || cluster.type === 3;
-      if (!isEds || !isFields(eds) || !isDynamic(at(eds, "eds_config", "edsConfig"))) return;
-      found.refer(url.endpoint, text(at(eds, "service_name", "serviceName")) || text(cluster.name));
-    },
+  "envoy.config.endpoint.v3.LedsClusterLocalityConfig": (leds, found) => {
+    if (isDynamic(at(leds, "leds_config", "ledsConfig")))
+      found.refer(url.localityEndpoint, text(at(leds, "leds_collection_name", "ledsCollectionName")));
   },
-  "envoy.config.endpoint.v3.LedsClusterLocalityConfig": {
-    keys: ["leds_config", "ledsConfig", "leds_collection_name", "ledsCollectionName"],
-    rule: (leds, found) => {
-      if (isDynamic(at(leds, "leds_config", "ledsConfig")))
-        found.refer(url.localityEndpoint, text(at(leds, "leds_collection_name", "ledsCollectionName")));
-    },
-  },
-  "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": {
-    keys: ["name", "sds_config", "sdsConfig"],
-    rule: (sds, found) => {
-      if (isDynamic(at(sds, "sds_config", "sdsConfig"))) found.refer(url.secret, text(sds.name));
-    },
+  "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": (sds, found) => {
+    if (isDynamic(at(sds, "sds_config", "sdsConfig"))) found.refer(url.secret, text(sds.name));
   },
 };
 
-/** The keys of what the rule of a message looks at. Undefined where that is not known. */
-export function jsonReferenceKeys(schema: DescMessage): readonly string[] | undefined {
-  if (Object.hasOwn(jsonRules, schema.typeName)) return jsonRules[schema.typeName]?.keys;
-  const field = schema.fields.find(({ name }) => name === clusterFields[schema.typeName]);
-  if (field !== undefined) return [field.name, field.jsonName];
-  const source = configSourceField(schema);
-  return source === undefined ? undefined : [source.name, source.jsonName, "name"];
-}
-
-/** The rule of a message in JSON; `unknown` where only the message itself tells what it names, undefined where it names nothing. */
+/**
+ * The rule of a message in JSON; `unknown` if only the decoded message tells what it names, undefined if it names
+ * nothing.
+ */
 export function jsonReferenceRule(schema: DescMessage): JsonReferenceRule | "unknown" | undefined {
-  if (Object.hasOwn(rules, schema.typeName)) return jsonRules[schema.typeName]?.rule ?? "unknown";
+  if (Object.hasOwn(rules, schema.typeName)) return jsonRules[schema.typeName] ?? "unknown";
   return namesClusters(schema) ?? configDiscovery(schema);
 }
 
@@ -118,7 +88,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** What stands under either spelling of a field. */
+/** The value under either spelling of a field. */
 function at(json: JsonFields, name: string, jsonName: string): unknown {
   return json[name] ?? json[jsonName];
 }

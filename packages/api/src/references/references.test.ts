@@ -9,9 +9,9 @@ import {
   type MessageInitShape,
 } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { createUnpack } from "../any.js";
-import { formatFieldPath } from "../field-path.js";
-import { envoyRegistry } from "../registry.js";
+import { formatFieldPath } from "../errors/field-path.js";
+import { createUnpack } from "../messages/any.js";
+import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { stepsToReference } from "./references.js";
 import { clusterFields, rules } from "./rules.js";
@@ -72,7 +72,7 @@ describe("a listener names", () => {
   test("route configurations that come from a server of its own kind", () => {
     const grpc = { envoy_grpc: { cluster_name: "xds" } };
     const own = { api_config_source: { api_type: "GRPC", transport_api_version: "V3", grpc_services: [grpc] } };
-    // `xds` is in the bootstrap: it is no resource.
+    // `xds` is in the bootstrap, and not a resource.
     assert.deepEqual(referencesOf("listener", { name: "l", filter_chains: [{ filters: [hcm(rds("r", own))] }] }), [
       "route r",
     ]);

@@ -1,10 +1,10 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import type { Unpack } from "../any.js";
-import type { FieldStep } from "../field-path.js";
-import { createPlans, fieldValue, type MessagePlan } from "../message-plan.js";
-import type { Reference } from "../resource-types/resource-type.js";
-import { canonicalName } from "../xdstp.js";
+import type { FieldStep } from "../errors/field-path.js";
+import type { Unpack } from "../messages/any.js";
+import { createPlans, fieldValue, type WalkPlan } from "../messages/walk-plan.js";
+import { canonicalName } from "../names/xdstp.js";
+import type { Reference } from "./reference.js";
 import { type Fields, type Refer, type ReferenceRule, referenceRule } from "./rules.js";
 
 interface Own {
@@ -12,7 +12,7 @@ interface Own {
   readonly rule: ReferenceRule | undefined;
 }
 
-/** `Any`s inside `Any`s are followed to this depth. */
+/** Nested `Any`s are followed to this depth. */
 const depthLimit = 32;
 
 const ownOf = (schema: DescMessage): Own => ({
@@ -25,7 +25,10 @@ const planOf = createPlans((schema) => {
   return isAny || rule !== undefined;
 }, ownOf);
 
-/** Which resources a message names, at any depth and inside known `Any`s. Every reference once, in the order of the message's fields. */
+/**
+ * The resources that a message names, at any depth and inside known `Any`s. Each reference appears once, in the order
+ * of the message's fields.
+ */
 export function referencesOf(schema: DescMessage, message: Message, unpack: Unpack): readonly Reference[] {
   const found = new Map<string, Reference>();
   const refer: Refer = (type, name) => {
@@ -37,7 +40,7 @@ export function referencesOf(schema: DescMessage, message: Message, unpack: Unpa
   return found.size === 0 ? nothing : [...found.values()];
 }
 
-/** The way to the first field by which a message names a resource; empty where it does not. */
+/** The steps to the first field that names a resource; empty if there is none. */
 export function stepsToReference(
   schema: DescMessage,
   message: Message,
@@ -60,7 +63,7 @@ function isName(name: unknown): name is string {
 }
 
 class Walk {
-  /** The way to the message that is visited. */
+  /** The steps to the message that is being visited. */
   readonly steps: FieldStep[] = [];
   private readonly unpack: Unpack;
   private readonly refer: Refer;
@@ -70,13 +73,13 @@ class Walk {
     this.refer = refer;
   }
 
-  visit(plan: MessagePlan<Own>, message: Message, depth: number): void {
+  visit(plan: WalkPlan<Own>, message: Message, depth: number): void {
     if (plan.own.isAny) {
       const content = depth < depthLimit ? this.unpack(message as Any) : undefined;
       if (content !== undefined) this.visit(planOf(content.schema), content.message, depth + 1);
       return;
     }
-    // Servers of xDS are static clusters of the client's bootstrap, not resources.
+    // An xDS server is a static cluster of the client's bootstrap, not a resource.
     if (plan.schema.typeName === "envoy.config.core.v3.ConfigSource") return;
     plan.own.rule?.(message as Message & Fields, this.refer);
     for (const path of plan.paths) {
@@ -94,7 +97,7 @@ class Walk {
     }
   }
 
-  private step(step: FieldStep, plan: MessagePlan<Own>, message: Message, depth: number): void {
+  private step(step: FieldStep, plan: WalkPlan<Own>, message: Message, depth: number): void {
     this.steps.push(step);
     this.visit(plan, message, depth);
     this.steps.pop();

@@ -11,7 +11,7 @@ test("a name means one resource of its type", () => {
   assert.equal(refersTo(reference, type, "web"), true);
   assert.equal(refersTo(reference, type, "web2"), false);
   assert.equal(refersTo(reference, other, "web"), false);
-  // A star that is part of a word is part of a name.
+  // A star inside a word is part of the name.
   assert.equal(isCollection({ type, name: "web*" }), false);
 });
 

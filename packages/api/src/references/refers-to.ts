@@ -1,13 +1,13 @@
-import type { ResourceName, TypeUrl } from "../identifiers.js";
-import type { Reference } from "../resource-types/resource-type.js";
-import { canonicalName, globOf, isGlobName } from "../xdstp.js";
+import type { ResourceName, TypeUrl } from "../names/identifiers.js";
+import { canonicalName, globOf, isGlobName } from "../names/xdstp.js";
+import type { Reference } from "./reference.js";
 
-/** Whether a reference means a collection of resources, and not one by its name. */
+/** Whether a reference means a collection of resources instead of one by name. */
 export function isCollection({ name }: Reference): boolean {
   return isGlobName(name) || isBelow(name);
 }
 
-/** Whether a reference means this resource: by its name, or as a member of a collection. */
+/** Whether a reference means this resource: by name, or as a member of a collection. */
 export function refersTo(reference: Reference, type: TypeUrl, name: ResourceName): boolean {
   if (reference.type !== type) return false;
   if (isGlobName(reference.name)) return globOf(name) === canonicalName(reference.name);
@@ -15,7 +15,7 @@ export function refersTo(reference: Reference, type: TypeUrl, name: ResourceName
   return canonicalName(name) === canonicalName(reference.name);
 }
 
-/** All, or all below a name of the old style: `<route configuration>/*`. */
+/** All names, or all below a plain name: `<route configuration>/*`. */
 function isBelow(name: ResourceName): boolean {
   return name === "*" || (name.endsWith("/*") && !isGlobName(name));
 }

@@ -1,14 +1,14 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
-import type { FieldStep } from "../field-path.js";
-import { typeUrlPrefix } from "../identifiers.js";
-import { fieldValue } from "../message-plan.js";
-import type { Reference } from "../resource-types/resource-type.js";
-import { formatName } from "../xdstp.js";
+import type { FieldStep } from "../errors/field-path.js";
+import { fieldValue } from "../messages/walk-plan.js";
+import { typeUrlPrefix } from "../names/identifiers.js";
+import { formatName } from "../names/xdstp.js";
+import type { Reference } from "./reference.js";
 
-/** Notes a reference: of a type, by its v3 type URL, to a name, and the way to the field that says so. An empty name is none. */
+/** Notes a reference: the v3 type URL, the name, and the steps to the field. An empty name is ignored. */
 export type Refer = (type: Reference["type"], name: unknown, ...steps: readonly FieldStep[]) => void;
 
-/** The v3 type URLs of what is named. */
+/** The v3 type URLs of types that are named. */
 export const url = {
   route: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration",
   scopedRoute: "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration",
@@ -23,15 +23,15 @@ export const url = {
 /** `xds.core.v3.ResourceLocator.Scheme.XDSTP`. */
 const xdstpScheme = 0;
 
-/** A message of any kind, seen by its fields. */
+/** A message of any kind, by its fields. */
 export type Fields = { readonly [field: string]: unknown };
 
-/** What a message itself names; what is inside it is visited by itself. */
+/** What a message itself names. Nested messages are visited separately. */
 export type ReferenceRule = (message: Fields, refer: Refer) => void;
 
 /**
- * Whether something comes over xDS. A path means a file on the client's machine; no source at all means the bootstrap, or nothing.
- * Any server counts as this one: which server an `api_config_source` means cannot be known here.
+ * Whether something comes over xDS. A path means a file on the client's machine. No source means the bootstrap, or
+ * nothing. Any server counts as this one, since nobody can know here which server an `api_config_source` means.
  */
 export function isDynamic(configSource: unknown): boolean {
   if (!isFields(configSource)) return false;
@@ -43,13 +43,13 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null;
 }
 
-/** The value of a oneof when the field of this (local) name is the one that is set. */
+/** The value of a oneof if the field of this (local) name is set. */
 function chosen(message: Fields, oneof: string, field: string): unknown {
   const choice = message[oneof];
   return isFields(choice) && choice.case === field ? choice.value : undefined;
 }
 
-/** Fields that name a cluster, or several, by the full name of the message. */
+/** Fields that name one or more clusters, by the full name of the message. */
 export const clusterFields: { readonly [typeName: string]: string } = {
   "envoy.config.route.v3.RouteAction": "cluster",
   "envoy.config.route.v3.RouteAction.RequestMirrorPolicy": "cluster",
@@ -76,14 +76,17 @@ export const clusterFields: { readonly [typeName: string]: string } = {
   "envoy.config.core.v3.HttpUri": "cluster",
 };
 
-/** By the full name of the message. Names that only a header, a plugin or a script chooses are not known before a request comes. */
+/**
+ * By the full name of the message. Names that only a header, a plugin or a script chooses are unknown until a request
+ * arrives.
+ */
 export const rules: { readonly [typeName: string]: ReferenceRule } = {
-  // Listeners, and what their filters hold.
+  // Listeners and their filters.
   "envoy.extensions.filters.network.http_connection_manager.v3.Rds": (rds, refer) => {
     if (isDynamic(rds.configSource)) refer(url.route, rds.routeConfigName, "route_config_name");
   },
   "envoy.extensions.filters.network.http_connection_manager.v3.ScopedRds": (scopedRds, refer) => {
-    // A client takes all scoped routes there are.
+    // A client takes all scoped routes.
     if (!isDynamic(scopedRds.scopedRdsConfigSource)) return;
     if (scopedRds.srdsResourcesLocator)
       refer(url.scopedRoute, scopedRds.srdsResourcesLocator, "srds_resources_locator");
@@ -118,13 +121,13 @@ export const rules: { readonly [typeName: string]: ReferenceRule } = {
     refer(`${typeUrlPrefix}${locator.resourceType}`, nameOfLocator(locator), "locator");
   },
 
-  // What many messages hold.
+  // Parts of many messages.
   "envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig": (sds, refer) => {
     if (isDynamic(sds.sdsConfig)) refer(url.secret, sds.name, "name");
   },
 };
 
-/** `xds.core.v3.ResourceLocator`, as far as it names something. */
+/** A `xds.core.v3.ResourceLocator` that names something. */
 interface ResourceLocator {
   readonly scheme: number;
   readonly id: string;
@@ -145,7 +148,10 @@ function nameOfLocator({ authority, resourceType, id, contextParamSpecifier }: R
   });
 }
 
-/** Holders of an `ExtensionConfigSource`: filters of listeners, of HTTP and of clusters, which are asked for by their own name. */
+/**
+ * Messages with an `ExtensionConfigSource`: filters of listeners, of HTTP and of clusters. Clients request them by
+ * their own name.
+ */
 export function configSourceField(schema: DescMessage): DescField | undefined {
   if (!schema.fields.some((field) => field.name === "name")) return undefined;
   return schema.fields.find((field) => field.message?.typeName === "envoy.config.core.v3.ExtensionConfigSource");
@@ -171,7 +177,7 @@ function namesClusters(schema: DescMessage): ReferenceRule | undefined {
   };
 }
 
-/** What a message of this schema itself names; undefined where it names nothing. */
+/** What a message of this schema itself names; undefined if it names nothing. */
 export function referenceRule(schema: DescMessage): ReferenceRule | undefined {
   return rules[schema.typeName] ?? namesClusters(schema) ?? configDiscovery(schema);
 }

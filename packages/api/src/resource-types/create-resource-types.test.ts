@@ -9,10 +9,10 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { LocalitySchema, NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { LbEndpointSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint_components";
-import { XdskitError } from "../errors.js";
-import { createRegistry, envoyRegistry } from "../registry.js";
-import { createResource } from "../resource.js";
-import { readResources } from "../resource-file.js";
+import { XdskitError } from "../errors/errors.js";
+import { readResources } from "../files/resource-file.js";
+import { createRegistry, envoyRegistry } from "../registry/registry.js";
+import { createResource } from "../resources/resource.js";
 import { createResourceTypes, nameless, type OwnResourceType } from "./create-resource-types.js";
 import { typesOfMessages } from "./message-types.js";
 import { packTypes, unpackTypes } from "./packed-types.js";

@@ -1,44 +1,50 @@
 import { type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
-import { createUnpack } from "../any.js";
-import { type Finding, XdskitError } from "../errors.js";
-import type { TypeUrl } from "../identifiers.js";
-import { typeUrlPrefix } from "../identifiers.js";
+import { type Finding, XdskitError } from "../errors/errors.js";
+import { createUnpack } from "../messages/any.js";
+import type { TypeUrl } from "../names/identifiers.js";
+import { typeUrlPrefix } from "../names/identifiers.js";
 import { referencesOf } from "../references/references.js";
-import { envoyRegistry } from "../registry.js";
+import { envoyRegistry } from "../registry/registry.js";
 import type { DiscoveryService, ResourceType, ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes, spellingsOf } from "./resource-types.js";
 
-/** What must be said of a type of one's own; all that is left out has the meaning that most types give it. */
+/** The definition of a user's own type. What is omitted works as for most types. */
 export interface OwnResourceType {
-  /** The message: `ThingSchema` of a generated module, or `registry.getMessage("example.Thing")` of a descriptor set. */
+  /**
+   * The message: `ThingSchema` of a generated module, or `registry.getMessage("example.Thing")` of a descriptor set.
+   */
   readonly schema: DescMessage;
   /** The singular that people type: `thing`. */
   readonly name: string;
   /** Another word that people type, such as `tds`. Default: the name. */
   readonly abbreviation?: string | undefined;
   /**
-   * The field that holds the name, as the proto spells it, or a function that reads it. Default: `name`. Where there is none, resources are named by the
-   * `envoy.service.discovery.v3.Resource` around them, or by the option `name` of `createResource`.
+   * The field with the name, as the proto spells it, or a function that reads it. Default: `name`. Without such a
+   * field, resources get their names from the `envoy.service.discovery.v3.Resource` around them, or from the option
+   * `name` of `createResource`.
    */
   readonly nameOf?: string | ((message: Message) => string | undefined) | undefined;
-  /** Its own discovery service, if it has one: ADS serves it in any case. Methods that are left out are not implemented. */
+  /** Its own discovery service, if it has one. ADS serves it in any case. Omitted methods are not implemented. */
   readonly service?:
     | { readonly name: string; readonly stream?: string; readonly delta?: string; readonly fetch?: string }
     | undefined;
   /** The last part of `POST /v3/discovery:…`. Default: no REST. */
   readonly restPath?: string | undefined;
   /**
-   * Whether it is like LDS and CDS: a first request without names asks for all there are, and a SotW response is the full set, so that what is not in it is gone.
-   * Default false, as for EDS and RDS.
+   * Whether it behaves like LDS and CDS: a first request without names asks for all resources, and a SotW response is
+   * the full set, so that a missing resource was removed. Default: false, as for EDS and RDS.
    */
   readonly wildcard?: boolean | undefined;
-  /** The type that it is delivered right after, in a change that touches both: one that it refers to. Default: after all others. */
+  /**
+   * The type that it is delivered right after in a change of both: one that it refers to. Default: after all others.
+   */
   readonly after?: string | undefined;
 }
 
 /**
- * A table of resource types with more types, for `createServer({ types })` and `readResources`. Throws XDSKIT_TYPE_DEFINITION, with all
- * that is wrong, where a name or a type URL is there already, a field that should hold the name does not exist, or `after` names no type.
+ * A table with additional resource types, for `createServer({ types })` and `readResources`. Throws
+ * XDSKIT_TYPE_DEFINITION with all problems if a name or type URL is taken, the field for the name does not exist, or
+ * `after` names no type.
  */
 export function createResourceTypes(
   own: readonly OwnResourceType[],
@@ -86,7 +92,7 @@ function problemsOf(
   return problems;
 }
 
-/** The row of a definition in which nothing is wrong. */
+/** The row of a valid definition. */
 export function typeOf(definition: OwnResourceType, deliveryOrder: number): ResourceType {
   const { schema, name, abbreviation = name, service, restPath, wildcard = false } = definition;
   return {
@@ -117,7 +123,7 @@ function serviceOf({ name, stream, delta, fetch }: NonNullable<OwnResourceType["
 }
 
 function nameField({ schema, nameOf = "name" }: OwnResourceType): string | undefined {
-  // What is called `name` may be something else than a text.
+  // A field `name` may be something other than a string.
   if (typeof nameOf === "function" || !hasNameField(schema, nameOf)) return undefined;
   return schema.fields.find(({ name }) => name === nameOf)?.localName;
 }
@@ -128,10 +134,10 @@ function nameReader(definition: OwnResourceType): ResourceType["nameOf"] {
   return field === undefined ? nameless : textIn(field);
 }
 
-/** Of messages without a field that holds their name. */
+/** For messages without a name field. */
 export const nameless: ResourceType["nameOf"] = () => undefined;
 
-/** Reads a name in a field, by its local name. */
+/** Reads the name from a field, by its local name. */
 export function textIn(field: string): ResourceType["nameOf"] {
   return (message) => {
     const value = (message as Message & { readonly [field: string]: unknown })[field];
@@ -139,7 +145,7 @@ export function textIn(field: string): ResourceType["nameOf"] {
   };
 }
 
-/** Whether a message has a field of type string by this name, as the proto spells it. */
+/** Whether a message has a string field with this proto name. */
 export function hasNameField(schema: DescMessage, name: string): boolean {
   const field = schema.fields.find((one) => one.name === name);
   return field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
@@ -150,7 +156,7 @@ export function urlOf(schema: DescMessage): TypeUrl {
   return `${typeUrlPrefix}${schema.typeName}`;
 }
 
-/** Orders are only compared, so that there is always room for one more. */
+/** Orders are only compared, so there is always room for one more. */
 function between(before: ResourceType | undefined, after: ResourceType | undefined): number {
   const low = before?.deliveryOrder ?? -1;
   return after === undefined ? low + 1 : (low + after.deliveryOrder) / 2;

@@ -1,12 +1,14 @@
-import { ownFilesOf, type Registry } from "../registry.js";
+import { ownFilesOf, type Registry } from "../registry/registry.js";
 import { createResourceTypes, type OwnResourceType, typeOf, urlOf } from "./create-resource-types.js";
 import type { ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes } from "./resource-types.js";
 
 /**
- * A table of types with every message of a user's descriptor sets, so that each can be a resource. It is called by its full name (`istio.workload.Address`), has the
- * name that its field `name` holds, where that is a text, or the `envoy.service.discovery.v3.Resource` around it says, and is asked for as a whole by a first
- * request without names. `definitions` say otherwise of some. Throws XDSKIT_TYPE_DEFINITION as `createResourceTypes` does. Without either it is `base` itself.
+ * A table of types with every message of a user's descriptor sets, so that each can be a resource. Its name is its full
+ * name (`istio.workload.Address`). Resources take their name from the field `name`, if it is a string, or from the
+ * `envoy.service.discovery.v3.Resource` around them. A first request without names asks for all. `definitions` override
+ * this for some types. Throws XDSKIT_TYPE_DEFINITION as `createResourceTypes` does. Without either, it is `base`
+ * itself.
  */
 export function typesOfMessages(
   registry: Registry,

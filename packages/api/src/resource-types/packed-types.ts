@@ -1,18 +1,21 @@
-import { createUnpack } from "../any.js";
-import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
+import { createUnpack } from "../messages/any.js";
+import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
 import { referencesOf } from "../references/references.js";
-import { envoyRegistry, type Registry } from "../registry.js";
+import { envoyRegistry, type Registry } from "../registry/registry.js";
 import { nameless, textIn } from "./create-resource-types.js";
 import type { ResourceType, ResourceTypes } from "./resource-type.js";
 import { lookedUp, resourceTypes } from "./resource-types.js";
 
-/** What of a type is no function. */
+/** The parts of a type that are not functions. */
 type PackedType = Omit<ResourceType, "schema" | "nameOf" | "references">;
 
-/** A table of types that can go to another thread: built-in ones by their URLs. */
+/** A table of types that can be sent to another thread. Built-in types are sent as URLs. */
 export interface PackedTypes {
   readonly rows: readonly (TypeUrl | PackedType)[];
-  /** Nothing of it is lost. But a program's own functions that find names in messages are; code that only passes resources on needs none. */
+  /**
+   * This loses only a program's own functions that find names in messages. Code that passes resources on does not need
+   * them.
+   */
   readonly isWhole: boolean;
 }
 
@@ -29,7 +32,7 @@ export function packTypes(types: ResourceTypes | undefined): PackedTypes | undef
   return { rows, isWhole };
 }
 
-/** The table that was packed. `registry`: where the messages of its types are. */
+/** Restores a packed table. `registry` has the messages of its types. */
 export function unpackTypes(packed: PackedTypes | undefined, registry: Registry = envoyRegistry()): ResourceTypes {
   if (packed === undefined) return resourceTypes;
   return lookedUp(

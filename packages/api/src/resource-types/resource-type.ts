@@ -1,8 +1,9 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import type { Unpack } from "../any.js";
-import type { ApiVersion, ResourceName, TypeUrl } from "../identifiers.js";
+import type { Unpack } from "../messages/any.js";
+import type { ApiVersion, ResourceName, TypeUrl } from "../names/identifiers.js";
+import type { Reference } from "../references/reference.js";
 
-/** A per-type discovery service: its full name and its methods. A method that the service does not have is undefined. */
+/** A per-type discovery service: its full name and its methods. A method that the service lacks is undefined. */
 export interface DiscoveryService {
   /** Such as `envoy.service.cluster.v3.ClusterDiscoveryService`. */
   readonly service: string;
@@ -14,89 +15,89 @@ export interface DiscoveryService {
   readonly fetch: string | undefined;
 }
 
-/** That one resource names another: a route its cluster, a cluster its load assignment. */
-export interface Reference {
-  /** The v3 type URL of the resource that is named. */
-  readonly type: TypeUrl;
-  /**
-   * A name, in canonical form; or a collection, which ends with `*` and means every name that begins with what stands before it: the virtual hosts
-   * `<route configuration>/*` of VHDS, the glob `xdstp://…/*` of LEDS, all (`*`) of SRDS. `refersTo` decides.
-   */
-  readonly name: ResourceName;
-}
-
 /**
- * How a delta response says that a resource which a client asked for does not exist.
+ * How a delta response says that a requested resource does not exist.
  * - `removed`: its name in `removed_resources` (rule 91).
  * - `unresolved`: a `Resource` with the name as its alias and without a body (VHDS, rule 138).
  */
 export type Absence = "removed" | "unresolved";
 
-/** One row of the table of resource types: all that differs between LDS, RDS, CDS … for the rest of the code. */
+/** One row of the table of resource types: everything that differs between LDS, RDS, CDS … for the rest of the code. */
 export interface ResourceType {
   /** The singular that people type: `cluster`, `endpoint`, `listener`, `route` … */
   readonly name: string;
   /** `cds`, `eds`, `lds`, `rds` … */
   readonly abbreviation: string;
   readonly typeUrl: TypeUrl;
-  /** Undefined where v2 had no such type. */
+  /** Undefined if v2 had no such type. */
   readonly v2TypeUrl: TypeUrl | undefined;
   readonly services: { readonly [V in ApiVersion]: DiscoveryService | undefined };
-  /** The last part of `POST /v3/discovery:…`, such as `clusters`; undefined where there is no REST method. */
+  /** The last part of `POST /v3/discovery:…`, such as `clusters`; undefined if there is no REST method. */
   readonly restPath: string | undefined;
-  /** Undefined for a type that is not known: it has no resources, but may be asked for (rule 161). */
+  /** Undefined for an unknown type: it has no resources, but clients may request it (rule 161). */
   readonly schema: DescMessage | undefined;
   /**
-   * It is asked for by a URL that names no message that is known, such as Istio's `istio.io/debug/syncz`: its resources may be messages of any type, each with
-   * a type URL of its own, and need have no name.
+   * Its URL does not name a known message, such as Istio's `istio.io/debug/syncz`. Its resources may be messages of any
+   * type, each with its own type URL, and may have no name.
    */
   readonly anyContent?: true | undefined;
-  /** The name that the message itself carries; undefined where it has none (LbEndpoint). */
+  /** The message's own name; undefined if it has none (LbEndpoint). */
   readonly nameOf: (message: Message) => ResourceName | undefined;
-  /** The (local) name of the field that `nameOf` reads; undefined where it does something else. */
+  /** The (local) name of the field that `nameOf` reads; undefined if it does something else. */
   readonly nameField?: string | undefined;
-  /** v3 type URLs of types below whose names those of this one may stand: virtual hosts are called `<route configuration>/<host>`. */
+  /**
+   * v3 type URLs of types whose names are prefixes of this type's names: a virtual host is named `<route
+   * configuration>/<host>`.
+   */
   readonly namedBelow?: readonly TypeUrl[] | undefined;
-  /** What a first request without names means (rules 38, 51, and the part on Envoy for SRDS). */
+  /** The meaning of a first request without names (rules 38, 51, and the part on Envoy for SRDS). */
   readonly emptyFirstRequest: "wildcard" | "nothing";
-  /** A SotW response holds the full set of what the client asked for, and absence from it is removal (rules 60–67): LDS, CDS, SRDS. */
+  /**
+   * A SotW response contains the full requested set, and a missing resource was removed (rules 60–67): LDS, CDS, SRDS.
+   */
   readonly fullState: boolean;
   /** Types are delivered in ascending order (rules 117–119): RTDS, SDS, CDS, EDS, LEDS, ECDS, LDS, SRDS, RDS, VHDS. */
   readonly deliveryOrder: number;
   readonly absence: Absence;
   /**
-   * Clients, by the name of their user agent, that a delta response does not tell that a resource of this type does not exist: they would take it for the
-   * answer and wait for the resource for ever, where without an answer they go on after a while (Envoy on the wire, 8).
+   * User agent names of clients that a delta response must not tell that a resource of this type does not exist. They
+   * would take it for the answer and wait forever, but without an answer they continue after a while (Envoy on the
+   * wire, 8).
    */
   readonly absenceUntoldTo: readonly string[];
   /**
-   * v3 type URLs of types that refer to this one such that a client asks again, with an identical request, after a response of theirs,
-   * and must be answered once (rule 123; Envoy on the wire, 6): CDS for EDS, SRDS and LDS for RDS …
+   * v3 type URLs of types that refer to this one. After a response of such a type, a client sends an identical request
+   * for this type again, which must be answered once (rule 123; Envoy on the wire, 6): CDS for EDS, SRDS and LDS for
+   * RDS …
    */
   readonly askedAgainAfter: readonly TypeUrl[];
   /**
-   * v3 type URLs of the types that end the warming of this one: a cluster is warmed by its load assignment, a route configuration by its virtual hosts.
-   * When a resource of this type was sent with new content, then those of the types listed here that it refers to, as far as the client
-   * is subscribed to them, must be sent once more after it, also when they did not change (rules 121, 122; Envoy on the wire, 7).
+   * v3 type URLs of the types that end the warming of this one: a load assignment warms a cluster, virtual hosts warm a
+   * route configuration. After a resource of this type was sent with new content, the resources of those types that it
+   * refers to must be sent again if the client subscribes to them, even if they did not change (rules 121, 122; Envoy
+   * on the wire, 7).
    */
   readonly warmedBy: readonly TypeUrl[];
   /**
-   * A client can use a new resource of this type only some time after it came, and acknowledges it then: what names it is to wait for that. Clusters (Envoy on the
-   * wire, 1).
+   * A client can use a new resource of this type only some time after it arrived, and acknowledges it then. Resources
+   * that name it must wait for that. Clusters (Envoy on the wire, 1).
    */
   readonly acknowledgedWarm: boolean;
-  /** What was replaced or removed goes on to be used for a while, of which no acknowledgement tells: listeners drain (Envoy on the wire, 14). */
+  /**
+   * A replaced or removed resource stays in use for a while, and no acknowledgement says how long: listeners drain
+   * (Envoy on the wire, 14).
+   */
   readonly drains: boolean;
   /**
-   * Which other resources this one names, at any depth and inside `Any`s. Every reference once, in the order of the message's fields.
-   * `unpack` reads the `Any`s; without it those of Envoy's own messages are read.
+   * The other resources that this one names, at any depth and inside `Any`s. Each reference appears once, in the order
+   * of the message's fields. `unpack` reads the `Any`s; by default those with Envoy's messages.
    */
   readonly references: (message: Message, unpack?: Unpack) => readonly Reference[];
 }
 
 /** The types that a server or a client knows. */
 export interface ResourceTypes extends Iterable<ResourceType> {
-  /** By v2 or v3 type URL; undefined where it is not known. */
+  /** By v2 or v3 type URL; undefined if unknown. */
   byTypeUrl(url: string): { readonly type: ResourceType; readonly api: ApiVersion } | undefined;
   /** By name or abbreviation (any case; singular, or plural as in the REST path), or by type URL. */
   find(nameOrUrl: string): ResourceType | undefined;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
-import { typeUrlPrefix } from "../identifiers.js";
-import { envoyRegistry } from "../registry.js";
-import { v2TypeUrlOf } from "../v2/names.js";
-import { isListType } from "../xdstp.js";
+import { v2TypeUrlOf } from "../messages/v2-names.js";
+import { typeUrlPrefix } from "../names/identifiers.js";
+import { isListType } from "../names/xdstp.js";
+import { envoyRegistry } from "../registry/registry.js";
 import type { DiscoveryService } from "./resource-type.js";
 import { lookedUp, resourceTypes, unknownResourceType } from "./resource-types.js";
 
@@ -14,7 +14,7 @@ function methodNames(service: DiscoveryService): readonly string[] {
   return [service.stream, service.delta, service.fetch].filter((name) => name !== undefined).sort();
 }
 
-/** `/v3/discovery:clusters`, as the proto itself says. */
+/** `/v3/discovery:clusters`, as the proto says. */
 function postPathOf(method: DescMethod | undefined): unknown {
   const http = registry.getExtension("google.api.http");
   assert.ok(http);

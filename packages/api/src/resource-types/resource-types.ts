@@ -1,8 +1,8 @@
-import type { ApiVersion, TypeUrl } from "../identifiers.js";
+import type { ApiVersion, TypeUrl } from "../names/identifiers.js";
 import type { ResourceType, ResourceTypes } from "./resource-type.js";
 import { tableOfTypes } from "./table.js";
 
-/** The types of a table, with the ways to look one up. */
+/** A table of types, with look-ups. */
 export function lookedUp(table: readonly ResourceType[]): ResourceTypes {
   const byUrl = new Map<TypeUrl, { readonly type: ResourceType; readonly api: ApiVersion }>();
   for (const type of table) {
@@ -19,7 +19,10 @@ export function lookedUp(table: readonly ResourceType[]): ResourceTypes {
   };
 }
 
-/** A name counts more than an abbreviation or a plural of another type: `pkg.Services` may be a type beside `pkg.Service`. */
+/**
+ * A name takes precedence over an abbreviation or a plural of another type: `pkg.Services` may be a type beside
+ * `pkg.Service`.
+ */
 function typesByWord(table: readonly ResourceType[]): ReadonlyMap<string, ResourceType> {
   const byWord = new Map<string, ResourceType>();
   const spelled = table.flatMap((type) => spellingsOf(type).map((spelling, rank) => ({ spelling, rank, type })));
@@ -30,26 +33,29 @@ function typesByWord(table: readonly ResourceType[]): ReadonlyMap<string, Resour
   return byWord;
 }
 
-/** Upper and lower case are the same, and so are `_` and `-`. */
+/** Case does not matter, and `_` equals `-`. */
 function wordOf(spelling: string): string {
   return spelling.toLowerCase().replaceAll("_", "-");
 }
 
-/** `cluster`, `cds`, the path of REST, `clusters`: what counts more comes first, and each kind has its place for all types. */
+/**
+ * `cluster`, `cds`, the REST path, `clusters`: in order of precedence, and each kind is entered for all types before
+ * the next.
+ */
 export function spellingsOf(type: Pick<ResourceType, "name" | "abbreviation" | "restPath">): readonly string[] {
   const plural = type.name.endsWith("s") ? type.name : `${type.name}s`;
   return [type.name, type.abbreviation, type.restPath ?? type.name, plural];
 }
 
 /**
- * All ten types of Envoy's xDS: LDS, RDS, SRDS, VHDS, CDS, EDS, SDS, RTDS, ECDS and LEDS; and lists of clusters and of listeners, which are
- * asked for by their names.
+ * All ten types of Envoy's xDS: LDS, RDS, SRDS, VHDS, CDS, EDS, SDS, RTDS, ECDS and LEDS; and the list collections of
+ * clusters and listeners, which are requested by name.
  */
 export const resourceTypes: ResourceTypes = lookedUp(tableOfTypes);
 
 /**
- * A type that a client asked for and that the table does not have (rule 161). It has no resources and comes after all others;
- * its name is its type URL.
+ * A type that a client requested and that the table lacks (rule 161). It has no resources and comes after all others.
+ * Its name is its type URL.
  */
 export function unknownResourceType(typeUrl: TypeUrl): ResourceType {
   return {

@@ -1,30 +1,30 @@
 import type { Message, Registry } from "@bufbuild/protobuf";
-import { createUnpack, type Unpack } from "../any.js";
-import { type TypeUrl, typeUrlPrefix } from "../identifiers.js";
+import { createUnpack, type Unpack } from "../messages/any.js";
+import { type TypeUrl, typeUrlPrefix } from "../names/identifiers.js";
 import { referencesOf } from "../references/references.js";
-import { envoyRegistry } from "../registry.js";
+import { envoyRegistry } from "../registry/registry.js";
 import type { DiscoveryService, ResourceType } from "./resource-type.js";
 
-/** What a row says; the rest of a `ResourceType` follows from it. */
+/** What a row says. The rest of a `ResourceType` follows from it. */
 interface Row {
   readonly name: string;
   readonly abbreviation: string;
   /** Full names of the messages. */
   readonly v3: string;
   readonly v2?: string;
-  /** Full names of the services; a list collection has none, and is asked for on ADS. */
+  /** Full names of the services. A list collection has none; it is requested on ADS. */
   readonly v3Service?: string;
   readonly v2Service?: string;
-  /** What the methods' names end with: `StreamClusters`, `DeltaClusters`, `FetchClusters`. */
+  /** The ending of the methods' names: `StreamClusters`, `DeltaClusters`, `FetchClusters`. */
   readonly methods?: string;
-  /** VHDS and LEDS have the incremental method only. */
+  /** VHDS and LEDS have only the incremental method. */
   readonly deltaOnly?: true;
   readonly restPath?: string;
-  /** The (local) field that holds the resource's name. */
+  /** The (local) field with the resource's name. */
   readonly nameField?: string;
   /** Names of other rows. */
   readonly namedBelow?: readonly string[];
-  /** The empty first request is the wildcard, and a SotW response is the full set. */
+  /** An empty first request is the wildcard, and a SotW response is the full set. */
   readonly wildcard?: true;
   readonly absence?: ResourceType["absence"];
   readonly absenceUntoldTo?: readonly string[];
@@ -36,8 +36,8 @@ interface Row {
 }
 
 /**
- * The table of resource types, a row a type, in delivery order: what a resource names comes before it (rules 117–119).
- * Adding a type is adding a row here, and the rules of what it names under `references/`.
+ * The table of resource types, one row per type, in delivery order: what a resource names comes before it (rules
+ * 117–119). To add a type, add a row here, and under `references/` the rules for what it names.
  */
 const rows: readonly Row[] = [
   {
@@ -104,7 +104,7 @@ const rows: readonly Row[] = [
     methods: "ExtensionConfigs",
     restPath: "extension_configs",
     nameField: "name",
-    // Its listener would wait for it; after 15 s it answers 500 until it comes.
+    // Its listener would wait for it. After 15 s it answers 500 until the resource arrives.
     absenceUntoldTo: ["envoy"],
   },
   {
@@ -121,7 +121,7 @@ const rows: readonly Row[] = [
     drains: true,
   },
   {
-    // Envoy treats it as a wildcard, full-state type, whatever the documents' lists of such types say.
+    // Envoy treats it as a wildcard, full-state type, although the documents do not list it as one.
     name: "scoped-route",
     abbreviation: "srds",
     v3: "envoy.config.route.v3.ScopedRouteConfiguration",
@@ -143,7 +143,7 @@ const rows: readonly Row[] = [
     methods: "Routes",
     restPath: "routes",
     nameField: "name",
-    // Its listener would wait for them; after 15 s it answers 404 until they come.
+    // Its listener would wait for them. After 15 s it answers 404 until they arrive.
     absenceUntoldTo: ["envoy"],
     askedAgainAfter: ["listener", "scoped-route"],
     warmedBy: ["virtual-host"],
@@ -161,7 +161,7 @@ const rows: readonly Row[] = [
     namedBelow: ["route"],
     absence: "unresolved",
   },
-  // Lists of resources, which may hold them or say where they are (xRFC TP1, "List"). Their messages carry no name.
+  // List collections, which contain resources or their locators (xRFC TP1, "List"). Their messages have no name.
   { name: "cluster-collection", abbreviation: "cluster-collection", v3: "envoy.config.cluster.v3.ClusterCollection" },
   {
     name: "listener-collection",
@@ -199,7 +199,7 @@ function typeOf(row: Row, deliveryOrder: number): ResourceType {
     v2TypeUrl: row.v2 === undefined ? undefined : urlOf(row.v2),
     services: { v3: serviceOf(row, row.v3Service), v2: serviceOf(row, row.v2Service) },
     restPath: row.restPath,
-    // Not read before it is needed: the registry takes its time.
+    // Read on first use: the registry takes time.
     get schema() {
       return envoyRegistry().getMessage(row.v3);
     },

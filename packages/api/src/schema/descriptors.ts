@@ -33,15 +33,15 @@ const protobufFiles: readonly DescFile[] = [
 ];
 
 /**
- * The descriptors of what the table has now, without what was removed: every file behind those that it imports, protobuf's own among them. A file imports what it
- * names, and no more. Throws a plain error where a name leads nowhere.
+ * The descriptors of the table without removed elements: every file after its imports, including protobuf's own. A file
+ * imports exactly what it names. Throws a plain error if a name cannot be resolved.
  */
 export function descriptorsOf(packages: readonly PackageFacts[]): readonly FileDescriptorProto[] {
   const files = packages.flatMap(({ name, files }) => files.map((file) => ({ packageName: name, file })));
   const types = typesOf(packages);
   const build = (options: OptionWriter) =>
     inOrder(files.map(({ packageName, file }) => fileDescriptor(packageName, file, types, options)));
-  // Options are extensions that the table itself defines: what they are must be known before they can be written.
+  // Options are extensions that the table itself defines: their definitions must be known before they can be written.
   const bare = createFileRegistry(create(FileDescriptorSetSchema, { file: [...build(() => undefined)] }));
   return build(optionWriter(bare));
 }
@@ -58,7 +58,7 @@ function optionWriter(registry: FileRegistry): OptionWriter {
   };
 }
 
-/** Where each message and enum is defined, by its full name. */
+/** The file of each message and enum, by full name. */
 function typesOf(packages: readonly PackageFacts[]): ReadonlyMap<string, KnownType> {
   const types = new Map<string, KnownType>();
   const addAll = (path: string, prefix: string, { messages, enums }: Pick<MessageFacts, "messages" | "enums">) => {
@@ -77,7 +77,7 @@ function typesOf(packages: readonly PackageFacts[]): ReadonlyMap<string, KnownTy
   return types;
 }
 
-/** Each file behind those that it imports, with protobuf's own where they are imported. Throws a plain error where one is missing. */
+/** Every file after its imports, including protobuf's own. Throws a plain error if one is missing. */
 export function inOrder(files: readonly FileDescriptorProto[]): FileDescriptorProto[] {
   const byPath = new Map([...protobufFiles.map(({ proto }) => proto), ...files].map((file) => [file.name, file]));
   const ordered = new Set<FileDescriptorProto>();

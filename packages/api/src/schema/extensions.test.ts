@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { envoyRegistry } from "../registry.js";
+import { envoyRegistry } from "../registry/registry.js";
 import { extensionsFile, formatExtensions, readExtensions } from "./extensions.js";
 
 describe("the list of Envoy's extensions", () => {
@@ -16,7 +16,7 @@ describe("the list of Envoy's extensions", () => {
   it("names messages that the table has", () => {
     const types = new Set(extensions.flatMap((extension) => extension.types));
     assert.ok(types.size > 300, `${types.size} types`);
-    // Envoy still names types of v2 beside those of v3.
+    // Envoy still lists types of v2 beside those of v3.
     const unknown = [...types].filter(
       (type) => !/\.v[12](alpha\d*)?\./.test(type) && !envoyRegistry().getMessage(type),
     );

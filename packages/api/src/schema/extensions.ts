@@ -2,19 +2,21 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { tableFolder } from "./table.js";
 
-/** An extension that Envoy has as it is shipped, without contrib. */
+/** An extension of the standard Envoy, without contrib. */
 export interface EnvoyExtension {
-  /** What it extends: `envoy.filters.http`. */
+  /** Its category: `envoy.filters.http`. */
   readonly category: string;
   /** Unique within its category: `envoy.filters.http.router`. */
   readonly name: string;
-  /** The messages that configure it, the newest first; none for one that nothing configures. */
+  /** The messages that configure it, the newest first. Empty if nothing configures it. */
   readonly types: readonly string[];
 }
 
 export const extensionsFile = new URL("extensions.txt", tableFolder);
 
-/** The extensions of the newest Envoy of the table. Throws a plain error with file and line where they cannot be read. */
+/**
+ * The extensions of the newest Envoy in the table. Throws a plain error with file and line if the file is malformed.
+ */
 export function readExtensions(file: URL = extensionsFile): readonly EnvoyExtension[] {
   const extensions: EnvoyExtension[] = [];
   let category: string | undefined;

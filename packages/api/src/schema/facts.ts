@@ -1,50 +1,59 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 
-/** When something came and went, as minor versions of Envoy, such as `1.36`. Neither: it was there in the oldest version that was read, and is still. */
+/**
+ * When an element appeared and disappeared, as minor versions of Envoy, such as `1.36`. Neither: the oldest version had
+ * it, and it still exists.
+ */
 export interface Life {
-  /** The first version that was read and has it. */
+  /** The first version with it. */
   readonly since?: string;
-  /** The first version that was read and has it no more. */
+  /** The first version without it again. */
   readonly removed?: string;
 }
 
-/** Options of the protos, as protobuf's JSON has them: `{ "deprecated": true, "[validate.rules]": { "string": { "min_len": 1 } } }`. */
+/**
+ * Options of the protos, as protobuf's JSON has them: `{ "deprecated": true, "[validate.rules]": { "string": {
+ * "min_len": 1 } } }`.
+ */
 export type Options = JsonObject;
 
-/** What has a name, options and a life. */
+/** An element with a name, options and a life. */
 export interface Named extends Life {
   readonly name: string;
   readonly options: Options;
 }
 
-/** How often a field may be there: `optional` where a proto3 file says so, `required` where a proto2 file does, "" for all other single values. */
+/**
+ * The label of a field: `optional` if a proto3 file says so, `required` if a proto2 file does, "" for other singular
+ * fields.
+ */
 export type Label = "" | "optional" | "required" | "repeated";
 
 /** A field, or an extension. */
 export interface FieldFacts extends Named {
   readonly number: number;
   readonly label: Label;
-  /** A scalar's name, such as `uint32`, or the full name of a message or an enum; of a map, that of its values. */
+  /** A scalar's name, such as `uint32`, or the full name of a message or enum. For a map, the type of its values. */
   readonly type: string;
-  /** The scalar that a map's keys are. */
+  /** The key type of a map. */
   readonly mapKey?: string;
   readonly oneof?: string;
-  /** Only where it is not what protobuf makes of the name. */
+  /** Only if it differs from protobuf's default. */
   readonly jsonName?: string;
-  /** proto2's, as descriptors write it. */
+  /** proto2's default, as in descriptors. */
   readonly defaultValue?: string;
 }
 
-/** A oneof; its fields name it. Those that proto3 makes for `optional` are none. */
+/** A oneof, which its fields name. The synthetic ones of proto3's `optional` are not listed. */
 export interface OneofFacts {
   readonly name: string;
   readonly options: Options;
 }
 
-/** Names and numbers that must not be used, since something that is gone had them: `hosts`, `7`, or `8-10`. */
+/** Reserved names and numbers, since removed elements had them: `hosts`, `7`, or `8-10`. */
 export type Reserved = readonly string[];
 
-/** A message. One that was removed has nothing in it. */
+/** A message. A removed one is empty. */
 export interface MessageFacts extends Named {
   readonly reserved: Reserved;
   readonly fields: readonly FieldFacts[];
@@ -58,13 +67,13 @@ export interface ValueFacts extends Named {
   readonly number: number;
 }
 
-/** An enum. One that was removed has no values. */
+/** An enum. A removed one has no values. */
 export interface EnumFacts extends Named {
   readonly reserved: Reserved;
   readonly values: readonly ValueFacts[];
 }
 
-/** A method of a service; its messages by their full names. */
+/** A method of a service, with the full names of its messages. */
 export interface MethodFacts extends Named {
   readonly input: string;
   readonly output: string;
@@ -77,19 +86,19 @@ export interface ServiceFacts extends Named {
   readonly methods: readonly MethodFacts[];
 }
 
-/** Fields that a file adds to a message of another. */
+/** Fields that a file adds to a message of another file. */
 export interface ExtensionFacts {
   /** The full name of the message. */
   readonly extended: string;
   readonly fields: readonly FieldFacts[];
 }
 
-/** One proto file. What it imports follows from what it names, but for what it passes on. */
+/** One proto file. Its imports follow from the names in it, except for public imports. */
 export interface FileFacts {
   readonly path: string;
   readonly syntax: "proto2" | "proto3";
   readonly options: Options;
-  /** The paths of files that it imports publicly. */
+  /** The paths of public imports. */
   readonly publicImports: readonly string[];
   readonly extensions: readonly ExtensionFacts[];
   readonly messages: readonly MessageFacts[];
@@ -97,16 +106,16 @@ export interface FileFacts {
   readonly services: readonly ServiceFacts[];
 }
 
-/** One proto package: one file of the table. */
+/** One proto package, which is one file of the table. */
 export interface PackageFacts {
   readonly name: string;
   readonly files: readonly FileFacts[];
-  /** What no file of the package has any more. */
+  /** Elements that the package has lost. */
   readonly removedMessages: readonly MessageFacts[];
   readonly removedEnums: readonly EnumFacts[];
 }
 
-/** The words that a field's type may be, besides names of messages and enums; in the order of their numbers in descriptors, which have groups and messages between them. */
+/** The scalar types, in the order of their numbers in descriptors, where groups and messages come between them. */
 export const scalarNumbers: Readonly<Record<string, number>> = {
   double: 1,
   float: 2,

@@ -36,25 +36,25 @@ import {
   scalarNumbers,
 } from "./facts.js";
 
-/** Gives the options of a descriptor, and adds to `imports` the files that define them. */
+/** Returns the options of a descriptor, and adds the files that define them to `imports`. */
 export type OptionWriter = <Shape extends Message>(
   schema: GenMessage<Shape>,
   options: JsonObject,
   imports: Set<string>,
 ) => Shape | undefined;
 
-/** Where a type is defined. */
+/** The file that defines a type. */
 export interface KnownType {
   readonly path: string;
   readonly kind: "message" | "enum";
 }
 
-/** Those that were not removed. */
+/** Elements that still exist. */
 export function present<Fact extends Life>(facts: readonly Fact[]): readonly Fact[] {
   return facts.filter(({ removed }) => removed === undefined);
 }
 
-/** The descriptor of one file; what it names is looked up in `types`. Throws a plain error where it is not there. */
+/** The descriptor of one file. Its names are looked up in `types`; throws a plain error if one is missing. */
 export function fileDescriptor(
   packageName: string,
   file: FileFacts,
@@ -95,7 +95,7 @@ export function fileDescriptor(
       enumType: present(facts.enums).map(enumeration),
       options: options(MessageOptionsSchema, facts.options),
       reservedName: facts.reserved.filter((each) => !isRange(each)),
-      // The end of a message's range is behind it, that of an enum's is in it.
+      // The end of a message's range is exclusive, that of an enum's is inclusive.
       reservedRange: facts.reserved.filter(isRange).map((each) => rangeOf(each, 1)),
     });
     for (const each of present(facts.fields)) {
@@ -163,7 +163,7 @@ export function fileDescriptor(
   const made = create(FileDescriptorProtoSchema, {
     name: file.path,
     package: packageName,
-    // Descriptors do not say it of proto2.
+    // Descriptors do not say it for proto2.
     ...(file.syntax === "proto3" ? { syntax: "proto3" } : {}),
     messageType: present(file.messages).map((each) => message(each, `${packageName}.${each.name}`)),
     enumType: present(file.enums).map(enumeration),

@@ -1,16 +1,16 @@
 import type { EnumFacts, Life, MessageFacts, Named, PackageFacts } from "./facts.js";
 
-/** Since when there is what Envoy's API has, and until when what it had. */
+/** Since when elements of Envoy's API exist, and until when removed ones did. */
 export interface History {
   /**
-   * The lives of a message, an enum, a service, or of a field, a value or a method, which are named after what they are in: `envoy.config.cluster.v3.Cluster.stats_matcher`.
-   * More than one where a field changed its type or its number, which older versions read as something else: the one that is there now comes first.
-   * Empty where nobody ever had it.
+   * The lives of a message, an enum, a service, or of a field, a value or a method, which have their parent's name as a
+   * prefix: `envoy.config.cluster.v3.Cluster.stats_matcher`. There are several if a field changed its type or number,
+   * since older versions read it as something else. The current one comes first. Empty if there never was one.
    */
   livesOf(name: string): readonly Life[];
 }
 
-/** The history that a table holds. What came with what it is in has the life of that. */
+/** The history in a table. An element that appeared together with its parent has the parent's life. */
 export function historyOf(packages: readonly PackageFacts[]): History {
   const lives = new Map<string, readonly Life[]>();
 

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { parsePackage } from "./parse-facts.js";
 import { formatPackage } from "./write-facts.js";
 
-/** Something of each kind that a table has. */
+/** One element of each kind in a table. */
 const everything = `package acme.v1
 file acme/v1/options.proto syntax=proto2
   public acme/v1/thing.proto

@@ -17,16 +17,14 @@ import type {
 import { scalarNumbers } from "./facts.js";
 import { type OptionOwner, optionOf, split, wordsIn } from "./words.js";
 
-/** A line, with those that are indented below it. */
+/** A line with its indented lines. */
 interface Line {
   readonly number: number;
   readonly words: readonly string[];
   readonly below: Line[];
 }
 
-/**
- * Reads what `formatPackage` writes. Throws a plain error with `source` and the line where the text is something else.
- */
+/** Reads what `formatPackage` writes. Throws a plain error with `source` and the line for any other text. */
 export function parsePackage(text: string, source: string): PackageFacts {
   const [head, ...rest] = linesOf(text, source);
   if (head === undefined || head.words[0] !== "package" || head.words[1] === undefined || head.words.length > 2)
@@ -72,7 +70,7 @@ function linesOf(text: string, source: string): Line[] {
   return top;
 }
 
-/** The words behind those that have a place of their own: life, options, and what `special` takes. */
+/** The words after those with a fixed position: life, options, and what `special` takes. */
 function readWords(
   line: Line,
   words: readonly string[],

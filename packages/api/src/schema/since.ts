@@ -1,8 +1,8 @@
 import type { EnumFacts, MessageFacts, Named, PackageFacts } from "./facts.js";
 
 /**
- * The versions of Envoy that brought what there is now, by full name: `envoy.config.cluster.v3.Cluster.stats_matcher` is `1.40`. What came with the message or the enum
- * that it is in is not there, nor is what the oldest version had that the table knows.
+ * The versions of Envoy that introduced elements, by full name: `envoy.config.cluster.v3.Cluster.stats_matcher` is
+ * `1.40`. Elements as old as their message or enum, or as the oldest version in the table, are left out.
  */
 export function sinceByName(packages: readonly PackageFacts[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};

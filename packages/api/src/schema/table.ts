@@ -3,12 +3,12 @@ import { fileURLToPath } from "node:url";
 import type { PackageFacts } from "./facts.js";
 import { parsePackage } from "./parse-facts.js";
 
-/** Where the table lies, beside both `src/` and `dist/`. */
+/** The table's folder, beside both `src/` and `dist/`. */
 export const tableFolder = new URL("../../schema/", import.meta.url);
-/** Below it: one file for each proto package, named after it. */
+/** Below it, one file for each proto package, named after it. */
 export const packageFolder = new URL("packages/", tableFolder);
 
-/** The table of Envoy's API. Throws a plain error with file and line where it cannot be read. */
+/** The table of Envoy's API. Throws a plain error with file and line if it is malformed. */
 export function readTable(folder: URL = packageFolder): readonly PackageFacts[] {
   const names = readdirSync(folder).filter((name) => name.endsWith(".txt"));
   return names.sort().map((name) => {

@@ -1,18 +1,18 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Options } from "./facts.js";
 
-/** What an option may be an option of. */
+/** The kinds of elements that options belong to. */
 export type OptionOwner = "file" | "message" | "oneof" | "field" | "enum" | "value" | "service" | "method";
 
 interface ShortWord {
   readonly word: string;
-  /** The name of the option in protobuf's JSON, and the only key of its value, where that is an object of one key. */
+  /** The option's name in protobuf's JSON, and the only key of its value if that is an object with one key. */
   readonly option: string;
   readonly key?: string;
   readonly owner?: OptionOwner;
 }
 
-/** Options that are frequent, or that a reader of a difference should know at once. All others go by their full names. */
+/** Frequent options, and options that a reader of a diff should see at once. All others have their full names. */
 const shortWords: readonly ShortWord[] = [
   { word: "was", option: "[udpa.annotations.versioning]", key: "previous_message_type" },
   { word: "status", option: "[udpa.annotations.file_status]", key: "package_version_status" },
@@ -34,7 +34,7 @@ const shortWords: readonly ShortWord[] = [
   { word: "http", option: "[google.api.http]" },
 ];
 
-/** A field's rules stand without a word. */
+/** A field's rules have no word. */
 const rules = "[validate.rules]";
 
 /** Options as words: `deprecated`, `was=envoy.api.v2.Cluster`, `{string: {min_len: 1}}`. */
@@ -56,7 +56,7 @@ function isFor(short: ShortWord, option: string, value: JsonValue, owner: Option
   return typeof value === "object" && value !== null && Object.keys(value).join() === short.key;
 }
 
-/** The option that a word stands for, with its value. */
+/** The option that a word means, with its value. */
 export function optionOf(word: string, owner: OptionOwner): readonly [option: string, value: JsonValue] {
   if (word.startsWith("{")) return [rules, parseCompact(word)];
   const [name, value] = split(word);
@@ -65,13 +65,13 @@ export function optionOf(word: string, owner: OptionOwner): readonly [option: st
   return [name.includes(".") ? `[${name}]` : name, value];
 }
 
-/** `word` for true, `word=value` for all else. */
+/** `word` for true, otherwise `word=value`. */
 export function assigned(word: string, value: JsonValue): string {
   if (value === true) return word;
   return `${word}=${typeof value === "string" && isPlain(value) ? value : compact(value)}`;
 }
 
-/** A word and its value, which is true where none is given. */
+/** A word and its value, which defaults to true. */
 export function split(word: string): readonly [name: string, value: JsonValue] {
   const at = word.indexOf("=");
   if (at === -1) return [word, true];
@@ -79,12 +79,12 @@ export function split(word: string): readonly [name: string, value: JsonValue] {
   return [word.slice(0, at), isPlain(text) ? text : parseCompact(text)];
 }
 
-/** Whether a string can stand without quotes, since nothing else looks like it. */
+/** Whether a string is unambiguous without quotes. */
 function isPlain(text: string): boolean {
   return /^[\w./:+-]+$/.test(text) && text !== "true" && text !== "false";
 }
 
-/** JSON on one line, its keys without quotes. */
+/** JSON on one line, without quotes around keys. */
 function compact(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(compact).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -93,7 +93,7 @@ function compact(value: JsonValue): string {
     .join(", ")}}`;
 }
 
-/** Throws a SyntaxError where it is none. */
+/** Throws a SyntaxError if it is malformed. */
 function parseCompact(text: string): JsonValue {
   const json = text.replace(/"(?:[^"\\]|\\.)*"|([\w.]+)(?=:)/g, (whole, key?: string) =>
     key === undefined ? whole : JSON.stringify(key),
@@ -101,7 +101,7 @@ function parseCompact(text: string): JsonValue {
   return JSON.parse(json) as JsonValue;
 }
 
-/** The words of a line: spaces part them, but for those within braces, brackets and strings. */
+/** The words of a line, separated by spaces, except inside braces, brackets and strings. */
 export function wordsIn(line: string): string[] {
   const words: string[] = [];
   let depth = 0;

@@ -11,10 +11,10 @@ import type {
 } from "./facts.js";
 import { assigned, type OptionOwner, wordsOf } from "./words.js";
 
-/** The text of one package, as `packages/api/schema/README.md` describes it. `parsePackage` reads it. */
+/** The text of one package, as described in `packages/api/schema/README.md`. `parsePackage` reads it. */
 export function formatPackage(facts: PackageFacts): string {
   const lines: string[] = [];
-  /** Types of the package itself are written without it. */
+  /** Types of the same package are written without its name. */
   const nameOf = (type: string): string =>
     type.startsWith(`${facts.name}.`) && /^[A-Z]/.test(type.slice(facts.name.length + 1))
       ? type.slice(facts.name.length + 1)

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import type { FieldStep } from "../field-path.js";
-import type { SourceDocument } from "../source-document.js";
+import type { FieldStep } from "../errors/field-path.js";
+import type { SourceDocument } from "../text/source-document.js";
 
-/** A list that was read in several parts holds what it holds as a whole, and each item stands where it stands, and so does what a path leads to in it. */
+/**
+ * A list that was read in several parts holds what it holds as a whole, and each item stands where it stands, and so
+ * does what a path leads to in it.
+ */
 export function assertPartsOfWhole(
   parts: readonly SourceDocument[],
   whole: SourceDocument | undefined,

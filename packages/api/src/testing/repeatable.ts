@@ -1,11 +1,11 @@
-/** Chances that are the same in every run. */
+/** Random choices that are the same in every run. */
 export interface Repeatable {
   /** From 0 up to, not including, `limit`. */
   below(limit: number): number;
   oneOf<Item>(list: readonly Item[]): Item;
 }
 
-/** From the seed in `SEED`, or else from this one: the same seed, the same choices. */
+/** From the seed in `SEED`, or from this one: the same seed makes the same choices. */
 export function createRepeatable(seed = 1): Repeatable {
   let state = Number(process.env.SEED ?? seed);
   const below = (limit: number) => {

@@ -3,9 +3,9 @@ import { create, type DescMessage, fromBinary, type Message, toBinary } from "@b
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema, anyPack } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
-import { createUnpack } from "../any.js";
-import { envoyRegistry } from "../registry.js";
-import { createResource, type Resource } from "../resource.js";
+import { createUnpack } from "../messages/any.js";
+import { envoyRegistry } from "../registry/registry.js";
+import { createResource, type Resource } from "../resources/resource.js";
 import { childrenOf, messageFields } from "../unknown/unknown-fields.js";
 
 const registry = envoyRegistry();
@@ -15,7 +15,7 @@ export function schemaOf(typeName: string): DescMessage {
   return registry.getMessage(typeName) ?? assert.fail(typeName);
 }
 
-/** One field that no message of Envoy has, or groups and long numbers as well. */
+/** One field that no message of Envoy's has, or also groups and long numbers. */
 const unknownField = fc.record({
   no: fc.constantFrom(99_001, 99_002, 536_870_911),
   kind: fc.nat(4),
@@ -37,7 +37,7 @@ function withUnknown(message: Message, fields: readonly { no: number; kind: numb
   });
 }
 
-/** All messages in a message, those in `Any`s too once they are packed again. */
+/** All messages in a message, including those in `Any`s, which are packed again afterwards. */
 function visit(schema: DescMessage, message: Message, change: (schema: DescMessage, message: Message) => void): void {
   for (const field of messageFields(schema)) {
     for (const { message: child } of childrenOf(message, field)) visit(field.message, child, change);
@@ -92,7 +92,10 @@ function samples(): readonly Message[] {
   return [listener, cluster];
 }
 
-/** A copy of a resource's message that has an unknown field in itself and in every message within, in the content of known `Any`s too. */
+/**
+ * A copy of a resource's message that has an unknown field in itself and in every message within, in the content of
+ * known `Any`s too.
+ */
 export function withUnknownEverywhere(resource: Resource): Resource {
   const schema = resource.type.schema ?? assert.fail(resource.type.name);
   const message = fromBinary(schema, resource.body);

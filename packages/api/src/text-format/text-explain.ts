@@ -1,18 +1,22 @@
 import type { DescField, DescMessage, Registry } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
-import { type FieldPath, stepInto, stepsOf } from "../field-path.js";
-import type { FieldProblem } from "../field-problem.js";
-import { findingLimit } from "../file-reading.js";
-import { didYouMean } from "../nearest-name.js";
-import { unknownTypeMessage } from "../unknown-type.js";
+import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
+import type { FieldProblem } from "../errors/field-problem.js";
+import { didYouMean } from "../errors/nearest-name.js";
+import { typeNameOf } from "../messages/any.js";
+import { unknownTypeMessage } from "../messages/unknown-type.js";
+import { findingLimit } from "../reading/file-reading.js";
 import type { TextField, TextMessage, TextValue } from "./text-tree.js";
 
-/** A problem with the place of the field or value that it is about. */
+/** A problem with the offset of its field or value. */
 export interface TextFieldProblem extends FieldProblem {
   readonly offset: number;
 }
 
-/** All that is wrong with a well-formed text as a message of a schema, field by field. Slow, and run only after the real reader has refused. */
+/**
+ * All problems of a well-formed text as a message of a schema, field by field. Slow: run it only after the real reader
+ * has refused.
+ */
 export function explainText(
   schema: DescMessage,
   message: TextMessage,
@@ -54,7 +58,7 @@ class TextExplanation {
       }
       const known = schema.fields.find(({ name }) => name === field.name);
       if (known === undefined) {
-        // The reader skips the names of fields that were removed.
+        // The reader skips the names of removed fields.
         if (schema.proto.reservedName.includes(field.name)) continue;
         const hint = didYouMean(
           field.name,
@@ -103,7 +107,7 @@ class TextExplanation {
     else this.add(path, value.offset, `expected a message (${schema.typeName}) in { }, found a scalar`);
   }
 
-  /** A scalar, an enum or a map's entry. */
+  /** A scalar, an enum value or a map entry. */
   private value(schema: DescMessage, known: DescField, value: TextValue, path: FieldPath): void {
     if (known.fieldKind === "map") {
       if (value.kind === "scalar") this.add(path, value.offset, "expected an entry: { key: … value: … }");
@@ -148,7 +152,7 @@ class TextExplanation {
       );
       return;
     }
-    const content = this.registry.getMessage(url.slice(url.lastIndexOf("/") + 1));
+    const content = this.registry.getMessage(typeNameOf(url));
     if (content === undefined)
       this.add(path, field.offset, unknownTypeMessage(url, this.registry), "XDSKIT_TYPE_UNKNOWN");
     else if (value?.kind === "message") this.message(content, value.message, path);
@@ -158,7 +162,7 @@ class TextExplanation {
 
 const missingColon = "lacks the colon between name and value";
 
-/** Why the reader refuses a value, without the value in it; undefined where it takes it. */
+/** Why the reader refuses a value, without the value; undefined if it accepts it. */
 function refusal(read: () => unknown): string | undefined {
   try {
     read();
@@ -168,7 +172,7 @@ function refusal(read: () => unknown): string | undefined {
   }
 }
 
-/** What the reader says, without the value that it quotes. */
+/** The reader's message without the value in it. */
 export function refusalReason(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const reason = /from text format: (.*)$/s.exec(message)?.[1] ?? message;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { describe } from "../errors.js";
-import { readResources } from "../resource-file.js";
+import { describe } from "../errors/errors.js";
+import { readResources } from "../files/resource-file.js";
 
 function read(text: string) {
   return readResources({ path: "a.pb_text", bytes: new TextEncoder().encode(text) });

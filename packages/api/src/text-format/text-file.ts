@@ -1,10 +1,10 @@
 import type { Message } from "@bufbuild/protobuf";
 import { fromText } from "@bufbuild/protobuf/txtpb";
-import type { FieldStep } from "../field-path.js";
-import { addFinding, type FileReading } from "../file-reading.js";
-import type { FileText } from "../file-text.js";
-import { readResponse, responseSchema } from "../message-items.js";
-import { withV2Names } from "../v2-names-registry.js";
+import type { FieldStep } from "../errors/field-path.js";
+import { withV2Names } from "../messages/v2-names-registry.js";
+import { addFinding, type FileReading } from "../reading/file-reading.js";
+import { readResponse, responseSchema } from "../reading/message-items.js";
+import type { FileText } from "../text/file-text.js";
 import { explainText, refusalReason } from "./text-explain.js";
 import { parseTextTree, type TextField, type TextMessage, TextProblem, type TextValue } from "./text-tree.js";
 
@@ -36,7 +36,7 @@ export function readTextFormat(reading: FileReading, file: FileText): void {
   readResponse(reading, response, (steps) => file.at(locateInText(tree, steps)));
 }
 
-/** The offset of the field that the steps lead to, or of the last one on the way that is there. */
+/** The offset of the field at these steps, or of the last one on the way that exists. */
 function locateInText(tree: TextMessage, steps: readonly FieldStep[]): number {
   let message: TextMessage | undefined = tree;
   let offset = 0;
@@ -68,7 +68,10 @@ interface Occurrence {
 
 const known = new WeakMap<TextMessage, ReadonlyMap<string, readonly Occurrence[]>>();
 
-/** The values of a message's fields by the field's name. Made once a message: a response is asked for each of its thousands of resources. */
+/**
+ * The values of a message's fields by field name. Made once per message, since each of a response's thousands of
+ * resources is looked up.
+ */
 function occurrencesIn(message: TextMessage): ReadonlyMap<string, readonly Occurrence[]> {
   let byName = known.get(message) as Map<string, Occurrence[]> | undefined;
   if (byName !== undefined) return byName;
@@ -82,7 +85,7 @@ function occurrencesIn(message: TextMessage): ReadonlyMap<string, readonly Occur
   return byName;
 }
 
-/** The content of an `Any` in the place of the `Any`. */
+/** The content of an `Any` in its place. */
 function expanded(message: TextMessage): TextMessage {
   const [first] = message.fields;
   const value = first?.name.startsWith("[") ? first.values[0] : undefined;

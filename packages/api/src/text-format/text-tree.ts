@@ -1,19 +1,19 @@
-import { nestingLimit } from "../source-document.js";
+import { nestingLimit } from "../text/source-document.js";
 
-/** A message in the text format as it is written: its fields with their places, and nothing known of what they mean. */
+/** A message in text format as it is written: fields with positions, without their meaning. */
 export interface TextMessage {
   readonly fields: readonly TextField[];
 }
 
-/** One field as it is written. One that is repeated comes several times, or once with a list. */
+/** One field as it is written. A repeated one occurs several times, or once with a list. */
 export interface TextField {
   /** Such as `name`, `[type.googleapis.com/envoy.config.cluster.v3.Cluster]`, or `[package.extension]`. */
   readonly name: string;
   readonly offset: number;
   readonly values: readonly TextValue[];
-  /** Whether the values stand in `[…]`. */
+  /** Whether the values are in `[…]`. */
   readonly list: boolean;
-  /** Whether there is a colon behind the name: only messages may go without. */
+  /** Whether a colon follows the name: only messages may omit it. */
   readonly colon: boolean;
 }
 
@@ -58,7 +58,7 @@ class TreeReader {
     return this.message("", 0);
   }
 
-  /** The fields up to the closing mark, or the end of the text where that is empty. */
+  /** The fields up to the closing mark, or to the end of the text if that is empty. */
   private message(close: string, depth: number): TextMessage {
     if (depth > nestingLimit) throw new TextProblem(this.at, `nested deeper than ${nestingLimit} levels`);
     const fields: TextField[] = [];
@@ -152,7 +152,10 @@ class TreeReader {
     throw new TextProblem(offset, `unexpected ${JSON.stringify(first)}`);
   }
 
-  /** Where the next token begins, behind white space and comments. No regular expression: its stack ends where millions of them follow. */
+  /**
+   * The start of the next token, after white space and comments. Not a regular expression: millions of them would
+   * overflow its stack.
+   */
   private behindSpace(): number {
     let at = this.at;
     for (; at < this.text.length; at++) {
@@ -187,7 +190,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code > 0x7f && /\s/.test(String.fromCharCode(code)));
 }
 
-/** What stands there, without showing a value: it may be a secret. */
+/** Describes a token without showing a value: it may be a secret. */
 function shown(token: Token): string {
   return token.kind === "mark" ? token.text : shownKinds[token.kind];
 }

@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { readJsonResponse } from "../json-response.js";
-import type { Resource } from "../resource.js";
-import { readResources } from "../resource-file.js";
-import { createResourceJson } from "../resource-json.js";
+import { readResources } from "../files/resource-file.js";
+import { readJsonResponse } from "../json/json-response.js";
+import type { Resource } from "../resources/resource.js";
 import { corpus } from "../testing/corpus/index.js";
 import { schemaOf, withUnknownEverywhere } from "../testing/unknown-fields.js";
-import { type MessageFormat, writeResources } from "../write-message.js";
+import { createResourceJson } from "../writing/resource-json.js";
+import { type MessageFormat, writeResources } from "../writing/write-message.js";
 
 const extensions = { json: "json", yaml: "yaml", text: "pb_text", binary: "pb" } as const;
 /** One in so many resources of the corpus; `EACH=1` takes all of them. */
-const each = Number(process.env.EACH ?? "12");
+const each = Number(process.env.EACH ?? "40");
 
 function readOne(format: MessageFormat, written: string | Uint8Array): Resource {
   const bytes = typeof written === "string" ? Buffer.from(written) : written;

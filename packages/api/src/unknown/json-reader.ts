@@ -9,24 +9,25 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { typeNameOf } from "../any.js";
-import { type FieldPath, stepInto, stepsOf } from "../field-path.js";
-import type { FieldProblem } from "../field-problem.js";
+import { type FieldPath, stepInto, stepsOf } from "../errors/field-path.js";
+import type { FieldProblem } from "../errors/field-problem.js";
+import { typeNameOf } from "../messages/any.js";
+import type { MessageField } from "../messages/walk-plan.js";
 import { redacted } from "../redact/secret-text.js";
-import { keepWritten, setOwn } from "../source-document.js";
-import { isBinaryForm, isObject, typeUrlKey, unknownKey, valueKey } from "./keys.js";
-import { childrenOf, hasOwnJsonForm, type MessageField } from "./unknown-fields.js";
+import { isObject, keepWritten, setOwn } from "../text/source-document.js";
+import { isBinaryForm, typeUrlKey, unknownKey, valueKey } from "./keys.js";
+import { childrenOf, hasOwnJsonForm } from "./unknown-fields.js";
 
-/** JSON without what is in it in base64. */
+/** JSON without its base64 parts. */
 export interface TakenUnknown {
-  /** As protobuf's readers take it. */
+  /** The form that protobuf's readers accept. */
   readonly json: JsonValue;
   readonly problems: readonly FieldProblem[];
-  /** Puts what was taken out into the message that was read of the JSON. */
+  /** Puts the extracted parts into the message that was read from the JSON. */
   readonly restore: (message: Message) => readonly FieldProblem[];
 }
 
-/** Takes out of a message's JSON what `keys.ts` says; undefined where there is nothing of it. */
+/** Extracts the base64 parts from a message's JSON (see `keys.ts`); undefined if there are none. */
 export function takeUnknown(schema: DescMessage, json: JsonValue, registry: Registry): TakenUnknown | undefined {
   const reader = new JsonReader(registry);
   const clean = reader.clean(schema, json, undefined);
@@ -43,7 +44,7 @@ export function takeUnknown(schema: DescMessage, json: JsonValue, registry: Regi
   };
 }
 
-/** What stands for an `Any` that JSON cannot say, or what is wrong with it. `"@type"` is its type where nothing else is. */
+/** The `Any` that a binary form stands for, or what is wrong with it. `"@type"` is its type if it has no other. */
 export function readBinaryForm(json: JsonObject): Pick<Any, "typeUrl" | "value"> | FieldProblem {
   const { "@type": type, [typeUrlKey]: typeUrl = type, [valueKey]: text = "" } = json;
   if (typeof typeUrl !== "string") {
@@ -57,7 +58,7 @@ export function readBinaryForm(json: JsonObject): Pick<Any, "typeUrl" | "value">
 class JsonReader {
   readonly problems: FieldProblem[] = [];
   readonly #registry: Registry;
-  /** The objects and lists in which something was found, however deep. */
+  /** The objects and lists in which something was found, at any depth. */
   readonly #changed = new WeakSet<object>();
 
   constructor(registry: Registry) {
@@ -139,7 +140,7 @@ class JsonReader {
   #cleanField(field: MessageField, json: JsonValue, path: FieldPath): JsonValue {
     const { message } = field;
     if (field.fieldKind === "list" && Array.isArray(json)) {
-      // Lists in lists are read as one.
+      // Nested lists are read as one.
       const items = json.map((item, index) => this.#cleanField(field, item, stepInto(path, index)));
       keepWritten(json, items);
       return items.every((item, index) => item === json[index]) ? json : items;
@@ -192,7 +193,7 @@ class JsonReader {
 
 const notFields = "expected serialized protobuf fields in base64";
 
-/** The items of a list: one may stand alone, and lists in it are one with it. */
+/** The items of a list. A single item needs no list, and nested lists are flattened. */
 function listOf(json: JsonValue): JsonValue[] {
   return Array.isArray(json) ? json.flatMap(listOf) : [json];
 }

@@ -10,41 +10,40 @@ import {
 } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
-import { typeNameOf } from "../any.js";
-import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../field-path.js";
-import { fieldValue } from "../message-plan.js";
+import { type FieldPath, type FieldStep, stepInto, stepsOf } from "../errors/field-path.js";
+import { typeNameOf } from "../messages/any.js";
+import { fieldValue, type MessageField } from "../messages/walk-plan.js";
 import { redactOwn } from "../redact/redact.js";
 import { redacted } from "../redact/secret-text.js";
-import { setOwn } from "../source-document.js";
-import { isObject, standInUrl, typeUrlKey, unknownKey, valueKey } from "./keys.js";
+import { isObject, setOwn } from "../text/source-document.js";
+import { standInUrl, typeUrlKey, unknownKey, valueKey } from "./keys.js";
 import {
   childrenOf,
   hasOwnJsonForm,
   hasUnknownFields,
   isPlain,
-  type MessageField,
   messageFields,
   unknownBytes,
 } from "./unknown-fields.js";
 
-/** Something of a message for which JSON has no form of its own: it is there in base64. */
+/** A part of a message that JSON cannot express, so that it is in base64. */
 export interface KeptAsBytes {
-  /** Of the message that has the fields, or of the `Any`. */
+  /** The steps to the message with the fields, or to the `Any`. */
   readonly steps: readonly FieldStep[];
-  /** What it is, in words: `field 99`, `the content (own.Filter)`. */
+  /** Its description: `field 99`, `the content (own.Filter)`. */
   readonly what: string;
 }
 
-/** How JSON is written. */
+/** How to write JSON. */
 export interface JsonWriting {
-  /** Where the content of `Any`s is looked up. */
+  /** Resolves the content of `Any`s. */
   readonly registry: Registry;
   readonly useProtoFieldName: boolean;
-  /** Without secrets, and without what is not known, since it may be one. */
+  /** Hides secrets, and unknown content, since it may be one. */
   readonly hide?: boolean | undefined;
 }
 
-/** What was written. */
+/** The result. */
 export interface WrittenJson {
   readonly json: JsonValue;
   readonly kept: readonly KeptAsBytes[];
@@ -52,15 +51,15 @@ export interface WrittenJson {
   readonly hidden: boolean;
 }
 
-/** `Any`s inside `Any`s are looked into to this depth. */
+/** Nested `Any`s are searched to this depth. */
 const depthLimit = 32;
 
-/** Thrown where a message cannot be said in JSON although it is well. */
+/** Thrown if JSON cannot express a valid message. */
 class Unsayable extends Error {}
 
 /**
- * A message in proto3's JSON mapping, with what that has no form for as `keys.ts` says. Throws an Error where it must be an `Any` to be said, and for what JSON
- * cannot say, such as a number without end in a `Struct`.
+ * A message in proto3's JSON mapping, with the rest in base64 as described in `keys.ts`. Throws an Error if only an
+ * `Any` could express it, or if JSON cannot, such as for an infinite number in a `Struct`.
  */
 export function messageJson(schema: DescMessage, message: Message, writing: JsonWriting): WrittenJson {
   const writer = new JsonWriter(writing);
@@ -69,23 +68,23 @@ export function messageJson(schema: DescMessage, message: Message, writing: Json
   );
 }
 
-/** The same of a message as the content of an `Any` with this type URL. Throws an Error where JSON cannot say it. */
+/** The same for a message as the content of an `Any` with this type URL. Throws an Error if JSON cannot express it. */
 export function typedJson(typeUrl: string, schema: DescMessage, message: Message, writing: JsonWriting): WrittenJson {
   return contentJson(typeUrl, schema, clone(schema, message), writing);
 }
 
-/** The same of a message that nobody else has: it is changed on the way. */
+/** The same for a message that nobody else uses: it is changed on the way. */
 export function contentJson(typeUrl: string, schema: DescMessage, message: Message, writing: JsonWriting): WrittenJson {
   const writer = new JsonWriter(writing);
   return writer.written(writer.content(typeUrl, schema, message, undefined, 0));
 }
 
-/** An `Any` that JSON cannot say. */
+/** An `Any` that JSON cannot express. */
 export function binaryForm({ typeUrl, value }: Pick<Any, "typeUrl" | "value">): JsonObject {
   return { "@type": standInUrl, [typeUrlKey]: typeUrl, [valueKey]: base64(value) };
 }
 
-/** What must be put into the JSON of a message. */
+/** What must be added to a message's JSON. */
 interface Additions {
   readonly unknown: Uint8Array | undefined;
   readonly parts: readonly Part[];
@@ -127,7 +126,7 @@ class JsonWriter {
       try {
         return this.content(typeUrl, schema, fromBinary(schema, value), path, depth);
       } catch {
-        // Malformed, or nothing that JSON can say.
+        // Malformed, or JSON cannot express it.
         this.#kept.length = noted;
       }
     }
@@ -157,7 +156,7 @@ class JsonWriter {
     return result;
   }
 
-  /** A message's JSON, and what is still to be said of its own fields. */
+  /** A message's JSON, and what must still be added for its own fields. */
   #fields(
     schema: DescMessage,
     message: Message,
@@ -179,7 +178,7 @@ class JsonWriter {
     return { json, unknown: additions?.unknown };
   }
 
-  /** Empties the `Any`s of a message, and says what must be added to its JSON. */
+  /** Empties the `Any`s of a message, and collects what must be added to its JSON. */
   #prepare(schema: DescMessage, message: Message, path: FieldPath | undefined, depth: number): Additions | undefined {
     const parts: Part[] = [];
     let unknown = unknownBytes(message);
@@ -195,7 +194,7 @@ class JsonWriter {
           mustBeKnownInside(field.message, child);
           const bytes = unknownBytes(child);
           if (bytes === undefined) continue;
-          // Merged into the message, a part of the field adds to what the field has.
+          // Merging appends a part of the field to what the field already has.
           if (at !== undefined) throw new Unsayable(noForm);
           this.#keep(inner, numbersOf(child));
           unknown = Buffer.concat([unknown ?? nothing, fieldBytes(field, bytes)]);
@@ -236,11 +235,11 @@ class JsonWriter {
   }
 }
 
-/** How many places of one message are worth naming. */
+/** More places of one message are not worth listing. */
 const mostKept = 100;
 const noForm = "it has unknown fields where JSON has no place for them";
 const nothing = new Uint8Array();
-/** Of an `Any` that JSON is to have nothing of yet. */
+/** A placeholder for an `Any` that JSON must not contain yet. */
 const emptyAny = { typeUrl: "", value: nothing, $unknown: undefined };
 
 function innerPath(path: FieldPath | undefined, field: MessageField, at: number | string | undefined): FieldPath {
@@ -248,7 +247,7 @@ function innerPath(path: FieldPath | undefined, field: MessageField, at: number 
   return at === undefined ? own : stepInto(own, typeof at === "number" ? at : { key: at });
 }
 
-/** What has a form of its own in JSON has no place for fields of the messages in it. */
+/** A message with its own JSON form has no room for nested unknown fields. */
 function mustBeKnownInside(schema: DescMessage, message: Message): void {
   for (const field of messageFields(schema)) {
     if (childrenOf(message, field).some((child) => hasUnknownFields(field.message, child.message)))

@@ -1,14 +1,14 @@
 import { type DescField, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import { AnySchema, isWrapperDesc } from "@bufbuild/protobuf/wkt";
-import { fieldValue, isJsonStruct } from "../message-plan.js";
-
-/** A field that holds messages. */
-export type MessageField = DescField & { readonly message: DescMessage };
+import { fieldValue, isJsonStruct, type MessageField } from "../messages/walk-plan.js";
 
 const known = new WeakMap<DescMessage, readonly MessageField[]>();
 
-/** The fields of a message that hold messages: one, a list of them, or a map with them as values. A `Struct` is plain JSON in memory. */
+/**
+ * The fields of a message that contain messages: one, a list, or a map with them as values. A `Struct` is plain JSON in
+ * memory.
+ */
 export function messageFields(schema: DescMessage): readonly MessageField[] {
   let fields = known.get(schema);
   if (fields === undefined) {
@@ -22,13 +22,13 @@ function isMessageField(field: DescField): field is MessageField {
   return field.message !== undefined && !isJsonStruct(field as MessageField);
 }
 
-/** One message in a field of another, and its place in a list or a map. */
+/** A message in a field of another, and its position in a list or a map. */
 export interface Child {
   readonly message: Message;
   readonly at: number | string | undefined;
 }
 
-/** The messages in a field. A wrapper that stands alone is none of them. */
+/** The messages in a field. A bare wrapper is not one of them. */
 export function childrenOf(message: Message, field: MessageField): readonly Child[] {
   const value = fieldValue(message, field);
   if (value === undefined || value === null) return none;
@@ -40,7 +40,10 @@ export function childrenOf(message: Message, field: MessageField): readonly Chil
 
 const none: readonly Child[] = [];
 
-/** Whether what a field has, which may be nothing, has neither an `Any` nor an unknown field in it. Most have none, so it takes no memory to say so. */
+/**
+ * Whether a field's value, which may be missing, contains neither an `Any` nor an unknown field. This is the common
+ * case, so it allocates nothing.
+ */
 export function isPlain(field: MessageField, value: unknown): boolean {
   if (value === undefined || value === null) return true;
   const { message } = field;
@@ -62,7 +65,7 @@ function isPlainMessage(schema: DescMessage, message: Message): boolean {
   return true;
 }
 
-/** The fields of a message itself that its schema does not have, as they came; undefined where there are none. */
+/** The serialized unknown fields of a message itself; undefined if there are none. */
 export function unknownBytes(message: Message): Uint8Array | undefined {
   const { $unknown = [] } = message;
   if ($unknown.length === 0) return undefined;
@@ -71,7 +74,7 @@ export function unknownBytes(message: Message): Uint8Array | undefined {
   return writer.finish();
 }
 
-/** Whether a message, or one in it, has fields that are not known. The content of an `Any` is not looked at. */
+/** Whether a message or a nested one has unknown fields. The content of an `Any` does not count. */
 export function hasUnknownFields(schema: DescMessage, message: Message): boolean {
   if ((message.$unknown?.length ?? 0) > 0) return true;
   return messageFields(schema).some((field) =>
@@ -85,7 +88,7 @@ const ownForms: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether a message has another form in JSON than an object with its fields. */
+/** Whether a message's JSON is something other than an object with its fields. */
 export function hasOwnJsonForm(schema: DescMessage): boolean {
   return ownForms.has(schema.typeName) || isWrapperDesc(schema);
 }

@@ -3,13 +3,14 @@ import { suite, test } from "node:test";
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
-import { readJsonResponse } from "../json-response.js";
-import { readableJson } from "../readable-json.js";
-import type { Resource } from "../resource.js";
-import { readResources } from "../resource-file.js";
-import { createResourceJson } from "../resource-json.js";
+import { readResources } from "../files/resource-file.js";
+import { readJsonResponse } from "../json/json-response.js";
+import type { Resource } from "../resources/resource.js";
+import { effort } from "../testing/effort.js";
 import { resourcesWithUnknown, schemaOf } from "../testing/unknown-fields.js";
-import { type MessageFormat, writeResources } from "../write-message.js";
+import { readableJson } from "../writing/readable-json.js";
+import { createResourceJson } from "../writing/resource-json.js";
+import { type MessageFormat, writeResources } from "../writing/write-message.js";
 
 const formats = { json: "json", yaml: "yaml", text: "pb_text", binary: "pb" } as const;
 
@@ -39,7 +40,7 @@ suite("a resource with unknown fields at any depth", () => {
           assert.equal(back?.version, resource.version, format);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 40 * effort },
     );
   });
 
@@ -62,7 +63,7 @@ suite("a resource with unknown fields at any depth", () => {
         const [any] = (response as Message & { resources: Any[] }).resources;
         assert.equal(Buffer.from(any?.value ?? []).toString("hex"), bytesOf(resource));
       }),
-      { numRuns: 100 },
+      { numRuns: 40 * effort },
     );
     assert.ok(said > 30, `${said}`);
   });
@@ -82,7 +83,7 @@ suite("a resource with unknown fields at any depth", () => {
         }
         assert.ok(!/"@(unknown|value)":"(?!\[redacted\]|1"|CAE=)/.test(text), text);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 * effort },
     );
   });
 });

@@ -8,25 +8,27 @@ import {
   ServiceDescriptorProtoSchema,
 } from "@bufbuild/protobuf/wkt";
 
-/** From the names of types in v3 to those in v2, as descriptors write them: `.envoy.config.cluster.v3.Cluster` → `.envoy.api.v2.Cluster`. */
+/**
+ * From v3 type names to v2 type names, as in descriptors: `.envoy.config.cluster.v3.Cluster` → `.envoy.api.v2.Cluster`.
+ */
 export type Renaming = ReadonlyMap<string, string>;
 
-/** A message under another name, with the fields of the types that `renaming` says. */
+/** A message with another name, and with its fields' types renamed. */
 export function renamedMessage(message: DescriptorProto, name: string, renaming: Renaming): DescriptorProto {
   return create(DescriptorProtoSchema, {
     ...message,
     name,
-    // Set to an empty name, the type of a scalar would be there and be none: descriptors have presence, and strict readers refuse that.
+    // A scalar's empty type name would count as present: descriptors have presence, and strict readers refuse that.
     field: message.field.map((field) =>
       field.typeName === "" ? field : { ...field, typeName: renamed(field.typeName, renaming) },
     ),
     nestedType: message.nestedType.map((nested) => renamedMessage(nested, nested.name, renaming)),
-    // The annotation that names the predecessor is v3's; that a message is the entry of a map holds in both.
+    // The annotation with the predecessor's name belongs to v3. A map entry is one in both versions.
     options: message.options?.mapEntry ? create(MessageOptionsSchema, { mapEntry: true }) : undefined,
   });
 }
 
-/** A service under another name, with methods of the types that `renaming` says. */
+/** A service with another name, and with its methods' types renamed. */
 export function renamedService(
   service: ServiceDescriptorProto,
   name: string,
@@ -36,7 +38,7 @@ export function renamedService(
     ...method,
     inputType: renamed(method.inputType, renaming),
     outputType: renamed(method.outputType, renaming),
-    // They hold the REST paths of v3.
+    // They contain the REST paths of v3.
     options: undefined,
   }));
   return create(ServiceDescriptorProtoSchema, { name, method });
@@ -46,7 +48,7 @@ function renamed(typeName: string, renaming: Renaming): string {
   return renaming.get(typeName) ?? typeName;
 }
 
-/** Every type that the fields and methods of a file name, with a dot before. */
+/** Every type that a file's fields and methods name, with a leading dot. */
 export function typesNamedIn(file: FileDescriptorProto): ReadonlySet<string> {
   const types = new Set<string>();
   const addMessage = (message: DescriptorProto): void => {

@@ -10,11 +10,11 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import { FieldDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { envoyRegistry } from "../registry.js";
-import { createResource } from "../resource.js";
+import { v2NameOf } from "../messages/v2-names.js";
+import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
-import { encodedAs } from "./encoded-as.js";
-import { v2NameOf } from "./names.js";
+import { createResource } from "../resources/resource.js";
+import { encodedAs } from "../writing/encoded-as.js";
 import { v2Registry } from "./v2-registry.js";
 
 const v3 = envoyRegistry();

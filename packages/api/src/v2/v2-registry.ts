@@ -1,23 +1,23 @@
 import { create, type FileRegistry } from "@bufbuild/protobuf";
 import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import { envoyRegistry, withFiles } from "../registry.js";
+import { v2NameOf } from "../messages/v2-names.js";
+import { envoyRegistry, withFiles } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
 import { type Renaming, renamedMessage, renamedService, typesNamedIn } from "./derived-descriptors.js";
-import { v2NameOf } from "./names.js";
 
 let derived: FileRegistry | undefined;
 
 /**
- * The messages of v2, its discovery services and load reporting under their own names, derived from v3's, beside everything of v3. Fields have the same numbers and
- * names in both. What v2 had and v3 dropped is not there, what v3 added is. For reading, showing and reflecting what v2 clients are sent.
- * Made when it is first asked for.
+ * The messages of v2, its discovery services and load reporting under their own names, derived from v3's, in addition
+ * to everything of v3. Fields have the same numbers and names in both. What v3 dropped is missing, and what v3 added is
+ * included. It serves to read, show and reflect what v2 clients receive. Made on first use.
  */
 export function v2Registry(): FileRegistry {
   derived ??= withFiles(envoyRegistry(), v2Files(envoyRegistry()));
   return derived;
 }
 
-/** One file for each package: packages of v2 do not import each other in a circle, as a file for each v3 file would. */
+/** One file per package: one per v3 file would make circular imports. */
 function v2Files(v3: FileRegistry): readonly FileDescriptorProto[] {
   const files = new Map<string, FileDescriptorProto>();
   const fileFor = (packageName: string): FileDescriptorProto => {
@@ -29,7 +29,7 @@ function v2Files(v3: FileRegistry): readonly FileDescriptorProto[] {
   for (const type of v3) {
     if (type.kind !== "message" || type.parent !== undefined) continue;
     const v2Name = v2NameOf(type);
-    // Some unversioned packages of that time are still there as they were.
+    // Some unversioned packages of that time still exist unchanged.
     if (v2Name === undefined || v3.getMessage(v2Name) !== undefined) continue;
     const { packageName, name } = split(v2Name);
     fileFor(packageName).messageType.push(renamedMessage(type.proto, name, renaming));
@@ -58,7 +58,7 @@ function split(fullName: string): { readonly packageName: string; readonly name:
   return { packageName: fullName.slice(0, end), name: fullName.slice(end + 1) };
 }
 
-/** The names of all types that a v2 message may name, as descriptors write them. */
+/** The names of all types that a v2 message may name, as in descriptors. */
 function renamingOf(v3: FileRegistry): Renaming {
   const renaming = new Map<string, string>();
   const addWithNested = (from: string, to: string, message: DescriptorProto): void => {
@@ -69,7 +69,7 @@ function renamingOf(v3: FileRegistry): Renaming {
   for (const type of v3) {
     const v2Name = type.kind === "message" ? v2NameOf(type) : undefined;
     if (type.kind !== "message" || v2Name === undefined) continue;
-    // An unversioned package of that time that is still there does not have what v3 has put into its successor since.
+    // An unversioned package that still exists lacks what v3 added to its successor.
     if (v3.getMessage(v2Name) !== undefined) renaming.set(`.${type.typeName}`, `.${v2Name}`);
     else if (type.parent === undefined) addWithNested(`.${type.typeName}`, `.${v2Name}`, type.proto);
   }
@@ -85,7 +85,7 @@ function services(): readonly (readonly [v3Name: string, v2Name: string])[] {
   return [[aggregated("v3"), aggregated("v2")], [loadReporting("v3"), loadReporting("v2")], ...perType];
 }
 
-/** Messages, and what is inside them, start with a capital letter; packages do not. */
+/** Messages and nested types start with a capital letter, packages do not. */
 function packageOf(typeName: string): string {
   const parts = typeName.split(".");
   return parts

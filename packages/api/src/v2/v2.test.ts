@@ -10,12 +10,12 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { type Any, AnySchema, anyPack } from "@bufbuild/protobuf/wkt";
-import { createUnpack, typeNameOf } from "../any.js";
-import { envoyRegistry } from "../registry.js";
-import { createResource } from "../resource.js";
+import { createUnpack, typeNameOf } from "../messages/any.js";
+import { v2TypeUrlOf, v3TypeUrlOf } from "../messages/v2-names.js";
+import { envoyRegistry } from "../registry/registry.js";
 import { resourceTypes } from "../resource-types/resource-types.js";
-import { encodedAs } from "./encoded-as.js";
-import { v2TypeUrlOf, v3TypeUrlOf } from "./names.js";
+import { createResource } from "../resources/resource.js";
+import { encodedAs } from "../writing/encoded-as.js";
 import { upgradeMessage } from "./upgrade.js";
 
 const registry = envoyRegistry();

@@ -1,5 +1,5 @@
-import { createPattern } from "./pattern.js";
-import { listOf, type RuleSet, ruleCheck, ruleOf, type ValueCheck, written } from "./value-check.js";
+import { createPattern } from "./values/pattern.js";
+import { listOf, type RuleSet, ruleCheck, ruleOf, type ValueCheck, written } from "./values/value-check.js";
 
 /** The rules of bytes. */
 export function bytesChecks(rules: RuleSet): ValueCheck[] {

@@ -12,22 +12,22 @@ import {
   type ValueCheck,
   type Violation,
   written,
-} from "./value-check.js";
+} from "./values/value-check.js";
 
-/** What `validate.rules` of one field say, compiled. */
+/** The compiled `validate.rules` of one field. */
 export interface FieldCheck {
   readonly field: DescField;
-  /** Broken where a message field is not set. */
+  /** The violation if a message field is not set. */
   readonly required: Violation | undefined;
-  /** Of the whole value: a scalar, an enum, a message such as a duration, a list, or a map. */
+  /** For the whole value: a scalar, an enum, a message such as a duration, a list, or a map. */
   readonly whole: ValueCheck | undefined;
-  /** Of each item of a list, or each value of a map. */
+  /** For each item of a list, or each value of a map. */
   readonly items: ValueCheck | undefined;
-  /** Of each key of a map, as it is in JavaScript: a string. */
+  /** For each key of a map, which is a string in JavaScript. */
   readonly keys: ValueCheck | undefined;
-  /** Whether all that `whole` asks of a string is that it is not empty. */
+  /** Whether `whole` only requires a string not to be empty. */
   readonly nonEmpty: boolean;
-  /** The messages in the field are not looked into. */
+  /** Nested messages are not checked. */
   readonly skip: boolean;
 }
 
@@ -62,7 +62,7 @@ export function compileField(field: DescField, rules: FieldRules): FieldCheck {
   };
 }
 
-/** The names of the rules that are set, without what is about the message that holds them. */
+/** The names of the rules that are set, without properties of the message around them. */
 function setRules(rules: RuleSet): readonly string[] {
   return Object.keys(rules).filter((name) => !name.startsWith("$"));
 }
@@ -75,7 +75,7 @@ function skips(rules: FieldRules): boolean {
   return rules.message !== undefined && ruleOf(rules.message, "skip") === true;
 }
 
-/** One value: of a singular field, of an item, of a map's entry. */
+/** One value: of a singular field, an item or a map entry. */
 function valueCheck(rules: FieldRules, field: DescField): ValueCheck | undefined {
   const kind = rules.type.case;
   const set = (rules.type.value ?? {}) as RuleSet;
@@ -120,7 +120,7 @@ function enumChecks(rules: RuleSet, schema: DescEnum | undefined): readonly Valu
     const message = `must be a value of ${schema.typeName}`;
     checks.push(ruleCheck("enum.defined_only: true", message, (value: number) => schema.value[value] !== undefined));
   }
-  // Numbers mean nothing to a reader: names in their place.
+  // Names mean more to a reader than numbers.
   const named = (text: string, numbers: readonly number[]) =>
     numbers.length === 0 ? text : text.replace(/-?\d+(?:, -?\d+)*$/, numbers.map(nameOf).join(", "));
   return checks.map((check) => (value) => {
@@ -216,7 +216,7 @@ function mapCheck(rules: RuleSet): ValueCheck | undefined {
   return allOf(checks);
 }
 
-/** Keys are strings in JavaScript; the rules of a map with other keys compare what they stand for. */
+/** Keys are strings in JavaScript. Rules for other key types compare the values behind them. */
 function keyCheck(rules: FieldRules, field: DescField): ValueCheck | undefined {
   const check = valueCheck(rules, field);
   const kind = rules.type.case ?? "";

@@ -1,45 +1,27 @@
-import { jsonRefusalChecks, jsonRefusalKeys } from "./refused/json-checks.js";
+import { jsonRefusalChecks } from "./refused/json-checks.js";
 import type { JsonCheck, JsonFields } from "./refused/json-fields.js";
 import { get } from "./refused/json-fields.js";
-import { judgeRegex } from "./regex.js";
 import { isSpecial, programLimit } from "./special-checks.js";
+import { judgeRegex } from "./values/regex.js";
 
-/** A check, and the keys of what it looks at; undefined where that is nearly all of a message. */
-interface KeyedCheck {
-  readonly keys: readonly string[] | undefined;
-  readonly check: JsonCheck;
-}
-
-const regex: KeyedCheck = { keys: ["regex", "google_re2", "googleRe2"], check: checkRegex };
-
-/** The checks of `special-checks.ts`, and those of `refused/` that look at few fields, for messages in JSON: those say what is wrong, these that something may be. */
-const checks: { readonly [typeName: string]: KeyedCheck } = {
-  "envoy.type.matcher.v3.RegexMatcher": regex,
-  "xds.type.matcher.v3.RegexMatcher": regex,
-  "envoy.config.route.v3.RouteConfiguration": { keys: undefined, check: checkDomains },
-  "envoy.config.route.v3.VirtualHost": { keys: ["domains"], check: checkHostDomains },
-  "envoy.config.cluster.v3.Cluster": {
-    keys: [
-      ...["type", "eds_cluster_config", "edsClusterConfig", "lb_policy", "lbPolicy"],
-      ...["load_balancing_policy", "loadBalancingPolicy", "common_lb_config", "commonLbConfig"],
-    ],
-    check: checkCluster,
-  },
-  "envoy.config.core.v3.Pipe": { keys: ["path"], check: checkPipe },
+/**
+ * The checks of `special-checks.ts` for messages in JSON. Those say what is wrong; these say only that something may
+ * be.
+ */
+const checks: { readonly [typeName: string]: JsonCheck } = {
+  "envoy.type.matcher.v3.RegexMatcher": checkRegex,
+  "xds.type.matcher.v3.RegexMatcher": checkRegex,
+  "envoy.config.route.v3.RouteConfiguration": checkDomains,
+  "envoy.config.route.v3.VirtualHost": checkHostDomains,
+  "envoy.config.cluster.v3.Cluster": checkCluster,
+  "envoy.config.core.v3.Pipe": checkPipe,
 };
 
-/** The keys of what the check of messages of a type looks at. Undefined where that is nearly all of it. */
-export function jsonCheckKeys(typeName: string): readonly string[] | undefined {
-  const own = checks[typeName];
-  if (jsonRefusalChecks[typeName] === undefined) return own?.keys;
-  const keys = jsonRefusalKeys[typeName];
-  if (own === undefined || keys === undefined) return keys;
-  return own.keys === undefined ? undefined : [...own.keys, ...keys];
-}
-
-/** The check of messages of a type; `unknown` where only the message itself can be checked, undefined where there is none. */
+/**
+ * The check for messages of a type; `unknown` if only the decoded message can be checked, undefined if there is none.
+ */
 export function jsonCheckOf(typeName: string): JsonCheck | "unknown" | undefined {
-  const own = checks[typeName]?.check;
+  const own = checks[typeName];
   const refusal = jsonRefusalChecks[typeName];
   if (own === undefined || refusal === undefined)
     return own ?? refusal ?? (isSpecial(typeName) ? "unknown" : undefined);
@@ -75,7 +57,7 @@ function checkHostDomains({ domains }: JsonFields): boolean {
   return domains.length < 2 || checkDomains({ virtual_hosts: [{ domains }] });
 }
 
-/** Types and policies with which nothing else must or must not be set. */
+/** Types and policies that neither require nor forbid other fields. */
 const plainTypes: readonly unknown[] = [undefined, "STATIC", 0, "STRICT_DNS", 1];
 const plainPolicies: readonly unknown[] = [
   ...[undefined, "ROUND_ROBIN", 0, "LEAST_REQUEST", 1, "RING_HASH", 2, "RANDOM", 3, "MAGLEV", 5],
@@ -94,7 +76,6 @@ function checkCluster(json: JsonFields): boolean {
   return isSet(eds_config ?? edsConfig);
 }
 
-/** Where a cluster is read out of its text, its endpoints are not looked at. */
 function hasOneEndpoint(json: JsonFields): boolean {
   const localities = get.endpoints(get.loadAssignment(json));
   if (!Array.isArray(localities) || localities.length !== 1) return false;
@@ -102,7 +83,7 @@ function hasOneEndpoint(json: JsonFields): boolean {
   return Array.isArray(endpoints) && endpoints.length === 1;
 }
 
-/** A character has three bytes at most, and a path 107. */
+/** A character has at most three bytes, and a path 107. */
 function checkPipe({ path }: JsonFields): boolean {
   return typeof path === "string" && path.length <= 35;
 }

@@ -1,27 +1,27 @@
-import { type DescMessage, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
-import { perRegistry } from "../per-registry.js";
+import { type DescField, type DescMessage, getOption, hasOption, type Registry } from "@bufbuild/protobuf";
+import { createReach, type MessageField } from "../messages/walk-plan.js";
+import { perRegistry } from "../registry/per-registry.js";
 import { compileField, type FieldCheck, type FieldRules } from "./field-check.js";
 import { mayBeRefused } from "./refused/rules.js";
-import { createRulePaths, type MessageField } from "./rule-paths.js";
 import { isSpecial } from "./special-checks.js";
 
-/** A oneof of which one member must be set. */
+/** A oneof that needs a member. */
 export interface RequiredOneof {
   readonly localName: string;
   readonly members: readonly string[];
 }
 
-/** What there is to check in a message of one type: compiled once, and nothing in it that has no rule. */
+/** What to check in messages of one type. Compiled once, without anything that has no rule. */
 export interface MessagePlan {
   readonly oneofs: readonly RequiredOneof[];
   readonly checks: readonly FieldCheck[];
-  /** Fields that lead, however deep, to a message with rules. */
+  /** Fields that lead, at any depth, to a message with rules. */
   readonly nested: readonly MessageField[];
 }
 
 const nothing: MessagePlan = { oneofs: [], checks: [], nested: [] };
 
-/** The rules of a message itself, without those of the messages in it. */
+/** The rules of a message itself, without nested messages. */
 export type OwnRules = Pick<MessagePlan, "oneofs" | "checks">;
 
 /** The plans of the messages of one registry. */
@@ -30,7 +30,7 @@ export interface Plans {
   readonly own: (schema: DescMessage) => OwnRules;
 }
 
-/** The plans of a registry; made as they are needed, and kept as long as it. */
+/** The plans of a registry. They are made on first use, and live as long as the registry. */
 export const plansOf = perRegistry(createPlans);
 
 function createPlans(registry: Registry): Plans {
@@ -70,7 +70,7 @@ function createPlans(registry: Registry): Plans {
     return own;
   }
 
-  const pathsOf = createRulePaths((schema) => {
+  const leadsToRules = createReach((schema) => {
     if (isSpecial(schema.typeName) || mayBeRefused(schema.typeName)) return true;
     const { oneofs, checks } = ownRules(schema);
     return oneofs.length > 0 || checks.length > 0;
@@ -81,11 +81,20 @@ function createPlans(registry: Registry): Plans {
     if (plan === undefined) {
       const { oneofs, checks } = ownRules(schema);
       const skipped = new Set(checks.filter(({ skip }) => skip).map(({ field }) => field.number));
-      const nested = isDisabled(schema) ? [] : pathsOf(schema).filter((field) => !skipped.has(field.number));
+      const nested = isDisabled(schema)
+        ? []
+        : schema.fields
+            .filter(holdsMessages)
+            .filter((field) => leadsToRules(field.message) && !skipped.has(field.number));
       plan = { oneofs, checks, nested };
       plans.set(schema, plan);
     }
     return plan;
   };
   return Object.assign(planOf, { own: ownRules });
+}
+
+/** A `Struct` field is plain JSON in memory, and has no rules. */
+function holdsMessages(field: DescField): field is MessageField {
+  return field.message !== undefined && field.message.typeName !== "google.protobuf.Struct";
 }

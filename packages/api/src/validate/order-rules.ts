@@ -1,25 +1,25 @@
-import { listOf, type RuleSet, ruleCheck, ruleOf, type ValueCheck, written } from "./value-check.js";
+import { listOf, type RuleSet, ruleCheck, ruleOf, type ValueCheck, written } from "./values/value-check.js";
 
-/** How the values of a kind are compared, and how one is written for people. */
+/** How to compare values of a kind, and how to format one for people. */
 export interface Ordering<Value> {
   readonly compare: (a: Value, b: Value) => number;
   readonly show: (value: Value) => string;
 }
 
 const numbers: Ordering<number | bigint> = {
-  // Neither is less where one is NaN, which therefore keeps every bound: so does PGV's own code.
+  // NaN is not less than anything, so it satisfies every bound, as in PGV's own code.
   compare: (a, b) => (a < b ? -1 : a > b ? 1 : 0),
   show: String,
 };
 
-/** const, lt, lte, gt, gte, in and not_in of a kind of numbers such as `uint32` or `double`. */
+/** const, lt, lte, gt, gte, in and not_in for a kind of number such as `uint32` or `double`. */
 export function numberChecks(kind: string, rules: RuleSet): ValueCheck[] {
   return orderChecks(kind, rules, numbers);
 }
 
 /**
- * The rules that all ordered kinds have: numbers, durations, times. Where the lower bound is above the upper one, they mean the values outside,
- * as in PGV.
+ * The rules of all ordered kinds: numbers, durations, times. If the lower bound is above the upper one, values outside
+ * are allowed, as in PGV.
  */
 export function orderChecks<Value>(kind: string, rules: RuleSet, { compare, show }: Ordering<Value>): ValueCheck[] {
   const checks: ValueCheck[] = [];

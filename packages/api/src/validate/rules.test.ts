@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { bytesChecks } from "./bytes-rules.js";
 import { numberChecks } from "./order-rules.js";
-import { judgeRegex } from "./regex.js";
 import { stringChecks } from "./string-rules.js";
 import { durationChecks, timestampChecks } from "./time-rules.js";
-import { allOf, type RuleSet, type ValueCheck } from "./value-check.js";
+import { judgeRegex } from "./values/regex.js";
+import { allOf, type RuleSet, type ValueCheck } from "./values/value-check.js";
 
 /** Which of the values break the rules. */
 function broken(checks: readonly ValueCheck[], values: readonly unknown[]): readonly unknown[] {

@@ -1,12 +1,12 @@
 import type { DescField } from "@bufbuild/protobuf";
-import type { FieldPath } from "../field-path.js";
+import type { FieldPath } from "../errors/field-path.js";
 
 const connectionManager = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 /**
- * Whether nobody minds that a field breaks a rule of the protos where it stands. It is so for the statistics' prefix of a connection manager in an API listener:
- * such listeners are read by gRPC's clients (A27), which count nothing under it and take a manager without, as other control planes give them. Envoy takes an API
- * listener from its bootstrap alone.
+ * Whether a field may break a rule of the protos where it is. This applies to the stat prefix of a connection manager
+ * in an API listener: gRPC's clients read such listeners (A27), use no stat prefix and accept a manager without one, as
+ * other control planes send it. Envoy accepts an API listener only from its bootstrap.
  */
 export function isSpared(field: DescField, path: FieldPath | undefined): boolean {
   return (
@@ -17,7 +17,7 @@ export function isSpared(field: DescField, path: FieldPath | undefined): boolean
   );
 }
 
-/** Whether a place is in an API listener, which gRPC's clients read: Envoy takes such listeners from its bootstrap alone. */
+/** Whether a path is inside an API listener, which only gRPC's clients read from a server. */
 export function isOfGrpc(path: FieldPath | undefined): boolean {
   for (let at = path; at !== undefined; at = at.parent) if (at.step === "api_listener") return true;
   return false;

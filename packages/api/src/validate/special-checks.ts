@@ -1,17 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { XdskitErrorCode } from "../error-codes.js";
-import type { FieldStep } from "../field-path.js";
-import { judgeRegex } from "./regex.js";
+import type { FieldStep } from "../errors/field-path.js";
+import type { SpecialProblem } from "./refused/problem.js";
+import { judgeRegex } from "./values/regex.js";
 
-/** Something that no rule in the protos says and that clients refuse nevertheless. */
-export interface SpecialProblem {
-  readonly code: XdskitErrorCode;
-  readonly severity: "error" | "warning";
-  readonly steps: readonly FieldStep[];
-  readonly message: string;
-}
-
-/** Envoy refuses larger programs, unless its runtime or the matcher itself says otherwise. */
+/** Envoy refuses larger programs, unless its runtime or the matcher sets another limit. */
 export const programLimit = 100;
 
 const checks: Readonly<Record<string, (message: never) => readonly SpecialProblem[]>> = {
@@ -21,12 +13,12 @@ const checks: Readonly<Record<string, (message: never) => readonly SpecialProble
   "envoy.config.route.v3.VirtualHost": checkHostDomains,
 };
 
-/** Whether messages of a type have a check of their own, or must be looked into. */
+/** Whether messages of a type have a special check, or must be searched. */
 export function isSpecial(typeName: string): boolean {
   return typeName === "google.protobuf.Any" || Object.hasOwn(checks, typeName);
 }
 
-/** What is wrong with a message of a type that has a check of its own. */
+/** Problems of a message whose type has a special check. */
 export function specialProblems(typeName: string, message: Message): readonly SpecialProblem[] {
   return checks[typeName]?.(message as never) ?? [];
 }
@@ -55,7 +47,10 @@ interface VirtualHost {
   readonly domains: readonly string[];
 }
 
-/** The proto's comment says it: a domain must be unique across all virtual hosts. `checkHostDomains` looks into each of them. */
+/**
+ * By the proto's comment a domain must be unique across all virtual hosts. `checkHostDomains` checks inside each of
+ * them.
+ */
 function checkDomains(routes: { readonly virtualHosts: readonly VirtualHost[] }): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const owners = new Map<string, { readonly name: string; readonly host: number }>();
@@ -70,7 +65,7 @@ function checkDomains(routes: { readonly virtualHosts: readonly VirtualHost[] })
   return problems;
 }
 
-/** A virtual host may be a resource of its own, too. */
+/** A virtual host may also be a resource. */
 function checkHostDomains({ name, domains }: VirtualHost): readonly SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const seen = new Set<string>();
@@ -81,13 +76,13 @@ function checkHostDomains({ name, domains }: VirtualHost): readonly SpecialProbl
   return problems;
 }
 
-/** An error: Envoy refuses the whole route configuration, and keeps none of its virtual hosts. */
+/** An error, since Envoy refuses the whole route configuration with all its virtual hosts. */
 function duplicate(steps: readonly FieldStep[], domain: string, owner: string): SpecialProblem {
   const message = `the domain ${JSON.stringify(domain)} belongs to the virtual host ${JSON.stringify(owner)} already`;
   return { code: "XDSKIT_CLIENTS_REFUSE", severity: "error", steps, message };
 }
 
-/** Envoy compares domains without the case of ASCII's letters, and of no others. */
+/** Envoy compares domains without case, for ASCII letters only. */
 function asciiLowerCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -1,6 +1,6 @@
-import { createPattern } from "./pattern.js";
-import { formCheck } from "./string-forms.js";
-import { listOf, type RuleSet, ruleCheck, ruleOf, type ValueCheck, written } from "./value-check.js";
+import { createPattern } from "./values/pattern.js";
+import { formCheck } from "./values/string-forms.js";
+import { listOf, type RuleSet, ruleCheck, ruleOf, type ValueCheck, written } from "./values/value-check.js";
 
 /** The rules of strings. Lengths count code points, as PGV does, and `…_bytes` bytes of UTF-8. */
 export function stringChecks(rules: RuleSet): ValueCheck[] {

@@ -1,5 +1,5 @@
 import { type Ordering, orderChecks } from "./order-rules.js";
-import { type RuleSet, ruleCheck, ruleOf, type ValueCheck } from "./value-check.js";
+import { type RuleSet, ruleCheck, ruleOf, type ValueCheck } from "./values/value-check.js";
 
 /** A `google.protobuf.Duration` or `Timestamp`. */
 interface Instant {

@@ -1,9 +1,9 @@
 const extensions = "envoy.extensions.";
 
 /**
- * Messages that Envoy 1.40 reads without asking whether they keep the rules of their protos, as its extensions do that
- * unpack their configuration by themselves. The corpus shows it: resources with them that break a rule are taken. What
- * they break is worth a warning, and no more: the resource is in use somewhere.
+ * Messages that Envoy 1.40 does not check by the rules of their protos, since its extensions unpack their configuration
+ * themselves. The corpus shows it: resources that break their rules are accepted. A violation is only a warning, since
+ * such a resource may be in use.
  */
 const unchecked: ReadonlySet<string> = new Set(
   [
@@ -36,7 +36,7 @@ const unchecked: ReadonlySet<string> = new Set(
   ].map((name) => `${extensions}${name}`),
 );
 
-/** Whether Envoy takes a message of the type whatever rules of its own proto it breaks. */
+/** Whether Envoy accepts a message of the type even if it breaks a rule of its proto. */
 export function isUnchecked(typeName: string): boolean {
   return unchecked.has(typeName);
 }

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { create, type DescMessage, fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { describe } from "../errors.js";
-import { envoyRegistry } from "../registry.js";
+import { describe } from "../errors/errors.js";
+import { envoyRegistry } from "../registry/registry.js";
 import { validateMessage } from "./validate-message.js";
 
 const registry = envoyRegistry();
@@ -121,7 +121,7 @@ suite("rules of Envoy's protos", () => {
     ]);
   });
 
-  // What Envoy 1.40 says of each: `envoy --mode validate`.
+  // What Envoy 1.40 says about each: `envoy --mode validate`.
   test("a domain twice in the virtual hosts of one route configuration is an error, as Envoy compares them", () => {
     const routes = (...hosts: readonly string[][]) => {
       const virtualHosts = hosts.map((domains, index) => ({ name: `host-${index}`, domains }));

@@ -1,18 +1,19 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
-import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../any.js";
-import type { Finding } from "../errors.js";
-import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../field-path.js";
-import type { FieldProblem } from "../field-problem.js";
-import { envoyRegistry, type Registry } from "../registry.js";
+import type { Finding } from "../errors/errors.js";
+import { type FieldPath, formatFieldPath, stepInto, stepsOf } from "../errors/field-path.js";
+import type { FieldProblem } from "../errors/field-problem.js";
+import { createUnpack, schemaOf, typeNameOf, type Unpack } from "../messages/any.js";
+import { fieldValue, type MessageField } from "../messages/walk-plan.js";
+import { envoyRegistry, type Registry } from "../registry/registry.js";
 import type { FieldCheck } from "./field-check.js";
 import { type OwnRules, type Plans, plansOf } from "./message-plan.js";
+import type { SpecialProblem } from "./refused/problem.js";
 import { mayBeRefused, refusals } from "./refused/rules.js";
-import { fieldValue, type MessageField } from "./rule-paths.js";
 import { isOfGrpc, isSpared } from "./spared-fields.js";
-import { isSpecial, type SpecialProblem, specialProblems } from "./special-checks.js";
+import { isSpecial, specialProblems } from "./special-checks.js";
 import { isUnchecked } from "./unchecked-messages.js";
-import type { Violation } from "./value-check.js";
+import type { Violation } from "./values/value-check.js";
 
 /** A field that breaks a rule. */
 export interface RuleProblem extends FieldProblem {
@@ -20,27 +21,33 @@ export interface RuleProblem extends FieldProblem {
   readonly rule?: string | undefined;
 }
 
-/** How many problems of one message are worth reading. */
+/** More problems of one message are not worth reading. */
 const problemLimit = 100;
-/** `Any`s inside `Any`s are followed to this depth. */
+/** Nested `Any`s are followed to this depth. */
 const depthLimit = 64;
 
-/** How a message is to be checked. */
+/** How to check a message. */
 export interface ValidateOptions {
-  /** Where the content of `Any`s is looked up; Envoy's messages by default. */
+  /** Resolves the content of `Any`s. Default: Envoy's messages. */
   readonly registry?: Registry | undefined;
-  /** Whether findings of severity `warning` are wanted as well; by default they are not. */
+  /** Whether to return warnings too. Default: false. */
   readonly warnings?: boolean | undefined;
-  /** Whether the rules are checked, and what Envoy refuses besides; default true. Without them only an `Any` of a known type is a finding that cannot be read. */
+  /**
+   * Whether to check the rules, and what Envoy refuses. Default: true. Without them only an unreadable `Any` of a known
+   * type is a finding.
+   */
   readonly rules?: boolean | undefined;
-  /** Whether what Envoy refuses by itself is wanted as well, though the protos' rules and gRPC's clients may take it; by default it is not. */
+  /**
+   * Whether to check also for what Envoy itself refuses, even if the protos' rules and gRPC's clients allow it.
+   * Default: false.
+   */
   readonly envoy?: boolean | undefined;
 }
 
 /**
- * Checks a message, and all that is in it, by the rules of its proto files (`validate.rules`, with the meaning that protoc-gen-validate gives them),
- * inside every `Any` whose type is known; that regular expressions are RE2's; and a few things that no rule says and that Envoy refuses.
- * Returns what is wrong, at most 100 findings; none for a message whose type the registry lacks.
+ * Checks a message and everything in it by the rules of its proto files (`validate.rules`, as protoc-gen-validate
+ * defines them), also inside every `Any` of a known type. It also checks that regular expressions are RE2, and a few
+ * things that Envoy refuses without a rule. Returns at most 100 findings; none for a message of an unknown type.
  */
 export function validateMessage(message: Message, options: ValidateOptions = {}): readonly Finding[] {
   const registry = options.registry ?? envoyRegistry();
@@ -53,10 +60,10 @@ export function validateMessage(message: Message, options: ValidateOptions = {})
   });
 }
 
-/** Which findings are wanted. */
+/** Which findings to return. */
 type Asked = Pick<ValidateOptions, "rules" | "envoy">;
 
-/** As `validateMessage`, with the steps to each field. `unpack` saves reading `Any`s again that were read before. */
+/** Like `validateMessage`, with the steps to each field. `unpack` avoids reading `Any`s twice. */
 export function checkMessage(
   schema: DescMessage,
   message: Message,
@@ -117,7 +124,7 @@ class Validator {
     const { field, required, whole, items, keys } = check;
     const value = valueIn(message, field);
     if (value === undefined) {
-      // A oneof's member that was not chosen is not missing; what its rules say holds once it is.
+      // A oneof member that was not chosen is not missing. Its rules apply once it is chosen.
       if (required !== undefined && field.oneof === undefined)
         this.violation(stepInto(path, field.name), required, message);
       return;
@@ -191,16 +198,16 @@ class Validator {
   }
 }
 
-/** Whether the rules of a field are kept where it is not set, given a message in which nothing is. */
+/** Whether an unset field satisfies its rules, given an empty message. */
 export function keepsRulesUnset({ field, required, whole }: FieldCheck, empty: Message): boolean {
   const value = valueIn(empty, field);
   if (value === undefined) return required === undefined || field.oneof !== undefined;
   return whole?.(field.fieldKind === "message" ? unwrapped(value) : value) === undefined;
 }
 
-/** What a field holds; undefined where a field with presence is not set. */
+/** The value of a field; undefined if a field with presence is not set. */
 function valueIn(message: Message, field: FieldCheck["field"]): unknown {
-  // The default of a field with explicit presence is found on the prototype of the message.
+  // The default of a field with explicit presence is on the message's prototype.
   const inherits = field.oneof === undefined && field.presence === explicitPresence;
   return inherits && !Object.hasOwn(message, field.localName) ? undefined : fieldValue(message, field);
 }
@@ -208,7 +215,10 @@ function valueIn(message: Message, field: FieldCheck["field"]): unknown {
 /** FeatureSet.FieldPresence.EXPLICIT */
 const explicitPresence = 1;
 
-/** What a wrapper such as `UInt32Value` holds; it is a message in a oneof or a list, and bare in a field of its own. */
+/**
+ * The value of a wrapper such as `UInt32Value`, which is a message in a oneof or a list, and a bare value in other
+ * fields.
+ */
 function unwrapped(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("$typeName" in value)) return value;
   const isWrapper =

@@ -1,22 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { readDocument, XdskitError } from "@xdskit/api";
-import { checkCall } from "../option-tables.js";
-import type { BootstrapOptions, BootstrapSource } from "./bootstrap-options.js";
+import type { BootstrapOptions, BootstrapSource, EnvoySourceField } from "../options/bootstrap-options.js";
+import { checkCall } from "../options/option-tables.js";
 import { type DocumentPart, rootPart } from "./document-part.js";
-import { type EnvoySourceField, readEnvoyBootstrap } from "./envoy-bootstrap.js";
+import { readEnvoyBootstrap } from "./envoy-bootstrap.js";
 import { readGrpcBootstrap } from "./grpc-bootstrap.js";
 
 /**
- * Reads the bootstrap of a gRPC client (A27, A29, A36, A47, A65, A71, A97) or of an Envoy, whichever it is.
- * Throws an XdskitError that names file, line and field: XDSKIT_FILE_UNREADABLE, XDSKIT_SYNTAX, XDSKIT_BOOTSTRAP, or XDSKIT_FIELD_INVALID and its like for a field
- * of Envoy's. It never shows what stands in the file.
+ * Reads the bootstrap of a gRPC client (A27, A29, A36, A47, A65, A71, A97) or of an Envoy. Throws an XdskitError that
+ * names file, line and field: XDSKIT_FILE_UNREADABLE, XDSKIT_SYNTAX, XDSKIT_BOOTSTRAP, or XDSKIT_FIELD_INVALID and the
+ * like for a field of Envoy's. The error never shows the content of the file.
  */
 export async function clientOptionsFromBootstrap(source: string | BootstrapSource = {}): Promise<BootstrapOptions> {
   if (typeof source !== "string") checkCall("clientOptionsFromBootstrap", source);
   const { path, text, env = process.env, use } = typeof source === "string" ? { path: source } : source;
   if (text !== undefined) return readBootstrap(Buffer.from(text), path ?? "bootstrap", use);
   const file = path ?? (env.GRPC_XDS_BOOTSTRAP || undefined);
-  if (file !== undefined) return readBootstrap(await contentOf(file), file, use);
+  if (file !== undefined) return readBootstrap(await bootstrapContent(file), file, use);
   const inline = env.GRPC_XDS_BOOTSTRAP_CONFIG;
   if (inline) return readBootstrap(Buffer.from(inline), "GRPC_XDS_BOOTSTRAP_CONFIG", use);
   const message =
@@ -27,7 +27,7 @@ export async function clientOptionsFromBootstrap(source: string | BootstrapSourc
 /** More than any bootstrap has. */
 const mostBytes = 16 * 1024 * 1024;
 
-async function contentOf(file: string): Promise<Uint8Array> {
+async function bootstrapContent(file: string): Promise<Uint8Array> {
   const content = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
     const message = `the bootstrap cannot be read: ${cause.code ?? "it failed"}`;
     throw XdskitError.of("XDSKIT_FILE_UNREADABLE", message, { file }, { cause });
@@ -36,7 +36,7 @@ async function contentOf(file: string): Promise<Uint8Array> {
   throw XdskitError.of("XDSKIT_FILE_UNREADABLE", "the bootstrap is larger than the limit of 16 MiB", { file });
 }
 
-/** The same of content that was read already; `file` is what errors call it. */
+/** The same for content that was read already; errors call it `file`. */
 export function readBootstrap(bytes: Uint8Array, file: string, use?: EnvoySourceField): BootstrapOptions {
   const isJson = /^\s*\{/.test(new TextDecoder().decode(bytes.subarray(0, 4096)));
   const root = rootPart(readDocument(bytes, file, isJson && !/\.ya?ml$/i.test(file) ? "json" : "yaml"));

@@ -1,25 +1,25 @@
 import type { DescMessage, JsonObject, JsonValue, MessageShape } from "@bufbuild/protobuf";
 import type { PlacedDocument, XdskitError } from "@xdskit/api";
 
-/** A part of a bootstrap, which knows where it stands. `null` is as if it were not there. */
+/** A part of a bootstrap, which knows its place. `null` counts as missing. */
 export interface DocumentPart {
-  /** Undefined where nothing stands. */
+  /** Undefined: the part is missing. */
   readonly value: JsonValue | undefined;
-  /** A member by its proto name; its JSON name is read too. Throws where this is no mapping. */
+  /** A member by its proto name or its JSON name. Throws where this is not a mapping. */
   field(name: string): DocumentPart;
-  /** The elements of a list; none where nothing stands. */
+  /** The elements of a list; none where the part is missing. */
   items(): readonly DocumentPart[];
   /** The members of a mapping. */
   entries(): readonly (readonly [string, DocumentPart])[];
   text(): string | undefined;
-  /** As `text`, and it must be there and not be empty. */
+  /** As `text`, but it must exist and must not be empty. */
   requiredText(): string;
-  /** As a message of which only these fields are read: what a client has no use for may be of a kind that nobody here knows. */
+  /** As a message, of which only these fields are read: the others may be of types that this client does not know. */
   message<Desc extends DescMessage>(schema: Desc, ...fields: readonly string[]): MessageShape<Desc>;
   error(message: string): XdskitError;
 }
 
-/** All of a document. */
+/** The whole document. */
 export function rootPart(document: PlacedDocument): DocumentPart {
   return partOf(document, document.value ?? undefined, []);
 }

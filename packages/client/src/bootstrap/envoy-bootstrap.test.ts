@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { XdskitError } from "@xdskit/api";
+import type { BootstrapSource } from "../options/bootstrap-options.js";
 import { clientOptionsFromBootstrap } from "./bootstrap.js";
-import type { BootstrapSource } from "./bootstrap-options.js";
 
-/** As a service mesh starts Envoy: a socket file of its agent, parts that only Envoy knows, and an extension that nobody else does. */
+/**
+ * As a service mesh starts Envoy: a socket file of its agent, parts that only Envoy knows, and an extension that nobody
+ * else does.
+ */
 const meshLike = `
 application_log_config: { log_format: { text_format: "%Y" } }
 node:
@@ -222,7 +225,7 @@ ${cluster([socket("a", 1)])}`;
             [socket("a", 1)],
             tls().replace("validation_context: {", "validation_context_sds_secret_config: { name: SECRET } #"),
           ),
-        /common_tls_context: of what is to be trusted/,
+        /common_tls_context: for trusted certificates only validation_context with files/,
       ],
       [google("channel_credentials: { google_default: {} }"), /channel_credentials: google_default is not supported/],
       [google("call_credentials: [{ access_token: SECRET }]"), /call_credentials: a token needs ssl_credentials/],

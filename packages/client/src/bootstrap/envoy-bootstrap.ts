@@ -1,17 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { ApiConfigSourceSchema, ConfigSourceSchema } from "@xdskit/api/envoy/config/core/v3/config_source";
-import type { ClientOptions, FilesSettings, NodeSettings, ServerSettings } from "../client-options.js";
+import type { EnvoySourceField } from "../options/bootstrap-options.js";
+import type { ClientOptions, FilesSettings, NodeSettings, ServerSettings } from "../options/client-options.js";
 import type { DocumentPart } from "./document-part.js";
 import { createFindCluster } from "./envoy-clusters.js";
 import { apiSource, configSource, type EnvoySource, millisecondsOf } from "./envoy-sources.js";
 
-/** The fields of `dynamic_resources` that say where resources come from. */
-export type EnvoySourceField = "ads_config" | "lds_config" | "cds_config";
-
 /**
- * Reads Envoy's bootstrap: `dynamic_resources`, the clusters of `static_resources` that it leads to, `config_sources`, and `node`; nothing else of it is looked at.
- * A client has one list of servers: where the fields differ, `use` says which one counts.
+ * Reads Envoy's bootstrap: `dynamic_resources`, the clusters of `static_resources` that these name, `config_sources`,
+ * and `node`; it reads nothing else. A client has one list of servers: where the fields differ, `use` chooses one.
  */
 export function readEnvoyBootstrap(root: DocumentPart, use: EnvoySourceField | undefined): ClientOptions {
   const find = createFindCluster(root);
@@ -31,7 +29,7 @@ export function readEnvoyBootstrap(root: DocumentPart, use: EnvoySourceField | u
     const message = part.message(ConfigSourceSchema);
     sources.set(field, configSource(message, type, part, find, ads));
     const timeout = millisecondsOf(message.initialFetchTimeout);
-    // 0 is without an end, which a client here does not know.
+    // 0 means no timeout, which this client does not have.
     if (timeout !== undefined && timeout > 0) absentAfterMs = Math.max(absentAfterMs ?? 0, timeout);
   }
   const authorities = Object.fromEntries(
@@ -49,7 +47,7 @@ export function readEnvoyBootstrap(root: DocumentPart, use: EnvoySourceField | u
     throw dynamic.error("names no source of resources: ads_config, lds_config or cds_config");
   }
   const { servers = [], nodeOn = "every" } = chosen ?? {};
-  return { servers, authorities, node: nodeOf(root.field("node")), nodeOn, absentAfterMs };
+  return { servers, authorities, node: envoyNode(root.field("node")), nodeOn, absentAfterMs };
 }
 
 function choose(
@@ -71,14 +69,14 @@ function choose(
   if (others.every((other) => isDeepStrictEqual(other.servers, first.servers))) return first;
   const fields = [...sources.keys()].join(", ");
   throw part.error(
-    `${fields} name different servers, and a client has one list of them: say which field is to be used`,
+    `${fields} name different servers, and a client has only one list of servers: choose the field to use`,
   );
 }
 
 const isFiles = (server: ServerSettings): server is FilesSettings =>
   typeof server !== "string" && server.kind === "files";
 
-function nodeOf(part: DocumentPart): NodeSettings {
+function envoyNode(part: DocumentPart): NodeSettings {
   const { id, cluster, locality, metadata } = part.message(NodeSchema, "id", "cluster", "locality", "metadata");
   return {
     id,

@@ -1,10 +1,10 @@
 import { type Cluster, Cluster_DiscoveryType, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { Address } from "@xdskit/api/envoy/config/core/v3/address";
-import type { TlsSettings } from "../tls.js";
+import type { TlsSettings } from "../options/tls-settings.js";
 import type { DocumentPart } from "./document-part.js";
 import { envoyTls } from "./envoy-tls.js";
 
-/** Where a cluster of the bootstrap leads, and how. */
+/** The servers that a cluster of the bootstrap names, and how to reach them. */
 export interface StaticCluster {
   /** `HOST:PORT`, or `unix:PATH`. At least one. */
   readonly addresses: readonly string[];
@@ -27,7 +27,7 @@ export function createFindCluster(root: DocumentPart): FindCluster {
 function addressesOf(cluster: Cluster, part: DocumentPart): readonly string[] {
   const { clusterDiscoveryType: kind } = cluster;
   if (kind.case === "type" && kind.value === Cluster_DiscoveryType.EDS) {
-    throw part.field("type").error("the endpoints of a management server must stand in the bootstrap");
+    throw part.field("type").error("the endpoints of a management server must be in the bootstrap");
   }
   const assignment = part.field("load_assignment");
   const endpoints = cluster.loadAssignment?.endpoints.flatMap(({ lbEndpoints }) => lbEndpoints) ?? [];

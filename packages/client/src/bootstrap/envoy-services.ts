@@ -1,11 +1,11 @@
 import type { GrpcService, GrpcService_GoogleGrpc } from "@xdskit/api/envoy/config/core/v3/grpc_service";
-import type { GrpcServerSettings } from "../client-options.js";
-import type { TlsSettings } from "../tls.js";
+import type { GrpcServerSettings } from "../options/client-options.js";
+import type { TlsSettings } from "../options/tls-settings.js";
 import type { DocumentPart } from "./document-part.js";
 import type { FindCluster } from "./envoy-clusters.js";
 import { fileOf } from "./envoy-tls.js";
 
-/** Whom a `GrpcService` leads to: one server for each endpoint, in order. */
+/** The servers of a `GrpcService`: one for each endpoint, in order. */
 export type Reached = Pick<GrpcServerSettings, "kind" | "address" | "tls" | "headers">;
 
 /** Resolves one of `grpc_services`. */

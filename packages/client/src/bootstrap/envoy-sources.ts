@@ -5,7 +5,12 @@ import {
   ApiVersion,
   type ConfigSource,
 } from "@xdskit/api/envoy/config/core/v3/config_source";
-import type { FilesSettings, GrpcServerSettings, RestServerSettings, ServerSettings } from "../client-options.js";
+import type {
+  FilesSettings,
+  GrpcServerSettings,
+  RestServerSettings,
+  ServerSettings,
+} from "../options/client-options.js";
 import type { DocumentPart } from "./document-part.js";
 import type { FindCluster } from "./envoy-clusters.js";
 import { envoyService } from "./envoy-services.js";
@@ -16,7 +21,7 @@ export interface EnvoySource {
   readonly nodeOn: "first" | "every";
 }
 
-/** Resolves an `ApiConfigSource`. `aggregated`: it stands where ADS is set up. */
+/** Resolves an `ApiConfigSource`. `aggregated`: this is the field that sets up ADS. */
 export function apiSource(
   source: ApiConfigSource,
   part: DocumentPart,
@@ -66,19 +71,19 @@ export function configSource(
     case "apiConfigSource":
       return apiSource(kind.value, part.field("api_config_source"), find, false);
     case "pathConfigSource":
-      return files(
+      return filesSource(
         type,
         part.field("path_config_source").field("path").requiredText(),
         kind.value.watchedDirectory?.path,
       );
     case "path":
-      return files(type, part.field("path").requiredText(), undefined);
+      return filesSource(type, part.field("path").requiredText(), undefined);
     default:
       throw part.error("needs ads, api_config_source or path_config_source");
   }
 }
 
-function files(type: string, path: string, watchedDirectory: string | undefined): EnvoySource {
+function filesSource(type: string, path: string, watchedDirectory: string | undefined): EnvoySource {
   const settings: FilesSettings = { kind: "files", files: [{ type, path, watchedDirectory }] };
   return { servers: [settings], nodeOn: "first" };
 }

@@ -2,7 +2,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { DataSource, TransportSocket } from "@xdskit/api/envoy/config/core/v3/base";
 import type { CertificateValidationContext } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/common";
 import { UpstreamTlsContextSchema } from "@xdskit/api/envoy/extensions/transport_sockets/tls/v3/tls";
-import type { TlsSettings } from "../tls.js";
+import type { TlsSettings } from "../options/tls-settings.js";
 import type { DocumentPart } from "./document-part.js";
 
 const tlsTypeName = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
@@ -15,7 +15,7 @@ export function envoyTls(socket: TransportSocket | undefined, part: DocumentPart
   const at = part.field("transport_socket").field("typed_config");
   const typeName = any.typeUrl.slice(any.typeUrl.lastIndexOf("/") + 1);
   if (typeName === plainTypeName) return undefined;
-  if (typeName !== tlsTypeName) throw at.error(`a client here knows no ${typeName}; ${tlsTypeName} it does`);
+  if (typeName !== tlsTypeName) throw at.error(`${typeName} is not supported; ${tlsTypeName} is`);
   const { commonTlsContext: common, sni } = fromBinary(UpstreamTlsContextSchema, any.value);
   const context = at.field("common_tls_context");
   if ((common?.tlsCertificateSdsSecretConfigs.length ?? 0) > 0) {
@@ -23,7 +23,7 @@ export function envoyTls(socket: TransportSocket | undefined, part: DocumentPart
   }
   const kind = common?.validationContextType;
   if (kind?.case !== undefined && kind.case !== "validationContext") {
-    throw context.error("of what is to be trusted only validation_context is read, with files");
+    throw context.error("for trusted certificates only validation_context with files is supported");
   }
   const [certificate] = common?.tlsCertificates ?? [];
   const certificates = context.field("tls_certificates");
@@ -36,18 +36,20 @@ export function envoyTls(socket: TransportSocket | undefined, part: DocumentPart
   };
 }
 
-/** What the certificate must be for, where one exact name is said. Envoy asks for none unless it is told. */
+/**
+ * The name that the certificate must have, where there is one exact name. Envoy checks no name unless it is told to.
+ */
 function nameIn(context: CertificateValidationContext | undefined): string | undefined {
   const names = [
     ...(context?.matchTypedSubjectAltNames ?? []).map(({ matcher }) => matcher),
     ...(context?.matchSubjectAltNames ?? []),
   ].map((matcher) => (matcher?.matchPattern.case === "exact" ? matcher.matchPattern.value : undefined));
   const [name] = names;
-  // What is no host's name (spiffe://…) cannot be checked so.
+  // A name that is not a host name (spiffe://…) cannot be checked this way.
   return names.length === 1 && name !== undefined && !name.includes("/") ? name : undefined;
 }
 
-/** The file that a `DataSource` names; contents, which may be secrets, are not taken out of a bootstrap. */
+/** The file that a `DataSource` names. Contents may be secrets and are not read from a bootstrap. */
 export function fileOf(source: DataSource | undefined, part: DocumentPart): string | undefined {
   const { case: kind, value } = source?.specifier ?? {};
   if (kind === undefined) return undefined;

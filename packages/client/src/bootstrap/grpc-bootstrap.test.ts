@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { XdskitError } from "@xdskit/api";
+import type { BootstrapSource } from "../options/bootstrap-options.js";
 import { clientOptionsFromBootstrap } from "./bootstrap.js";
-import type { BootstrapSource } from "./bootstrap-options.js";
 
 /** As a service mesh writes it into a container beside its own agent. */
 const meshLike = `{
@@ -141,7 +141,7 @@ describe("gRPC's bootstrap", () => {
     const c2p = "traffic-director-c2p.xds.example";
     assert.equal(grpc?.listenerOf(`xds://${c2p}/x`), `xdstp://${c2p}/envoy.config.listener.v3.Listener/x?x=1`);
     assert.throws(() => grpc?.listenerOf("xds://nobody/x"), /bootstrap:9:3: authorities: has no authority "nobody"/);
-    assert.throws(() => grpc?.listenerOf("dns:///x"), /is no target/);
+    assert.throws(() => grpc?.listenerOf("dns:///x"), /is not a target such as xds:/);
     assert.throws(() => grpc?.serverListenerOf("[::]:1"), /server_listener_resource_name_template: is missing/);
   });
 

@@ -1,21 +1,8 @@
 import { type ResourceName, XdskitError } from "@xdskit/api";
-import type { ClientOptions, NodeSettings } from "../client-options.js";
-import type { TlsSettings } from "../tls.js";
+import type { GrpcNames } from "../options/bootstrap-options.js";
+import type { ClientOptions, NodeSettings } from "../options/client-options.js";
 import type { DocumentPart } from "./document-part.js";
 import { fileWatcher, grpcServers } from "./grpc-servers.js";
-
-/** What gRPC's bootstrap says besides whom to ask. */
-export interface GrpcNames {
-  /**
-   * The listener that a channel to a target asks for (A47): `xds:///shop`, `xds://authority/shop`. Throws an XdskitError (XDSKIT_BOOTSTRAP) for an authority that the
-   * bootstrap does not have, and for what is no such target.
-   */
-  listenerOf(target: string): ResourceName;
-  /** The listener that a server on this `IP:PORT` asks for (A36). Throws an XdskitError (XDSKIT_BOOTSTRAP) where the bootstrap has no template for it. */
-  serverListenerOf(address: string): ResourceName;
-  /** `certificate_providers` of the kind `file_watcher`, by name (A29). */
-  readonly certificateProviders: Readonly<Partial<Record<string, TlsSettings>>>;
-}
 
 /** Reads gRPC's bootstrap: A27, A29, A36, A47, A65, A71, A97. Members that are not known are left out. */
 export function readGrpcBootstrap(root: DocumentPart): ClientOptions & { readonly grpc: GrpcNames } {
@@ -30,7 +17,7 @@ export function readGrpcBootstrap(root: DocumentPart): ClientOptions & { readonl
   return {
     servers,
     authorities: Object.fromEntries(own),
-    node: nodeOf(root.field("node")),
+    node: grpcNode(root.field("node")),
     // As gRPC does.
     nodeOn: "first",
     grpc: {
@@ -40,7 +27,7 @@ export function readGrpcBootstrap(root: DocumentPart): ClientOptions & { readonl
   };
 }
 
-function nodeOf(node: DocumentPart): NodeSettings {
+function grpcNode(node: DocumentPart): NodeSettings {
   const locality = node.field("locality");
   const metadata = node.field("metadata");
   return {
@@ -82,7 +69,7 @@ function namesOf(
       const parts = /^xds:(?:\/\/([^/]*)\/)?\/?(.+)$/.exec(target);
       const service = parts?.[2];
       if (service === undefined) {
-        throw XdskitError.of("XDSKIT_BOOTSTRAP", `${JSON.stringify(target)} is no target such as xds:///service`);
+        throw XdskitError.of("XDSKIT_BOOTSTRAP", `${JSON.stringify(target)} is not a target such as xds:///service`);
       }
       const authority = parts?.[1] ?? "";
       if (authority === "") return known(filled(byDefault, service));
@@ -101,7 +88,7 @@ function filled(template: string, text: string): ResourceName {
   return template.replaceAll("%s", () => (template.startsWith("xdstp:") ? pathEncoded(text) : text));
 }
 
-/** What RFC 3986 allows in a path stays as it is, slashes too. */
+/** Characters that RFC 3986 allows in a path stay as they are, slashes too. */
 function pathEncoded(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/]/gu, (character) =>
     Array.from(
@@ -111,7 +98,7 @@ function pathEncoded(text: string): string {
   );
 }
 
-/** Of other kinds than `file_watcher` nothing is known: whoever asks for one of those finds none. */
+/** Only `file_watcher` is known: a program that needs another kind does not find it here. */
 function certificateProviders(part: DocumentPart): GrpcNames["certificateProviders"] {
   const watchers = part.entries().flatMap(([name, provider]) => {
     if (provider.field("plugin_name").requiredText() !== "file_watcher") return [];

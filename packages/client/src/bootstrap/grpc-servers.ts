@@ -1,5 +1,5 @@
-import type { GrpcServerSettings } from "../client-options.js";
-import type { TlsSettings } from "../tls.js";
+import type { GrpcServerSettings } from "../options/client-options.js";
+import type { TlsSettings } from "../options/tls-settings.js";
 import type { DocumentPart } from "./document-part.js";
 
 /** Reads `xds_servers` of gRPC's bootstrap (A27, A65, A97), in order. */
@@ -16,7 +16,7 @@ export function grpcServers(list: DocumentPart): readonly GrpcServerSettings[] {
       address: server.field("server_uri").requiredText(),
       tls: channelCredentials(server.field("channel_creds")),
       tokenFile: tokenFile(server.field("call_creds")),
-      // gRPC's clients speak nothing else; the feature `xds_v3` is taken for granted since v2 is gone.
+      // gRPC's clients speak only v3; the feature `xds_v3` is assumed since v2 is gone.
       variant: "sotw",
       aggregated: true,
       api: "v3",
@@ -26,7 +26,7 @@ export function grpcServers(list: DocumentPart): readonly GrpcServerSettings[] {
   });
 }
 
-/** The first kind of the list that is known; undefined is plaintext. */
+/** The first kind in the list that is known; undefined is plaintext. */
 function channelCredentials(list: DocumentPart): TlsSettings | undefined {
   const kinds: string[] = [];
   for (const part of list.items()) {
@@ -40,7 +40,10 @@ function channelCredentials(list: DocumentPart): TlsSettings | undefined {
   throw list.error(`none of them is supported: ${kinds.join(", ")}; insecure and tls are`);
 }
 
-/** The configuration of `tls` credentials and of the certificate provider `file_watcher`: files are read for each connection, so that `refresh_interval` is not needed. */
+/**
+ * The configuration of `tls` credentials and of the certificate provider `file_watcher`. Files are read for each
+ * connection, so `refresh_interval` is not needed.
+ */
 export function fileWatcher(config: DocumentPart): TlsSettings {
   const certificateFile = config.field("certificate_file").text();
   const keyFile = config.field("private_key_file").text();

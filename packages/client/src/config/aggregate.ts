@@ -1,11 +1,12 @@
 import type { ResourceName } from "@xdskit/api";
 
-/** So many clusters may stand below each other, the first included (A37). */
+/** How many clusters may lie below each other, the first included (A37). */
 export const aggregateDepth = 16;
 
 /**
- * The clusters at the ends below an aggregate cluster, depth first, each once (A37); or why that cannot be said. `below` gives what an aggregate cluster names,
- * `end` for any other cluster, and undefined for one that is not looked for because it is too deep.
+ * The clusters at the ends below an aggregate cluster, depth first, each once (A37), or why they cannot be found.
+ * `below` gives the clusters that an aggregate cluster names, `end` for any other cluster, and undefined for a cluster
+ * that is not looked up because it is too deep.
  */
 export function leavesOf(
   root: ResourceName,

@@ -1,10 +1,10 @@
 import { createUnpack, type Registry, type ResourceName } from "@xdskit/api";
 import { type Cluster, Cluster_DiscoveryType } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { type ClusterConfig, ClusterConfigSchema } from "@xdskit/api/envoy/extensions/clusters/aggregate/v3/cluster";
+import type { ClusterEndpoints } from "../contract/xds-config.js";
 import { sourceProblem } from "./config-source.js";
-import type { ClusterEndpoints } from "./xds-config.js";
 
-/** What a cluster leads to. */
+/** What a cluster needs. */
 export type ClusterNeeds =
   | { readonly kind: "aggregate"; readonly clusters: readonly ResourceName[] }
   | { readonly kind: "eds"; readonly name: ResourceName; readonly problem: string | undefined }

@@ -1,12 +1,8 @@
 import { XdskitError } from "@xdskit/api";
-import type { WatchIterator } from "../watchers/watch.js";
+import type { ConfigIterator, ConfigWatch, ConfigWatcher, XdsConfig } from "../contract/xds-config.js";
 import { createWatchIterator } from "../watchers/watch-iterator.js";
-import type { ConfigWatch, ConfigWatcher, XdsConfig } from "./xds-config.js";
 
-/** A configuration that is read by `for await`; leaving the loop cancels the watch. Who is slow gets the newest. */
-export interface ConfigIterator extends WatchIterator<XdsConfig>, ConfigWatch {}
-
-/** Makes an iterator of what a watcher is told. `end` ends it where the watch has ended. */
+/** Makes an iterator out of the calls to a watcher. `end` ends the iterator when the watch has ended. */
 export function createConfigIterator(
   watchWith: (watcher: ConfigWatcher, end: () => void) => ConfigWatch,
 ): ConfigIterator {
@@ -18,7 +14,7 @@ export function createConfigIterator(
         {
           onChanged: (config) => {
             told.onChanged(config);
-            // What is wrong beside it may not have been read yet.
+            // The program may not have read the ambient error yet.
             if (ambient !== undefined) told.onAmbient?.(ambient);
           },
           onError: (error) => told.onError?.(error),

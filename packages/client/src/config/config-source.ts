@@ -1,6 +1,9 @@
 import type { ConfigSource } from "@xdskit/api/envoy/config/core/v3/config_source";
 
-/** Why what this names cannot be asked for; undefined where it can. Which server an `api_config_source` means is not known: that of the client is asked. */
+/**
+ * Why the client cannot ask for the resource that this source names; undefined where it can. The client does not know
+ * which server an `api_config_source` means, and asks its own.
+ */
 export function sourceProblem(source: ConfigSource | undefined): string | undefined {
   switch (source?.configSourceSpecifier.case) {
     case undefined:

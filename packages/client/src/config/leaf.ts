@@ -6,7 +6,7 @@ import type { Listener } from "@xdskit/api/envoy/config/listener/v3/listener";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ReceivedResource } from "@xdskit/protocol";
 
-/** The messages of which a configuration is made, by their type's name. */
+/** The messages that make up a configuration, by the name of their type. */
 export interface LeafShapes {
   readonly listener: Listener;
   readonly route: RouteConfiguration;
@@ -14,7 +14,7 @@ export interface LeafShapes {
   readonly endpoint: ClusterLoadAssignment;
 }
 
-/** The types that a configuration is made of. */
+/** The types that make up a configuration. */
 export type LeafType = keyof LeafShapes;
 
 /** What is known of one resource. */
@@ -23,5 +23,5 @@ export type LeafState<Shape extends Message = Message> =
   | { readonly kind: "here"; readonly resource: ReceivedResource<Shape> }
   | { readonly kind: "error"; readonly error: XdskitError };
 
-/** Tells what is known of a resource, and that it is needed. */
+/** Says what is known of a resource, and notes that the resource is needed. */
 export type AskLeaf = <Type extends LeafType>(type: Type, name: ResourceName) => LeafState<LeafShapes[Type]>;

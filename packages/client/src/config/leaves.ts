@@ -6,9 +6,9 @@ import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v
 import { ListenerSchema } from "@xdskit/api/envoy/config/listener/v3/listener";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ReceivedResource } from "@xdskit/protocol";
+import type { Watch } from "../contract/watch.js";
+import type { ResourceWatcher, XdsClient } from "../contract/xds-client.js";
 import type { Watcher } from "../watchers/delivery.js";
-import type { Watch } from "../watchers/watch.js";
-import type { ResourceWatcher, XdsClient } from "../xds-client.js";
 import type { LeafShapes, LeafState, LeafType } from "./leaf.js";
 import { unresolved } from "./problem.js";
 
@@ -44,13 +44,16 @@ export class Leaves {
   };
   private readonly troubled = new Set<Leaf>();
 
-  /** @param changed Called when anything about a leaf became different, perhaps within `of`; returns when it has been used. */
+  /**
+   * @param changed Called when anything about a leaf changed, perhaps within `of`; returns when the change has been
+   * used.
+   */
   constructor(client: Pick<XdsClient, "watch">, changed: (leaf: Leaf, what: "state" | "ambient") => Promise<void>) {
     this.client = client;
     this.changed = changed;
   }
 
-  /** The leaf of a name; it is watched from now on. */
+  /** The leaf of a name; the name is watched from now on. */
   of<Type extends LeafType>(type: Type, name: ResourceName): Leaf<Type> {
     const known = this.leaves[type].get(name);
     if (known !== undefined) return known.leaf as Leaf<Type>;
@@ -60,7 +63,8 @@ export class Leaves {
       state: waiting as LeafState<LeafShapes[Type]>,
       ambient: undefined as XdskitError | undefined,
     };
-    // A star is a name like any other to a route, and all there are to a server. What breaks the rules may name nothing.
+    // For a route a star is a name like any other, for a server it means everything. A message that breaks the rules
+    // may have no name at all.
     if (isGlobName(name) || name === "*" || name === "") {
       const problem = name === "" ? "it has no name" : "a collection is no single resource";
       leaf.state = { kind: "error", error: unresolved(problem, type, name) };
@@ -102,7 +106,7 @@ export class Leaves {
     }
   }
 
-  /** Those of which something is wrong beside what is used. */
+  /** Leaves that are in use and have a problem. */
   problems(): readonly { readonly leaf: Leaf; readonly error: XdskitError }[] {
     return [...this.troubled].flatMap((leaf) => (leaf.ambient === undefined ? [] : [{ leaf, error: leaf.ambient }]));
   }
@@ -110,7 +114,7 @@ export class Leaves {
 
 const waiting = { kind: "waiting" } as const;
 
-/** What was not judged by the client may be no message of its type. */
+/** A resource that the client did not check may not be a message of its type. */
 function stateOf<Shape extends Message>(resource: ReceivedResource<Shape>): LeafState<Shape> {
   try {
     void resource.message;

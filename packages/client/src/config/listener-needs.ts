@@ -16,17 +16,20 @@ export type RouteSource =
   | { readonly kind: "inline"; readonly name: ResourceName; readonly configuration: RouteConfiguration }
   | { readonly kind: "none"; readonly name: ResourceName; readonly problem: string };
 
-/** What a listener leads to. */
+/** What a listener needs. */
 export interface ListenerNeeds {
-  /** Those of one name once. */
+  /** Routes of one name appear once. */
   readonly routes: readonly { readonly usedBy: readonly string[]; readonly source: RouteSource }[];
-  /** Named beside routes, by its filters: a TCP proxy, external authorization … Of an API listener none are, as in gRPC. */
+  /**
+   * Clusters that its filters name, beside routes: a TCP proxy, external authorization … An API listener has none, as
+   * in gRPC.
+   */
   readonly clusters: readonly ResourceName[];
 }
 
 const clusterUrl = resourceTypes.find("cluster")?.typeUrl;
 
-/** Reads a listener: an API listener, or the filter chains of one with a socket. */
+/** Reads a listener: an API listener, or the filter chains of a listener with a socket. */
 export function listenerNeeds(listener: Listener, registry: Registry): ListenerNeeds {
   const unpack = createUnpack(registry);
   const managerOf = (any: Any | undefined): HttpConnectionManager | undefined => {
@@ -53,7 +56,7 @@ export function listenerNeeds(listener: Listener, registry: Registry): ListenerN
     addChain(chain.name || `filter_chains[${index}]`, chain);
   addChain("default_filter_chain", listener.defaultFilterChain);
 
-  // Inline routes name clusters too, but count only as far as the virtual host is chosen.
+  // Inline routes name clusters too, but only those of the chosen virtual host count.
   const withoutRoutes = (any: Any) => {
     const content = unpack(any);
     if (content?.schema.typeName !== HttpConnectionManagerSchema.typeName) return content;

@@ -8,7 +8,7 @@ import { type ClusterNeeds, clusterNeeds } from "./cluster-needs.js";
 import { type ListenerNeeds, listenerNeeds } from "./listener-needs.js";
 import { type RouteNeeds, routeNeeds } from "./route-needs.js";
 
-/** What messages lead to; each is looked into once. */
+/** What messages need; each message is read once. */
 export interface Needs {
   ofListener(listener: Listener): ListenerNeeds;
   /** Of one virtual host, or of all. */

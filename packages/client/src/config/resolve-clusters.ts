@@ -1,13 +1,16 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
 import type { Cluster } from "@xdskit/api/envoy/config/cluster/v3/cluster";
+import type { ClusterEndpoints, ConfigCluster } from "../contract/xds-config.js";
 import { aggregateDepth, leavesOf } from "./aggregate.js";
 import type { AskLeaf, LeafState } from "./leaf.js";
 import type { Needs } from "./needs.js";
 import { unresolved } from "./problem.js";
 import { kept } from "./same.js";
-import type { ClusterEndpoints, ConfigCluster } from "./xds-config.js";
 
-/** The clusters that are named, and those below aggregate clusters; undefined while something is not known yet. Asks for all that it needs in any case. */
+/**
+ * The named clusters and those below aggregate clusters; undefined while one is not known yet. Asks for all that it
+ * needs in any case.
+ */
 export function resolveClusters(
   roots: Iterable<ResourceName>,
   ask: AskLeaf,
@@ -61,13 +64,13 @@ function clusterOf(
   return endpoints && { kind: "cluster", name, resource, endpoints };
 }
 
-/** The load assignment that a cluster asks for; undefined where it asks for none. */
+/** The load assignment that a cluster asks for; undefined where it needs none. */
 export function assignmentName({ kind, resource }: ConfigCluster, needs: Needs): ResourceName | undefined {
   const need = kind === "cluster" ? needs.ofCluster(resource.message) : undefined;
   return need?.kind === "eds" && need.problem === undefined ? canonicalName(need.name) : undefined;
 }
 
-/** The same clusters after load assignments became different that these ask for; undefined while one is not known. */
+/** The same clusters after changes of load assignments that they use; undefined while one is not known. */
 export function withAssignments(
   before: ReadonlyMap<ResourceName, ConfigCluster>,
   names: Iterable<ResourceName>,
@@ -96,7 +99,7 @@ function childrenOf(state: LeafState<Cluster>, needs: Needs): readonly ResourceN
   return need.kind === "aggregate" ? need.clusters.map(canonicalName) : [];
 }
 
-/** Rule 126: a cluster is of use once the load assignment that it names is known. */
+/** Rule 126: a cluster can be used once the load assignment that it names is known. */
 function assignmentOf(
   cluster: ResourceName,
   { name, problem }: { readonly name: ResourceName; readonly problem: string | undefined },

@@ -1,6 +1,7 @@
 import { canonicalName, type Finding, type ResourceName, XdskitError } from "@xdskit/api";
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { ReceivedResource } from "@xdskit/protocol";
+import type { ConfigRoutes, XdsConfig } from "../contract/xds-config.js";
 import type { AskLeaf } from "./leaf.js";
 import type { RouteSource } from "./listener-needs.js";
 import type { Needs } from "./needs.js";
@@ -8,7 +9,6 @@ import { unresolved } from "./problem.js";
 import { resolveClusters } from "./resolve-clusters.js";
 import { kept } from "./same.js";
 import { virtualHostFor } from "./virtual-host.js";
-import type { ConfigRoutes, XdsConfig } from "./xds-config.js";
 
 /** What a listener leads to, as far as it is known. */
 export type Outcome =
@@ -17,15 +17,18 @@ export type Outcome =
   | { readonly kind: "error"; readonly error: XdskitError }
   | { readonly kind: "config"; readonly config: XdsConfig };
 
-/** What a configuration is to answer. */
+/** What to resolve. */
 export interface Question {
   readonly listener: ResourceName;
   readonly authority: string | undefined;
-  /** Clusters that are part of the configuration whatever routes name. */
+  /** Clusters that belong to the configuration even if no route names them. */
   readonly subscribed: Iterable<ResourceName>;
 }
 
-/** Follows the names from a listener. Asks for all that is needed, and for nothing else; parts that are as before are the same objects. */
+/**
+ * Follows the names from a listener. Asks for all that is needed and nothing else; parts that did not change stay the
+ * same objects.
+ */
 export function resolve(question: Question, ask: AskLeaf, needs: Needs, before: XdsConfig | undefined): Outcome {
   const subscribed = [...question.subscribed].map(canonicalName);
   const listener = ask("listener", question.listener);
@@ -34,7 +37,7 @@ export function resolve(question: Question, ask: AskLeaf, needs: Needs, before: 
   const routes = found.filter((routes) => routes !== undefined);
   const isBroken = routes.length > 0 && routes.length === found.length && routes.every(({ kind }) => kind === "error");
   const named = routes.flatMap((routes) => (routes.kind === "routes" ? routes.clusters : []));
-  // Where there is no configuration to use, only what somebody subscribed to is still asked for.
+  // Without a usable configuration, only the subscribed clusters are still asked for.
   const roots = isBroken ? subscribed : [...(inListener?.clusters ?? []), ...named, ...subscribed];
   const clusters = resolveClusters(roots, ask, needs, before?.clusters);
 

@@ -2,14 +2,14 @@ import { createUnpack, type Registry, type ResourceName, resourceTypes } from "@
 import type { RouteConfiguration } from "@xdskit/api/envoy/config/route/v3/route";
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 
-/** What the routes of some virtual hosts lead to, each once, in the order of the routes. */
+/** What the routes of some virtual hosts need, each name once, in the order of the routes. */
 export interface RouteNeeds {
   readonly clusters: readonly ResourceName[];
   readonly plugins: readonly string[];
   readonly clusterHeaders: readonly string[];
 }
 
-const clusterUrl = resourceTypes.find("cluster")?.typeUrl;
+const routedClusterUrl = resourceTypes.find("cluster")?.typeUrl;
 
 /** @param only The virtual host that counts; undefined: all. */
 export function routeNeeds(
@@ -21,7 +21,7 @@ export function routeNeeds(
   const references = resourceTypes
     .find("route")
     ?.references({ ...configuration, virtualHosts: [...hosts] } as RouteConfiguration, createUnpack(registry));
-  const clusters = (references ?? []).filter((named) => named.type === clusterUrl);
+  const clusters = (references ?? []).filter((named) => named.type === routedClusterUrl);
   const plugins = new Set<string>();
   const clusterHeaders = new Set<string>();
   for (const { action } of hosts.flatMap(({ routes }) => routes)) {

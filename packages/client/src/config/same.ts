@@ -1,6 +1,9 @@
 import { XdskitError } from "@xdskit/api";
 
-/** What was there before, if the new is no different: so that parts that did not change stay the same objects. Looks two levels deep; errors are the same if they say the same. */
+/**
+ * Returns the old value if the new one is equal, so that parts that did not change stay the same objects. Compares two
+ * levels deep; errors are equal if their texts are.
+ */
 export function kept<Value>(before: Value | undefined, after: Value): Value {
   return before !== undefined && isSame(before, after, 2) ? before : after;
 }

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Cluster_DiscoveryType } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { createServer, type XdsServer } from "@xdskit/server";
-import type { ClientEvent } from "../client-event.js";
+import type { XdsClient } from "../contract/xds-client.js";
 import { createClient } from "../create-client.js";
+import type { ClientEvent } from "../events/client-event.js";
 import {
   aggregateCluster,
   apiListener,
@@ -17,7 +18,6 @@ import {
 import { configText, messageOf, type Piece, randomPiece, resolveWorld, worldNames } from "../testing/config-world.js";
 import { randomFrom } from "../testing/random.js";
 import { waitFor } from "../testing/wait-for.js";
-import type { XdsClient } from "../xds-client.js";
 
 interface Tools {
   readonly server: XdsServer;

@@ -1,17 +1,17 @@
 import { type ResourceName, XdskitError } from "@xdskit/api";
-import type { XdsClient } from "../xds-client.js";
+import type { XdsClient } from "../contract/xds-client.js";
+import type { ConfigProblem, ConfigWatch, ConfigWatcher, XdsConfig } from "../contract/xds-config.js";
 import type { AskLeaf } from "./leaf.js";
 import { type Leaf, Leaves } from "./leaves.js";
 import type { Needs } from "./needs.js";
 import { type Outcome, resolve } from "./resolve.js";
 import { assignmentName, withAssignments } from "./resolve-clusters.js";
-import type { ConfigProblem, ConfigWatch, ConfigWatcher, XdsConfig } from "./xds-config.js";
 
-/** What came of following the listener, and the leaves that it is made of. */
+/** The result of following the listener, and the leaves that it used. */
 interface Result {
   readonly outcome: Outcome;
   readonly leaves: ReadonlySet<Leaf>;
-  /** The clusters that ask for each load assignment; made when first needed. */
+  /** The clusters that use each load assignment; made when first needed. */
   askers?: ReadonlyMap<ResourceName, readonly ResourceName[]>;
 }
 
@@ -23,30 +23,31 @@ export interface TrackerOptions {
   readonly authority: string | undefined;
   readonly watcher: ConfigWatcher;
   readonly needs: Needs;
-  /** Takes what the watcher throws or rejects with. */
+  /** Takes the errors that the watcher throws or rejects with. */
   readonly failed: (error: unknown) => void;
 }
 
 /**
- * Follows one listener. What is told is always complete; what was told is watched on until what replaces it is complete and was taken, so that going back costs
- * nothing, and no server is told that something in use is not needed any more (make before break, at the client's end).
+ * Follows one listener. A configuration that is told is always complete. The client keeps watching what it told until
+ * the next configuration is complete and the watcher took it. So going back costs nothing, and no server hears that a
+ * resource in use is not needed any more (make before break, at the client's end).
  */
 export class Tracker implements ConfigWatch {
   private readonly options: TrackerOptions;
   private readonly leaves: Leaves;
-  /** How often each cluster is subscribed to. */
+  /** How many subscriptions each cluster has. */
   private readonly subscriptions = new Map<ResourceName, number>();
   /** Complete or not. */
   private newest = nothing;
-  /** Complete, and to be told when the watcher is free. */
+  /** Complete, and waits until the watcher is free. */
   private pending: Result | undefined;
-  /** What the watcher is busy with. */
+  /** The configuration that the watcher is busy with. */
   private underWay: Result | undefined;
-  /** What the watcher took last. */
+  /** The configuration that the watcher took last. */
   private taken = nothing;
   private config: XdsConfig | undefined;
   private problems: readonly ConfigProblem[] = [];
-  /** What became different since the listener was followed last; undefined where that is more than leaves. */
+  /** The leaves that changed since the listener was followed last; undefined where more than leaves changed. */
   private changes: Set<Leaf> | undefined;
   private round: Promise<void> | undefined;
   private telling: Promise<void> | undefined;
@@ -85,7 +86,7 @@ export class Tracker implements ConfigWatch {
     this.leaves.keep(() => false);
   }
 
-  /** What changes in one turn is one change. Settles when the watcher has taken what comes of it. */
+  /** All changes of one turn are one change. Settles when the watcher has taken the result. */
   private changed(): Promise<void> {
     this.round ??= Promise.resolve().then(() => {
       this.round = undefined;
@@ -120,7 +121,7 @@ export class Tracker implements ConfigWatch {
     this.drop();
   }
 
-  /** The short way: where nothing but load assignments changed, the rest is as it was. */
+  /** The fast path: if only load assignments changed, the rest stays as it is. */
   private withAssignments(changes: ReadonlySet<Leaf>): Outcome | undefined {
     const { outcome } = this.newest;
     if (outcome.kind !== "config" || [...changes].some(({ type }) => type !== "endpoint")) return undefined;
@@ -132,10 +133,10 @@ export class Tracker implements ConfigWatch {
     return clusters && { kind: "config", config: { ...outcome.config, clusters } };
   }
 
-  /** Tells it when the watcher is free; what says the same as what was told last is not told again. */
+  /** Tells the watcher when it is free; a configuration equal to the last one is not told again. */
   private putOff(result: Result): void {
     const last = this.underWay ?? this.taken;
-    this.pending = isSame(last.outcome, result.outcome) ? undefined : result;
+    this.pending = isSameConfig(last.outcome, result.outcome) ? undefined : result;
     if (this.pending !== undefined) return;
     if (this.underWay === undefined) this.taken = result;
     else this.underWay = result;
@@ -153,7 +154,7 @@ export class Tracker implements ConfigWatch {
     }
   }
 
-  /** Ends the watches that neither what is in use needs nor what is to come. What was on the way there and came to nothing is needed no more. */
+  /** Ends the watches that neither the configuration in use nor the next one needs. */
   private drop(): void {
     const needed = [this.taken, this.underWay, this.pending, this.newest].map((result) => result?.leaves);
     this.leaves.keep((leaf) => needed.some((leaves) => leaves?.has(leaf)));
@@ -175,7 +176,7 @@ export class Tracker implements ConfigWatch {
     }
   }
 
-  /** Takes the next thing to tell; undefined when there is none. */
+  /** Takes the next configuration to tell; undefined when there is none. */
   private nextCall(): (() => void | PromiseLike<void>) | undefined {
     const { watcher } = this.options;
     const next = this.pending;
@@ -208,7 +209,7 @@ function askersOf(config: XdsConfig, needs: Needs): ReadonlyMap<ResourceName, re
   return askers;
 }
 
-function isSame(a: Outcome, b: Outcome): boolean {
+function isSameConfig(a: Outcome, b: Outcome): boolean {
   if (a.kind === "error" && b.kind === "error") return a.error.message === b.error.message;
   if (a.kind !== "config" || b.kind !== "config") return false;
   const [some, other] = [a.config, b.config];

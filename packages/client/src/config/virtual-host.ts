@@ -1,9 +1,12 @@
 import type { VirtualHost } from "@xdskit/api/envoy/config/route/v3/route_components";
 
-/** How a domain matches, best first. Among those of one kind the longest wins. */
+/** How a domain matches, best first. Among matches of one kind the longest wins. */
 const ranks = ["exact", "suffix", "prefix", "all"] as const;
 
-/** The virtual host that serves an authority, as Envoy and gRPC choose it; undefined where none does. Case is no difference. */
+/**
+ * The virtual host that serves an authority, as Envoy and gRPC choose it; undefined where none does. Case does not
+ * matter.
+ */
 export function virtualHostFor(hosts: readonly VirtualHost[], authority: string): VirtualHost | undefined {
   const wanted = authority.toLowerCase();
   let best: { readonly host: VirtualHost; readonly rank: number; readonly length: number } | undefined;

@@ -4,6 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { XdskitError } from "@xdskit/api";
 import { Cluster_DiscoveryType } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { RouteConfigurationSchema } from "@xdskit/api/envoy/config/route/v3/route";
+import type { ConfigOptions, ConfigWatcher, XdsConfig } from "../contract/xds-config.js";
 import {
   aggregateCluster,
   apiListener,
@@ -20,7 +21,6 @@ import {
 import { createScriptedClient, noSuch, type ScriptedClient } from "../testing/scripted-client.js";
 import { createConfigIterator } from "./config-iterator.js";
 import { createWatchConfig } from "./watch-config.js";
-import type { ConfigOptions, ConfigWatcher, XdsConfig } from "./xds-config.js";
 
 describe("watching a configuration", () => {
   it("tells nothing before each leaf is known, then all at once", async () => {

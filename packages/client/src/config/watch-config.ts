@@ -1,20 +1,20 @@
 import { canonicalName, envoyRegistry, isGlobName, type Registry, type ResourceName, XdskitError } from "@xdskit/api";
-import { checkCall, checkWatcher } from "../option-tables.js";
-import type { Watch } from "../watchers/watch.js";
-import type { XdsClient } from "../xds-client.js";
+import type { Watch } from "../contract/watch.js";
+import type { XdsClient } from "../contract/xds-client.js";
+import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "../contract/xds-config.js";
+import { checkCall, checkWatcher } from "../options/option-tables.js";
 import { createConfigIterator } from "./config-iterator.js";
 import { createNeeds } from "./needs.js";
 import { Tracker } from "./tracker.js";
-import type { ConfigOptions, ConfigWatch, ConfigWatcher } from "./xds-config.js";
 
-/** What configurations are watched with. */
+/** What a watch of configurations works with. */
 export interface ConfigTools {
   readonly client: Pick<XdsClient, "watch">;
   /** Where filters and cluster types are looked up. Default: Envoy's own. */
   readonly registry?: Registry | undefined;
-  /** Takes what a watcher throws or rejects with. */
+  /** Takes the errors that a watcher throws or rejects with. */
   readonly failed: (error: unknown) => void;
-  /** Makes a watch one that ends with the client; `end` is called then. Default: nothing ends it. */
+  /** Makes a watch end with the client; `end` is called then. Default: the client does not end it. */
   readonly counted?: (<Kind extends Watch>(watch: Kind, end: () => void) => Watch) | undefined;
 }
 

@@ -1,16 +1,19 @@
 import { isIPv4 } from "node:net";
 import { XdskitError } from "@xdskit/api";
 import { readCredentials } from "@xdskit/api/tls-files";
-import type { GrpcServerSettings } from "../client-options.js";
+import type { GrpcServerSettings } from "../options/client-options.js";
 import { hostOf } from "./host-of.js";
 
 /** Headers to send, by lower-case name; the values may be secrets. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** The `authorization` header of a file with a token, read anew each time. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+/**
+ * The `authorization` header, with the token that its file holds now. Rejects with an XdskitError
+ * (XDSKIT_CREDENTIALS_FILE).
+ */
 export async function readToken(file: string): Promise<string> {
   const token = (await readCredentials(file)).toString("utf8").trim();
-  // What a header may hold; a token has no spaces either (RFC 6750).
+  // The characters that a header may hold; a token has no spaces either (RFC 6750).
   if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
   const what = token === "" ? "is empty" : "holds no token: one line without spaces";
   throw XdskitError.of("XDSKIT_CREDENTIALS_FILE", what, { file });
@@ -23,7 +26,7 @@ export function refuseTokenInPlaintext({ address, tls, tokenFile }: GrpcServerSe
   throw XdskitError.of("XDSKIT_CREDENTIALS", message, { field: "tokenFile" });
 }
 
-/** Whether what is sent to a target of gRPC stays on this machine. */
+/** Whether messages to a gRPC target stay on this machine. */
 function isLoopback(address: string): boolean {
   if (/^unix(-abstract)?:/.test(address)) return true;
   const host = hostOf(address);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Client, Server, ServerCredentials, type ServiceError, type UntypedHandleCall } from "@grpc/grpc-js";
 import { XdskitError } from "@xdskit/api";
-import type { GrpcServerSettings } from "../client-options.js";
+import type { GrpcServerSettings } from "../options/client-options.js";
 import { contentLines, createAuthority } from "../testing/certificates.js";
 import { credentialsOf, type GrpcCredentials } from "./grpc-credentials.js";
 
@@ -196,7 +196,10 @@ describe("credentials of a gRPC server", () => {
     }
     refused({ tls: { keyFile: "/key" } }, /tls\.certificateFile: keyFile is given without certificateFile/);
     refused({ tls: { certificateFile: "/c" } }, /without keyFile/);
-    refused({ headers: { "a b": "SECRET" } }, /^headers: "a b" is no header(?!.*SECRET)/);
-    refused({ headers: { authorization: "SECRET\n" } }, /^headers: "authorization" is no header(?!.*SECRET)/);
+    refused({ headers: { "a b": "SECRET" } }, /^headers: "a b" is not a header that gRPC can send(?!.*SECRET)/);
+    refused(
+      { headers: { authorization: "SECRET\n" } },
+      /^headers: "authorization" is not a header that gRPC can send(?!.*SECRET)/,
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { CallCredentials, ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
 import { XdskitError } from "@xdskit/api";
 import { createTlsReader, shakeHands, type TlsFiles, type TlsReader } from "@xdskit/api/tls-files";
-import type { GrpcServerSettings } from "../client-options.js";
+import type { GrpcServerSettings } from "../options/client-options.js";
 import { readToken, refuseTokenInPlaintext } from "./call-headers.js";
 import { hostOf } from "./host-of.js";
 
@@ -9,13 +9,16 @@ import { hostOf } from "./host-of.js";
 export interface GrpcCredentials {
   /** Reads certificates anew for each connection. */
   readonly channel: ChannelCredentials;
-  /** The headers of one stream, with the token as it is in its file now. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  /**
+   * The headers of one stream, with the token that its file holds now. Rejects with an XdskitError
+   * (XDSKIT_CREDENTIALS_FILE).
+   */
   metadata(): Promise<Metadata>;
 }
 
 /**
- * What the settings of a server say about TLS, tokens and headers. Reads no file yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key,
- * a token that would be sent in plaintext, and what is no header.
+ * TLS, token and headers from the settings of a server. Reads no file yet. Throws an XdskitError (XDSKIT_CREDENTIALS)
+ * for a certificate without its key, a token that would be sent in plaintext, and an invalid header.
  */
 export function credentialsOf(settings: GrpcServerSettings): GrpcCredentials {
   refuseTokenInPlaintext(settings);
@@ -36,11 +39,11 @@ function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) {
     try {
-      // Names that end so carry bytes.
+      // gRPC sends bytes in headers with this ending.
       if (name.toLowerCase().endsWith("-bin")) metadata.add(name, Buffer.from(value, "base64"));
       else metadata.add(name, value);
     } catch {
-      const message = `${JSON.stringify(name)} is no header that gRPC can send, or has a value that none may have`;
+      const message = `${JSON.stringify(name)} is not a header that gRPC can send, or its value is not valid`;
       throw XdskitError.of("XDSKIT_CREDENTIALS", message, { field: "headers" });
     }
   }
@@ -49,7 +52,7 @@ function metadataOf(headers: Readonly<Record<string, string>>): Metadata {
 
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
-/** TLS by files. The library's own credentials take contents, once and for all. */
+/** TLS from files. The credentials of the gRPC library take contents, which they never read again. */
 class FileCredentials extends ChannelCredentials {
   readonly #reader: TlsReader;
   readonly #serverName: string;

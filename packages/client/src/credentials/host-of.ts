@@ -1,6 +1,9 @@
-/** The host that a target of gRPC names (`xds.example` of `dns:///xds.example:443`): what the certificate there is for, unless settings say otherwise. */
+/**
+ * The host of a gRPC target (`xds.example` in `dns:///xds.example:443`). The certificate must have this name, unless
+ * the settings give another.
+ */
 export function hostOf(address: string): string {
-  // As gRPC names the server behind a socket file.
+  // gRPC uses this name for the server behind a socket file.
   if (/^unix(-abstract)?:/.test(address)) return "localhost";
   const path = /^(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?(.*)$/.exec(address)?.[1] ?? address;
   const first = path.split(",")[0] ?? path;

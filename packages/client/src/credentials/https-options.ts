@@ -1,9 +1,9 @@
 import { XdskitError } from "@xdskit/api";
 import { createTlsReader, identityOf } from "@xdskit/api/tls-files";
-import type { RestServerSettings } from "../client-options.js";
+import type { RestServerSettings } from "../options/client-options.js";
 import { hostOf } from "./host-of.js";
 
-/** What `https.request` is given besides the URL. An agent opens another connection where one of them differs. */
+/** What `https.request` gets besides the URL. An agent opens a new connection where one of them differs. */
 export interface HttpsOptions {
   readonly ca?: Buffer | undefined;
   readonly cert?: Buffer | undefined;
@@ -12,8 +12,9 @@ export interface HttpsOptions {
 }
 
 /**
- * The TLS of a REST server, read anew for each request. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, and for TLS settings with a
- * plaintext URL; what it returns rejects with one (XDSKIT_CREDENTIALS_FILE).
+ * The TLS of a REST server; files are read for each request. Throws an XdskitError (XDSKIT_CREDENTIALS) for a
+ * certificate without its key, and for TLS settings with a plaintext URL; the returned function rejects with an
+ * XdskitError (XDSKIT_CREDENTIALS_FILE).
  */
 export function httpsOptionsOf({ url, tls }: RestServerSettings): () => Promise<HttpsOptions> {
   if (tls === undefined) return async () => ({});

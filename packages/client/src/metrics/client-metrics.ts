@@ -1,11 +1,11 @@
 import { authorityOf, type ResourceType, typeUrlPrefix } from "@xdskit/api";
 import type { ClientTypeStatus } from "@xdskit/protocol";
-import { checkCall } from "../option-tables.js";
-import type { XdsClient } from "../xds-client.js";
-import type { ClientMetricsOptions } from "./client-metrics-options.js";
+import type { XdsClient } from "../contract/xds-client.js";
+import type { ClientMetricsOptions } from "../options/client-metrics-options.js";
+import { checkCall } from "../options/option-tables.js";
 import { createServerCounts } from "./server-counts.js";
 
-/** One metric and what it is now. Names and labels are those of gRPC's A78. */
+/** One metric and its present value. Names and labels are those of gRPC's A78. */
 export interface ClientMetric {
   readonly name: string;
   readonly kind: "gauge" | "counter";
@@ -16,18 +16,19 @@ export interface ClientMetric {
   readonly values: readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 
-/** Counts what happens in a client. */
+/** Counts the events of a client. */
 export interface ClientMetrics {
-  /** What it has come to. Costs what the client asks for. */
+  /** The metrics now. Costs the names that the client asks for. */
   read(): readonly ClientMetric[];
-  /** Counts no more. */
+  /** Stops counting. */
   stop(): void;
 }
 
 type Values = ClientMetric["values"];
 
 /**
- * Counts what a client does from now on, without any library of metrics: `read` is for whatever shows them (a callback of OpenTelemetry's gauges, `prometheusText`).
+ * Counts the events of a client from now on, without a metrics library. Pass `read` to what exports the metrics: a
+ * callback of OpenTelemetry's gauges, or `prometheusText`.
  */
 export function createClientMetrics(client: XdsClient, options: ClientMetricsOptions = {}): ClientMetrics {
   checkCall("createClientMetrics", options);
@@ -84,7 +85,7 @@ export function createClientMetrics(client: XdsClient, options: ClientMetricsOpt
       const status = client.status();
       const isUsed = (name: string) => status.some((each) => each.server === name && (each.active || each.connected));
       return [
-        // Of one that is not asked any more there is nothing to say.
+        // There is nothing to report of a server that the client has left.
         connected(
           [...servers]
             .filter(([name, { healthy }]) => !healthy || isUsed(name))
@@ -102,7 +103,7 @@ export function createClientMetrics(client: XdsClient, options: ClientMetricsOpt
 
 const nameOf = (type: ResourceType) => type.typeUrl.slice(typeUrlPrefix.length);
 
-/** How many there are of each state and authority. */
+/** The number of resources by state and authority. */
 function countStates(status: ClientTypeStatus): Values {
   const counted = new Map<string, { readonly labels: Readonly<Record<string, string>>; value: number }>();
   const add = (name: string, state: string) => {
@@ -122,7 +123,7 @@ function countStates(status: ClientTypeStatus): Values {
   }
   for (const name of status.names) {
     const state = status.states(name);
-    // What is there was counted, also what is asked for by an alias.
+    // The resources were counted already, including those that were asked for by an alias.
     if (state === "requested") add(name, "requested");
     else if (state === "absent") add(name, "does_not_exist");
     else if (state === "rejected" && status.updatedAt(name) === undefined) add(name, "nacked");

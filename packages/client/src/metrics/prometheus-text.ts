@@ -1,6 +1,8 @@
 import type { ClientMetric } from "./client-metrics.js";
 
-/** Metrics in Prometheus' text format (0.0.4). Dots of names and labels become underscores, counters end in `_total`. */
+/**
+ * Metrics in Prometheus' text format (0.0.4). Dots of names and labels become underscores, counters end in `_total`.
+ */
 export function prometheusText(metrics: readonly ClientMetric[]): string {
   return metrics.map(metricText).join("");
 }

@@ -1,9 +1,9 @@
 import type { ResourceType } from "@xdskit/api";
-import type { ClientEvent } from "../client-event.js";
+import type { ClientEvent } from "../events/client-event.js";
 
-/** What is counted of one server. */
+/** The counts of one server. */
 interface ServerCount {
-  /** Streams, by type or of all (undefined), of which the last attempt brought no answer. */
+  /** Streams of one type, or of all types (undefined), whose last attempt brought no answer. */
   readonly failing: Set<ResourceType | undefined>;
   failures: number;
   readonly updates: Map<ResourceType, { good: number; bad: number }>;
@@ -44,7 +44,7 @@ export function createServerCounts(): ServerCounts {
         case "responded": {
           const { failing } = of(event.server);
           failing.delete(event.type);
-          // Of one stream for all types: any answer is its answer.
+          // On one stream for all types, any answer is an answer of the stream.
           failing.delete(undefined);
           updatesOf(event.server, event.type).good += event.good;
           break;
@@ -58,7 +58,7 @@ export function createServerCounts(): ServerCounts {
             break;
           }
           const known = of(event.server);
-          // A78: from healthy to unhealthy, however often it fails then.
+          // A78 counts the change from healthy to unhealthy, not each failure after it.
           if (known.failing.size === 0) known.failures += 1;
           known.failing.add(event.type);
           break;

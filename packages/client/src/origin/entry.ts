@@ -10,31 +10,37 @@ import {
 } from "@xdskit/api";
 import type { Delivery } from "../watchers/delivery.js";
 
-/** Makes the error that watchers of a name are told: thousands of names share one, and cost less than with an error each. */
+/** Makes the error for watchers of a name. Thousands of names share one maker, which costs less than an error each. */
 export type Reason = (name: ResourceName) => XdskitError;
 
-/** What one name, or one collection, is watched by: all its watchers share it, and what they were told. */
+/** One watched name or collection. Its watchers share it, and the last state that they were told. */
 export interface Entry<Value> {
   readonly name: ResourceName;
   readonly deliveries: Iterable<Delivery<Value>>;
   readonly isWatched: boolean;
-  /** It is known what it is, or that there is none. A server that is away is no answer. */
+  /** The content is known, or known to be missing. That a server is away is no answer. */
   readonly isAnswered: boolean;
-  /** Tells the watchers of a change; `current` gives it already. */
+  /** Tells the watchers of a change; `current` already returns the new value. */
   changed(value: Value): void;
-  /** There is none any more; `current` gives none already. An answer, but where its time is over (`lapsed`): another server may have it. */
+  /**
+   * The resource is gone; `current` already returns undefined. This counts as an answer, unless its TTL ran out
+   * (`lapsed`): another server may have it.
+   */
   gone(error: Reason, lapsed: boolean): void;
-  /** Something is wrong: beside what is there, or in its place. Said once, however often it happens. */
+  /** There is a problem, beside the current value or in its place. The same problem is told once. */
   trouble(error: XdskitError, isAnswer: boolean): void;
-  /** The server is there again: late watchers hear no more that it was away, and all hear of the next time. */
+  /** The server is back: late watchers no longer hear that it was away, and all watchers hear of the next time. */
   recovered(): void;
   /** Gives a late watcher what the others have. */
   join(delivery: Delivery<Value>): void;
-  /** False where it had left before. */
+  /** False where it had already left. */
   leave(delivery: Delivery<Value>): boolean;
 }
 
-/** `current` is what a late watcher gets of a name; undefined where there is nothing. There is an entry for each name: a class, whose functions all share. */
+/**
+ * `current` returns the value for a late watcher, or undefined. There is an entry for each name, so this is a class,
+ * whose functions all entries share.
+ */
 export class WatchedEntry<Value> implements Entry<Value> {
   readonly name: ResourceName;
   readonly #current: (name: ResourceName) => Value | undefined;
@@ -43,7 +49,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
   #ambient: XdskitError | undefined;
   #answered: boolean;
   #lapsed = false;
-  /** What is wrong is over once the server answers. */
+  /** The problem is over once the server answers. */
   #passes = false;
 
   constructor(name: ResourceName, current: (name: ResourceName) => Value | undefined) {
@@ -91,7 +97,7 @@ export class WatchedEntry<Value> implements Entry<Value> {
 
   trouble(why: XdskitError, isAnswer: boolean): void {
     const isThere = this.#value !== undefined;
-    // That there is none was said before, and remains true.
+    // The watchers know already that it does not exist, and that is still true.
     if (this.#answered && !isAnswer && !isThere) return;
     this.#answered ||= isAnswer;
     const told = isThere ? this.#ambient : this.#error?.(this.name);

@@ -1,23 +1,23 @@
 import type { ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
 import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
-import type { ClientEvent } from "../client-event.js";
-import type { HeldResources } from "../client-options.js";
-import type { Clock } from "../clock.js";
+import type { Watch } from "../contract/watch.js";
+import type { Collection, ServerStatus } from "../contract/xds-client.js";
+import type { ClientEvent } from "../events/client-event.js";
+import type { HeldResources } from "../options/client-options.js";
+import type { Clock } from "../timing/clock.js";
 import { mergeCollections } from "../watchers/collection-change.js";
 import { type DeliveryContext, type Watcher, WatcherDelivery } from "../watchers/delivery.js";
 import { holdUp } from "../watchers/hold-up.js";
-import type { Watch } from "../watchers/watch.js";
-import type { Collection, ServerStatus } from "../xds-client.js";
 import type { Entry } from "./entry.js";
-import { createServers, type MakeUpstream } from "./servers.js";
+import { createServers, type MakeUpstream, type Servers, type ServersOwner } from "./servers.js";
 import { type AnyDelivery, createTypeCache, type TypeCache } from "./type-cache.js";
 
-/** What the authorities of one list of servers share: the servers, what they gave, and those who watch it. */
+/** The servers of one list, their resources and the watchers: shared by all authorities with that list. */
 export interface Origin {
   /** `name` is canonical. */
   watch(type: ResourceType, name: ResourceName, watcher: Watcher<ReceivedResource>): Watch;
   watchCollection(type: ResourceType, name: ResourceName, watcher: Watcher<Collection>): Watch;
-  /** What was kept from an earlier run. Before the first watch. */
+  /** Takes resources of an earlier run. Call it before the first watch. */
   hold(type: ResourceType, held: Pick<HeldResources, "resources" | "version" | "isWhole">): void;
   readonly isConnected: boolean;
   status(): readonly ServerStatus[];
@@ -25,107 +25,127 @@ export interface Origin {
 }
 
 export interface OriginOptions {
-  /** How many servers there are. */
+  /** The number of servers. */
   readonly servers: number;
   readonly make: MakeUpstream;
   readonly clock: Clock;
   readonly watcherMs: number;
-  /** The next server is asked although all that is wanted is there. */
+  /** Ask the next server even if all wanted resources are cached. */
   readonly isEager: boolean;
   readonly acknowledge: ((update: ResourceUpdate, server: string) => Promise<void>) | undefined;
   emit(event: () => ClientEvent): void;
 }
 
 export function createOrigin(options: OriginOptions): Origin {
-  const { clock, watcherMs, emit } = options;
-  const caches = new Map<ResourceType, TypeCache>();
-  const heldVersions = new Map<ResourceType, Version>();
+  return new WatchedOrigin(options);
+}
+
+class WatchedOrigin implements Origin {
+  readonly #options: OriginOptions;
+  readonly #caches = new Map<ResourceType, TypeCache>();
+  readonly #heldVersions = new Map<ResourceType, Version>();
   /** Types that were answered in this turn. */
-  const answered = new Map<ResourceType, () => void>();
-  let closed = false;
+  readonly #answered = new Map<ResourceType, () => void>();
+  #closed = false;
+  readonly #servers: Servers;
+  readonly #contextsOf = new Map<ResourceType, WatchContext>();
 
-  const cacheOf = (type: ResourceType) => {
-    const cache = caches.get(type) ?? createTypeCache(type);
-    caches.set(type, cache);
+  constructor(options: OriginOptions) {
+    this.#options = options;
+    this.#servers = createServers(options.servers, options.make, this.#ownerOfServers(options));
+  }
+
+  /** What the servers ask this origin for, and tell it. */
+  #ownerOfServers({ isEager, acknowledge, emit }: OriginOptions): ServersOwner {
+    const revision = () => this.#of(undefined).reduce((sum, cache) => sum + cache.revision, 0);
+    return {
+      wanted: () =>
+        this.#of(undefined).flatMap(({ type, wanted }) => (wanted.length === 0 ? [] : [[type, wanted] as const])),
+      held: () =>
+        this.#of(undefined).flatMap(({ type, resources }) =>
+          resources.size === 0 ? [] : [[type, [...resources.values()], this.#heldVersions.get(type) ?? ""] as const],
+        ),
+      get revision() {
+        return revision();
+      },
+      isWatched: (type) => this.#of(type).some(({ isWatched }) => isWatched),
+      needsAnother: (type) => this.#of(type).some((cache) => (isEager ? cache.isWatched : cache.isLacking)),
+      responded: (type) => {
+        const taken = this.#caches.get(type)?.responded();
+        if (taken === undefined) return;
+        this.#answered.set(type, taken);
+        if (this.#answered.size > 1) return;
+        // After the update and the rejection of the same answer, if there are any.
+        queueMicrotask(() => {
+          for (const done of this.#answered.values()) done();
+          this.#answered.clear();
+        });
+      },
+      update: (update, server) => this.#take(update, server),
+      rejected: (type, message, bad) => {
+        this.#answered.delete(type);
+        this.#caches.get(type)?.rejected(message, bad);
+      },
+      trouble: (type, error, isAnswer) => {
+        for (const cache of this.#of(type)) cache.trouble(error, isAnswer);
+      },
+      recovered: () => {
+        for (const cache of this.#of(undefined)) cache.recovered();
+      },
+      adopt: (status, server) => {
+        for (const each of status) {
+          const update = this.#caches.get(each.type)?.differences(each);
+          if (update !== undefined) void this.#take(update, server);
+        }
+      },
+      acknowledge,
+      emit,
+    };
+  }
+
+  #cacheOf(type: ResourceType) {
+    const cache = this.#caches.get(type) ?? createTypeCache(type);
+    this.#caches.set(type, cache);
     return cache;
-  };
-  const of = (type: ResourceType | undefined) =>
-    type === undefined ? [...caches.values()] : [caches.get(type)].filter((cache) => cache !== undefined);
+  }
 
-  function settled(type: ResourceType, told: readonly AnyDelivery[]): Promise<void> | undefined {
+  #of(type: ResourceType | undefined) {
+    return type === undefined
+      ? [...this.#caches.values()]
+      : [this.#caches.get(type)].filter((cache) => cache !== undefined);
+  }
+
+  #settled(type: ResourceType, told: readonly AnyDelivery[]): Promise<void> | undefined {
+    const { clock, watcherMs } = this.#options;
     return holdUp(told, clock, watcherMs, () => {
       const error = new Error(`the watcher's promise did not settle within ${watcherMs} ms`);
-      emit(() => ({ kind: "watcher-failed", type, error }));
+      this.#options.emit(() => ({ kind: "watcher-failed", type, error }));
     });
   }
 
-  function take(update: ResourceUpdate, server: string): Promise<void> | undefined {
-    emit(() => ({ kind: "updated", server, update }));
-    const told = cacheOf(update.type).apply(update);
-    if (update.removed.some(({ reason }) => reason === "ttl")) servers.reconsider();
-    return settled(update.type, told);
+  #take(update: ResourceUpdate, server: string): Promise<void> | undefined {
+    this.#options.emit(() => ({ kind: "updated", server, update }));
+    const told = this.#cacheOf(update.type).apply(update);
+    if (update.removed.some(({ reason }) => reason === "ttl")) this.#servers.reconsider();
+    return this.#settled(update.type, told);
   }
 
-  const servers = createServers(options.servers, options.make, {
-    wanted: () => of(undefined).flatMap(({ type, wanted }) => (wanted.length === 0 ? [] : [[type, wanted] as const])),
-    held: () =>
-      of(undefined).flatMap(({ type, resources }) =>
-        resources.size === 0 ? [] : [[type, [...resources.values()], heldVersions.get(type) ?? ""] as const],
-      ),
-    get revision() {
-      return of(undefined).reduce((sum, { revision }) => sum + revision, 0);
-    },
-    isWatched: (type) => of(type).some(({ isWatched }) => isWatched),
-    needsAnother: (type) => of(type).some((cache) => (options.isEager ? cache.isWatched : cache.isLacking)),
-    responded(type) {
-      const taken = caches.get(type)?.responded();
-      if (taken === undefined) return;
-      answered.set(type, taken);
-      if (answered.size > 1) return;
-      // After the update and the rejection of the same answer, if there are any.
-      queueMicrotask(() => {
-        for (const done of answered.values()) done();
-        answered.clear();
-      });
-    },
-    update: take,
-    rejected(type, message, bad) {
-      answered.delete(type);
-      caches.get(type)?.rejected(message, bad);
-    },
-    trouble(type, error, isAnswer) {
-      for (const cache of of(type)) cache.trouble(error, isAnswer);
-    },
-    recovered() {
-      for (const cache of of(undefined)) cache.recovered();
-    },
-    adopt(status, server) {
-      for (const each of status) {
-        const update = caches.get(each.type)?.differences(each);
-        if (update !== undefined) void take(update, server);
-      }
-    },
-    acknowledge: options.acknowledge,
-    emit,
-  });
-
-  const contextsOf = new Map<ResourceType, WatchContext>();
-  function contextOf(type: ResourceType): WatchContext {
-    const known = contextsOf.get(type);
+  #contextOf(type: ResourceType): WatchContext {
+    const known = this.#contextsOf.get(type);
     if (known !== undefined) return known;
-    const failed = (error: unknown) => emit(() => ({ kind: "watcher-failed", type, error }));
+    const failed = (error: unknown) => this.#options.emit(() => ({ kind: "watcher-failed", type, error }));
     const made: WatchContext = {
-      cache: cacheOf(type),
-      one: { merge: newest, failed },
+      cache: this.#cacheOf(type),
+      one: { merge: newestValue, failed },
       all: { merge: mergeCollections, failed },
-      isClosed: () => closed,
-      unsubscribe: (name) => servers.unsubscribe(type, [name]),
+      isClosed: () => this.#closed,
+      unsubscribe: (name) => this.#servers.unsubscribe(type, [name]),
     };
-    contextsOf.set(type, made);
+    this.#contextsOf.set(type, made);
     return made;
   }
 
-  function watch<Value>(
+  #watch<Value>(
     context: WatchContext,
     delivery: DeliveryContext<Value>,
     { entry, isNew }: { readonly entry: Entry<Value>; readonly isNew: boolean },
@@ -134,36 +154,44 @@ export function createOrigin(options: OriginOptions): Origin {
     const { type } = context.cache;
     const made = new EntryWatch(context, entry, watcher, delivery);
     entry.join(made);
-    if (isNew) servers.subscribe(type, [entry.name]);
-    servers.reconsider();
+    if (isNew) this.#servers.subscribe(type, [entry.name]);
+    this.#servers.reconsider();
     return made;
   }
 
-  return {
-    watch(type, name, watcher) {
-      const context = contextOf(type);
-      return watch(context, context.one, context.cache.single(name), watcher);
-    },
-    watchCollection(type, name, watcher) {
-      const context = contextOf(type);
-      return watch(context, context.all, context.cache.collection(name), watcher);
-    },
-    hold(type, { resources, version, isWhole = true }) {
-      cacheOf(type).hold(resources, isWhole);
-      heldVersions.set(type, version);
-    },
-    get isConnected() {
-      return servers.isConnected;
-    },
-    status: () => servers.status(),
-    close() {
-      closed = true;
-      return servers.close();
-    },
-  };
+  watch(type: ResourceType, name: ResourceName, watcher: Watcher<ReceivedResource>) {
+    const context = this.#contextOf(type);
+    return this.#watch(context, context.one, context.cache.single(name), watcher);
+  }
+
+  watchCollection(type: ResourceType, name: ResourceName, watcher: Watcher<Collection>) {
+    const context = this.#contextOf(type);
+    return this.#watch(context, context.all, context.cache.collection(name), watcher);
+  }
+
+  hold(
+    type: ResourceType,
+    { resources, version, isWhole = true }: Pick<HeldResources, "resources" | "version" | "isWhole">,
+  ) {
+    this.#cacheOf(type).hold(resources, isWhole);
+    this.#heldVersions.set(type, version);
+  }
+
+  get isConnected() {
+    return this.#servers.isConnected;
+  }
+
+  status() {
+    return this.#servers.status();
+  }
+
+  close() {
+    this.#closed = true;
+    return this.#servers.close();
+  }
 }
 
-const newest = <Value>(_: Value, later: Value) => later;
+const newestValue = <Value>(_: Value, later: Value) => later;
 
 /** What all watches of one type share. */
 interface WatchContext {
@@ -174,7 +202,9 @@ interface WatchContext {
   unsubscribe(name: ResourceName): void;
 }
 
-/** One watch, and the delivery to its watcher. There are as many as names: one object each, of a class, whose functions all share. */
+/**
+ * One watch, and the delivery to its watcher. There are as many as names, so it is a class, whose functions all share.
+ */
 class EntryWatch<Value> extends WatcherDelivery<Value> implements Watch {
   readonly #watching: WatchContext;
   readonly #entry: Entry<Value>;
@@ -194,10 +224,10 @@ class EntryWatch<Value> extends WatcherDelivery<Value> implements Watch {
   }
 }
 
-/** A watch of a name that nobody can be asked for: its watcher is told why. */
+/** A watch of a name that no server can be asked for: its watcher is told why. */
 export function watchNothing(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch {
   const told: Watcher<never> = { onChanged() {}, onError: (why) => watcher.onError?.(why) };
-  const delivery = new WatcherDelivery<never>(told, { merge: newest, failed() {} });
+  const delivery = new WatcherDelivery<never>(told, { merge: newestValue, failed() {} });
   delivery.error(error);
   return { cancel: () => delivery.cancel() };
 }

@@ -1,32 +1,32 @@
 import { authorityOf, type ResourceName, XdskitError } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { ClientEvent } from "../client-event.js";
-import type { ClientOptions, ServerSettings } from "../client-options.js";
-import { fullSettings, keyOfServers } from "../server-settings.js";
+import type { Watch } from "../contract/watch.js";
+import type { ServerStatus } from "../contract/xds-client.js";
+import type { ClientEvent } from "../events/client-event.js";
+import type { ClientOptions, ServerSettings } from "../options/client-options.js";
+import { fullSettings, keyOfServers } from "../options/server-settings.js";
+import type { UpstreamContext } from "../upstreams/contract/upstream.js";
 import type { CreateUpstream } from "../upstreams/create-upstream.js";
-import type { UpstreamContext } from "../upstreams/upstream.js";
 import type { Watcher } from "../watchers/delivery.js";
-import type { Watch } from "../watchers/watch.js";
-import type { ServerStatus } from "../xds-client.js";
 import { createOrigin, type Origin, watchNothing } from "./origin.js";
 
-/** Whom names are asked of, by their authority (A47). */
+/** Finds the servers for names, by authority (A47). */
 export interface Origins {
-  /** Watches at the origin of an authority; who watches what nobody can be asked for is told so. */
+  /** Watches at the origin of an authority; the watcher gets an error where there is no server to ask. */
   of(
     authority: string | undefined,
     where: { readonly type: string; readonly resource: ResourceName },
     watcher: Pick<Watcher<never>, "onError">,
     watch: (origin: Origin) => Watch,
   ): Watch;
-  /** A watch that fails for a reason of its own. */
+  /** A watch that fails for another reason. */
   nobody(watcher: Pick<Watcher<never>, "onError">, error: XdskitError): Watch;
   readonly isConnected: boolean;
   status(): readonly ServerStatus[];
   close(): Promise<void>;
 }
 
-/** Makes the origins of a client: one for each list of servers that differs. Throws an XdskitError for wrong settings. */
+/** Makes the origins of a client: one for each different list of servers. Throws an XdskitError for wrong settings. */
 export function createOrigins(
   options: ClientOptions,
   create: CreateUpstream,
@@ -61,7 +61,7 @@ export function createOrigins(
   const usual = options.servers === undefined || options.servers.length === 0 ? undefined : originOf(options.servers);
   const byAuthority = new Map<string, Origin | undefined>();
   for (const [authority, own] of Object.entries(options.authorities ?? {})) {
-    // An authority without servers of its own is asked of the usual ones (A47).
+    // Names of an authority without its own servers go to the default servers (A47).
     const servers = own?.servers ?? [];
     byAuthority.set(authority, servers.length === 0 ? usual : originOf(servers));
   }

@@ -1,47 +1,51 @@
 import type { ResourceName, ResourceType, Version, XdskitError } from "@xdskit/api";
 import type { BadResource, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
-import type { ClientEvent } from "../client-event.js";
-import type { Upstream, UpstreamSink } from "../upstreams/upstream.js";
-import type { ServerStatus } from "../xds-client.js";
+import type { ServerStatus } from "../contract/xds-client.js";
+import type { ClientEvent } from "../events/client-event.js";
+import type { Upstream, UpstreamSink } from "../upstreams/contract/upstream.js";
 
-/** Makes the upstream of the server at a place of the list. */
+/** Makes the upstream of the server at a position of the list. */
 export type MakeUpstream = (place: number, sink: UpstreamSink) => Upstream;
 
-/** What the servers of one list are asked for, and who hears what they say. */
+/** What the servers of one list need from their origin, and tell it. */
 export interface ServersOwner {
-  /** What is asked for now. */
+  /** The names that are wanted now. */
   wanted(): Iterable<readonly [type: ResourceType, names: readonly ResourceName[]]>;
-  /** All that is there, and the version of its set where the first server knows it. */
+  /** All held resources, and the version of their set where the first server knows it. */
   held(): Iterable<readonly [type: ResourceType, resources: readonly ReceivedResource[], version: Version]>;
-  /** Rises with each change of what is held. */
+  /** Rises with each change of the held resources. */
   readonly revision: number;
-  /** Something of the type, or of any, is asked for. */
+  /** Whether the type, or any type, is watched. */
   isWatched(type: ResourceType | undefined): boolean;
-  /** Something of the type, or of any, is asked for, and another server is to be asked while this one is away: since nothing is known of it (A71), or in any case. */
+  /**
+   * Whether to ask another server for the type, or for any type, while this one is away: a resource is missing (A71),
+   * or in any case.
+   */
   needsAnother(type: ResourceType | undefined): boolean;
   responded(type: ResourceType): void;
   update(update: ResourceUpdate, server: string): Promise<void> | undefined;
   rejected(type: ResourceType, message: string, bad: readonly BadResource[]): void;
-  /** There is no server to turn to; or a file was rejected, which is an answer. */
+  /** No server is left to ask, or a file was rejected, which counts as an answer. */
   trouble(type: ResourceType | undefined, error: XdskitError, isAnswer: boolean): void;
   /** The stream for all types answers again. */
   recovered(): void;
-  /** Another server answers: what it has rules from now on. */
+  /** Another server answers: its resources replace the old ones from now on. */
   adopt(status: readonly ClientTypeStatus[], server: string): void;
   acknowledge: ((update: ResourceUpdate, server: string) => Promise<void>) | undefined;
   emit(event: () => ClientEvent): void;
 }
 
 /**
- * The servers of one list (A71): the first is asked, and each further one once all before it are away and something is asked for that is not there. The one that
- * answered is active; when one before it answers again, those behind it are left.
+ * The servers of one list (A71). The client asks the first, and each further server once all before it are away and a
+ * wanted resource is missing. The server that answered is active; when a server before it answers again, the client
+ * leaves those after it.
  */
 export interface Servers {
   subscribe(type: ResourceType, names: readonly ResourceName[]): void;
   unsubscribe(type: ResourceType, names: readonly ResourceName[]): void;
-  /** Something is asked for anew: it may need another server. Looks at it in a later turn, once for all that is asked for in this one. */
+  /** A new name is wanted, which may need another server. Checked in a later turn, once for all names of this turn. */
   reconsider(): void;
-  /** Any of them is. */
+  /** Whether any server is connected. */
   readonly isConnected: boolean;
   status(): readonly ServerStatus[];
   close(): Promise<void>;
@@ -50,204 +54,220 @@ export interface Servers {
 interface Member {
   readonly place: number;
   readonly upstream: Upstream;
-  /** Why the last attempt brought no answer: of a stream of one type, or of all (undefined). */
+  /** Why the last attempt brought no answer, for a stream of one type or of all types (undefined). */
   readonly away: Map<ResourceType | undefined, XdskitError>;
   readonly connected: Set<ResourceType | undefined>;
-  /** Of what it was last told to hold. */
+  /** The revision that it was last told to hold. */
   revision: number;
   left: boolean;
 }
 
-/** Makes all upstreams, so that wrong settings throw at once; none connects before something is asked of it. */
+/** Makes all upstreams, so that wrong settings throw at once; none connects before it is asked for a name. */
 export function createServers(count: number, make: MakeUpstream, owner: ServersOwner): Servers {
-  const members: Member[] = [];
-  /** Those that were left and are closing. */
-  const leaving = new Set<Promise<void>>();
-  let active = 0;
-  /** The last that is asked; -1: nothing was asked for yet. */
-  let asked = -1;
-  let considering = false;
-  let closing: Promise<void> | undefined;
+  return new ServerList(count, make, owner);
+}
 
-  function memberAt(place: number): Member {
+class ServerList implements Servers {
+  readonly #count: number;
+  readonly #make: MakeUpstream;
+  readonly #owner: ServersOwner;
+  readonly #members: Member[] = [];
+  /** Servers that were left and are closing. */
+  readonly #leaving = new Set<Promise<void>>();
+  #active = 0;
+  /** The position of the last server that is asked; -1: nothing was asked for yet. */
+  #asked: number = -1;
+  #considering = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(count: number, make: MakeUpstream, owner: ServersOwner) {
+    this.#count = count;
+    this.#make = make;
+    this.#owner = owner;
+    for (let place = 0; place < count; place += 1) this.#members.push(this.#memberAt(place));
+  }
+
+  #memberAt(place: number): Member {
     const away: Member["away"] = new Map();
     const connected: Member["connected"] = new Set();
     let member: Member | undefined;
-    const upstream = make(
+    const upstream = this.#make(
       place,
-      sinkOf(() => member),
+      this.#sinkOf(() => member),
     );
     member = { place, upstream, away, connected, revision: -1, left: false };
     return member;
   }
 
-  function ask(member: Member, version: (known: Version) => Version): void {
+  #ask(member: Member, version: (known: Version) => Version): void {
     const { upstream } = member;
-    member.revision = owner.revision;
-    for (const [type, resources, known] of owner.held()) upstream.hold(type, resources, version(known));
-    if (member.place > 0 || asked >= 0) upstream.forgetVersions();
-    for (const [type, names] of owner.wanted()) upstream.subscribe(type, names);
+    member.revision = this.#owner.revision;
+    for (const [type, resources, known] of this.#owner.held()) upstream.hold(type, resources, version(known));
+    if (member.place > 0 || this.#asked >= 0) upstream.forgetVersions();
+    for (const [type, names] of this.#owner.wanted()) upstream.subscribe(type, names);
   }
 
-  function sinkOf(self: () => Member | undefined): UpstreamSink {
+  #sinkOf(self: () => Member | undefined): UpstreamSink {
     const server = () => self()?.upstream.server ?? "";
-    /** For those that are asked, while anybody is interested. */
+    /** Runs for a server in use, until the client closes. */
     const when = (action: (member: Member) => void) => {
       const member = self();
-      if (member !== undefined && !member.left && closing === undefined) action(member);
+      if (member !== undefined && !member.left && this.#closing === undefined) action(member);
     };
-    const { acknowledge } = owner;
+    const { acknowledge } = this.#owner;
     return {
       attempting: () =>
         when((member) => {
-          if (member.place === active || member.revision === owner.revision) return;
-          // Another server spoke meanwhile: this one is to tell what is gone, and what differs, of what is there now.
-          for (const [type, names] of owner.wanted()) member.upstream.unsubscribe(type, names);
-          ask(member, () => "");
+          if (member.place === this.#active || member.revision === this.#owner.revision) return;
+          // Another server answered meanwhile: this server must tell what differs from the present resources.
+          for (const [type, names] of this.#owner.wanted()) member.upstream.unsubscribe(type, names);
+          this.#ask(member, () => "");
         }),
       connected: (type) =>
         when(({ connected }) => {
           connected.add(type);
-          owner.emit(() => ({ kind: "connected", server: server(), type }));
+          this.#owner.emit(() => ({ kind: "connected", server: server(), type }));
         }),
       disconnected: (type, error) =>
         when(({ connected }) => {
           connected.delete(type);
-          owner.emit(() => ({ kind: "disconnected", server: server(), type, error }));
+          this.#owner.emit(() => ({ kind: "disconnected", server: server(), type, error }));
         }),
       failed: (type, error, nack) =>
         when((member) => {
-          owner.emit(() => ({ kind: "failed", server: server(), type, error, nack }));
+          this.#owner.emit(() => ({ kind: "failed", server: server(), type, error, nack }));
           if (!nack) {
             member.away.set(type, error);
-            consider();
-          } else if (member.place === active) owner.trouble(type, error, true);
+            this.#consider();
+          } else if (member.place === this.#active) this.#owner.trouble(type, error, true);
         }),
       responded: (type, good = 0) =>
         when((member) => {
-          owner.emit(() => ({ kind: "responded", server: server(), type, good }));
+          this.#owner.emit(() => ({ kind: "responded", server: server(), type, good }));
           member.away.delete(type);
-          // What was wrong with one stream for all types is over for all, also for those of which nothing new comes.
-          if (member.away.delete(undefined) && member.place === active) owner.recovered();
-          // Of several streams to a server before the active one all must be well, or the two would take turns.
-          if (member.place > active) switchTo(member);
-          else if (member.away.size === 0) leaveBehind(member);
-          if (member.place === active) owner.responded(type);
+          // On one stream for all types, the trouble is over for every type, even for those without news.
+          if (member.away.delete(undefined) && member.place === this.#active) this.#owner.recovered();
+          // All streams to a server before the active one must be well, or the two servers would take turns.
+          if (member.place > this.#active) this.#switchTo(member);
+          else if (member.away.size === 0) this.#leaveBehind(member);
+          if (member.place === this.#active) this.#owner.responded(type);
         }),
-      update(update) {
+      update: (update) => {
         let taken: Promise<void> | undefined;
         when((member) => {
-          if (member.place === active) taken = owner.update(update, server());
+          if (member.place === this.#active) taken = this.#owner.update(update, server());
         });
         return taken;
       },
       acknowledge: acknowledge && ((update) => acknowledge(update, server())),
       rejected: (type, version, message, bad) =>
         when((member) => {
-          owner.emit(() => ({ kind: "rejected", server: server(), type, version, message, bad }));
-          if (member.place === active) owner.rejected(type, message, bad);
+          this.#owner.emit(() => ({ kind: "rejected", server: server(), type, version, message, bad }));
+          if (member.place === this.#active) this.#owner.rejected(type, message, bad);
         }),
     };
   }
 
-  /** It is well: nobody behind it need be asked. */
-  function leaveBehind(member: Member): void {
-    if (member.place < active) switchTo(member);
-    else if (asked > member.place) leaveAfter(member);
+  /** The server is well: the ones after it are not needed. */
+  #leaveBehind(member: Member): void {
+    if (member.place < this.#active) this.#switchTo(member);
+    else if (this.#asked > member.place) this.#leaveAfter(member);
   }
 
-  function leaveAfter(member: Member): void {
-    asked = member.place;
-    for (const later of members.splice(member.place + 1)) leave(later);
-    for (let place = members.length; place < count; place += 1) members.push(memberAt(place));
+  #leaveAfter(member: Member): void {
+    this.#asked = member.place;
+    for (const later of this.#members.splice(member.place + 1)) this.#leave(later);
+    for (let place = this.#members.length; place < this.#count; place += 1) this.#members.push(this.#memberAt(place));
   }
 
-  function switchTo(member: Member): void {
-    const from = members[active]?.upstream.server ?? "";
+  #switchTo(member: Member): void {
+    const from = this.#members[this.#active]?.upstream.server ?? "";
     const to = member.upstream.server;
-    active = member.place;
-    leaveAfter(member);
-    owner.emit(() => ({ kind: "switched", from, to }));
-    // After the answer that made the difference.
+    this.#active = member.place;
+    this.#leaveAfter(member);
+    this.#owner.emit(() => ({ kind: "switched", from, to }));
+    // After the answer that caused it.
     queueMicrotask(() => {
-      if (member.place === active && !member.left && closing === undefined) owner.adopt(member.upstream.status(), to);
+      if (member.place === this.#active && !member.left && this.#closing === undefined)
+        this.#owner.adopt(member.upstream.status(), to);
     });
   }
 
-  function leave(member: Member): void {
+  #leave(member: Member): void {
     member.left = true;
     for (const type of member.connected) {
-      owner.emit(() => ({ kind: "disconnected", server: member.upstream.server, type, error: undefined }));
+      this.#owner.emit(() => ({ kind: "disconnected", server: member.upstream.server, type, error: undefined }));
     }
     const closed = member.upstream.close();
-    leaving.add(closed);
-    void closed.finally(() => leaving.delete(closed));
+    this.#leaving.add(closed);
+    void closed.finally(() => this.#leaving.delete(closed));
   }
 
-  function consider(): void {
-    const last = members[asked];
+  #consider(): void {
+    const last = this.#members[this.#asked];
     if (last === undefined) return;
     for (const [type, error] of last.away) {
-      const next = members[asked + 1];
-      if (next !== undefined && owner.needsAnother(type)) {
-        asked += 1;
-        ask(next, () => "");
+      const next = this.#members[this.#asked + 1];
+      if (next !== undefined && this.#owner.needsAnother(type)) {
+        this.#asked += 1;
+        this.#ask(next, () => "");
         return;
       }
-      owner.trouble(type, error, false);
+      this.#owner.trouble(type, error, false);
     }
   }
 
-  for (let place = 0; place < count; place += 1) members.push(memberAt(place));
+  subscribe(type: ResourceType, names: readonly ResourceName[]) {
+    const first = this.#members[0];
+    if (this.#asked < 0 && first !== undefined) {
+      // The subscription already has these names.
+      this.#ask(first, (version) => version);
+      this.#asked = 0;
+      return;
+    }
+    for (const { place, upstream } of this.#members) if (place <= this.#asked) upstream.subscribe(type, names);
+  }
 
-  return {
-    subscribe(type, names) {
-      const first = members[0];
-      if (asked < 0 && first !== undefined) {
-        // What is asked for already holds these names.
-        ask(first, (version) => version);
-        asked = 0;
-        return;
+  unsubscribe(type: ResourceType, names: readonly ResourceName[]) {
+    for (const { place, upstream, away } of this.#members) {
+      if (place > this.#asked) break;
+      upstream.unsubscribe(type, names);
+      // The client does not try to reach it any more, so its state at the next attempt is unknown.
+      for (const each of away.keys()) if (!this.#owner.isWatched(each)) away.delete(each);
+    }
+  }
+
+  reconsider() {
+    if (this.#considering) return;
+    this.#considering = true;
+    queueMicrotask(() => {
+      this.#considering = false;
+      if (this.#closing === undefined) this.#consider();
+    });
+  }
+
+  get isConnected() {
+    return this.#members.some(({ connected }) => connected.size > 0);
+  }
+
+  status() {
+    return this.#members.map(({ place, upstream, connected }) => ({
+      server: upstream.server,
+      connected: connected.size > 0,
+      active: place === this.#active,
+      types: upstream.status(),
+    }));
+  }
+
+  close() {
+    if (this.#closing === undefined) {
+      const open = this.#members.map((member) => member.upstream.close());
+      for (const { connected, upstream } of this.#members) {
+        for (const type of connected)
+          this.#owner.emit(() => ({ kind: "disconnected", server: upstream.server, type, error: undefined }));
       }
-      for (const { place, upstream } of members) if (place <= asked) upstream.subscribe(type, names);
-    },
-    unsubscribe(type, names) {
-      for (const { place, upstream, away } of members) {
-        if (place > asked) break;
-        upstream.unsubscribe(type, names);
-        // Nobody tries to reach it any more: how it is when somebody asks again is not known.
-        for (const each of away.keys()) if (!owner.isWatched(each)) away.delete(each);
-      }
-    },
-    reconsider() {
-      if (considering) return;
-      considering = true;
-      queueMicrotask(() => {
-        considering = false;
-        if (closing === undefined) consider();
-      });
-    },
-    get isConnected() {
-      return members.some(({ connected }) => connected.size > 0);
-    },
-    status() {
-      return members.map(({ place, upstream, connected }) => ({
-        server: upstream.server,
-        connected: connected.size > 0,
-        active: place === active,
-        types: upstream.status(),
-      }));
-    },
-    close() {
-      if (closing === undefined) {
-        const open = members.map((member) => member.upstream.close());
-        for (const { connected, upstream } of members) {
-          for (const type of connected)
-            owner.emit(() => ({ kind: "disconnected", server: upstream.server, type, error: undefined }));
-        }
-        closing = Promise.all([...open, ...leaving]).then(() => {});
-      }
-      return closing;
-    },
-  };
+      this.#closing = Promise.all([...open, ...this.#leaving]).then(() => {});
+    }
+    return this.#closing;
+  }
 }

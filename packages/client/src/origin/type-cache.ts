@@ -7,49 +7,52 @@ import {
   type ResourceUpdate,
   statusCode,
 } from "@xdskit/protocol";
-import { absentError, failingError, rejectedError } from "../client-errors.js";
+import type { Collection } from "../contract/xds-client.js";
+import { absentError, failingError, rejectedError } from "../errors/client-errors.js";
 import { changedCollection, wholeCollection } from "../watchers/collection-change.js";
 import type { Delivery } from "../watchers/delivery.js";
-import type { Collection } from "../xds-client.js";
 import { type Entry, type Reason, WatchedEntry } from "./entry.js";
 
-/** A delivery to whoever watches, whatever it watches. */
+/** A delivery to a watcher of any kind. */
 export type AnyDelivery = Pick<Delivery<never>, "busy" | "giveUp">;
 
-/** All of one type that is there, and those who watch it. Names are canonical. */
+/** All cached resources of one type, and their watchers. Names are canonical. */
 export interface TypeCache {
   readonly type: ResourceType;
   readonly resources: ReadonlyMap<ResourceName, ReceivedResource>;
-  /** What is asked for: the names and collections that are watched. */
+  /** The watched names and collections. */
   readonly wanted: readonly ResourceName[];
   readonly isWatched: boolean;
-  /** Something is watched of which nothing is known. Costs what is watched. */
+  /** Whether a watched name has no answer yet. Costs the watched names. */
   readonly isLacking: boolean;
-  /** Rises with each change of what is there. */
+  /** Rises with each change of the cache. */
   readonly revision: number;
-  /** `isNew`: nobody watched it before. */
+  /** `isNew`: it had no watcher before. */
   single(name: ResourceName): { readonly entry: Entry<ReceivedResource>; readonly isNew: boolean };
   collection(name: ResourceName): { readonly entry: Entry<Collection>; readonly isNew: boolean };
-  /** Nobody watches this any more: what is there for its sake alone is dropped. */
+  /** The last watcher left: drops the resources that no one else watches. */
   drop(entry: Pick<Entry<never>, "name">): void;
-  /** Takes in what a program kept. No watcher is told: there is none yet. */
+  /** Takes resources of an earlier run. No watcher is told: there is none yet. */
   hold(resources: readonly ReceivedResource[], isWhole: boolean): void;
-  /** Takes in an update whole, and then tells the watchers; returns those that were told. */
+  /** Takes a whole update, and then tells the watchers; returns those that were told. */
   apply(update: ResourceUpdate): readonly AnyDelivery[];
-  /** The server answers: what it returns is called once the answer is taken in, and says of collections that nothing came for that they are empty. */
+  /**
+   * The server answers. Call the returned function once the answer was taken: it tells collections without resources
+   * that they are empty.
+   */
   responded(): () => void;
-  /** The server is there again. */
+  /** The server is back. */
   recovered(): void;
-  /** Something is wrong with all of the type. */
+  /** The whole type has a problem. */
   trouble(error: XdskitError, isAnswer: boolean): void;
   rejected(message: string, bad: readonly BadResource[]): void;
-  /** What differs between what is there and what another server gave. */
+  /** The differences between the cache and another server's resources. */
   differences(status: ClientTypeStatus): ResourceUpdate | undefined;
 }
 
 type AbsentFor = Parameters<typeof absentError>[2];
 
-/** A `CollectionChange` in the making. */
+/** A `CollectionChange` that is being built. */
 interface Change {
   readonly upserted: ReceivedResource[];
   readonly removed: ResourceName[];
@@ -57,80 +60,101 @@ interface Change {
 }
 
 export function createTypeCache(type: ResourceType): TypeCache {
-  const resources = new Map<ResourceName, ReceivedResource>();
+  return new WatchedType(type);
+}
+
+class WatchedType implements TypeCache {
+  readonly type: ResourceType;
+  readonly resources = new Map<ResourceName, ReceivedResource>();
   /** Alias → name. */
-  const byAlias = new Map<ResourceName, ResourceName>();
-  const singles = new Map<ResourceName, Entry<ReceivedResource>>();
-  const collections = new Map<ResourceName, Entry<Collection>>();
-  /** By name or alias: what the watchers of single names have. */
-  const given = new Map<ResourceName, ReceivedResource>();
+  readonly #byAlias = new Map<ResourceName, ResourceName>();
+  readonly #singles = new Map<ResourceName, Entry<ReceivedResource>>();
+  readonly #collections = new Map<ResourceName, Entry<Collection>>();
+  /** By name or alias: the values that watchers of single names have. */
+  readonly #given = new Map<ResourceName, ReceivedResource>();
   /** The members of each collection that is watched and was answered. */
-  const members = new Map<ResourceName, Map<ResourceName, ReceivedResource>>();
-  /** Collections that the last answer brought an error for. */
-  const failed = new Set<Entry<Collection>>();
-  /** Of what is absent without an error of its own: one for all names. */
-  const absences = new Map<AbsentFor, Reason>();
-  let held = false;
-  let revision = 0;
+  readonly #members = new Map<ResourceName, Map<ResourceName, ReceivedResource>>();
+  /** Collections for which the last answer brought an error. */
+  readonly #failed = new Set<Entry<Collection>>();
+  /** One reason for all names that are absent without an error of their own. */
+  readonly #absences = new Map<AbsentFor, Reason>();
+  #held = false;
+  #revision = 0;
   /** Watchers were told that the server is away. */
-  let wasAway = false;
-
-  const collectionsOf = (name: ResourceName) => {
-    const glob = collections.size === 0 ? undefined : globOf(name);
-    return [collections.get("*"), glob === undefined ? undefined : collections.get(glob)].filter(isThere);
-  };
-  const everyEntry = () => [...singles.values(), ...collections.values()];
-  const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);
-  const isMember = (collection: ResourceName, name: ResourceName) => collection === "*" || globOf(name) === collection;
-
-  const givenOf = (name: ResourceName) => given.get(name);
-  const allOf = (name: ResourceName) => {
-    const content = members.get(name);
+  #wasAway = false;
+  readonly #givenOf = (name: ResourceName) => this.#given.get(name);
+  readonly #allOf = (name: ResourceName) => {
+    const content = this.#members.get(name);
     return content && wholeCollection(content);
   };
 
-  /** By its name or an alias. */
-  const find = (name: ResourceName) => resources.get(name) ?? resources.get(byAlias.get(name) ?? name);
-
-  function put(resource: ReceivedResource): void {
-    const name = canonicalName(resource.name);
-    forgetAliases(name);
-    resources.set(name, resource);
-    for (const alias of resource.aliases) byAlias.set(canonicalName(alias), name);
+  constructor(type: ResourceType) {
+    this.type = type;
   }
-  function forgetAliases(name: ResourceName): void {
-    for (const alias of (resources.get(name)?.aliases ?? []).map(canonicalName)) {
-      if (byAlias.get(alias) === name) byAlias.delete(alias);
+
+  #collectionsOf(name: ResourceName) {
+    const glob = this.#collections.size === 0 ? undefined : globOf(name);
+    return [this.#collections.get("*"), glob === undefined ? undefined : this.#collections.get(glob)].filter(isThere);
+  }
+
+  #everyEntry() {
+    return [...this.#singles.values(), ...this.#collections.values()];
+  }
+
+  #namesOf({ name, aliases }: ReceivedResource) {
+    return [name, ...aliases].map(canonicalName);
+  }
+
+  #isMember(collection: ResourceName, name: ResourceName) {
+    return collection === "*" || globOf(name) === collection;
+  }
+
+  /** Finds a resource by its name or an alias. */
+  #find(name: ResourceName) {
+    return this.resources.get(name) ?? this.resources.get(this.#byAlias.get(name) ?? name);
+  }
+
+  #put(resource: ReceivedResource): void {
+    const name = canonicalName(resource.name);
+    this.#forgetAliases(name);
+    this.resources.set(name, resource);
+    for (const alias of resource.aliases) this.#byAlias.set(canonicalName(alias), name);
+  }
+
+  #forgetAliases(name: ResourceName): void {
+    for (const alias of (this.resources.get(name)?.aliases ?? []).map(canonicalName)) {
+      if (this.#byAlias.get(alias) === name) this.#byAlias.delete(alias);
     }
   }
-  /** Names for whose watchers it is gone: not those that another resource has by now. */
-  function remove(name: ResourceName): readonly ResourceName[] {
-    const aliases = resources.get(name)?.aliases ?? [];
-    forgetAliases(name);
-    resources.delete(name);
-    const others = aliases.map(canonicalName).filter((alias) => alias !== name && find(alias) === undefined);
+
+  /** Returns the names whose watchers lose the resource: not those that another resource has now. */
+  #remove(name: ResourceName): readonly ResourceName[] {
+    const aliases = this.resources.get(name)?.aliases ?? [];
+    this.#forgetAliases(name);
+    this.resources.delete(name);
+    const others = aliases.map(canonicalName).filter((alias) => alias !== name && this.#find(alias) === undefined);
     const names = [...new Set([name, ...others])];
-    for (const each of names) given.delete(each);
+    for (const each of names) this.#given.delete(each);
     return names;
   }
 
-  function absenceFor(reason: AbsentFor, error: ResourceError | undefined): Reason {
-    if (error !== undefined) return absence(type, reason, error);
-    const shared = absences.get(reason) ?? absence(type, reason, undefined);
-    absences.set(reason, shared);
+  #absenceFor(reason: AbsentFor, error: ResourceError | undefined): Reason {
+    if (error !== undefined) return absence(this.type, reason, error);
+    const shared = this.#absences.get(reason) ?? absence(this.type, reason, undefined);
+    this.#absences.set(reason, shared);
     return shared;
   }
 
-  function tellCollections(changes: ReadonlyMap<Entry<Collection>, Change>, told: AnyDelivery[]): void {
+  #tellCollections(changes: ReadonlyMap<Entry<Collection>, Change>, told: AnyDelivery[]): void {
     for (const [entry, change] of changes) {
-      let content = members.get(entry.name);
+      let content = this.#members.get(entry.name);
       if (content === undefined) {
-        content = entry.name === "*" ? resources : membersOf(entry.name);
-        members.set(entry.name, content);
-        // Others may have asked for some of it by name before.
+        content = entry.name === "*" ? this.resources : this.#membersOf(entry.name);
+        this.#members.set(entry.name, content);
+        // Some of its resources may be cached because others asked for them by name.
         entry.changed(wholeCollection(content));
       } else {
-        if (content !== resources) {
+        if (content !== this.resources) {
           for (const resource of change.upserted) content.set(canonicalName(resource.name), resource);
           for (const name of change.removed) content.delete(name);
         }
@@ -139,192 +163,205 @@ export function createTypeCache(type: ResourceType): TypeCache {
       for (const each of entry.deliveries) told.push(each);
     }
   }
-  const membersOf = (glob: ResourceName) => new Map([...resources].filter(([name]) => isMember(glob, name)));
 
-  return {
-    type,
-    resources,
-    get wanted() {
-      return [...singles.keys(), ...collections.keys()];
-    },
-    get isWatched() {
-      return singles.size + collections.size > 0;
-    },
-    get isLacking() {
-      return everyEntry().some(({ isAnswered }) => !isAnswered);
-    },
-    get revision() {
-      return revision;
-    },
-    single(name) {
-      const known = singles.get(name);
-      if (known !== undefined) return { entry: known, isNew: false };
-      const resource = find(name);
-      if (resource !== undefined) given.set(name, resource);
-      const entry = new WatchedEntry(name, givenOf);
-      singles.set(name, entry);
-      return { entry, isNew: true };
-    },
-    collection(name) {
-      const known = collections.get(name);
-      if (known !== undefined) return { entry: known, isNew: false };
-      // What was kept from an earlier run is all that there was; what others ask for by name is a part.
-      if (held) members.set(name, name === "*" ? resources : membersOf(name));
-      const entry = new WatchedEntry<Collection>(name, allOf);
-      collections.set(name, entry);
-      return { entry, isNew: true };
-    },
-    drop(entry) {
-      const { name } = entry;
-      const isSingle = (singles.get(name) as unknown) === entry;
-      if (isSingle) {
-        singles.delete(name);
-      } else {
-        collections.delete(name);
-        members.delete(name);
+  #membersOf(glob: ResourceName) {
+    return new Map([...this.resources].filter(([name]) => this.#isMember(glob, name)));
+  }
+
+  get wanted() {
+    return [...this.#singles.keys(), ...this.#collections.keys()];
+  }
+
+  get isWatched() {
+    return this.#singles.size + this.#collections.size > 0;
+  }
+
+  get isLacking() {
+    return this.#everyEntry().some(({ isAnswered }) => !isAnswered);
+  }
+
+  get revision() {
+    return this.#revision;
+  }
+
+  single(name: ResourceName) {
+    const known = this.#singles.get(name);
+    if (known !== undefined) return { entry: known, isNew: false };
+    const resource = this.#find(name);
+    if (resource !== undefined) this.#given.set(name, resource);
+    const entry = new WatchedEntry(name, this.#givenOf);
+    this.#singles.set(name, entry);
+    return { entry, isNew: true };
+  }
+
+  collection(name: ResourceName) {
+    const known = this.#collections.get(name);
+    if (known !== undefined) return { entry: known, isNew: false };
+    // Resources of an earlier run were complete; names that others asked for are only a part.
+    if (this.#held) this.#members.set(name, name === "*" ? this.resources : this.#membersOf(name));
+    const entry = new WatchedEntry<Collection>(name, this.#allOf);
+    this.#collections.set(name, entry);
+    return { entry, isNew: true };
+  }
+
+  drop(entry: Pick<Entry<never>, "name">) {
+    const { name } = entry;
+    const isSingle = (this.#singles.get(name) as unknown) === entry;
+    if (isSingle) {
+      this.#singles.delete(name);
+    } else {
+      this.#collections.delete(name);
+      this.#members.delete(name);
+    }
+    const isWanted = (resource: ReceivedResource) =>
+      this.#collectionsOf(canonicalName(resource.name)).length > 0 ||
+      this.#namesOf(resource).some((each) => this.#singles.has(each));
+    const found = isSingle ? [this.#given.get(name)].filter(isThere) : [...this.resources.values()];
+    if (isSingle) this.#given.delete(name);
+    for (const resource of found) {
+      if (isWanted(resource)) continue;
+      this.#remove(canonicalName(resource.name));
+      this.#revision += 1;
+    }
+    if (this.resources.size === 0) this.#held = false;
+  }
+
+  hold(kept: readonly ReceivedResource[], isWhole: boolean) {
+    this.#held = isWhole;
+    for (const resource of kept) this.#put(resource);
+    this.#revision += 1;
+  }
+
+  apply({ upserted, removed, absent, failing }: ResourceUpdate) {
+    const told: AnyDelivery[] = [];
+    const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
+    const gone = new Map<Entry<ReceivedResource>, readonly [error: Reason, lapsed: boolean]>();
+    const changes = new Map<Entry<Collection>, Change>();
+    const changeOf = (entry: Entry<Collection>) => {
+      const change = changes.get(entry) ?? { upserted: [], removed: [], added: new Set() };
+      changes.set(entry, change);
+      return change;
+    };
+    this.#revision += 1;
+    for (const resource of upserted) {
+      const canonical = canonicalName(resource.name);
+      const isNew = !this.resources.has(canonical);
+      this.#put(resource);
+      for (const name of this.#namesOf(resource)) {
+        const entry = this.#singles.get(name);
+        // A resource with this name goes before one with this alias.
+        if (entry === undefined || this.#find(name) !== resource) continue;
+        this.#given.set(name, resource);
+        changed.set(entry, resource);
       }
-      const isWanted = (resource: ReceivedResource) =>
-        collectionsOf(canonicalName(resource.name)).length > 0 || namesOf(resource).some((each) => singles.has(each));
-      const found = isSingle ? [given.get(name)].filter(isThere) : [...resources.values()];
-      if (isSingle) given.delete(name);
-      for (const resource of found) {
-        if (isWanted(resource)) continue;
-        remove(canonicalName(resource.name));
-        revision += 1;
+      for (const entry of this.#collectionsOf(canonical)) {
+        const change = changeOf(entry);
+        change.upserted.push(resource);
+        if (isNew) change.added.add(canonical);
       }
-      if (resources.size === 0) held = false;
-    },
-    hold(kept, isWhole) {
-      held = isWhole;
-      for (const resource of kept) put(resource);
-      revision += 1;
-    },
-    apply({ upserted, removed, absent, failing }) {
-      const told: AnyDelivery[] = [];
-      const changed = new Map<Entry<ReceivedResource>, ReceivedResource>();
-      const gone = new Map<Entry<ReceivedResource>, readonly [error: Reason, lapsed: boolean]>();
-      const changes = new Map<Entry<Collection>, Change>();
-      const changeOf = (entry: Entry<Collection>) => {
-        const change = changes.get(entry) ?? { upserted: [], removed: [], added: new Set() };
-        changes.set(entry, change);
-        return change;
-      };
-      revision += 1;
-      for (const resource of upserted) {
-        const canonical = canonicalName(resource.name);
-        const isNew = !resources.has(canonical);
-        put(resource);
-        for (const name of namesOf(resource)) {
-          const entry = singles.get(name);
-          // What has this name of its own goes before what has it as an alias.
-          if (entry === undefined || find(name) !== resource) continue;
-          given.set(name, resource);
-          changed.set(entry, resource);
-        }
-        for (const entry of collectionsOf(canonical)) {
-          const change = changeOf(entry);
-          change.upserted.push(resource);
-          if (isNew) change.added.add(canonical);
-        }
-      }
-      for (const { name: written, reason, ...more } of [...removed, ...absent]) {
-        const name = canonicalName(written);
-        const wasThere = resources.has(name);
-        for (const each of remove(name)) {
-          const entry = singles.get(each);
-          const error = "error" in more ? more.error : undefined;
-          if (entry !== undefined) gone.set(entry, [absenceFor(reason, error), reason === "ttl"]);
-        }
-        if (wasThere) for (const entry of collectionsOf(name)) changeOf(entry).removed.push(name);
-        const collection = collections.get(name);
-        if (collection === undefined || members.has(name)) continue;
+    }
+    for (const { name: written, reason, ...more } of [...removed, ...absent]) {
+      const name = canonicalName(written);
+      const wasThere = this.resources.has(name);
+      for (const each of this.#remove(name)) {
+        const entry = this.#singles.get(each);
         const error = "error" in more ? more.error : undefined;
-        // The server says that there is nothing: that is what the collection is.
-        if (reason === "told" && (error === undefined || error.code === statusCode.notFound)) changeOf(collection);
-        else collection.trouble(absentError(type, name, reason, error), true);
+        if (entry !== undefined) gone.set(entry, [this.#absenceFor(reason, error), reason === "ttl"]);
       }
-      for (const [entry, resource] of changed) {
-        entry.changed(resource);
-        for (const each of entry.deliveries) told.push(each);
-      }
-      for (const [entry, [error, lapsed]] of gone) {
-        entry.gone(error, lapsed);
-        for (const each of entry.deliveries) told.push(each);
-      }
-      tellCollections(changes, told);
-      const beside = new Map<Entry<Collection>, ResourceError>();
-      for (const error of failing) {
-        const name = canonicalName(error.name);
-        const single = singles.get(name);
-        single?.trouble(failingError(type, error), true);
-        for (const each of single?.deliveries ?? []) told.push(each);
-        // Who watches many hears of the first.
-        const own = collections.get(name);
-        for (const entry of own === undefined ? collectionsOf(name) : [own])
-          if (!beside.has(entry)) beside.set(entry, error);
-      }
-      for (const [entry, error] of beside) {
-        entry.trouble(failingError(type, error), true);
-        failed.add(entry);
-        for (const each of entry.deliveries) told.push(each);
-      }
-      return told;
-    },
-    responded() {
-      this.recovered();
-      failed.clear();
-      const asked = [...collections.values()].filter(({ name }) => !members.has(name));
-      return () => {
-        const isUnheard = (entry: Entry<Collection>) =>
-          collections.get(entry.name) === entry && !members.has(entry.name);
-        const empty = asked.filter((entry) => isUnheard(entry) && !failed.has(entry));
-        tellCollections(
-          new Map(empty.map((entry) => [entry, { upserted: [], removed: [], added: new Set<ResourceName>() }])),
-          [],
-        );
-      };
-    },
-    recovered() {
-      if (wasAway) for (const entry of everyEntry()) entry.recovered();
-      wasAway = false;
-    },
-    trouble(error, isAnswer) {
-      wasAway ||= !isAnswer;
-      for (const entry of everyEntry()) entry.trouble(error, isAnswer);
-    },
-    rejected(message, bad) {
-      if (bad.length === 0) this.trouble(rejectedError(type, message, undefined), true);
-      const whole = rejectedError(type, message, bad.length === 1 ? bad[0] : undefined);
-      const told = new Set<Entry<Collection>>();
-      for (const each of bad) {
-        const name = each.name === undefined ? undefined : canonicalName(each.name);
-        if (name !== undefined) singles.get(name)?.trouble(rejectedError(type, message, each), true);
-        // Of whom it was is not known: those hear it who wait for all of the type.
-        for (const entry of name === undefined ? collections.values() : collectionsOf(name)) told.add(entry);
-      }
-      for (const entry of told) entry.trouble(whole, true);
-    },
-    differences({ resources: theirs, names, states }) {
-      const upserted = [...theirs.values()].filter((resource) => {
-        const mine = resources.get(canonicalName(resource.name));
-        return mine !== resource && (mine === undefined || !sameContent(mine, resource));
-      });
-      const askedFor = new Set(names.map(canonicalName));
-      const there = new Set(Array.from(theirs.values(), ({ name }) => canonicalName(name)));
-      const lost = [...resources.values()].filter((resource) => {
-        if (there.has(canonicalName(resource.name))) return false;
-        const own = namesOf(resource).filter((name) => askedFor.has(name));
-        // What is asked for by name is answered by name: until then what there was stays.
-        return own.length === 0 || own.some((name) => states(name) === "absent");
-      });
-      if (upserted.length === 0 && lost.length === 0) return undefined;
-      const removed = lost.map(({ name }) => ({ name, reason: "removed" as const }));
-      return { type, upserted, removed, absent: [], failing: [] };
-    },
-  };
+      if (wasThere) for (const entry of this.#collectionsOf(name)) changeOf(entry).removed.push(name);
+      const collection = this.#collections.get(name);
+      if (collection === undefined || this.#members.has(name)) continue;
+      const error = "error" in more ? more.error : undefined;
+      // The server says that there is nothing, so the collection is empty.
+      if (reason === "told" && (error === undefined || error.code === statusCode.notFound)) changeOf(collection);
+      else collection.trouble(absentError(this.type, name, reason, error), true);
+    }
+    for (const [entry, resource] of changed) {
+      entry.changed(resource);
+      for (const each of entry.deliveries) told.push(each);
+    }
+    for (const [entry, [error, lapsed]] of gone) {
+      entry.gone(error, lapsed);
+      for (const each of entry.deliveries) told.push(each);
+    }
+    this.#tellCollections(changes, told);
+    const beside = new Map<Entry<Collection>, ResourceError>();
+    for (const error of failing) {
+      const name = canonicalName(error.name);
+      const single = this.#singles.get(name);
+      single?.trouble(failingError(this.type, error), true);
+      for (const each of single?.deliveries ?? []) told.push(each);
+      // A watcher of a collection hears the first error.
+      const own = this.#collections.get(name);
+      for (const entry of own === undefined ? this.#collectionsOf(name) : [own])
+        if (!beside.has(entry)) beside.set(entry, error);
+    }
+    for (const [entry, error] of beside) {
+      entry.trouble(failingError(this.type, error), true);
+      this.#failed.add(entry);
+      for (const each of entry.deliveries) told.push(each);
+    }
+    return told;
+  }
+
+  responded() {
+    this.recovered();
+    this.#failed.clear();
+    const asked = [...this.#collections.values()].filter(({ name }) => !this.#members.has(name));
+    return () => {
+      const isUnheard = (entry: Entry<Collection>) =>
+        this.#collections.get(entry.name) === entry && !this.#members.has(entry.name);
+      const empty = asked.filter((entry) => isUnheard(entry) && !this.#failed.has(entry));
+      this.#tellCollections(
+        new Map(empty.map((entry) => [entry, { upserted: [], removed: [], added: new Set<ResourceName>() }])),
+        [],
+      );
+    };
+  }
+
+  recovered() {
+    if (this.#wasAway) for (const entry of this.#everyEntry()) entry.recovered();
+    this.#wasAway = false;
+  }
+
+  trouble(error: XdskitError, isAnswer: boolean) {
+    this.#wasAway ||= !isAnswer;
+    for (const entry of this.#everyEntry()) entry.trouble(error, isAnswer);
+  }
+
+  rejected(message: string, bad: readonly BadResource[]) {
+    if (bad.length === 0) this.trouble(rejectedError(this.type, message, undefined), true);
+    const whole = rejectedError(this.type, message, bad.length === 1 ? bad[0] : undefined);
+    const told = new Set<Entry<Collection>>();
+    for (const each of bad) {
+      const name = each.name === undefined ? undefined : canonicalName(each.name);
+      if (name !== undefined) this.#singles.get(name)?.trouble(rejectedError(this.type, message, each), true);
+      // The name is unknown, so the watchers of the whole type are told.
+      for (const entry of name === undefined ? this.#collections.values() : this.#collectionsOf(name)) told.add(entry);
+    }
+    for (const entry of told) entry.trouble(whole, true);
+  }
+
+  differences({ resources: theirs, names, states }: ClientTypeStatus) {
+    const upserted = [...theirs.values()].filter((resource) => {
+      const mine = this.resources.get(canonicalName(resource.name));
+      return mine !== resource && (mine === undefined || !sameContent(mine, resource));
+    });
+    const askedFor = new Set(names.map(canonicalName));
+    const there = new Set(Array.from(theirs.values(), ({ name }) => canonicalName(name)));
+    const lost = [...this.resources.values()].filter((resource) => {
+      if (there.has(canonicalName(resource.name))) return false;
+      const own = this.#namesOf(resource).filter((name) => askedFor.has(name));
+      // A name that is asked for is answered by name: until then the old resource stays.
+      return own.length === 0 || own.some((name) => states(name) === "absent");
+    });
+    if (upserted.length === 0 && lost.length === 0) return undefined;
+    const removed = lost.map(({ name }) => ({ name, reason: "removed" as const }));
+    return { type: this.type, upserted, removed, absent: [], failing: [] };
+  }
 }
 
-/** Outside of all else, so that the reason keeps nothing of what it came with. */
+/** A top-level function, so that the reason keeps nothing of its update alive. */
 function absence(type: ResourceType, reason: AbsentFor, told: ResourceError | undefined): Reason {
   return (name) => absentError(type, name, reason, told);
 }

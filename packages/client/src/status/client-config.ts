@@ -5,7 +5,7 @@ import { ClientResourceStatus } from "@xdskit/api/envoy/admin/v3/config_dump_sha
 import { type Node, NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { type ClientConfig_GenericXdsConfigSchema, ClientConfigSchema } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { ClientRejection, ClientTypeStatus, ReceivedResource } from "@xdskit/protocol";
-import type { XdsClient } from "../xds-client.js";
+import type { XdsClient } from "../contract/xds-client.js";
 
 /** One resource as the client has it. */
 export type StatusEntry = MessageInitShape<typeof ClientConfig_GenericXdsConfigSchema>;
@@ -14,8 +14,8 @@ export type StatusEntry = MessageInitShape<typeof ClientConfig_GenericXdsConfigS
 export type Contents = RedactedBody | undefined;
 
 /**
- * A serialized `ClientConfig` in parts, which are one message when they are put together. Between two parts others may get their turn: each type is looked at as it is when
- * its turn comes.
+ * A serialized `ClientConfig` in parts: concatenated they are one message. Other work may run between two parts; each
+ * type is read when its turn comes.
  */
 export function* clientConfigParts(client: XdsClient, contents: Contents): Generator<Uint8Array> {
   yield toBinary(ClientConfigSchema, create(ClientConfigSchema, { node: withoutSecrets(client.node) }));
@@ -25,20 +25,20 @@ export function* clientConfigParts(client: XdsClient, contents: Contents): Gener
   for (const entry of statusEntries(client, contents)) {
     entries.push(entry);
     if (entries.length < most) continue;
-    yield partOf(entries);
+    yield configPart(entries);
     entries = [];
   }
-  yield partOf(entries);
+  yield configPart(entries);
 }
 
-const partOf = (genericXdsConfigs: StatusEntry[]) =>
+const configPart = (genericXdsConfigs: StatusEntry[]) =>
   toBinary(ClientConfigSchema, create(ClientConfigSchema, { genericXdsConfigs }));
 
 function withoutSecrets(node: Node): Node {
   return create(NodeSchema, { ...node, metadata: redactJson(node.metadata) as JsonObject | undefined });
 }
 
-/** What the client asks for and has: an entry for each name. Of servers that another one stands in for nothing is told. */
+/** What the client asks for and has: an entry for each name. Servers that a fallback replaces are left out. */
 function* statusEntries(client: XdsClient, contents: Contents): Generator<StatusEntry> {
   for (const { active, types } of client.status()) {
     if (!active) continue;
@@ -70,7 +70,7 @@ function* typeEntries(
       name,
       versionInfo: version,
       lastUpdated: at === undefined ? undefined : dateOf(at),
-      xdsConfig: contents && contentOf(resource, contents),
+      xdsConfig: contents && shownContent(resource, contents),
       clientStatus: rejection === undefined ? ClientResourceStatus.ACKED : ClientResourceStatus.NACKED,
       errorState: errorOf(rejection),
     };
@@ -87,20 +87,20 @@ function* typeEntries(
   }
 }
 
-/** Of names that nothing is there for. */
+/** Names without a resource. */
 const clientStatuses = {
   requested: ClientResourceStatus.REQUESTED,
   absent: ClientResourceStatus.DOES_NOT_EXIST,
   rejected: ClientResourceStatus.NACKED,
-  // It has it by another name.
+  // The client has it under another name.
   held: ClientResourceStatus.ACKED,
 } as const;
 
-function contentOf(received: ReceivedResource, redacted: RedactedBody): StatusEntry["xdsConfig"] {
+function shownContent(received: ReceivedResource, redacted: RedactedBody): StatusEntry["xdsConfig"] {
   try {
     return { typeUrl: received.type.typeUrl, value: redacted(received.resource()) };
   } catch {
-    // What cannot be read cannot be freed of secrets either.
+    // Content that cannot be read cannot be cleared of secrets either.
     return undefined;
   }
 }

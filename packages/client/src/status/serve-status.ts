@@ -1,10 +1,10 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { XdskitError } from "@xdskit/api";
-import type { XdsClient } from "../xds-client.js";
-import type { StatusOptions } from "./status-options.js";
+import type { XdsClient } from "../contract/xds-client.js";
+import type { StatusOptions } from "../options/status-options.js";
 import { createStatusService } from "./status-service.js";
 
-/** A port at which programs such as `xdskit status` look into this one. */
+/** A port where programs such as `xdskit status` can inspect this client. */
 export interface ServedStatus {
   /** `HOST:PORT`, with the port that was picked. */
   readonly address: string;
@@ -12,8 +12,9 @@ export interface ServedStatus {
 }
 
 /**
- * Serves client status (CSDS) over gRPC, in plaintext and to everybody who can connect: listen on loopback, or put the service on a server of your own with
- * `createStatusService`. `address` is `HOST:PORT`, port 0 picks a free one. Rejects with an XdskitError (XDSKIT_ADDRESS_UNAVAILABLE).
+ * Serves client status (CSDS) over gRPC, in plaintext and to everybody who can connect: listen on loopback, or add the
+ * service to your own server with `createStatusService`. `address` is `HOST:PORT`; port 0 picks a free one. Rejects
+ * with an XdskitError (XDSKIT_ADDRESS_UNAVAILABLE).
  */
 export async function serveStatus(
   clients: XdsClient | readonly XdsClient[],

@@ -12,9 +12,9 @@ import {
   ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import { createServer, type XdsServer } from "@xdskit/server";
+import type { XdsClient } from "../contract/xds-client.js";
 import { createClient } from "../create-client.js";
 import { patienceMs, waitFor } from "../testing/wait-for.js";
-import type { XdsClient } from "../xds-client.js";
 import { serveStatus } from "./serve-status.js";
 
 type Request = MessageInitShape<typeof ClientStatusRequestSchema>;

@@ -17,25 +17,30 @@ import {
   type ClientStatusResponse,
   ClientStatusResponseSchema,
 } from "@xdskit/api/envoy/service/status/v3/csds";
-import { checkCall } from "../option-tables.js";
-import type { XdsClient } from "../xds-client.js";
+import type { XdsClient } from "../contract/xds-client.js";
+import { checkCall } from "../options/option-tables.js";
+import type { StatusOptions } from "../options/status-options.js";
 import { clientConfigParts } from "./client-config.js";
-import type { StatusOptions } from "./status-options.js";
 
-/** Client status discovery (CSDS, A40), for a server of `@grpc/grpc-js`: `server.addService(service.definition, service.implementation)`. */
+/**
+ * Client status discovery (CSDS, A40), for a server of `@grpc/grpc-js`: `server.addService(service.definition,
+ * service.implementation)`.
+ */
 export interface StatusService {
   readonly definition: ServiceDefinition;
   readonly implementation: UntypedServiceImplementation;
-  /** What an answer says. Secrets in contents, metadata and errors are hidden. Rejects with an Error where it would be too large. */
+  /**
+   * The answer. Secrets in contents, metadata and errors are hidden. Rejects with an Error where it would be too large.
+   */
   read(options?: { readonly contents?: boolean }): Promise<ClientStatusResponse>;
 }
 
-/** Answers that are made at once; somebody looks, and few do at the same time. */
+/** How many answers may be built at once. Few people look at the same time. */
 const mostAtOnce = 4;
-/** Larger than any question. */
+/** Larger than any request. */
 const mostRequestBytes = 1024 * 1024;
 
-/** Lets others look at what clients ask for and have, and what they rejected. Keeps nothing. A `ClientConfig` for each client. */
+/** Lets others see what clients ask for, have and rejected, with a `ClientConfig` for each client. Keeps no state. */
 export function createStatusService(
   clients: XdsClient | readonly XdsClient[],
   options: StatusOptions = {},
@@ -85,7 +90,7 @@ export function createStatusService(
 
   function stream(call: ServerDuplexStream<Buffer, Buffer>): void {
     call.on("data", (request: Buffer) => {
-      // The next question is read when the answer to the one before it was.
+      // The next request is read after the answer to the one before.
       call.pause();
       respond(request).then(
         (bytes) => {
@@ -120,7 +125,7 @@ const definition: ServiceDefinition = {
   StreamClientStatus: method("StreamClientStatus", true),
 };
 
-/** As gRPC's clients do (A40): a question for other nodes than this one is refused. */
+/** As gRPC's clients do (A40), it refuses a request for other nodes. */
 function readRequest(bytes: Buffer): ClientStatusRequest {
   if (bytes.byteLength > mostRequestBytes) throw failure(status.RESOURCE_EXHAUSTED, "the request is too large");
   let request = create(ClientStatusRequestSchema);

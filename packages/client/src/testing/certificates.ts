@@ -12,7 +12,10 @@ export interface Certificate {
 export interface Authority {
   /** Its own certificate, as PEM: what those trust who trust it. */
   readonly certificate: string;
-  /** A new key pair and a certificate for it, valid from yesterday until tomorrow, for these (`DNS:localhost`, `IP:127.0.0.1`); by default for the host that the common name is. */
+  /**
+   * A new key pair and a certificate for it, valid from yesterday until tomorrow, for these (`DNS:localhost`,
+   * `IP:127.0.0.1`); by default for the host that the common name is.
+   */
   issue(commonName: string, ...names: readonly SubjectName[]): Certificate;
   /** The same for its host, valid between two times that are so many days from now. */
   issueFor(commonName: string, days: Days): Certificate;

@@ -1,6 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
 import { Cluster_DiscoveryType } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import type { XdsConfig } from "../config/xds-config.js";
+import type { XdsConfig } from "../contract/xds-config.js";
 import {
   aggregateCluster,
   apiListener,
@@ -123,7 +123,10 @@ export interface Resolved {
   readonly needed: ReadonlySet<string>;
 }
 
-/** Resolves a world step by step, as one would on paper. `absent` does not exist, and what is not in `known` was not answered. */
+/**
+ * Resolves a world step by step, as one would on paper. `absent` does not exist, and what is not in `known` was not
+ * answered.
+ */
 export function resolveWorld(
   known: ReadonlyMap<string, Piece | "absent">,
   subscribed: readonly string[],

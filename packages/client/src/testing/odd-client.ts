@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
-import type { Variant } from "@xdskit/protocol";
-import type { ClientEvent } from "../client-event.js";
-import type { ClientOptions } from "../client-options.js";
+import type { SotwOrDelta } from "@xdskit/protocol";
+import type { XdsClient } from "../contract/xds-client.js";
 import { createClient } from "../create-client.js";
-import type { XdsClient } from "../xds-client.js";
+import type { ClientEvent } from "../events/client-event.js";
+import type { ClientOptions } from "../options/client-options.js";
 import { type OddResponse, responseBytes } from "./odd-responses.js";
 import { createOddServer, type OddServer, type OddStream } from "./odd-server.js";
 import type { Told } from "./told.js";
@@ -22,7 +22,7 @@ export interface Odd {
 /** A client of a server that does what the test says. Afterwards no stream may be left. */
 export async function odd(
   t: TestContext,
-  variant: Variant,
+  variant: SotwOrDelta,
   options: Partial<ClientOptions> = {},
   given?: OddServer,
 ): Promise<Odd> {

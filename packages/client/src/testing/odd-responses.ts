@@ -6,7 +6,7 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { Variant } from "@xdskit/protocol";
+import type { SotwOrDelta } from "@xdskit/protocol";
 
 export const clusterUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 export const endpointUrl = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
@@ -32,7 +32,7 @@ export interface OddResponse {
 }
 
 /** A response as it is on the wire. */
-export function responseBytes(variant: Variant, response: OddResponse): Uint8Array {
+export function responseBytes(variant: SotwOrDelta, response: OddResponse): Uint8Array {
   const { version = "1", nonce = "n", clusters = [], assignments = [], removed = [] } = response;
   const typeUrl = response.typeUrl ?? (assignments.length > 0 ? endpointUrl : clusterUrl);
   const named = [

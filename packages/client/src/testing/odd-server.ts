@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { fromBinary, type Message } from "@bufbuild/protobuf";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { Variant } from "@xdskit/protocol";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import { patienceMs, waitFor } from "./wait-for.js";
 
 /** A request of either variant, in one form. */
@@ -31,7 +31,7 @@ export interface OddStream {
   readonly number: number;
   /** `/service/method`. */
   readonly path: string;
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly headers: IncomingHttpHeaders;
   /** All that came. */
   readonly requests: readonly OddRequest[];
@@ -165,7 +165,7 @@ function oddStream(number: number, stream: ServerHttp2Stream, headers: IncomingH
   };
 }
 
-function read(variant: Variant, bytes: Uint8Array): OddRequest {
+function read(variant: SotwOrDelta, bytes: Uint8Array): OddRequest {
   if (variant === "sotw") {
     const { typeUrl, responseNonce, versionInfo, resourceNames, errorDetail, node } = fromBinary(
       DiscoveryRequestSchema,

@@ -1,5 +1,5 @@
+import type { XdsClient } from "../contract/xds-client.js";
 import { createClientWith } from "../create-client.js";
-import type { XdsClient } from "../xds-client.js";
 import { type ScriptedUpstream, scriptedUpstreams } from "./scripted-upstream.js";
 
 /** Runs a test with a client of one server whose answers the test gives, and closes the client. */

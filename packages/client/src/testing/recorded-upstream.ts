@@ -1,7 +1,7 @@
 import { describe, envoyRegistry, type ResourceType, resourceTypes, validateMessage } from "@xdskit/api";
 import type { CheckMessage, ResourceUpdate } from "@xdskit/protocol";
-import { systemClock } from "../clock.js";
-import type { Upstream, UpstreamContext, UpstreamSink } from "../upstreams/upstream.js";
+import { systemClock } from "../timing/clock.js";
+import type { Upstream, UpstreamContext, UpstreamSink } from "../upstreams/contract/upstream.js";
 
 /** A type by its name. */
 export function typeNamed(name: string): ResourceType {

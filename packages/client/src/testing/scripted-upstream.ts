@@ -2,8 +2,8 @@ import { create, type Message } from "@bufbuild/protobuf";
 import { createResource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { type ClientTypeStatus, type ReceivedResource, type ResourceUpdate, receivedResource } from "@xdskit/protocol";
+import type { UpstreamSink } from "../upstreams/contract/upstream.js";
 import type { CreateUpstream } from "../upstreams/create-upstream.js";
-import type { UpstreamSink } from "../upstreams/upstream.js";
 
 /** An upstream that gives what a test says, and writes down what it is asked for. */
 export interface ScriptedUpstream {

@@ -1,7 +1,7 @@
 import type { XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import type { Watch } from "../watchers/watch.js";
-import type { Collection, XdsClient } from "../xds-client.js";
+import type { Watch } from "../contract/watch.js";
+import type { Collection, XdsClient } from "../contract/xds-client.js";
 
 /** What a watcher was told, a line each: `changed a=1`, `error CODE`, `ambient CODE`. */
 export interface Told extends Watch {

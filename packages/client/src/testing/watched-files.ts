@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FilesSettings } from "../client-options.js";
+import type { FilesSettings } from "../options/client-options.js";
+import type { UpstreamContext, UpstreamSink } from "../upstreams/contract/upstream.js";
 import { createFilesUpstream } from "../upstreams/files/files-upstream.js";
-import type { UpstreamContext, UpstreamSink } from "../upstreams/upstream.js";
 import { type RecordedUpstream, recordUpstream, typeNamed } from "./recorded-upstream.js";
 import { waitFor } from "./wait-for.js";
 

@@ -1,7 +1,7 @@
-import type { ClientEvent } from "../client-event.js";
-import type { ClientOptions } from "../client-options.js";
+import type { CollectionWatcher, ResourceWatcher, XdsClient } from "../contract/xds-client.js";
 import { createClientWith } from "../create-client.js";
-import type { CollectionWatcher, ResourceWatcher, XdsClient } from "../xds-client.js";
+import type { ClientEvent } from "../events/client-event.js";
+import type { ClientOptions } from "../options/client-options.js";
 import { manualClock } from "./manual-clock.js";
 import { type ScriptedUpstream, scriptedUpstreams } from "./scripted-upstream.js";
 

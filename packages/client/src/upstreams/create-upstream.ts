@@ -1,13 +1,10 @@
-import type { FilesSettings, GrpcServerSettings, RestServerSettings } from "../client-options.js";
+import type { FullServerSettings } from "../options/client-options.js";
+import type { Upstream, UpstreamContext, UpstreamSink } from "./contract/upstream.js";
 import { createFilesUpstream } from "./files/files-upstream.js";
 import { createGrpcUpstream } from "./grpc/grpc-upstream.js";
 import { createRestUpstream } from "./rest/rest-upstream.js";
-import type { Upstream, UpstreamContext, UpstreamSink } from "./upstream.js";
 
-/** A server's settings in full. */
-export type FullServerSettings = GrpcServerSettings | RestServerSettings | FilesSettings;
-
-/** Makes an upstream of settings. */
+/** Makes an upstream from settings. */
 export type CreateUpstream = (settings: FullServerSettings, context: UpstreamContext, sink: UpstreamSink) => Upstream;
 
 export const createUpstream: CreateUpstream = (settings, context, sink) => {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
+import type { WatchItem, WatchIterator } from "../contract/watch.js";
+import type { Collection } from "../contract/xds-client.js";
 import { createClientWith } from "../create-client.js";
 import { receivedCluster, type ScriptedUpstream, scriptedUpstreams } from "../testing/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
-import type { Collection } from "../xds-client.js";
-import type { WatchItem, WatchIterator } from "./watch.js";
 
 const cluster = resourceTypes.find("cluster")!;
 

@@ -1,28 +1,28 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
 import type { ReceivedResource } from "@xdskit/protocol";
-import type { Collection } from "../xds-client.js";
+import type { Collection } from "../contract/xds-client.js";
 
-/** What became different in a collection. */
+/** A change of a collection. */
 export interface CollectionChange {
   readonly upserted: readonly ReceivedResource[];
   readonly removed: readonly ResourceName[];
-  /** Names among those upserted that were not there before, in canonical form. */
+  /** The upserted names that are new, in canonical form. */
   readonly added: ReadonlySet<ResourceName>;
 }
 
-/** Which names of a change were not there before it. */
+/** The new names of each change. */
 const addedIn = new WeakMap<Collection, ReadonlySet<ResourceName>>();
 
 type Resources = Collection["resources"];
 
-/** A change, as watchers are told of it. */
+/** A change, as watchers get it. */
 export function changedCollection(resources: Resources, { upserted, removed, added }: CollectionChange): Collection {
   const collection = { resources, upserted, removed };
   addedIn.set(collection, added);
   return collection;
 }
 
-/** All of a collection, for who has nothing of it. */
+/** The whole collection, for a watcher that has nothing of it. */
 export function wholeCollection(resources: Resources): Collection {
   return changedCollection(resources, {
     upserted: [...resources.values()],
@@ -31,17 +31,23 @@ export function wholeCollection(resources: Resources): Collection {
   });
 }
 
-/** What several changes have come to. What came and went meanwhile is not in it, so that it never holds more names than were or are there. */
+/**
+ * The sum of several changes. Names that came and went meanwhile are left out, so that it never holds more names than
+ * the collection has or had.
+ */
 interface Sum {
   readonly upserted: Map<ResourceName, ReceivedResource>;
   readonly removed: Set<ResourceName>;
   readonly added: Set<ResourceName>;
 }
 
-/** Of changes that were put together and that nobody has read yet. */
+/** For merged changes that were not read yet. */
 const sums = new WeakMap<Collection, Sum>();
 
-/** Two changes of a collection as one, for a watcher that has been told of neither. Costs the later one; `earlier` is not to be used on. */
+/**
+ * Merges two changes of a collection, for a watcher that was told of neither. Costs the later one; do not use `earlier`
+ * afterwards.
+ */
 export function mergeCollections(earlier: Collection, later: Collection): Collection {
   const sum = sums.get(earlier) ?? add({ upserted: new Map(), removed: new Set(), added: new Set() }, earlier);
   const merged = collectionOf(later.resources, add(sum, later));

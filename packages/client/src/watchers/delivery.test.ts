@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import type { ReceivedResource } from "@xdskit/protocol";
+import type { WatchIterator } from "../contract/watch.js";
+import type { Collection } from "../contract/xds-client.js";
 import { receivedCluster } from "../testing/scripted-upstream.js";
 import { settle } from "../testing/settle.js";
 import { recorder, withClient } from "../testing/watching.js";
-import type { Collection } from "../xds-client.js";
-import type { WatchIterator } from "./watch.js";
 
 const cluster = resourceTypes.find("cluster")!;
 

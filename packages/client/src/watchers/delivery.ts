@@ -1,12 +1,12 @@
 import type { XdskitError } from "@xdskit/api";
 import { type Merge, PendingItems } from "./pending.js";
 
-/** Who watches, whatever it watches. */
+/** Any watcher. */
 export interface Watcher<Value> {
   onChanged(value: Value): void | PromiseLike<void>;
   onError?(error: XdskitError): void | PromiseLike<void>;
   onAmbient?(error: XdskitError): void | PromiseLike<void>;
-  /** What `onAmbient` was told last is over, and nothing else is different. */
+  /** The last ambient error is over, and nothing else changed. */
   onRecovered?(): void;
 }
 
@@ -16,26 +16,29 @@ export interface Delivery<Value> {
   error(error: XdskitError): void;
   ambient(error: XdskitError): void;
   recovered(): void;
-  /** Nothing is told any more. */
+  /** Tells the watcher nothing more. */
   cancel(): void;
-  /** Resolves once the watcher is done with all that it was given; undefined where it is, and where it is late. */
+  /** Resolves once the watcher has taken everything; undefined where it has, and where it is late. */
   readonly busy: Promise<void> | undefined;
-  /** It took too long: until it is done it holds up nobody. */
+  /** The watcher took too long: until it is done it does not hold up reading. */
   giveUp(): void;
 }
 
 /** What the watchers of one type share. */
 export interface DeliveryContext<Value> {
   readonly merge: Merge<Value>;
-  /** Hears what a watcher throws. */
+  /** Takes the errors that a watcher throws. */
   failed(error: unknown): void;
 }
 
-/** What is given in the same turn in which the delivery is made is told in a later one. There is one for each watch: a class, whose functions all share. */
+/**
+ * Values given in the turn in which the delivery is made are told in a later turn. There is one for each watch, so it
+ * is a class, whose functions all share.
+ */
 export class WatcherDelivery<Value> implements Delivery<Value> {
   readonly #watcher: Watcher<Value>;
   readonly #context: DeliveryContext<Value>;
-  /** Only while there is something to tell: most watchers have been told all. */
+  /** Only while there is something to tell: most watchers are up to date. */
   #pending: PendingItems<Value> | undefined;
   #working = true;
   #late = false;

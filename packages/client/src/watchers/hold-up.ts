@@ -1,9 +1,9 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../timing/clock.js";
 import type { Delivery } from "./delivery.js";
 
 /**
- * Resolves once all watchers are done with what they were given, at the latest after so many milliseconds; undefined where they are done. `late` hears of those that
- * are not done then.
+ * Resolves once all watchers have taken what they were given, at the latest after so many milliseconds; undefined where
+ * they have. `late` hears of the watchers that have not by then.
  */
 export function holdUp<Given extends Pick<Delivery<never>, "busy" | "giveUp">>(
   deliveries: readonly Given[],

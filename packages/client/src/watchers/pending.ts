@@ -1,23 +1,23 @@
 import type { XdskitError } from "@xdskit/api";
-import type { WatchItem } from "./watch.js";
+import type { WatchItem } from "../contract/watch.js";
 
-/** Puts what came later onto what was not yet told. */
+/** Merges a later value into one that was not told yet. */
 export type Merge<Value> = (earlier: Value, later: Value) => Value;
 
-/** What one watcher has not been told yet: the newest alone, however much came. */
+/** What one watcher was not told yet: only the newest, however much came. */
 export interface Pending<Value> {
   changed(value: Value): void;
   error(error: XdskitError): void;
   ambient(error: XdskitError): void;
-  /** What was wrong beside it is over. */
+  /** The ambient problem is over. */
   recovered(): void;
-  /** What is to be told next; undefined: nothing. */
+  /** The next item to tell; undefined: nothing. */
   take(): WatchItem<Value> | undefined;
   clear(): void;
   readonly isEmpty: boolean;
 }
 
-/** There is one for each watch: a class, whose functions all share. */
+/** There is one for each watch, so it is a class, whose functions all share. */
 export class PendingItems<Value> implements Pending<Value> {
   readonly #merge: Merge<Value>;
   #main: WatchItem<Value> | undefined;
@@ -30,7 +30,7 @@ export class PendingItems<Value> implements Pending<Value> {
   changed(value: Value): void {
     const main = this.#main;
     this.#main = { kind: "changed", value: main?.kind === "changed" ? this.#merge(main.value, value) : value };
-    // What was wrong before is over.
+    // The problem before is over.
     this.#beside = undefined;
   }
 

@@ -1,8 +1,8 @@
+import type { Watch, WatchItem, WatchIterator } from "../contract/watch.js";
 import type { Watcher } from "./delivery.js";
 import { type Merge, PendingItems } from "./pending.js";
-import type { Watch, WatchItem, WatchIterator } from "./watch.js";
 
-/** A watch that is read by `for await`. It holds up nobody: who is slow gets the newest. */
+/** A watch that is read by `for await`. It never holds up reading: a slow reader gets the newest value. */
 export function createWatchIterator<Value>(
   start: (watcher: Watcher<Value>) => Watch,
   merge: Merge<Value>,

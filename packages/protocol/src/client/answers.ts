@@ -1,6 +1,6 @@
 import type { Nonce, Version } from "@xdskit/api";
 
-/** What is said to one response. */
+/** The answer to one response. */
 export interface Answer {
   readonly response: number;
   readonly nonce: Nonce;
@@ -18,7 +18,7 @@ interface Waiting {
 
 /** The answers to the responses of one type on one stream, in the order of the responses (rule 25). */
 export class Answers {
-  #queue: Waiting[] = [];
+  readonly #queue: Waiting[] = [];
 
   get size(): number {
     return this.#queue.length;
@@ -32,7 +32,7 @@ export class Answers {
     this.#queue.push({ answer, isReady, error: answer.error });
   }
 
-  /** Somebody decided. False where nobody is waited for. */
+  /** Takes the owner's decision. False if none was awaited for this response. */
   decide(response: number, error: string | undefined): boolean {
     const waiting = this.#queue.find(({ answer }) => answer.response === response);
     if (waiting === undefined || waiting.isReady) return false;
@@ -45,9 +45,5 @@ export class Answers {
     if (!this.isReady) return undefined;
     const first = this.#queue.shift();
     return first === undefined ? undefined : { ...first.answer, error: first.error };
-  }
-
-  clear(): void {
-    this.#queue = [];
   }
 }

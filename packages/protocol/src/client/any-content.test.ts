@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { typesByUrl } from "@xdskit/api";
 import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { readDeltaResponse } from "../messages/read-response.js";
+import { readDeltaResponse } from "../wire/read-response.js";
 import { nameByPlace } from "./any-content.js";
 import { type NamedResponse, ResponseReading } from "./response-reading.js";
 import { WantedNames } from "./wanted-names.js";

@@ -1,23 +1,21 @@
 import { canonicalName, type ResourceName } from "@xdskit/api";
-import type { SentResponse } from "../messages/read-response.js";
+import { mostAliases } from "../model/limits.js";
+import type { SentResponse } from "../wire/read-response.js";
 import type { NamedResource } from "./named-resource.js";
 import type { WantedNames } from "./wanted-names.js";
 
-/** More names are not given to the resources of one response: a server could fill the memory with a small one. */
-const mostAliases = 1_000_000;
-
-/** The resources of a response with the names they answer. */
+/** The resources of a response, and the names that they answer. */
 export interface Answering {
   readonly resources: readonly NamedResource[];
-  /** Why they have no such names, where they are too many. */
+  /** Why they have no such names: there are too many. */
   readonly problem: string | undefined;
 }
 
 /**
  * Names for the resources of a response to a URL that is no message's (`anyContent` of a type). What a server answers
  * to such a name is its own affair: Istio's debug endpoints send the dump of a proxy that is asked for by its id, in
- * parts without a name. So nothing is passed over as what nobody asked for: what is not called as what was asked for
- * gets those names as aliases. All share one list of them.
+ * parts without names. So nothing is ignored as unasked for: a resource with another name than those asked for gets
+ * them as aliases. All share one list of aliases.
  */
 export function answering(resources: readonly NamedResource[], wanted: WantedNames): Answering {
   const asIs = { resources, problem: undefined };
@@ -39,7 +37,7 @@ export function answering(resources: readonly NamedResource[], wanted: WantedNam
   return { resources: named, problem: undefined };
 }
 
-/** What one is called that has no name: as the only one that was asked for, or by its place. */
+/** The name of a resource that has none: the only name that was asked for, or its place. */
 export function nameByPlace(index: number, response: SentResponse, wanted: WantedNames): ResourceName {
   // Only the first is taken of the names, which may be many.
   const [first] = wanted.isWildcard || wanted.size > 1 ? [] : wanted.keys();

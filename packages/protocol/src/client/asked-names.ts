@@ -1,24 +1,30 @@
 import type { ResourceName } from "@xdskit/api";
 
-/** What one request changes in what the server knows to be asked for. */
+/** What one request changes about the names that the server knows. */
 export interface AskedChange {
   readonly plus: ReadonlySet<ResourceName>;
   readonly minus: ReadonlySet<ResourceName>;
 }
 
 /**
- * What the server of one stream was told to be asked for, and what it is to be told, by name in canonical form. Names that nobody wanted for a moment are taken back
- * and asked for anew, since what was held of them is gone and servers send it only to whom they think to lack it (rules 70, 87).
+ * The names that the server of one stream was told, and those that it must be told, by canonical name. A name that was
+ * dropped and wanted again is taken back and asked for anew: what was held of it is gone, and servers send it only to
+ * clients that seem to lack it (rules 70, 87).
  */
 export class AskedNames {
   readonly #told = new Set<ResourceName>();
-  #plus = new Set<ResourceName>();
+  #plus: Set<ResourceName>;
   #minus = new Set<ResourceName>();
   #again = new Set<ResourceName>();
-  /** Of those to be told, which are to be taken back with the request behind that. */
+  /** Of the names that must be told, those that the next request but one takes back. */
   #once = new Set<ResourceName>();
 
-  /** What the last request said. */
+  /** On a new stream the server was told nothing yet. */
+  constructor(wanted: Iterable<ResourceName>) {
+    this.#plus = new Set(wanted);
+  }
+
+  /** The names in the last request. */
   get told(): ReadonlySet<ResourceName> {
     return this.#told;
   }
@@ -27,31 +33,22 @@ export class AskedNames {
     return this.#plus.size > 0 || this.#minus.size > 0 || this.#again.size > 0;
   }
 
-  /** Whether this is wanted, told or not. */
+  /** Tells whether a name is wanted, whether or not the server was told. */
   wants(key: ResourceName): boolean {
     return this.#plus.has(key) || (this.#told.has(key) && !this.#minus.has(key));
   }
 
-  /** Whether the next request would leave nothing that is asked for. */
+  /** Tells whether the next request would leave no names. */
   get leavesNothing(): boolean {
     if (this.#plus.size > 0) return false;
     for (const key of this.#told) if (!this.#minus.has(key) && !this.#again.has(key)) return false;
     return true;
   }
 
-  /** Whether only this is wanted, and was all the time. */
+  /** Tells whether this name is wanted, was all the time, and is the only one. */
   wantsOnly(key: ResourceName): boolean {
     const { size } = this.#told;
     return this.wants(key) && this.#again.size === 0 && this.#plus.size + size - this.#minus.size === 1;
-  }
-
-  /** A new stream: nobody was told anything. */
-  reset(wanted: Iterable<ResourceName>): void {
-    this.#told.clear();
-    this.#plus = new Set(wanted);
-    this.#minus = new Set();
-    this.#again = new Set();
-    this.#once = new Set();
   }
 
   add(key: ResourceName): void {
@@ -67,21 +64,24 @@ export class AskedNames {
     else this.#plus.delete(key);
   }
 
-  /** Leaves one out of the next request, and asks for it anew with the one behind that. */
+  /** Leaves a name out of the next request, and asks for it anew with the one after that. */
   repeat(key: ResourceName): void {
     if (this.#minus.has(key)) return;
     this.#plus.delete(key);
     this.#again.add(key);
   }
 
-  /** Asks by its name for what comes because all is asked for, so that it is sent (rule 97), and takes the name back with the request behind that. */
+  /**
+   * Asks by name for something that comes with the wildcard, so that it is sent (rule 97). The request after that takes
+   * the name back.
+   */
   once(key: ResourceName): void {
     if (this.#told.has(key) || this.#plus.has(key)) return;
     this.#plus.add(key);
     this.#once.add(key);
   }
 
-  /** What the next request says; then the server counts as told. `only`: nothing is added but this. */
+  /** What the next request says; from then on the server counts as told. `only`: add no name but this one. */
   take(only?: ResourceName): AskedChange {
     const minus = this.#again.size === 0 ? this.#minus : new Set([...this.#minus, ...this.#again]);
     const all = this.#plus;

@@ -1,19 +1,19 @@
 import type { ApiVersion, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { SotwOrDelta } from "../wire/sotw-or-delta.js";
 import {
   type EncodedNames,
   encodeNames,
   type RequestHead,
   writeDeltaRequest,
   writeSotwRequest,
-} from "../messages/write-request.js";
-import type { Variant } from "../server/contract.js";
+} from "../wire/write-request.js";
 import { AskedNames } from "./asked-names.js";
 import { wildcard } from "./wanted-names.js";
 
-/** What a request says besides names. */
+/** The parts of a request other than names. */
 export interface AskingContext {
   readonly head: RequestHead;
-  /** SotW: of what was accepted last. */
+  /** SotW: the version that was accepted last. */
   readonly version: Version;
   /** A name as it was asked for. */
   readonly spelled: (key: ResourceName) => ResourceName;
@@ -21,31 +21,29 @@ export interface AskingContext {
   readonly claims: () => Iterable<readonly [name: ResourceName, version: Version]>;
 }
 
-/** The names that requests of one type carry, which is where the variants differ most. */
+/** The names that requests of one type carry on one stream, which is where the variants differ most. */
 export abstract class Asking {
-  readonly names = new AskedNames();
+  readonly names: AskedNames;
   readonly #wildcardIsEmpty: boolean;
   /** A request was sent on this stream. */
   isAsked = false;
-  /** The only names that were sent are none, which means all. */
+  /** No names were sent, which means everything. */
   protected isImplicit = false;
 
-  constructor(type: ResourceType) {
+  constructor(type: ResourceType, wanted: Iterable<ResourceName>) {
+    this.names = new AskedNames(wanted);
     this.#wildcardIsEmpty = type.emptyFirstRequest === "wildcard";
   }
 
-  /** Rule 50: names are not heard on this stream, since all was asked for without any; nor is that it is wanted no more. */
+  /**
+   * Rule 50: the server ignores names on this stream, since the first request asked for everything without any; it also
+   * ignores that everything is no longer wanted.
+   */
   get isDeaf(): boolean {
     return false;
   }
 
-  opened(wanted: Iterable<ResourceName>): void {
-    this.names.reset(wanted);
-    this.isAsked = false;
-    this.isImplicit = false;
-  }
-
-  /** The next request, whatever it is for. */
+  /** The next request, whatever its purpose. */
   request(context: AskingContext): Uint8Array {
     const isFirst = !this.isAsked;
     this.isAsked = true;
@@ -54,14 +52,19 @@ export abstract class Asking {
 
   protected abstract write(context: AskingContext, isFirst: boolean): Uint8Array;
 
-  /** Whether a request without names says that all is wanted. */
+  /** Tells whether a request without names asks for everything. */
   protected get canBeImplicit(): boolean {
     return this.#wildcardIsEmpty && this.names.wants(wildcard);
   }
 }
 
-export function createAsking(type: ResourceType, variant: Variant, api: ApiVersion): Asking {
-  return variant === "sotw" ? new SotwAsking(type, api) : new DeltaAsking(type, api);
+export function createAsking(
+  type: ResourceType,
+  variant: SotwOrDelta,
+  api: ApiVersion,
+  wanted: Iterable<ResourceName>,
+): Asking {
+  return new (variant === "sotw" ? SotwAsking : DeltaAsking)(type, api, wanted);
 }
 
 class SotwAsking extends Asking {
@@ -69,8 +72,8 @@ class SotwAsking extends Asking {
   #encoded: EncodedNames = encodeNames([]);
   #isDeaf = false;
 
-  constructor(type: ResourceType, api: ApiVersion) {
-    super(type);
+  constructor(type: ResourceType, api: ApiVersion, wanted: Iterable<ResourceName>) {
+    super(type, wanted);
     this.#api = api;
   }
 
@@ -86,7 +89,7 @@ class SotwAsking extends Asking {
   #change(isFirst: boolean, spelled: AskingContext["spelled"]): void {
     const { names } = this;
     if (isFirst || this.isImplicit) {
-      // Rule 50: where v2 was first asked without names it hears of no others.
+      // Rule 50: in v2, after a first request without names, the server ignores names.
       const isAll = this.canBeImplicit && (this.#api === "v2" || names.wantsOnly(wildcard));
       if (isFirst) this.#isDeaf = isAll && this.#api === "v2";
       if (isAll) {
@@ -96,7 +99,7 @@ class SotwAsking extends Asking {
         return;
       }
       if (this.isImplicit && names.leavesNothing) {
-        // Rules 44, 46: without names it goes on; only once it was named it can be taken back.
+        // Rules 44, 46: an empty request would mean everything again. Only a wildcard that was named can be taken back.
         this.isImplicit = false;
         this.#encoded = encodeNames([wildcard]);
         return;
@@ -112,8 +115,8 @@ class SotwAsking extends Asking {
 class DeltaAsking extends Asking {
   readonly #api: ApiVersion;
 
-  constructor(type: ResourceType, api: ApiVersion) {
-    super(type);
+  constructor(type: ResourceType, api: ApiVersion, wanted: Iterable<ResourceName>) {
+    super(type, wanted);
     this.#api = api;
   }
 

@@ -1,6 +1,6 @@
 import { type ResourceType, redactErrorText, type TypeUrl } from "@xdskit/api";
-import { readDeltaResponse, readSotwResponse, type SentResponse } from "../messages/read-response.js";
-import { statusCode } from "../server/contract.js";
+import { readDeltaResponse, readSotwResponse, type SentResponse } from "../wire/read-response.js";
+import { statusCode } from "../wire/status-code.js";
 import { ClientType } from "./client-type.js";
 import type {
   ClientStream,
@@ -13,7 +13,7 @@ import type {
 import type { HeldWeight } from "./held-resources.js";
 import { defaultClientStreamLimits, type Limits } from "./limits.js";
 
-/** After so many milliseconds without an answer a name does not exist (rule 166). */
+/** After this many milliseconds without an answer a name does not exist (rule 166). */
 const absentAfterMs = 15_000;
 
 /** The client's end of one server: see `ClientStream`. */
@@ -28,7 +28,7 @@ class Machine implements ClientStream {
   readonly #weight: HeldWeight = { bytes: 0 };
   /** Types that may have something to say. */
   readonly #ready = new Set<ClientType>();
-  /** How many were opened, and how many responses were read on all of them: those have their numbers of it. */
+  /** How many streams were opened, and how many responses came on all of them: that numbers the responses. */
   #streams = 0;
   #responses = 0;
   /** The numbers of responses of streams that are gone are not above this. */
@@ -135,7 +135,7 @@ class Machine implements ClientStream {
     this.#isOpen = true;
     this.#streams++;
     this.#isNodeSent = false;
-    // As Envoy does after a reconnect, and as what names comes before what it names.
+    // In Envoy's order after a reconnect, in which a type comes before those that name it.
     for (const of of this.#inOrder()) {
       of.opened(now);
       if (of.hasRequest) this.#ready.add(of);
@@ -168,7 +168,7 @@ class Machine implements ClientStream {
     }
     const of = this.#typeOf(sent.typeUrl);
     const effects = of?.receive(sent, this.#responses + 1, now);
-    // Rule 165: nobody asked for this type on this stream.
+    // Rule 165: the client did not ask for this type on this stream.
     if (of === undefined || effects === undefined) return none;
     this.#responses++;
     if (of.hasRequest) this.#ready.add(of);

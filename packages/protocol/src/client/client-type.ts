@@ -6,10 +6,9 @@ import {
   redactErrorText,
   type Version,
 } from "@xdskit/api";
-import type { SentResponse } from "../messages/read-response.js";
-import { statusCode } from "../server/contract.js";
-import { Answers } from "./answers.js";
-import { type Asking, createAsking } from "./asking.js";
+import { mostAnswers } from "../model/limits.js";
+import type { SentResponse } from "../wire/read-response.js";
+import { statusCode } from "../wire/status-code.js";
 import type {
   ClientStreamEffect,
   ClientStreamOptions,
@@ -17,16 +16,15 @@ import type {
   OutgoingRequest,
   TimeEvent,
 } from "./contract.js";
-import { DroppedNames } from "./dropped-names.js";
 import { HeldResources, type HeldWeight } from "./held-resources.js";
-import { LapsedNames } from "./lapsed-names.js";
 import type { Limits } from "./limits.js";
 import type { ReceivedResource } from "./received.js";
 import type { BadResource } from "./rejection.js";
 import { badResource, reasonsOf, rejectionText } from "./rejection.js";
 import { Rejections } from "./rejections.js";
-import { type BadPart, isHeartbeat, isPartial, type NamedResponse, ResponseReading } from "./response-reading.js";
+import { type BadPart, isPartial, ResponseReading } from "./response-reading.js";
 import { noteRejections, takeErrors, takeFullState, takeRemovals, takeResources } from "./response-taking.js";
+import { TypeStream } from "./type-stream.js";
 import { UpdateDraft } from "./update-draft.js";
 import { WantedNames, wildcard } from "./wanted-names.js";
 
@@ -38,52 +36,42 @@ export interface ClientContext {
   /** Counts streams from 1; 0 where none was opened yet. */
   readonly stream: () => number;
   readonly isOpen: () => boolean;
-  /** Of what is held of all types. */
+  /** The weight of everything that is held, of all types. */
   readonly weight: HeldWeight;
 }
 
-/** All that a client knows of one type: what is wanted, what is held, what the server was told and is still to be told. */
+/** What a client wants and holds of one type, whichever stream is open; `TypeStream` has what ends with a stream. */
 export class ClientType {
   readonly type: ResourceType;
   readonly wanted = new WantedNames();
   readonly #context: ClientContext;
   readonly #held: HeldResources;
-  readonly #asking: Asking;
-  readonly #answers = new Answers();
+  #stream: TypeStream;
   readonly #reading: ResponseReading;
   readonly #rejections = new Rejections();
   /** Of the response that was accepted last; empty where nothing was, or the version is another server's. */
   #version: Version = "";
-  /** What is held is what the server gave at that version: a reconnecting client may say that it has it (rule 37). */
+  /** The client holds what the server gave at that version: after a reconnect it may claim it (rule 37). */
   #isWhole = true;
   /** The stream on which something was lost of that, or kept as it was before. */
   #lostOn: number | undefined;
-  #nonce = "";
-  /** What the server of this stream knows to be asked for, whatever crosses its responses: the names of the first request, and what it sent. What is held is not in it. */
-  #known = new Set<ResourceName>();
-  readonly #dropped = new DroppedNames();
-  readonly #lapsed = new LapsedNames();
-
-  /** All was wanted and is no more, and the server cannot be told so (rule 50). */
-  #isAllGivenUp = false;
 
   constructor(type: ResourceType, context: ClientContext) {
-    const { variant, api, registry } = context.options;
+    const { options } = context;
     this.type = type;
     this.#context = context;
     this.#held = new HeldResources(context.weight);
-    this.#asking = createAsking(type, variant, api);
-    this.#reading = new ResponseReading(type, variant, registry);
+    this.#stream = this.#newStream([]);
+    this.#reading = new ResponseReading(type, options.variant, options.registry);
   }
 
-  /** Nobody wants anything of it, the server need be told nothing, and nothing is remembered. */
+  /** Nothing of the type is wanted, the server need not be told anything, and nothing is remembered. */
   get isEmpty(): boolean {
     return this.wanted.size === 0 && this.#held.size === 0 && !this.#context.isOpen();
   }
 
   get hasRequest(): boolean {
-    const { isAsked, names } = this.#asking;
-    return this.#answers.isReady || (names.isChanged && (isAsked || this.wanted.size > 0));
+    return this.#stream.hasRequest(this.wanted);
   }
 
   get deadline(): number | undefined {
@@ -98,13 +86,12 @@ export class ClientType {
       const key = canonicalName(name);
       const isHeld = this.#held.find(key) !== undefined;
       if (!this.wanted.add(name, isHeld ? "held" : "requested")) continue;
-      // What came before was not all.
+      // What came before was not everything.
       if (key === wildcard) this.#isWhole = false;
       if (!this.#context.isOpen()) continue;
-      this.#asking.names.add(key);
+      this.#stream.want(key);
       this.wanted.wait(key, now + this.#context.absentAfterMs);
-      this.#dropped.want(key);
-      isUnheard ||= this.#isAllGivenUp && !isHeld;
+      isUnheard ||= this.#stream.isAllGivenUp && !isHeld;
     }
     if (!isUnheard) return [];
     const message = `in v2 ${this.type.name} that was given up comes again on another stream only`;
@@ -115,25 +102,18 @@ export class ClientType {
     for (const name of names) {
       const key = canonicalName(name);
       if (!this.wanted.delete(key)) continue;
-      if (key === wildcard && this.#asking.isDeaf) this.#isAllGivenUp = true;
-      this.#known.delete(key);
-      this.#lapsed.delete(key);
+      this.#stream.drop(key);
       this.#rejections.delete(key);
-      if (this.#context.isOpen()) {
-        this.#asking.names.delete(key);
-        if (this.#context.options.variant === "sotw" && this.#asking.isAsked) this.#dropped.drop(key);
-        this.#dropped.settle(key);
-      }
       this.#forget(key);
     }
   }
 
-  /** What was held because of this name alone goes without a word. */
+  /** Drops silently what was held because of this name alone. */
   #forget(key: ResourceName): void {
     const found = this.#held.find(key);
     const isCollection = key === wildcard || isGlobName(key);
     if (found === undefined && !isCollection) return;
-    // What else is wanted is looked for among all that is held because of a collection.
+    // Other wanted names are found among everything that a collection brought.
     const lost = found === undefined ? [...this.#held] : [found];
     for (const { key: name, resource } of lost) {
       if (this.wanted.covers(name, resource.aliases)) continue;
@@ -161,8 +141,7 @@ export class ClientType {
   }
 
   opened(now: number): void {
-    this.#asking.opened(this.wanted.keys());
-    this.#reset();
+    this.#stream = this.#newStream(this.wanted.keys());
     for (const key of this.wanted.keys()) {
       if (this.#held.find(key) === undefined) this.wanted.requestAgain(key);
       this.wanted.wait(key, now + this.#context.absentAfterMs);
@@ -170,39 +149,34 @@ export class ClientType {
   }
 
   closed(): void {
-    // Whether these are used nobody will say: the server is to send them again.
-    if (this.#answers.size > 0 && !this.#settle()) this.#lose();
-    this.#asking.opened([]);
-    this.#reset();
+    // No decision will come about these responses: the server must send them again.
+    if (this.#stream.answers.size > 0 && !this.#settle()) this.#lose();
+    this.#stream = this.#newStream([]);
     this.wanted.stopWaiting();
   }
 
-  /** Takes what was decided but not sent for said; false where something was not decided. */
+  /** Treats decisions that were not sent as sent; false if one is missing. */
   #settle(): boolean {
-    for (let answer = this.#answers.take(); answer !== undefined; answer = this.#answers.take()) {
+    const { answers } = this.#stream;
+    for (let answer = answers.take(); answer !== undefined; answer = answers.take()) {
       if (answer.error === undefined) this.#version = answer.version;
     }
-    return this.#answers.size === 0;
+    return answers.size === 0;
   }
 
-  #reset(): void {
-    this.#answers.clear();
-    this.#nonce = "";
-    this.#known = new Set();
-    this.#dropped.clear();
-    this.#lapsed.clear();
-    this.#isAllGivenUp = false;
+  #newStream(wanted: Iterable<ResourceName>): TypeStream {
+    return new TypeStream(this.type, this.#context.options, wanted);
   }
 
   time(now: number, { unread = false, unsent = false }: TimeEvent): readonly ClientStreamEffect[] {
     const draft = new UpdateDraft(this.type);
-    // What keeps it alive may be among what is unread, and does not bring it back once it is gone.
+    // A heartbeat may be among the unread responses, and would not bring back what is gone.
     if (unread) this.#held.putOff(now);
     for (const { key, resource } of this.#held.takeExpired(now)) {
       draft.remove(key, resource.name, "ttl");
-      // Who says to have this version would not get it back.
+      // A server would not send it again to a client that claims this version.
       this.#lose();
-      if (this.#context.isOpen()) this.#lapsed.add(key);
+      this.#stream.lapse(key);
       for (const name of [key, ...resource.aliases]) this.wanted.is(canonicalName(name), "absent");
     }
     for (const key of this.wanted.takeDue(now)) {
@@ -216,11 +190,14 @@ export class ClientType {
     return updated(draft);
   }
 
-  /** Undefined where this type was not asked for on this stream: such a response is ignored, since an answer would be a request (rule 165). */
+  /**
+   * Undefined if this type was not asked for on this stream: such a response is ignored, since an answer would be a
+   * request (rule 165).
+   */
   receive(sent: SentResponse, response: number, now: number): readonly ClientStreamEffect[] | undefined {
-    if (!this.#asking.isAsked) return undefined;
+    if (!this.#stream.isAsked) return undefined;
     const { options, limits } = this.#context;
-    this.#nonce = sent.nonce;
+    this.#stream.nonce = sent.nonce;
     const draft = new UpdateDraft(this.type);
     const { bad, good, keepsAlive } = this.#take(sent, draft, now);
     const told = options.answers === "when-told" && bad.length === 0;
@@ -231,8 +208,9 @@ export class ClientType {
     ];
     const error = bad.length === 0 ? undefined : rejectionText(bad, limits.errorCharacters);
     if (error !== undefined) effects.push({ kind: "rejected", ...head, message: error, bad });
-    this.#answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
-    if (this.#answers.size > mostAnswers) {
+    const { answers } = this.#stream;
+    answers.add({ response, nonce: sent.nonce, version: sent.version, error }, !told);
+    if (answers.size > mostAnswers) {
       const message = `the server sent ${mostAnswers} responses of ${this.type.name} and read no answer to any`;
       effects.push({ kind: "close", code: statusCode.resourceExhausted, message });
     }
@@ -270,26 +248,27 @@ export class ClientType {
       stream: stream(),
     };
     const isPart = isPartial(sent, named, this.#version);
-    if (type.fullState && options.variant === "sotw" && !isPart) takeFullState(taking, this.#known);
+    if (type.fullState && options.variant === "sotw" && !isPart) takeFullState(taking, this.#stream.known);
     const refused = takeResources(taking);
     const bad = [...named.bad, ...refused];
     noteRejections(taking, bad);
-    for (const { name } of bad) if (name !== undefined) this.#cameBadly(canonicalName(name));
+    for (const { name } of bad) if (name !== undefined) this.#stream.cameBadly(canonicalName(name), wanted);
     takeRemovals(taking);
     takeErrors(taking, bad);
     this.wanted.is(wildcard, "held");
-    if (bad.length === 0) this.#rejections.mended();
-    // What is no full state says nothing of what was lost: that comes on another stream, which is asked without a version.
+    if (bad.length === 0) this.#rejections.forgetUnnamed();
+    // A response that is no full state says nothing of what was lost: that comes on another stream, which asks without
+    // a version.
     const isAll = type.fullState || this.#lostOn !== stream();
     if (bad.length === 0 && !isPart && isAll) this.#isWhole = true;
     else if (!draft.isEmpty) this.#lose();
-    this.#repeatUnsure();
-    this.#askForLapsed(named);
+    this.#stream.repeatUnsure((key) => held.find(key) !== undefined || (key === wildcard && type.fullState));
+    this.#stream.askForLapsed(named, wanted);
     const keepsAlive = named.resources.some(({ sent }) => sent.ttl !== undefined);
     return { bad, good: named.resources.length - refused.length, keepsAlive };
   }
 
-  /** Nothing of it is taken. */
+  /** Rejects the whole response. */
   #whole(bad: BadResource, { version }: SentResponse, at: number) {
     this.#rejections.set(undefined, { version, message: reasonsOf(bad.findings), at });
     return { bad: [{ ...bad, index: undefined, version: "" }], good: 0, keepsAlive: false };
@@ -301,39 +280,10 @@ export class ClientType {
     return `the response's type is ${typeUrl.slice(0, 200)}, and ${v3} was asked for`;
   }
 
-  /** The server knows that it is asked for, unless it came because of what was asked before. */
-  #cameBadly(key: ResourceName): void {
-    if (!this.#dropped.settle(key) && this.wanted.has(key)) this.#known.add(key);
-  }
-
-  /**
-   * The server may not have seen that a name was dropped: it ignores what crosses a response (rule 27), and sends nothing to whom it thinks to have it. So that is said
-   * once more with the answer, a few times at most.
-   */
-  #repeatUnsure(): void {
-    const isThere = (key: ResourceName) =>
-      this.#held.find(key) !== undefined || (key === wildcard && this.type.fullState);
-    for (const key of this.#dropped.takeRepeats(isThere)) this.#asking.names.repeat(key);
-  }
-
-  /** What the server keeps alive although its time was over here. */
-  #askForLapsed({ resources }: NamedResponse): void {
-    const { variant, api } = this.#context.options;
-    const { names, isDeaf } = this.#asking;
-    for (const named of resources) {
-      const { key } = named;
-      if (!isHeartbeat(named)) this.#lapsed.delete(key);
-      else if (this.wanted.covers(key, []) && !isDeaf && this.#lapsed.revives(key)) {
-        if (this.wanted.has(key)) names.repeat(key);
-        else if (variant === "delta" && api === "v3") names.once(key);
-      }
-    }
-  }
-
   decide(response: number, error: string | undefined): void {
     const { errorCharacters } = this.#context.limits;
     const told = error === undefined ? undefined : redactErrorText(error).slice(0, errorCharacters);
-    const isDecided = this.#answers.decide(response, told);
+    const isDecided = this.#stream.answers.decide(response, told);
     // It stays, at a version that the server takes for rejected.
     if (isDecided && told !== undefined) this.#lose();
   }
@@ -346,27 +296,11 @@ export class ClientType {
   /** The next request of this type; `node` is sent with it, or undefined. */
   next(node: Uint8Array | undefined): OutgoingRequest | undefined {
     if (!this.hasRequest) return undefined;
-    const { variant, api } = this.#context.options;
-    const isFirst = !this.#asking.isAsked;
-    const answer = isFirst ? undefined : this.#answers.take();
+    const isFirst = !this.#stream.isAsked;
+    const answer = this.#stream.takeAnswer();
     if (answer !== undefined && answer.error === undefined) this.#version = answer.version;
-    // Only what a full state lacks does not exist.
-    if (isFirst && this.type.fullState && variant === "sotw") this.#known = new Set(this.wanted.keys());
-    // SotW says which response it saw last; delta only which one it answers (the comment of `response_nonce`).
-    const nonce = answer?.nonce ?? (variant === "sotw" ? this.#nonce : "");
-    const { typeUrl: v3, v2TypeUrl: v2 } = this.type;
-    const typeUrl = api === "v2" ? (v2 ?? v3) : v3;
-    const bytes = this.#asking.request({
-      head: { typeUrl, node, nonce, error: answer?.error },
-      version: isFirst && !this.#isWhole ? "" : this.#version,
-      spelled: (key) => this.wanted.spelled(key),
-      claims: () => this.#claims(),
-    });
-    return {
-      type: this.type,
-      bytes,
-      kind: answer === undefined ? "subscribe" : answer.error === undefined ? "ack" : "nack",
-    };
+    const version = isFirst && !this.#isWhole ? "" : this.#version;
+    return this.#stream.request(answer, { wanted: this.wanted, node, version, claims: () => this.#claims() });
   }
 
   *#claims(): Iterable<readonly [name: ResourceName, version: Version]> {
@@ -383,7 +317,7 @@ export class ClientType {
       wildcard: wanted.isWildcard,
       names: [...wanted.keys()].filter((key) => key !== wildcard).map((key) => wanted.spelled(key)),
       version: this.#version === "" ? undefined : this.#version,
-      isWhole: this.#isWhole && this.#answers.size === 0,
+      isWhole: this.#isWhole && this.#stream.answers.size === 0,
       resources: held.resources,
       updatedAt: (name) => held.find(canonicalName(name))?.at,
       rejection: (name) => this.#rejections.get(name === undefined ? undefined : canonicalName(name)),
@@ -396,10 +330,7 @@ export class ClientType {
   }
 }
 
-/** More answers than this wait for a server that does not read. */
-const mostAnswers = 1_000;
-
-/** All of a response is bad. */
+/** The effect of an update; none if nothing changed. */
 function updated(draft: UpdateDraft): readonly ClientStreamEffect[] {
   const update = draft.finish();
   return update === undefined ? [] : [{ kind: "update", update }];

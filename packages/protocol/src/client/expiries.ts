@@ -1,4 +1,4 @@
-/** What has a time at which it ends. */
+/** Something that ends at some time. */
 export interface Expiring {
   /** Undefined: never. May be put off without telling. */
   expires: number | undefined;
@@ -10,8 +10,9 @@ interface Entry<Item> {
 }
 
 /**
- * What ends first: a heap with one entry that counts for each of what is in it. An entry whose end was put off is put back when its turn comes, so that heartbeats
- * cost nothing here; one that counts no more is left there until its turn comes, or until they are half of all.
+ * Finds what ends first: a heap with one valid entry for each item. If an end was put off, its entry is put back when
+ * its turn comes, so heartbeats cost nothing here. An invalid entry stays until its turn comes, or until half of all
+ * are invalid.
  */
 export class Expiries<Item extends Expiring> {
   readonly #heap: Entry<Item>[] = [];

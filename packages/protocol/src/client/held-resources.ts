@@ -2,11 +2,11 @@ import { canonicalName, type ResourceName, type Version } from "@xdskit/api";
 import { Expiries, type Expiring } from "./expiries.js";
 import type { ReceivedResource } from "./received.js";
 
-/** What is known of a resource that is held. */
+/** A held resource, and what is known of it. */
 export interface Held extends Expiring {
   readonly key: ResourceName;
   resource: ReceivedResource;
-  /** The version that the server knows; empty for one that nobody knows. */
+  /** The version that the server knows; empty if no server knows one. */
   claim: Version;
   /** The number of the stream that it came on last. */
   stream: number;
@@ -16,16 +16,16 @@ export interface Held extends Expiring {
   isGone: boolean;
 }
 
-/** What is held of all types of one client together, in bytes as `weightOf` counts them. */
+/** The weight of what one client holds of all types, in bytes as `weightOf` counts them. */
 export interface HeldWeight {
   bytes: number;
 }
 
-/** For each resource: what is kept beside its content, whatever that is. */
+/** For each resource: what is kept besides its content. */
 const bytesOfEach = 2_048;
 const bytesOfAlias = 256;
 
-/** About what a resource takes: its content, its names and its version, 2,048 bytes more, and 256 for each alias. */
+/** About how much a resource takes: its content, names and version, 2,048 bytes more, and 256 for each alias. */
 export function weightOf({
   name,
   version,
@@ -37,7 +37,7 @@ export function weightOf({
   return bytes;
 }
 
-/** The resources of one type that a client has, by name in canonical form, with their aliases and the ends of their lives. */
+/** The resources of one type that a client holds, by canonical name, with their aliases and the ends of their lives. */
 export class HeldResources {
   /** For all to read. */
   readonly resources = new Map<ResourceName, ReceivedResource>();
@@ -51,7 +51,7 @@ export class HeldResources {
     this.#weight = weight;
   }
 
-  /** Of all types together, were this one held in the place of what has its name now. */
+  /** The weight of all types if this resource replaced the one with its name. */
   weightWith(key: ResourceName, resource: Parameters<typeof weightOf>[0]): number {
     const before = this.#held.get(key)?.resource;
     return this.#weight.bytes + weightOf(resource) - (before === undefined ? 0 : weightOf(before));
@@ -82,7 +82,7 @@ export class HeldResources {
     }
     if (before !== undefined) this.#forgetAliases(before);
     const held = before ?? { key, resource, claim, stream, at: now, isGone: false, expires: undefined };
-    // The bytes of what came again as it was are those of before.
+    // If it came again unchanged, the bytes of before are kept.
     if (held.resource.value !== resource.value) held.at = now;
     held.resource = resource;
     held.claim = claim;
@@ -123,7 +123,7 @@ export class HeldResources {
     return this.#expiries.next;
   }
 
-  /** What has lived its time begins anew. */
+  /** Restarts the time of resources whose time is over. */
   putOff(now: number): void {
     for (const held of this.#expiries.take(now)) this.keepAlive(held, held.resource.ttl, now);
   }

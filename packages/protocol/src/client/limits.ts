@@ -3,7 +3,9 @@ import type { ClientStreamLimits } from "./contract.js";
 /** All limits of a client. */
 export type Limits = ClientStreamLimits;
 
-/** Far above what real servers send; an Envoy's `error_detail` has 4,096 characters at most, and is read to there. */
+/**
+ * Far above what real servers send. An Envoy's `error_detail` has 4,096 characters at most, and servers read that much.
+ */
 export const defaultClientStreamLimits: Limits = {
   resourcesPerResponse: 500_000,
   resourcesPerType: 500_000,

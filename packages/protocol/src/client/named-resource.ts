@@ -1,5 +1,5 @@
 import type { ResourceName } from "@xdskit/api";
-import type { SentResource } from "../messages/read-response.js";
+import type { SentResource } from "../wire/read-response.js";
 
 /** A resource of a response, of which the name is known and nothing else was looked at. */
 export interface NamedResource {

@@ -1,6 +1,7 @@
 import { type Finding, type ResourceName, type ResourceType, redactErrorText, XdskitError } from "@xdskit/api";
+import { rejectionReasons } from "../model/limits.js";
 
-/** What is wrong with one resource of a response, as far as it can be said; `name` is undefined where not even that could be read. */
+/** The fault of one resource of a response; `name` is undefined if it could not be read. */
 export interface BadResource {
   readonly name: ResourceName | undefined;
   /** At least one. Never holds the value of a secret. */
@@ -17,21 +18,19 @@ export function badResource(
   return { name, findings: [{ code, severity: "error", message, type: type.name, resource: name }] };
 }
 
-/** What reading a message threw. */
+/** The findings in an error that reading a message threw. */
 export function findingsOf(type: ResourceType, name: ResourceName | undefined, error: unknown): BadResource {
   if (error instanceof XdskitError) return { name, findings: error.findings };
   const reason = redactErrorText(error instanceof Error ? error.message : String(error));
   return badResource(type, name, "XDSKIT_SYNTAX", `not a serialized ${type.typeUrl.replace(/^.*\//, "")}: ${reason}`);
 }
 
-/** So much of one reason is told, and so many reasons of one resource. */
-const longestReason = 500;
-const mostReasons = 5;
 const cut = "...(truncated)";
 
 /**
- * What goes into `error_detail`: which resources, which fields, why, for the first few. In the form of gRPC's C++ client, which servers and people know, and which says that
- * all else was taken (gRFC A46). Bounded, and without secrets.
+ * The text for `error_detail`: for the first few resources, which fields are wrong and why. It has the form of gRPC's
+ * C++ client, which servers and people know, and which says that everything else was taken (gRFC A46). Bounded, and
+ * without secrets.
  */
 export function rejectionText(
   bad: readonly (BadResource & { readonly index?: number | undefined })[],
@@ -53,12 +52,12 @@ export function rejectionText(
   return `${text}]`;
 }
 
-/** What is wrong with one resource, in one line without secrets. */
+/** The faults of one resource, in one line without secrets. */
 export function reasonsOf(findings: readonly Finding[]): string {
   const errors = findings.filter(({ severity }) => severity === "error");
-  const told = errors.slice(0, mostReasons).map(({ field, message, rule }) => {
+  const told = errors.slice(0, rejectionReasons.count).map(({ field, message, rule }) => {
     const reason = `${field === undefined || field === "" ? "" : `${field}: `}${message}${rule === undefined ? "" : ` (${rule})`}`;
-    return reason.length > longestReason ? `${reason.slice(0, longestReason)}…` : reason;
+    return reason.length > rejectionReasons.characters ? `${reason.slice(0, rejectionReasons.characters)}…` : reason;
   });
   const more = errors.length - told.length;
   return redactErrorText(`${told.join(", ")}${more > 0 ? `, and ${more} more` : ""}`);

@@ -1,12 +1,8 @@
 import type { ResourceName } from "@xdskit/api";
+import { rejectionCharacters } from "../model/limits.js";
 import type { ClientRejection } from "./contract.js";
 
-/** So many names of one type are remembered to have been rejected; the server chooses them where all is asked for. */
-const most = 10_000;
-/** And so many characters of their names and reasons. */
-const mostCharacters = 4 * 1024 * 1024;
-
-/** What was rejected of one type, by name in canonical form, until something good came. */
+/** The rejections of one type, by canonical name, until something good came. */
 export class Rejections {
   readonly #byName = new Map<ResourceName, ClientRejection>();
   #unnamed: ClientRejection | undefined;
@@ -24,10 +20,10 @@ export class Rejections {
     this.delete(key);
     this.#byName.set(key, rejection);
     this.#characters += charactersOf(key, rejection);
-    if (this.#byName.size <= most && this.#characters <= mostCharacters) return;
+    if (this.#characters <= rejectionCharacters) return;
     for (const oldest of this.#byName.keys()) {
       this.delete(oldest);
-      if (this.#byName.size <= most && this.#characters <= mostCharacters) break;
+      if (this.#characters <= rejectionCharacters) break;
     }
   }
 
@@ -39,11 +35,12 @@ export class Rejections {
   }
 
   /** A response was good as a whole. */
-  mended(): void {
+  forgetUnnamed(): void {
     this.#unnamed = undefined;
   }
 }
 
 function charactersOf(key: ResourceName, { message, version }: ClientRejection): number {
-  return key.length + message.length + version.length;
+  // What the map and the object take is counted too, or ever so many short names would fit.
+  return key.length + message.length + version.length + 200;
 }

@@ -6,17 +6,12 @@ import {
   type ResourceType,
   type Version,
 } from "@xdskit/api";
-import {
-  readDeltaResource,
-  readSotwResource,
-  type SentResource,
-  type SentResponse,
-} from "../messages/read-response.js";
-import type { Variant } from "../server/contract.js";
+import { type NameField, nameFieldOf } from "../wire/name-field.js";
+import { readDeltaResource, readSotwResource, type SentResource, type SentResponse } from "../wire/read-response.js";
+import { readBody } from "../wire/resource-body.js";
+import type { SotwOrDelta } from "../wire/sotw-or-delta.js";
 import { answering, nameByPlace } from "./any-content.js";
-import { type NameField, nameFieldOf } from "./name-field.js";
 import type { NamedResource } from "./named-resource.js";
-import { readBody } from "./received.js";
 import type { BadResource } from "./rejection.js";
 import { badResource, findingsOf } from "./rejection.js";
 import type { WantedNames } from "./wanted-names.js";
@@ -33,7 +28,7 @@ export type BadPart = BadResource & {
 export interface NamedResponse {
   readonly resources: readonly NamedResource[];
   readonly bad: readonly BadPart[];
-  /** All names that it says anything about, also wrong things. */
+  /** All names that it mentions, also in wrong parts. */
   readonly mentioned: ReadonlySet<ResourceName>;
 }
 
@@ -42,7 +37,10 @@ export function isHeartbeat({ sent: { body, ttl } }: NamedResource): boolean {
   return body === undefined && ttl !== undefined;
 }
 
-/** A response of which nothing can be concluded from what it lacks: heartbeats (rule 130) at the version that is held, or what is in it cannot be known. */
+/**
+ * Tells whether a missing name in a response proves nothing: it has heartbeats (rule 130) at the held version, or parts
+ * that cannot be read.
+ */
 export function isPartial(sent: SentResponse, { resources, bad }: NamedResponse, version: Version): boolean {
   if (bad.some(({ name }) => name === undefined)) return true;
   // Rule 163: one of two of a name may be what seems to be missing.
@@ -50,20 +48,24 @@ export function isPartial(sent: SentResponse, { resources, bad }: NamedResponse,
   return sent.version === version && resources.some(isHeartbeat);
 }
 
-/** Finds the names of a response's resources, and what is wrong before anything is decoded. One for each type of a client. */
+/**
+ * Finds the names of a response's resources, and its faults, before anything is decoded. One for each type of a client.
+ */
 export class ResponseReading {
   readonly #type: ResourceType;
-  readonly #variant: Variant;
+  readonly #variant: SotwOrDelta;
   readonly #registry: Registry | undefined;
   #nameField: NameField | undefined;
 
-  constructor(type: ResourceType, variant: Variant, registry: Registry | undefined) {
+  constructor(type: ResourceType, variant: SotwOrDelta, registry: Registry | undefined) {
     this.#type = type;
     this.#variant = variant;
     this.#registry = registry;
   }
 
-  /** `wanted`: what was asked for, by which what has no name is called where a type's resources may be anything. */
+  /**
+   * `wanted`: the names that were asked for. A resource without a name gets them if a type's resources may be anything.
+   */
   read(response: SentResponse, wanted: WantedNames): NamedResponse {
     const { bytes } = response;
     const byKey = new Map<ResourceName, NamedResource>();
@@ -104,7 +106,7 @@ export class ResponseReading {
       const key = canonicalName(removed);
       if (byKey.has(key)) twice.add(key);
     }
-    // Rule 163: which one is meant nobody knows, so that neither is taken.
+    // Rule 163: there is no telling which one is meant, so neither is taken.
     for (const key of twice) {
       const first = byKey.get(key);
       const { index, name } = first ?? { index: undefined, name: key };

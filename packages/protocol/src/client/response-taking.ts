@@ -6,13 +6,14 @@ import {
   type ResourceType,
   type Version,
 } from "@xdskit/api";
-import type { SentResponse } from "../messages/read-response.js";
-import type { ResourceError } from "../messages/responses.js";
-import { statusCode } from "../server/contract.js";
+import type { SentResponse } from "../wire/read-response.js";
+import { readBody } from "../wire/resource-body.js";
+import type { ResourceError } from "../wire/responses.js";
+import { statusCode } from "../wire/status-code.js";
 import type { ClientStreamOptions } from "./contract.js";
 import { type HeldResources, weightOf } from "./held-resources.js";
 import type { NamedResource } from "./named-resource.js";
-import { Received, type ReceivedParts, readBody } from "./received.js";
+import { Received, type ReceivedParts } from "./received.js";
 import type { BadResource } from "./rejection.js";
 import { badResource, findingsOf, reasonsOf } from "./rejection.js";
 import type { Rejections } from "./rejections.js";
@@ -20,7 +21,7 @@ import type { BadPart, NamedResponse } from "./response-reading.js";
 import type { UpdateDraft } from "./update-draft.js";
 import { type WantedNames, wildcard } from "./wanted-names.js";
 
-/** What a response is taken into. */
+/** Where a response is taken to. */
 export interface Taking {
   readonly type: ResourceType;
   readonly options: ClientStreamOptions;
@@ -41,7 +42,7 @@ export interface TakenResponse extends Taking {
   readonly named: NamedResponse;
 }
 
-/** Takes what is good and wanted of the resources; returns what is bad. What did not change is neither copied nor decoded. */
+/** Takes the good and wanted resources; returns the bad ones. Unchanged ones are neither copied nor decoded. */
 export function takeResources(taking: TakenResponse): readonly BadPart[] {
   const { wanted, named } = taking;
   const bad: BadPart[] = [];
@@ -71,7 +72,7 @@ export function noteRejections(taking: TakenResponse, bad: readonly BadPart[]): 
   }
 }
 
-/** A88: what was held is not to be used on. */
+/** A88: what was held must not be used any longer. */
 function dropHeld(key: ResourceName, { wanted, held, draft }: Taking): void {
   const gone = held.delete(key);
   if (gone === undefined) return;
@@ -107,7 +108,7 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
     if (!isKept && version.length > before.version.length && isTooMuch(withVersion(before, version), key, taking))
       return tooMuch(type, name, taking);
     const again = isKept ? before : Received.again(before, withVersion(before, version), options);
-    // Who heard that it was taken away is to hear that it is there again.
+    // Watchers that heard of its removal must hear that it is back.
     if (found?.isGone) draft.upsert(key, again);
     held.set(key, again, version, stream, now);
     heard(one, taking);
@@ -131,7 +132,7 @@ function takeBody(one: NamedResource, taking: TakenResponse): BadResource | unde
   return undefined;
 }
 
-/** What a client is to have, or what is wrong with it. */
+/** The resource for the client's watchers, or its faults. */
 function judged(parts: ReceivedParts, options: ClientStreamOptions): Received | BadResource {
   const { type, name, typeUrl, value } = parts;
   const { check, registry = envoyRegistry() } = options;
@@ -146,7 +147,7 @@ function judged(parts: ReceivedParts, options: ClientStreamOptions): Received | 
   }
 }
 
-/** What takes less than what is held in its place is taken in any case. */
+/** A resource that is smaller than the one it replaces is always taken. */
 function isTooMuch(resource: Parameters<typeof weightOf>[0], key: ResourceName, { held, heldBytes }: Taking): boolean {
   const before = held.get(key)?.resource;
   if (before !== undefined && weightOf(resource) <= weightOf(before)) return false;
@@ -162,7 +163,7 @@ function withVersion({ type, name, aliases, ttl, typeUrl, value }: ReceivedParts
   return { type, name, version, aliases, ttl, typeUrl, value };
 }
 
-/** It is there: nobody waits for it any longer, whatever name it was asked for by. */
+/** It is there: stop waiting, whatever name asked for it. */
 function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: TakenResponse): void {
   rejections.delete(key);
   for (const name of [key, ...sent.aliases.map(canonicalName)]) {
@@ -171,7 +172,7 @@ function heard({ key, sent }: NamedResource, { wanted, rejections, draft }: Take
   }
 }
 
-/** What was asked for and is not there, by the server's word. */
+/** The server says that a name that was asked for does not exist. */
 function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): void {
   const { wanted, held, draft, rejections, options } = taking;
   rejections.delete(key);
@@ -194,7 +195,7 @@ function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): 
       if (wanted.is(known, "absent")) draft.absent(known, wanted.spelled(known), "told", error);
     }
   }
-  // What is known by an alias is there as long as the resource is.
+  // A name that is an alias is there as long as its resource is.
   if (held.find(key) !== undefined) return;
   if (key !== wildcard && wanted.is(key, "absent") && gone === undefined)
     draft.absent(key, wanted.spelled(key), "told", error);
@@ -202,7 +203,10 @@ function takeAbsence(key: ResourceName, taking: Taking, error?: ResourceError): 
 
 const takenAway = "the server has it no more; it stays in use";
 
-/** Removals of a delta response; of what nobody asks for or has, or once more, they say nothing new. */
+/**
+ * The removals of a delta response. A removal of a name that is neither wanted nor held, or a second one, says nothing
+ * new.
+ */
 export function takeRemovals(taking: TakenResponse): void {
   const { sent, named } = taking;
   const twice = new Set(named.bad.flatMap(({ name }) => (name === undefined ? [] : [canonicalName(name)])));
@@ -212,7 +216,9 @@ export function takeRemovals(taking: TakenResponse): void {
   }
 }
 
-/** What a server says about single resources that it does not send (xRFC TP3). `bad`: what of those that it sent is not taken. */
+/**
+ * What a server says about single resources that it does not send (xRFC TP3). `bad`: the sent ones that were not taken.
+ */
 export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void {
   const { sent, named, wanted, draft } = taking;
   if (sent.errors.length === 0) return;
@@ -220,7 +226,7 @@ export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void
   for (const { name } of bad) if (name !== undefined) given.delete(canonicalName(name));
   for (const error of sent.errors) {
     const key = canonicalName(error.name);
-    // What it says not to have and gives all the same is there.
+    // If it says that a resource does not exist and sends it all the same, it exists.
     if (!wanted.covers(key, []) || given.has(key)) continue;
     // A collection that may not be seen is no empty one.
     const isDenied = error.code === statusCode.permissionDenied && key !== wildcard && !isGlobName(key);
@@ -234,7 +240,8 @@ export function takeErrors(taking: TakenResponse, bad: readonly BadPart[]): void
 }
 
 /**
- * Rules 62–64: what a full state lacks does not exist, as far as the server knew on this stream that it is asked for: what it sent, and `known`.
+ * Rules 62–64: names that a full state lacks do not exist, if the server knew on this stream that they are asked for:
+ * those it sent, and `known`.
  */
 export function takeFullState(taking: TakenResponse, known: ReadonlySet<ResourceName>): void {
   const { sent, named, held, wanted, stream } = taking;

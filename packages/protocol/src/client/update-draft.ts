@@ -1,9 +1,9 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
-import type { ResourceError } from "../messages/responses.js";
+import type { ResourceError } from "../wire/responses.js";
 import type { AbsenceReason, ResourceUpdate } from "./contract.js";
 import type { ReceivedResource } from "./received.js";
 
-/** What becomes different by one event. A name is in it once: the last thing that is said of it counts. */
+/** What one event changes. A name is in it once: the last change counts. */
 export class UpdateDraft {
   readonly #type: ResourceType;
   readonly #upserted = new Map<ResourceName, ReceivedResource>();

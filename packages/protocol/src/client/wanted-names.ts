@@ -1,17 +1,19 @@
 import { canonicalName, globOf, isGlobName, type ResourceName } from "@xdskit/api";
 
-/** How far a name is that somebody asks for. */
+/** The state of a name that was asked for. */
 export type NameState = "requested" | "held" | "absent" | "rejected";
 
 /** Stands for all of a type. */
 export const wildcard: ResourceName = "*";
 
-/** What is asked for of one type, by name in canonical form, and for how long it has been waited for (rule 166). */
+/** The names that are asked for of one type, in canonical form, and how long each has been waited for (rule 166). */
 export class WantedNames {
   readonly #names = new Map<ResourceName, NameState>();
-  /** As whoever asks for it spells it, where that is not the canonical form: hardly any name. */
+  /** The caller's own spelling if that is not the canonical form: hardly any name. */
   readonly #spelled = new Map<ResourceName, ResourceName>();
-  /** When a name that was asked for counts as absent. All wait equally long, so that the first one in is the first one due. */
+  /**
+   * When a name that was asked for counts as absent. All wait equally long, so the first one in is the first one due.
+   */
   readonly #due = new Map<ResourceName, number>();
   #globs = 0;
 
@@ -55,7 +57,7 @@ export class WantedNames {
     return true;
   }
 
-  /** Whether a resource is among what is asked for: by its name, an alias, as a member of a collection, or because everything is. */
+  /** Tells whether a resource is asked for: by its name, an alias, a collection that it is in, or the wildcard. */
   covers(key: ResourceName, aliases: readonly ResourceName[]): boolean {
     const names = this.#names;
     if (names.has(wildcard) || names.has(key)) return true;
@@ -73,7 +75,10 @@ export class WantedNames {
     return this.#names.get(key);
   }
 
-  /** Something was said about a name: nobody waits for it any longer. False where it is not asked for by this name, or was in this state. */
+  /**
+   * A response said something about a name: the wait is over. False if it is not asked for by this name, or was in this
+   * state.
+   */
   is(key: ResourceName, state: NameState): boolean {
     const before = this.#names.get(key);
     if (before === undefined) return false;
@@ -83,7 +88,7 @@ export class WantedNames {
     return true;
   }
 
-  /** What was rejected on a stream that is gone may be there no more. */
+  /** A resource that was rejected on a stream that is gone may no longer exist. */
   requestAgain(key: ResourceName): void {
     if (this.#names.get(key) === "rejected") this.#names.set(key, "requested");
   }
@@ -93,7 +98,10 @@ export class WantedNames {
     this.#due.delete(key);
   }
 
-  /** It is waited for from now on, unless it is there, or known not to be. Collections have no end, and are waited for without one. */
+  /**
+   * Waits for a name from now on, unless it is there or known not to exist. For collections there is no end to the
+   * wait.
+   */
   wait(key: ResourceName, due: number): void {
     if (this.#names.get(key) !== "requested" || key === wildcard || isGlobName(key)) return;
     this.#due.delete(key);

@@ -6,14 +6,14 @@ const providedBy = (name: string): string =>
 const garbage = (type: string): string =>
   `Unable to unpack as ${type}: goo.gle/debugproto    \ntype_url: "type.googleapis.com/${type}"\nvalue: "\\n\\177\\001"\n`;
 
-/** A text of a rejection, and what it blames. */
+/** A rejection's text, and the resources that it blames. */
 export interface BlameCase {
   readonly says: string;
   readonly text: string;
   readonly carried: readonly string[];
   readonly blames: readonly string[] | undefined;
   readonly usesRest?: boolean;
-  /** The name holds what a list consists of: who does not know it reads others. */
+  /** The name contains a list's separators: a reader that does not know the name finds others. */
   readonly isAmbiguous?: boolean;
 }
 
@@ -199,7 +199,7 @@ export const envoyCases: readonly BlameCase[] = [
   },
 ];
 
-/** grpcio 1.85, grpc-go 1.85 and 1.33, grpc-js-xds 1.14, grpc-java 1.85; what that cannot read or place as its own tests have it. */
+/** Texts of grpcio 1.85, grpc-go 1.85 and 1.33, grpc-js-xds 1.14 and grpc-java 1.85. */
 export const grpcCases: readonly BlameCase[] = [
   {
     says: "C++: two clusters",

@@ -3,7 +3,7 @@ import type { Random } from "./random.js";
 import { sampleResource } from "./sample-resources.js";
 import { typeOf } from "./sample-world.js";
 
-/** What names what. Clusters name each other: there are aggregate clusters. */
+/** Which types name which. Clusters name each other: there are aggregate clusters. */
 const edges: { readonly [from: string]: readonly string[] } = {
   cluster: ["endpoint", "secret", "cluster"],
   extension: ["cluster", "secret"],
@@ -32,7 +32,7 @@ export function naming(
   };
 }
 
-/** Resources of all types, each naming only what is there. */
+/** Resources of all types; each names only resources that exist. */
 export function closedResources(random: Random): readonly Resource[] {
   const there = new Map(closedTypes.map((word) => [word, random.some(closedNames, 0.6)]));
   return closedTypes.flatMap((word) =>

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Asserts that nothing holds these objects. V8 may find a stale pointer on the stack; what is really held stays however often it looks. */
+/**
+ * Asserts that nothing holds these objects. V8 may find a stale pointer on the stack, so it looks several times; an
+ * object that is really held stays.
+ */
 export async function assertCollected(references: readonly WeakRef<object>[]): Promise<void> {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

@@ -1,40 +1,32 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import { effort } from "./effort.js";
 
-/** What one run did, line by line, and why it failed, if it did. */
+/** One run: its story line by line, and its failure, if it failed. */
 interface Play {
   readonly story: readonly string[];
   readonly failure: Error | undefined;
 }
 
 /**
- * Plays random steps from a seed, and throws if something does not hold; those in `without` are left out: that is how a failure is made smaller. `say` takes the story, line
- * by line.
+ * Plays random steps from a seed, and throws if something does not hold. It skips the steps in `without`: that makes a
+ * failure smaller. `say` takes the story line by line.
  */
 export type RunSeed = (seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void) => void;
 
-const { SEED, RUNS, STEPS } = process.env;
+const { SEED, STEPS } = process.env;
 const steps = Number(STEPS ?? 60);
-/** What the suite may take on a slow machine, milliseconds; where a number of runs is asked for there is no such bound. */
-const budget = 10_000;
-const leastRuns = 100;
 
-/** How many seeds are played: so many that the suite takes some seconds, and what is asked for besides. */
-export interface Runs {
-  readonly usual: number;
-  /** By the environment, for this test alone. */
-  readonly asked: string | undefined;
-}
-
-/** `SEED=7` plays one seed and prints its story; `RUNS=100000` plays more than the few seconds of the suite; `STEPS=200` longer ones. */
-export function playSeeds(context: TestContext, run: RunSeed, { usual, asked = RUNS }: Runs): void {
+/**
+ * Plays `seeds` seeds, times the effort. `SEED=7` plays one seed and prints its story, `EFFORT=100` plays more seeds,
+ * `STEPS=200` longer ones.
+ */
+export function playSeeds(context: TestContext, run: RunSeed, seeds: number): void {
   const started = performance.now();
-  const bound = asked === undefined ? budget : Number.POSITIVE_INFINITY;
   const first = SEED === undefined ? 1 : Number(SEED);
-  const last = SEED === undefined ? Number(asked ?? usual) : first;
+  const last = SEED === undefined ? Math.ceil(seeds * effort) : first;
   let seed = first;
   for (; seed <= last; seed++) {
-    if (seed - first >= leastRuns && performance.now() - started > bound) break;
     const { story, failure } = play(run, seed);
     if (failure !== undefined) fail(run, seed, { story, failure });
     if (SEED !== undefined) context.diagnostic(story.join("\n"));

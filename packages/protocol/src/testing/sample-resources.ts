@@ -230,7 +230,7 @@ const lbEndpoint = sample(LbEndpointSchema, undefined)(
   (message) => [undefined, message.hostIdentifier.case === "endpointName" ? message.hostIdentifier.value : "?"],
 );
 
-/** The label is the name of a listener that it holds, what it refers to are locators. */
+/** The label is the name of the listener in it; its references are locators. */
 const listenerCollection = sample(ListenerCollectionSchema, undefined)(
   (_name, name, locators) => ({
     entries: [
@@ -259,7 +259,7 @@ const clusterCollection = sample(ClusterCollectionSchema, undefined)(
   ],
 );
 
-/** The types that transcripts speak of, by the word they use; URLs as in the table of the protocol, not from the code under test. */
+/** The types in transcripts, by the word for each. The URLs come from the protocol, not from the code under test. */
 const samples: { readonly [word: string]: Sample } = {
   cluster,
   endpoint,
@@ -316,7 +316,7 @@ export function sampleResource(word: string, name: string, content: Content): Re
   return resource;
 }
 
-/** What a body of a type URL says: the inverse of `sampleResource`. */
+/** The words for a body of a type URL: the inverse of `sampleResource`. */
 export function readSample(typeUrl: string, body: Uint8Array): Said {
   const known = byUrl.get(typeUrl);
   if (known === undefined) throw new Error(`a resource of an unexpected type: ${typeUrl}`);

@@ -10,7 +10,7 @@ export interface Edit {
   readonly content: Content | undefined;
 }
 
-/** What a group of nodes is to have, as a snapshot and in words. */
+/** The configuration of a group of nodes, as a snapshot and in words. */
 export interface SampleGroup {
   readonly snapshot: Snapshot;
   /** Type → name → content. Plain and slow on purpose: the code under test is compared with it. */
@@ -45,7 +45,7 @@ export function edit(group: SampleGroup | undefined, edits: readonly Edit[]): Sa
   return { snapshot, contents };
 }
 
-/** The group's snapshot, that tells whenever a set of it is asked for: so it is seen which group a response was made from. */
+/** The group's snapshot, which reports each look at a set, so that a test sees from which group a response was made. */
 export function watchedSnapshot(group: SampleGroup, looked: (group: SampleGroup) => void): Snapshot {
   const { snapshot } = group;
   return {

@@ -2,8 +2,8 @@ import type { Constraints } from "@xdskit/api";
 import type { DynamicParameterConstraints } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 
 /*
- * Variants in a transcript's words: `a{env=prod,!zone}` is the variant of `a` for clients with env=prod and without a zone; in a request, a locator
- * with these parameters.
+ * Variants in a transcript's words: `a{env=prod,!zone}` is the variant of `a` for clients with env=prod and without a
+ * zone; in a request it is a locator with these parameters.
  */
 
 /** A name without what stands in braces behind it, and that. */
@@ -12,7 +12,7 @@ export function splitBraces(word: string): readonly [name: string, braces: strin
   return [name, braces];
 }
 
-/** What must hold for a variant; undefined for one for all. */
+/** The constraints of a variant; undefined for one that fits all clients. */
 export function readConstraints(braces: string | undefined): Constraints | undefined {
   if (braces === undefined || braces === "") return undefined;
   const all = braces.split(",").map((text): Constraints => {

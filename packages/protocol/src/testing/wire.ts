@@ -9,7 +9,8 @@ import {
   type ResourceName,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { OutgoingResponse, Variant } from "../server/contract.js";
+import type { OutgoingResponse } from "../server/contract/response.js";
+import type { SotwOrDelta } from "../wire/sotw-or-delta.js";
 import { type Content, readSample } from "./sample-resources.js";
 import { describeConstraints, readParameters, splitBraces } from "./variant-words.js";
 
@@ -37,7 +38,7 @@ export interface Request {
 }
 
 /** A request as the bytes on the wire; v2's messages have the same field numbers as v3's. */
-export function encodeRequest(variant: Variant, request: Request): Uint8Array {
+export function encodeRequest(variant: SotwOrDelta, request: Request): Uint8Array {
   const common = {
     typeUrl: request.typeUrl,
     responseNonce: request.nonce ?? "",
@@ -113,10 +114,10 @@ export interface SeenResponse {
 type OnTheWire = Omit<SeenResponse, "isHeartbeat">;
 
 /**
- * Decodes a response as a client would, and checks what holds for every response whatever was asked:
- * that what the machine says about it is so, that every body is of the response's type (rule 2), and that no field is written that should not be.
+ * Decodes a response as a client would, and checks what holds for every response: the machine's account of it is true,
+ * every body has the response's type (rule 2), and no forbidden field is written.
  */
-export function decodeResponse(variant: Variant, outgoing: OutgoingResponse): SeenResponse {
+export function decodeResponse(variant: SotwOrDelta, outgoing: OutgoingResponse): SeenResponse {
   const bytes = new Uint8Array(outgoing.body.length + outgoing.tail.length);
   bytes.set(outgoing.body.bytes);
   bytes.set(outgoing.tail, outgoing.body.length);

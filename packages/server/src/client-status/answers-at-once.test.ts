@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 import { createRedactedBody } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
+import type { Call } from "../contracts/transport.js";
 import { waitFor } from "../testing/wait-for.js";
-import type { Call } from "../transport.js";
 import { createClientStatus } from "./client-status.js";
 
 const service = createClientStatus({

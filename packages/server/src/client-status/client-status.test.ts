@@ -13,12 +13,12 @@ import {
   ConfigStatus,
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import { statusCode } from "@xdskit/protocol";
+import type { ServerOptions } from "../contracts/xds-server.js";
 import { ads, type Running, urlOf, withServer } from "../testing/running-server.js";
 import { type ServiceCall, serviceClient } from "../testing/service-client.js";
 import { cluster, loadAssignment, routeConfiguration } from "../testing/test-resources.js";
 import { patienceMs, within } from "../testing/wait-for.js";
 import { delta, type SotwStream, sotw } from "../testing/xds-client.js";
-import type { ServerOptions } from "../xds-server.js";
 import { summaryFeature } from "./service-name.js";
 import { readTypeSummary } from "./type-summary.js";
 

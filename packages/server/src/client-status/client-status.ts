@@ -1,12 +1,12 @@
 import { statusCode } from "@xdskit/protocol";
-import { createFairQueue, type FairQueue } from "../fair-queue.js";
-import { createRateLimit } from "../rate-limit.js";
-import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../transport.js";
+import { createFairQueue, type FairQueue } from "../basics/fair-queue.js";
+import { createRateLimit } from "../basics/rate-limit.js";
+import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
 import { clientStatusServiceName } from "./service-name.js";
 import { AnswerTooLarge, type StatusSource, statusAnswer } from "./status-answer.js";
 import { readStatusRequest, type StatusRequest } from "./status-request.js";
 
-/** Somebody looks, once a second or by hand; an answer may be large, and waits for its client. */
+/** People and dashboards ask, at most once a second; an answer may be large and waits for its client. */
 const most = {
   answers: 4,
   waiting: 10,
@@ -24,8 +24,8 @@ export interface ClientStatusOptions extends StatusSource {
 }
 
 /**
- * Client status discovery (CSDS): what each client has, was sent and rejected, from the server's point of view. Nothing is kept between requests; an answer is
- * made in slices, so that one of thousands of resources keeps nobody waiting.
+ * Client status discovery (CSDS): what each client was sent, has and rejected, from the server's point of view.
+ * Nothing is kept between requests. An answer is made in slices, so that a large one does not delay streams.
  */
 export function createClientStatus(options: ClientStatusOptions): Service {
   const shared: Shared = { ...options, queue: createFairQueue((call) => call.work()), answers: new Set() };

@@ -9,17 +9,17 @@ import type { Node } from "@xdskit/protocol";
 /** Whether a node is one of those that are asked for. */
 export type MatchNode = (node: Node) => boolean;
 
-/** Says what is wrong with a matcher. */
+/** An error in a matcher. */
 export class MatcherError extends Error {}
 
-/** What the matchers of one request may cost for each node: clients choose both the texts and what they are compared with. */
+/** The cost of one request's matchers for each node is bounded, since clients choose the patterns and the texts. */
 const most = { conditions: 100, regexes: 5, regexInstructions: 300, depth: 10 } as const;
 /** A longer text is not looked at: nothing matches it. */
 const mostCharacters = 4_096;
 
 /**
- * Prepares the matchers of one request: a node must be matched by one of them, and matches one if its id and all of its metadata conditions do
- * (`envoy.type.matcher.v3.NodeMatcher`). None match every node. Throws a MatcherError.
+ * Prepares the matchers of one request. A node is selected if one of them matches its id and all of its metadata
+ * conditions (`envoy.type.matcher.v3.NodeMatcher`). Without matchers every node is selected. Throws a MatcherError.
  */
 export function createNodeMatch(matchers: readonly NodeMatcher[]): MatchNode {
   if (matchers.length === 0) return () => true;
@@ -69,7 +69,7 @@ function valueMatch({ matchPattern }: ValueMatcher, counted: Counted, depth: num
     case "doubleMatch":
       return doubleMatch(matchPattern.value);
     case "presentMatch":
-      // What is there must be a single value; a list or a struct never matches.
+      // The value must be a scalar; a list or a struct never matches.
       return (value) => (value === undefined ? !matchPattern.value : matchPattern.value && isSingle(value));
     case "listMatch": {
       const { value: one } = matchPattern.value.matchPattern;

@@ -1,21 +1,21 @@
 import type { RedactedBody } from "@xdskit/api";
-import type { ResourceSet, TypeStatus, Variant } from "@xdskit/protocol";
-import type { Moment } from "../ledger/moment.js";
-import type { ResourceState } from "../ledger/node-status.js";
-import { type ResourceDetail, resourceDetails } from "../ledger/resource-details.js";
+import type { ResourceSet, SotwOrDelta, TypeStatus } from "@xdskit/protocol";
+import type { ResourceState } from "../contracts/node-status.js";
+import type { Moment } from "../node-status/moment.js";
+import { type ResourceDetail, resourceDetails } from "../node-status/resource-details.js";
 import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 
-/** One type on one stream, of which entries are made. */
+/** One type on one stream, to make entries of. */
 export interface TypeOnStream {
   readonly status: TypeStatus;
-  readonly variant: Variant;
-  /** What the client is to have now. */
+  readonly variant: SotwOrDelta;
+  /** The client's target now. */
   readonly wanted: ResourceSet | undefined;
   readonly moment: Moment;
 }
 
-/** How it is told what became of a resource. What is on its way is `STALE` by the words of the proto: sent, and not answered. */
+/** The state of a resource in the proto's words. A resource in flight is `STALE`: sent, and not answered. */
 const configStatuses: Readonly<Record<ResourceState, ConfigStatus>> = {
   synced: ConfigStatus.SYNCED,
   sent: ConfigStatus.STALE,
@@ -29,10 +29,10 @@ export function* resourceEntries(of: TypeOnStream, redacted: RedactedBody | unde
   for (const detail of resourceDetails(of.status, of.wanted)) yield resourceEntry(of, detail, redacted);
 }
 
-/** The same of those alone that are not as they are to be. */
+/** The same, only for resources that are not at their target. */
 export function* entriesBehind(of: TypeOnStream): Iterable<StatusEntry | undefined> {
   for (const detail of resourceDetails(of.status, of.wanted)) {
-    // What is left out takes its time, too.
+    // Skipping entries takes time, too.
     yield detail.state === "synced" ? undefined : resourceEntry(of, detail, undefined);
   }
 }
@@ -41,7 +41,7 @@ function resourceEntry(of: TypeOnStream, detail: ResourceDetail, redacted: Redac
   const { status, moment } = of;
   const { name, state, wanted, used, sent } = detail;
   const { rejected } = status;
-  // The newest, as the proto has it: of what was rejected, too.
+  // The newest content, as the proto says, even if it was rejected.
   const shown = wanted ?? used ?? sent;
   const { typeUrl } = status.type;
   return {

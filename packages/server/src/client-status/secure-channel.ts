@@ -3,7 +3,10 @@ import { shakeHands, type TlsFiles } from "@xdskit/api/tls-files";
 
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
-/** TLS with a server of a name or IP address. The library's own credentials name IP addresses, which TLS does not know, and tell OpenSSL's words. */
+/**
+ * TLS to a server with a name or an IP address. gRPC's own credentials pass IP addresses as server names, which TLS
+ * does not allow, and report errors in OpenSSL's words.
+ */
 export class SecureChannel extends ChannelCredentials {
   readonly #files: TlsFiles;
   readonly #server: string;

@@ -1,5 +1,5 @@
 /** Client status discovery of v3. */
 export const clientStatusServiceName = "envoy.service.status.v3.ClientStatusDiscoveryService";
 
-/** The feature (`node.client_features`) by which a client asks for a summary: the message itself has no field for it. */
+/** The feature (`node.client_features`) with which a client asks for a summary: the message has no field for it. */
 export const summaryFeature = "xdskit.status.summary";

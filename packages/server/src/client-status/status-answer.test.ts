@@ -4,7 +4,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import { createRedactedBody, resourceTypes } from "@xdskit/api";
 import { ClientStatusResponseSchema, ConfigStatus } from "@xdskit/api/envoy/service/status/v3/csds";
 import { emptySnapshot, type ResourceSet, selectionOf, type TypeStatus, updateSnapshot } from "@xdskit/protocol";
-import type { LedgerStream } from "../ledger/ledger-stream.js";
+import type { LedgerStream } from "../node-status/ledger-stream.js";
 import { clusterResource } from "../testing/test-resources.js";
 import { type StatusSource, statusAnswer } from "./status-answer.js";
 

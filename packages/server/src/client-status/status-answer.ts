@@ -3,9 +3,9 @@ import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { envoySchema, type RedactedBody, redactJson } from "@xdskit/api";
 import type { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
 import { countDifferences, type Node, type ResourceSet, type TypeStatus } from "@xdskit/protocol";
-import type { LedgerStream } from "../ledger/ledger-stream.js";
-import type { Moment } from "../ledger/moment.js";
-import { typeReport } from "../ledger/type-report.js";
+import type { LedgerStream } from "../node-status/ledger-stream.js";
+import type { Moment } from "../node-status/moment.js";
+import { typeReport } from "../node-status/type-report.js";
 import { entriesBehind, resourceEntries, type TypeOnStream } from "./resource-entries.js";
 import { type StatusEntry, writeEntry } from "./status-entry.js";
 import type { StatusRequest } from "./status-request.js";
@@ -24,12 +24,12 @@ export interface StatusSource {
 /** An answer would be larger than the limit. */
 export class AnswerTooLarge extends Error {}
 
-/** Of resources that are not as they are to be, a summary lists so many of each type. */
+/** How many resources that are not at their target a summary lists for each type. */
 export const mostListed = 100;
 
 /**
- * A `ClientStatusResponse`, with a `ClientConfig` for each node, made step by step: between two steps others get their turn. Each stream is looked at as it is
- * when its turn comes; what a step holds on to are immutable sets.
+ * Makes a `ClientStatusResponse`, with a `ClientConfig` for each node, step by step, so that streams get their turn in
+ * between. Each stream is looked at when its turn comes; a step holds on to immutable sets only.
  */
 export function* statusAnswer(source: StatusSource, request: StatusRequest): Generator<undefined, Uint8Array> {
   const parts: Uint8Array[] = [];
@@ -115,7 +115,7 @@ function* entriesOf(
   }
 }
 
-/** How many resources a group keeps from a stream for now: nearly always none, of which the sets tell at once. */
+/** How many resources a group keeps from a stream for now: nearly always none, which the sets show at once. */
 function withheldOf({ subscription }: TypeStatus, wanted: ResourceSet | undefined, newest: ResourceSet | undefined) {
   if (wanted === undefined || newest === undefined || wanted.version === newest.version) return 0;
   return countDifferences(subscription, wanted, newest);

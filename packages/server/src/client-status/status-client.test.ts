@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import { ClientStatusResponseSchema } from "@xdskit/api/envoy/service/status/v3/csds";
-import { parseAddress } from "../address.js";
+import { parseAddress } from "../basics/address.js";
 import { ads, urlOf, withServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
 import { sotw } from "../testing/xds-client.js";

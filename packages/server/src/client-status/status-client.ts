@@ -7,8 +7,8 @@ import {
 } from "@xdskit/api/envoy/service/status/v3/csds";
 import type { NodeMatcherSchema } from "@xdskit/api/envoy/type/matcher/v3/node";
 import { createTlsReader, type TlsPaths } from "@xdskit/api/tls-files";
-import { type Address, formatAddress } from "../address.js";
-import { matchesGlob } from "../glob.js";
+import { type Address, formatAddress } from "../basics/address.js";
+import { matchesGlob } from "../basics/glob.js";
 import { SecureChannel } from "./secure-channel.js";
 import { clientStatusServiceName, summaryFeature } from "./service-name.js";
 
@@ -25,13 +25,19 @@ export interface StatusQuestion {
 
 /** How the server is reached. */
 export interface StatusClientOptions {
-  /** PEM files, read when the first question is asked; `serverName`: the name that the certificate must have, where it is not the address's. Default: plaintext. */
+  /**
+   * PEM files, read before the first question. `serverName`: the name that the certificate must have, if it is not the
+   * host of the address. Default: plaintext.
+   */
   readonly tls?: (TlsPaths & { readonly serverName?: string | undefined }) | undefined;
 }
 
 /** Asks a server, or a client that serves it, for client status (CSDS). */
 export interface StatusClient {
-  /** What each client has, without contents as far as the server leaves them out. Rejects with a StatusError, or an XdskitError (XDSKIT_CREDENTIALS_FILE). */
+  /**
+   * Returns what each client has, without contents as far as the server leaves them out. Rejects with a StatusError,
+   * or an XdskitError (XDSKIT_CREDENTIALS_FILE).
+   */
   ask(question: StatusQuestion): Promise<readonly ClientConfig[]>;
   close(): void;
 }
@@ -50,7 +56,7 @@ export class StatusError extends Error {
 /** The largest answer that is read, in bytes. */
 const mostBytes = 256 * 1024 * 1024;
 
-/** Connects when it is first asked. Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key. */
+/** Connects at the first question. Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key. */
 export function createStatusClient(address: Address, { tls }: StatusClientOptions = {}): StatusClient {
   const reader = tls && createTlsReader(tls);
   let connected: Client | undefined;
@@ -63,7 +69,7 @@ export function createStatusClient(address: Address, { tls }: StatusClientOption
     if (closed) throw new StatusError(status.CANCELLED, "the client is closed");
     connected ??= new Client(formatAddress(address), channel, {
       "grpc.max_receive_message_length": mostBytes,
-      // A server that comes back is to be found at the next question, not after two minutes.
+      // A server that restarted must be found at the next question, not after two minutes.
       "grpc.max_reconnect_backoff_ms": 1_000,
       "grpc.use_local_subchannel_pool": 1,
       ...(name === undefined ? {} : { "grpc.default_authority": name }),

@@ -9,7 +9,10 @@ export interface StatusRequest {
   readonly matches: MatchNode;
   /** Whether the contents of resources are wanted, without their secrets. */
   readonly contents: boolean;
-  /** Types with their versions, and only those resources that are not as they are to be: what a fleet with thousands of resources is looked at by. */
+  /**
+   * Types with their versions, and only the resources that are not at their target: the view for a fleet with
+   * thousands of resources.
+   */
   readonly summary: boolean;
 }
 

@@ -1,7 +1,8 @@
 import type { ClientResourceStatus as ClientResourceStatusEnum } from "@xdskit/api/envoy/admin/v3/config_dump_shared";
 import type { ConfigStatus as ConfigStatusEnum } from "@xdskit/api/envoy/service/status/v3/csds";
 
-// The values that are used, as the generated modules have them: these would be loaded at every start with all that they import.
+// The enum values used here, copied from the generated modules, which would be loaded at every start with all their
+// imports.
 
 /** `envoy.service.status.v3.ConfigStatus`. */
 export const ConfigStatus: Pick<typeof ConfigStatusEnum, "SYNCED" | "NOT_SENT" | "STALE" | "ERROR"> = {

@@ -1,13 +1,15 @@
-import type { TypeReport } from "../ledger/node-status.js";
+import type { TypeReport } from "../contracts/node-status.js";
 import { detailsOf } from "./resource-entries.js";
 import type { StatusEntry } from "./status-entry.js";
 import { ClientResourceStatus, ConfigStatus } from "./status-values.js";
 import { summaryTypeUrl, writeTypeSummary } from "./type-summary.js";
 
 /**
- * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one that is on its way (STALE), the one that is
- * to be sent (NOT_SENT), the one that it rejected (ERROR); each where there is one. Where the type is not synced, TTLs are not told or resources withheld, the first says the rest.
- * `outstanding`: how many responses the client has not answered. `withheld`: how many resources its group keeps from it for now.
+ * A type as a whole, in entries without a name: the version that the client acknowledged (SYNCED), the one in flight
+ * (STALE), the one not sent yet (NOT_SENT) and the one that it rejected (ERROR), as far as they exist. If the type is
+ * not synced, the client is not told TTLs, or resources are withheld, the first entry carries the details.
+ * `outstanding`: how many responses the client has not answered. `withheld`: how many resources its group keeps from
+ * it for now.
  */
 export function typeEntries(report: TypeReport, outstanding: number, withheld: number): readonly StatusEntry[] {
   const { typeUrl, sent, acknowledged, rejected, wantedVersion, behind } = report;
@@ -25,7 +27,8 @@ export function typeEntries(report: TypeReport, outstanding: number, withheld: n
     add(ConfigStatus.ERROR, ClientResourceStatus.NACKED, rejected, { details: detailsOf(rejected), at, version });
   }
   const answered = [acknowledged?.version, rejected?.version];
-  // What was sent last may differ from what was acknowledged with nothing on its way: the client asks for fewer names since.
+  // The set sent last may differ from the acknowledged one with nothing in flight: the client asks for fewer names
+  // now.
   if (sent !== undefined && outstanding > 0 && !answered.includes(sent.version)) {
     add(ConfigStatus.STALE, ClientResourceStatus.UNKNOWN, sent);
   }

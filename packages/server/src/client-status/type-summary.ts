@@ -1,18 +1,23 @@
 import { fromBinary, fromJson, type JsonObject, toBinary, toJson } from "@bufbuild/protobuf";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { ClientConfig_GenericXdsConfig } from "@xdskit/api/envoy/service/status/v3/csds";
-import type { NodeState, TypeReport, WaitReport } from "../ledger/node-status.js";
+import type { NodeState, TypeReport, WaitReport } from "../contracts/node-status.js";
 
-/** What a summary says of a type besides its versions, where it is not synced, some of its TTLs are not told, or something is withheld. */
+/**
+ * The details of a type in a summary, given if it is not synced, the client is not told some TTLs, or something is
+ * withheld.
+ */
 export interface TypeSummary {
   readonly state: NodeState;
-  /** How many resources differ between what the client acknowledged and what it is to have. */
+  /** How many resources differ between what the client acknowledged and its target. */
   readonly behind: number;
-  /** What is held back, and for what. */
+  /** What is held back, and why. */
   readonly waits: readonly WaitReport[];
   /** How many of the resources have a TTL that the client is not told. */
   readonly untoldTtls: number;
-  /** How many resources of what the group is to have in the end are kept from the node for now: by a rollout, or in quarantine. */
+  /**
+   * How many resources of the group's newest snapshot are kept from the node for now, by a rollout or in quarantine.
+   */
   readonly withheld: number;
 }
 
@@ -32,7 +37,7 @@ export function writeTypeSummary({ state, behind, waits, untoldTtls }: TypeRepor
   return toBinary(StructSchema, fromJson(StructSchema, summary));
 }
 
-/** Undefined where an entry has none, or one of another kind: it comes from whoever was asked. */
+/** Undefined if an entry has none, or one of another kind: the peer may send anything. */
 export function readTypeSummary({ name, xdsConfig }: ClientConfig_GenericXdsConfig): TypeSummary | undefined {
   if (name !== "" || xdsConfig?.typeUrl !== summaryTypeUrl) return undefined;
   try {

@@ -2,7 +2,10 @@ import type { EventLoopStats } from "./event-loop-stats.js";
 
 const mostRecent = 20;
 
-/** The event loops of several threads as if they were one: what counts is summed up, of lengths the worst thread's is taken. Undefined of none. */
+/**
+ * The event loops of several threads as one: counts are summed up, and of lengths the largest is taken. Undefined for
+ * none.
+ */
 export function allEventLoops(loops: readonly EventLoopStats[]): EventLoopStats | undefined {
   const [first, ...others] = loops;
   return first && others.reduce(both, first);

@@ -9,28 +9,33 @@ export interface WorkDone {
   readonly configurations: number;
 }
 
-/** The event loop did not come around for too long: meanwhile nothing was read, written or answered. */
+/** A stretch during which the event loop did not come around: nothing was read, written or answered. */
 export interface EventLoopBlock {
   /** The worker whose event loop it was; without one it was the main thread's. */
   readonly worker?: number | undefined;
   /** When it was noticed. */
   readonly at: Date;
-  /** For how long, in milliseconds; short work right before it may count as part of it, see `EventLoopOptions.intervalMs`. */
+  /**
+   * How long it took, in milliseconds. Short work right before it may be included, see `EventLoopOptions.intervalMs`.
+   */
   readonly ms: number;
   /** How much of that was garbage collection. */
   readonly gcMs: number;
   /**
-   * CPU time of the thread meanwhile, in milliseconds, or of the whole process where Node does not tell that of a thread (before 23.9): less than `ms` where the machine was
-   * busy with something else.
+   * CPU time of the thread meanwhile, in milliseconds, or of the whole process where Node does not know that of a
+   * thread (before 23.9). It is less than `ms` if the machine was busy with something else.
    */
   readonly cpuMs: number;
   /** What the server did meanwhile. */
   readonly work: WorkDone;
 }
 
-/** How long the event loop works without coming around: where there are workers, those of all threads in sum, and of lengths the worst one's. All but `lastMinuteMs` is since the start. */
+/**
+ * How long the event loop works without coming around. With workers, counts are those of all threads together, and
+ * lengths those of the worst one. All but `lastMinuteMs` is since the start.
+ */
 export interface EventLoopStats {
-  /** From which length on a stretch counts as a block, in milliseconds. */
+  /** The shortest stretch that counts as a block, in milliseconds. */
   readonly blockedMs: number;
   /** Blocks, by what took most of their time. */
   readonly blocks: { readonly work: number; readonly gc: number };
@@ -38,7 +43,7 @@ export interface EventLoopStats {
   readonly blockedForMs: number;
   /** The longest stretch, whether it counts as a block or not, in milliseconds. */
   readonly longestMs: number;
-  /** The longest by CPU time of the process, where that is less: what the machine did with others meanwhile is not in it. */
+  /** The longest by CPU time of the process, where that is less: without what the machine did for others. */
   readonly longestCpuMs: number;
   /** The longest of the last one to two minutes. */
   readonly lastMinuteMs: number;
@@ -54,11 +59,13 @@ export interface EventLoopStats {
 
 /** How the event loop is watched. */
 export interface EventLoopOptions {
-  /** How often it is looked at while it works, in milliseconds: so much too long a block may seem to be. Default 10. */
+  /**
+   * How often the loop is looked at while it works, in milliseconds. A block may seem longer by as much. Default 10.
+   */
   readonly intervalMs: number;
-  /** What counts as a block, and is told as an event, in milliseconds. Default 50. */
+  /** The shortest block that counts, and is told as an event, in milliseconds. Default 50. */
   readonly blockedMs: number;
 }
 
-/** The options of a server that was given none. */
+/** The options of a server without options of its own. */
 export const defaultEventLoopOptions: EventLoopOptions = { intervalMs: 10, blockedMs: 50 };

@@ -12,11 +12,11 @@ export interface LoopClock {
   now(): number;
   /** For how long the loop had nothing to do, since its start. */
   idle(): number;
-  /** CPU time of the thread in milliseconds, or of the whole process where Node does not tell it (before 23.9). */
+  /** CPU time of the thread in milliseconds, or of the whole process where Node does not know it (before 23.9). */
   cpu(): number;
-  /** Calls back once, and keeps no process alive; returns what stops it. */
+  /** Calls back once, and keeps no process alive; returns a function that cancels it. */
   after(milliseconds: number, callback: () => void): () => void;
-  /** Tells pauses, some milliseconds after they were; returns what stops it. */
+  /** Tells pauses some milliseconds after they were; returns a function that stops it. */
   pauses(callback: (pause: Pause) => void): () => void;
 }
 

@@ -1,15 +1,14 @@
 import type { ClusterLoad, Node } from "@xdskit/protocol";
-import { type LoadReport, type LoadReportFilter, type LocalityReport, localityKey, weightOf } from "./load-report.js";
+import {
+  type LoadReport,
+  type LoadReportFilter,
+  type LocalityReport,
+  localityKey,
+  weightOf,
+} from "../contracts/load-report.js";
+import type { StoreLimits } from "../settings/limits.js";
 
-/** How much is kept; what was reported longest ago goes first. */
-export interface StoreLimits {
-  /** Nodes of which reports are kept. */
-  readonly reportNodes: number;
-  /** Bytes of memory, about, that all kept reports take. */
-  readonly reportBytes: number;
-}
-
-/** Who reports. */
+/** A node that reports. */
 export interface Reporter {
   readonly node: Node;
   readonly group: string;
@@ -25,9 +24,9 @@ export interface LoadReportStore {
   /** Forgets the nodes whose last stream ended that long ago. */
   sweep(endedBefore: number): void;
   reports(filter?: LoadReportFilter): readonly LoadReport[];
-  /** The reports' localities that were in the last message of a node that still has a stream: what is of now. */
+  /** The localities in the last message of each node that still has a stream: the load of now. */
   current(): Iterable<{ readonly cluster: string; readonly locality: LocalityReport }>;
-  /** Nodes of which a report is kept. */
+  /** Nodes with a report that is kept. */
   readonly nodes: number;
   /** Nodes that wait for `sweep`. */
   readonly leaving: number;
@@ -41,7 +40,7 @@ const localitiesPerCluster = 10_000;
 interface Kept {
   readonly report: Omit<LoadReport, "localities">;
   readonly localities: Map<string, LocalityReport>;
-  /** Of all of it, and of the localities alone: what is kept is not weighed anew with each report. */
+  /** The weight of everything, and of the localities alone, so that a report need not weigh all again. */
   readonly weight: number;
   readonly localitiesWeight: number;
 }

@@ -7,12 +7,12 @@ import {
   LoadStatsResponseSchema,
 } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import { statusCode } from "@xdskit/protocol";
+import type { ServerOptions } from "../contracts/xds-server.js";
 import { ads, type Running, withServer } from "../testing/running-server.js";
 import { type ServiceCall, serviceClient } from "../testing/service-client.js";
 import { cluster } from "../testing/test-resources.js";
 import { waitFor, within } from "../testing/wait-for.js";
 import { sotw } from "../testing/xds-client.js";
-import type { ServerOptions } from "../xds-server.js";
 
 const paths = {
   v3: "/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats",

@@ -1,12 +1,13 @@
 import type { ApiVersion } from "@xdskit/api";
 import type { ClusterLoad, StatusCode } from "@xdskit/protocol";
-import { createFairQueue } from "../fair-queue.js";
-import type { CallInfo, LoadStreamInfo } from "../stream-info.js";
-import type { ServiceMethod } from "../transport.js";
-import type { LoadReport, LoadReportFilter } from "./load-report.js";
+import { createFairQueue } from "../basics/fair-queue.js";
+import type { LoadReport, LoadReportFilter } from "../contracts/load-report.js";
+import type { LoadTotals } from "../contracts/load-totals.js";
+import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
+import type { ServiceMethod } from "../contracts/transport.js";
 import { createLoadReportStore } from "./load-report-store.js";
 import { LoadSession, type LoadSessionContext } from "./load-session.js";
-import { createLoadCounters, type LoadTotals } from "./load-totals.js";
+import { createLoadCounters } from "./load-totals.js";
 import { ReportQueue } from "./report-queue.js";
 
 /** How long the reports of a node are kept after its last stream ended: a client that comes back soon is not missed. */

@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { changeBetween, type ResourceSet } from "@xdskit/protocol";
-import type { LoadReportSettings } from "./load-report-settings.js";
+import type { LoadReportSettings } from "../settings/load-report-settings.js";
 
 /** The clusters that a client is to report: all that it has, or these. */
 export type WantedClusters = "all" | readonly string[] | ResourceSet;

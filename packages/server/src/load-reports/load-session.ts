@@ -1,15 +1,15 @@
 import { performance } from "node:perf_hooks";
 import type { ApiVersion, ResourceType } from "@xdskit/api";
 import { type ClusterLoad, type Node, type StatusCode, statusCode } from "@xdskit/protocol";
-import type { Events } from "../events.js";
-import type { FairQueue } from "../fair-queue.js";
-import type { ServerLimits } from "../limits.js";
-import type { Membership, Publication } from "../publication.js";
-import { createRateLimit, type RateLimit } from "../rate-limit.js";
-import type { Subscriber } from "../shared-stacks.js";
-import type { CallInfo, LoadStreamInfo } from "../stream-info.js";
-import type { Call, ServiceHandler } from "../transport.js";
-import { type LoadReportSettings, settingsOf } from "./load-report-settings.js";
+import type { FairQueue } from "../basics/fair-queue.js";
+import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
+import type { Events } from "../contracts/events.js";
+import type { CallInfo, LoadStreamInfo } from "../contracts/stream-info.js";
+import type { Call, ServiceHandler } from "../contracts/transport.js";
+import type { ServerLimits } from "../settings/limits.js";
+import { type LoadReportSettings, settingsOf } from "../settings/load-report-settings.js";
+import type { Membership, Publication } from "../streams/publication.js";
+import type { GroupClient } from "../streams/shared-stacks.js";
 import { createLoadStream, type LoadStream } from "./load-stream.js";
 
 /** What all streams of load reports share. */
@@ -33,7 +33,7 @@ export interface LoadSessionContext {
 }
 
 /** One client's stream of load reports: joins the machine, the call and the group of the node. */
-export class LoadSession implements ServiceHandler, Subscriber {
+export class LoadSession implements ServiceHandler, GroupClient {
   readonly #context: LoadSessionContext;
   readonly #call: Call;
   readonly #info: CallInfo;
@@ -105,7 +105,7 @@ export class LoadSession implements ServiceHandler, Subscriber {
     if (!this.#over) this.#context.queue.add(this, "changes");
   }
 
-  /** Tells the client what to report, if that is not what it was told last and there is room. Called by the queue. */
+  /** Tells the client what to report, if that has changed and there is room. Called by the queue. */
   work(): void {
     const membership = this.#membership;
     if (this.#over || !this.#room || membership === undefined) return;

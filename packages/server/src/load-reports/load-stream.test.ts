@@ -4,10 +4,10 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { createResource } from "@xdskit/api";
 import { LoadStatsRequestSchema, LoadStatsResponseSchema } from "@xdskit/api/envoy/service/load_stats/v3/lrs";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
-import { defaultServerLimits } from "../limits.js";
+import { defaultServerLimits } from "../settings/limits.js";
+import { settingsOf } from "../settings/load-report-settings.js";
 import { types } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
-import { settingsOf } from "./load-report-settings.js";
 import { createLoadStream } from "./load-stream.js";
 
 const all = settingsOf();

@@ -10,14 +10,14 @@ import {
   statusCode,
   TooMuchInMessage,
 } from "@xdskit/protocol";
-import type { LoadReportSettings } from "./load-report-settings.js";
+import type { LoadReportSettings } from "../settings/load-report-settings.js";
 import { loadResponse, sameNames } from "./load-response.js";
 
 /** What happens to a stream of load reports. Nothing else does: no clock and no network is read. */
 export type LoadStreamEvent =
   /** One request, as the client wrote it. */
   | { readonly kind: "request"; readonly bytes: Uint8Array }
-  /** What the client is to report from now on; `clusters` are those of its group, undefined while nothing is known. */
+  /** What the client must report from now on; `clusters` are those of its group, undefined while nothing is known. */
   | {
       readonly kind: "wanted";
       readonly settings: LoadReportSettings;
@@ -26,7 +26,10 @@ export type LoadStreamEvent =
 
 /** What the owner of a stream must do or may note down after an event. */
 export type LoadStreamEffect =
-  /** The first request named the node: find its group and answer with a `wanted` event, or end the stream. Once per stream. */
+  /**
+   * The first request named the node: find its group and answer with a `wanted` event, or end the stream. Once per
+   * stream.
+   */
   | { readonly kind: "identified"; readonly node: Node }
   | { readonly kind: "reported"; readonly clusters: readonly ClusterLoad[] }
   /** End the stream with this status; the machine takes no further events. */
@@ -40,12 +43,12 @@ export interface LoadStream {
   next(): Uint8Array | undefined;
 }
 
-/** Clients that say so are told to report all their clusters; others need names. */
+/** Clients that support it are told to report all their clusters; others need names. */
 const sendsAllClusters = "envoy.lrs.supports_send_all_clusters";
 
 export function createLoadStream(options: {
   readonly limits: LoadStatsLimits;
-  /** Who a client is that sends no node; undefined refuses it with INVALID_ARGUMENT. */
+  /** The node of a client that sends none; undefined: such a client is refused with INVALID_ARGUMENT. */
   readonly defaultNode: Node | undefined;
 }): LoadStream {
   const { limits, defaultNode } = options;
@@ -72,7 +75,7 @@ export function createLoadStream(options: {
     }
     const effects: LoadStreamEffect[] = [];
     if (node === undefined) {
-      // Rules 113–115, as on discovery streams: the first request decides who it is.
+      // Rules 113–115, as on discovery streams: the first request decides the node.
       node = request.node ?? defaultNode;
       if (node === undefined) return close(statusCode.invalidArgument, "the first request has no node");
       effects.push({ kind: "identified", node });

@@ -1,47 +1,20 @@
 import type { ClusterLoad, Node } from "@xdskit/protocol";
-import { localityKey } from "./load-report.js";
+import { localityKey } from "../contracts/load-report.js";
+import type { DropTotals, LocalityTotals } from "../contracts/load-totals.js";
 
-/** All that clients reported of one locality of a cluster since the start, summed over nodes: counters, but for `inProgress`. */
-export interface LocalityTotals {
-  /** `(other)` for all clusters together that the server does not know. */
-  readonly cluster: string;
-  /** `(other)` in each part for all localities of a cluster together beyond the first 200. */
-  readonly locality: Node["locality"];
-  readonly successful: number;
-  readonly errors: number;
-  readonly issued: number;
-  /** Now: what those clients said last that have a stream. */
-  readonly inProgress: number;
-}
-
-/** Requests that clients dropped on purpose since the start, by cluster and category. */
-export interface DropTotals {
-  readonly cluster: string;
-  /** `(none)` for what was dropped for no named category, such as by circuit breaking; `(other)` for all beyond the first 50. */
-  readonly category: string;
-  readonly count: number;
-}
-
-/** Numbers about load reporting, summed over nodes. Their rows are bounded, whatever clients send. */
-export interface LoadTotals {
-  /** By version of the API: open streams, and messages with a report since the start. */
-  readonly streams: readonly { readonly api: "v2" | "v3"; readonly open: number; readonly reports: number }[];
-  /** Nodes of which a report is kept. */
-  readonly nodes: number;
-  readonly localities: readonly LocalityTotals[];
-  readonly drops: readonly DropTotals[];
-}
-
-/** Sums reports up. A cluster that was in no report for longest gives its place away: it starts from 0 if it comes back. */
+/**
+ * Sums up reports. The cluster that was in no report for longest loses its row first, and starts from 0 if it comes
+ * back.
+ */
 export interface LoadCounters {
   /** `known` says whether the server knows a cluster; others share one row, or clients could make rows without end. */
   add(clusters: readonly ClusterLoad[], known: (cluster: string) => boolean): void;
-  /** Rows by locality, with what is under way now. */
+  /** Rows by locality, with the requests in progress now. */
   localities(current: Iterable<CurrentLoad>): readonly LocalityTotals[];
   readonly drops: readonly DropTotals[];
 }
 
-/** What is under way in a locality of a cluster, as one node says. */
+/** The requests in progress in a locality of a cluster, as one node says. */
 interface CurrentLoad {
   readonly cluster: string;
   readonly locality: { readonly locality: Node["locality"]; readonly inProgress: number };

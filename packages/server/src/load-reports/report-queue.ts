@@ -1,4 +1,4 @@
-import { type SliceClock, systemSliceClock } from "../fair-queue.js";
+import { type SliceClock, systemSliceClock } from "../basics/fair-queue.js";
 
 /** Clusters of one part of a report: to take them over costs some milliseconds at most. */
 const partClusters = 250;
@@ -17,8 +17,9 @@ interface Waiting<Item> {
 }
 
 /**
- * Takes over what clients report, in parts and in the order of each stream: a report may be about 100,000 clusters, and other streams do not wait for it. Short reports
- * do not even wait behind it, so that nobody who reports much has those of others refused.
+ * Takes over reports in parts, in the order of each stream: a report may be about 100,000 clusters, and other streams
+ * must not wait for it. Short reports do not even wait behind it, so that a client which reports much does not get
+ * other clients' reports refused.
  */
 export class ReportQueue<Item> {
   readonly #clock: SliceClock;
@@ -32,7 +33,10 @@ export class ReportQueue<Item> {
     this.#clock = clock;
   }
 
-  /** `take` is called for each part; for a short report at once, if none of its stream is before it. False: too much waits already, and nothing is taken. */
+  /**
+   * `take` is called for each part; for a short report at once, if no other report of its stream waits. False: too
+   * much waits already, and nothing is taken.
+   */
   add(stream: object, items: readonly Item[], take: (part: readonly Item[]) => void): boolean {
     const own = this.#ofStream.get(stream) ?? 0;
     if (items.length <= partClusters && own === 0) {

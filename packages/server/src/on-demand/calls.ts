@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../basics/clock.js";
+import type { Supplied } from "../settings/on-demand-options.js";
 import type { Lease } from "./lease.js";
-import type { Supplied } from "./options.js";
 
 /** How a call ended. */
 export type Result =
@@ -9,9 +9,12 @@ export type Result =
 
 /** The calls of the supplier that are under way, and those that wait. */
 export interface Calls {
-  /** Calls as soon as there is room; false, and nothing is done, when too many wait. `ended` is called once, unless the lease ends before. */
+  /**
+   * Calls as soon as there is room; false, and nothing is done, if too many wait. `ended` is called once, unless the
+   * lease ends first.
+   */
   add(lease: Lease, call: () => unknown, ended: (result: Result) => void): boolean;
-  /** Ends a call from outside: what `update` says during it is its answer, and of a lease that ended nobody wants one. */
+  /** Ends a call early: an `update` during the call is its answer, and a lease that ended needs none. */
   finish(lease: Lease): void;
   /** False while it waits, and once it ended. */
   isUnderWay(lease: Lease): boolean;
@@ -21,7 +24,7 @@ export interface Calls {
   readonly started: number;
 }
 
-/** However many may be under way, so many are started in one turn of the event loop. */
+/** The most calls that are started in one turn of the event loop. */
 const mostInTurn = 1_000;
 
 interface Waiting {
@@ -31,7 +34,8 @@ interface Waiting {
 }
 
 /**
- * Bounds the calls. One that takes longer than `timeoutMs` has failed: its place is free again, though a supplier that does not listen to its signal may go on.
+ * Bounds the calls. One that takes longer than `timeoutMs` has failed: its slot is free again, though a supplier that
+ * ignores its signal may go on.
  */
 export function createCalls(
   limits: { readonly concurrency: number; readonly queue: number; readonly timeoutMs: number },
@@ -41,7 +45,10 @@ export function createCalls(
   /** What stops the clock of each. */
   const running = new Map<Lease, () => void>();
   let started = 0;
-  /** Started in this turn of the event loop: a supplier that answers at once must not keep everybody else waiting for thousands of names. */
+  /**
+   * Calls started in this turn of the event loop: thousands of names of a supplier that answers at once must not block
+   * everything else.
+   */
   let inThisTurn = 0;
 
   const isBusy = () => running.size >= limits.concurrency || inThisTurn >= Math.min(limits.concurrency, mostInTurn);
@@ -75,7 +82,7 @@ export function createCalls(
     };
     const late = () => end({ kind: "failed", error: new Error(`no answer within ${limits.timeoutMs} ms`) });
     running.set(lease, after(limits.timeoutMs, late));
-    // Not in this turn: whoever asks is not to wait for what a supplier does at once, nor to see what it throws.
+    // Not in this turn: the caller must not wait for the supplier's synchronous work, nor see what it throws.
     Promise.resolve()
       // It may have ended meanwhile: of that a supplier that is only called now would never hear.
       .then(() => (running.has(lease) ? call() : undefined))

@@ -1,13 +1,13 @@
 import type { Finding, Resource, ResourceName, ResourceType } from "@xdskit/api";
-import type { Clock } from "../clock.js";
-import type { Group } from "../groups.js";
+import type { Clock } from "../basics/clock.js";
+import type { Group } from "../configuration/groups.js";
+import type { OnDemandLimits, Supply } from "../settings/on-demand-options.js";
 import type { Calls } from "./calls.js";
 import type { Lease } from "./lease.js";
 import type { Lingering } from "./lingering.js";
-import type { OnDemandLimits, Supply } from "./options.js";
 import type { WantedState } from "./wanted.js";
 
-/** What becomes of a name. */
+/** Results for a name, for events. */
 export type DemandOutcome = "supplied" | "absent" | "failed" | "dropped" | "refused";
 
 /** What the groups of a server share. */
@@ -19,12 +19,15 @@ export interface DemandContext {
   /** Checks what a supplier gave; throws an XdskitError. */
   check(given: unknown, type: ResourceType, name: ResourceName): Resource;
   readonly lingering: Lingering;
-  /** Whether there is room for another name of a stream that asks for `others` already; makes it where something lingers, and reports where there is none. */
+  /**
+   * Whether there is room for another name of a stream that asks for `others` already. Makes room if a name lingers,
+   * and reports if there is none.
+   */
   admits(group: Group, type: ResourceType, name: ResourceName, others: number): boolean;
   /** Counts a name in a state, or out of one. */
   count(state: WantedState["kind"], by: 1 | -1): void;
   report(outcome: DemandOutcome, group: Group, lease: Pick<Lease, "type" | "name">, findings: readonly Finding[]): void;
-  /** False until nodes may be told what there is. */
+  /** False until nodes may be told the configuration. */
   isOpen(): boolean;
   /** The group has no names any more. */
   emptied(group: Group): void;

@@ -1,20 +1,20 @@
 import { canonicalName, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import type { Node } from "@xdskit/protocol";
-import type { Group } from "../groups.js";
-import type { LayerChange } from "../layers.js";
+import type { Group } from "../configuration/groups.js";
+import type { LayerChange } from "../configuration/layers.js";
+import type { Supplied, SupplyRequest } from "../settings/on-demand-options.js";
 import type { Result } from "./calls.js";
 import type { DemandContext } from "./demand-context.js";
 import { recheckAfter, retryAfter } from "./intervals.js";
 import { Lease, type LeaseOwner } from "./lease.js";
 import { NameTable } from "./name-table.js";
-import type { Supplied, SupplyRequest } from "./options.js";
 import type { OwnLayers } from "./own-layers.js";
 import { findingsOf } from "./supplied-resource.js";
 import { namesOf, type SuppliedSet } from "./supplied-set.js";
 import { type WaitKind, Waits } from "./waits.js";
 import { type Asker, type Outcome, states, Wanted, type WantedState } from "./wanted.js";
 
-/** The names that the nodes of one group ask for, and what is known of each. */
+/** The names that the nodes of one group ask for, with the state of each. */
 export class GroupDemand implements LeaseOwner<Wanted> {
   readonly group: Group;
   /** Streams of the group. */
@@ -44,7 +44,10 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     return this.streams === 0 && this.#wanted.size === 0;
   }
 
-  /** A stream that asks for `others` names already subscribes to one more. Undefined: the decision is to come, and the asker hears of it. */
+  /**
+   * A stream that asks for `others` names subscribes to one more. Undefined: the decision will follow, and the client
+   * is told.
+   */
   subscribe(type: ResourceType, name: ResourceName, node: Node, asker: Asker, others: number): Outcome | undefined {
     let wanted = this.#wanted.get(type, name);
     if (wanted === undefined) {
@@ -76,7 +79,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     if (wanted.streams === 0) this.#leave(wanted);
   }
 
-  /** Takes notice of what changed in the layers of the group. Costs what changed or what is wanted, whichever is less. */
+  /** Takes over a change of the group's layers. Costs the change or the wanted names, whichever is less. */
   layersChanged(changes: readonly LayerChange[]): void {
     const known = this.#context.isOpen() && this.#own.isKnown;
     const changed = changes.reduce((sum, { upserted, removed }) => sum + upserted.length + removed.length, 0);
@@ -108,7 +111,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     }
   }
 
-  /** Looks whether the layers have it, and if not, what is supplied. */
+  /** Checks whether the layers have the name, and if not, the supplied resources. */
   #evaluate(wanted: Wanted): void {
     if (!this.#known || this.#wanted.get(wanted.type, wanted.name) !== wanted) return;
     const { type, name, state } = wanted;
@@ -150,7 +153,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     return undefined;
   }
 
-  /** The first who waits starts the clock; while nothing is known of the layers nobody is told anything. */
+  /** The first client that waits starts the clock; while the layers are unknown, no client is told anything. */
   #limitWait(wanted: Wanted): void {
     if ((wanted.askers?.size ?? 0) === 0 || wanted.waiting("answer") !== undefined) return;
     if (wanted.state.kind !== "unknown") this.#waits.start("answer", wanted, this.#context.limits.answerWithinMs);
@@ -213,7 +216,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     });
   }
 
-  /** The supplier says what is true of the name of a lease. */
+  /** The supplier updates the resource of a lease. */
   #answered(lease: Lease<Wanted>, supplied: Supplied, bad: (error: unknown) => void): void {
     const { type, name } = lease;
     let resource: Resource | undefined;
@@ -235,7 +238,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
 
   #something(lease: Lease<Wanted>, resource: Resource): void {
     this.#supplied.put(lease, resource);
-    // Whoever holds it by a name that it has no more must look elsewhere; whoever waits for one that it has need not wait.
+    // A name that the new resource no longer has must look elsewhere; a waiting name that it has need not wait.
     const names = new Set(namesOf(resource));
     for (const holder of lease.holders) {
       if (names.has(holder.name)) this.#hold(holder, lease);
@@ -258,7 +261,9 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     }
   }
 
-  /** What was supplied cannot be seen: a layer has another resource of its name, without the alias that was asked for. */
+  /**
+   * The supplied resource cannot be seen: a layer has another one of its name, without the alias that was asked for.
+   */
   #hidden(lease: Lease<Wanted>, resource: Resource): void {
     const where = { type: lease.type.name, resource: lease.name };
     const message = `a layer has another resource of the name that was supplied, ${JSON.stringify(resource.name)}`;
@@ -290,7 +295,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#waits.start("next-call", wanted, limits.negativeMs);
   }
 
-  /** That there is none is not to be believed for ever. */
+  /** An absence is not believed for ever. */
   #grewStale(wanted: Wanted): void {
     const { limits } = this.#context;
     const left = recheckAfter(wanted.absences, limits) - limits.negativeMs;
@@ -312,7 +317,7 @@ export class GroupDemand implements LeaseOwner<Wanted> {
     this.#context.report("failed", this.group, lease, findings);
   }
 
-  /** Changes the state of a name; what it held before it lets go of. */
+  /** Changes the state of a name, and releases what the old state held. */
   #become(wanted: Wanted, state: WantedState, lease: Lease<Wanted> | undefined, why: string): void {
     const before = wanted.state;
     const held = wanted.lease;
@@ -367,18 +372,18 @@ export class GroupDemand implements LeaseOwner<Wanted> {
       this.#drop(wanted, unwanted);
       return;
     }
-    // What is known to be missing is remembered for as long as that is believed: clients ask, hear it, unsubscribe, and ask again.
+    // A missing name is remembered for as long as that is believed: clients ask, are told, unsubscribe, and ask again.
     const negative = kind === "absent" || kind === "failed";
     const wait = negative ? Math.max(limits.lingerMs, limits.negativeMs) : limits.lingerMs;
     this.#waits.start("linger", wanted, wait);
     lingering.add(wanted, this.#dropUnwanted);
   }
 
-  /** Somebody subscribes who did not before. */
+  /** The first client subscribes. */
   #stay(wanted: Wanted): void {
     if (!this.#context.lingering.delete(wanted)) return;
     wanted.stop("linger");
-    // Its retry passed while nobody wanted it.
+    // Its retry was due while no client wanted it.
     if (wanted.state.kind === "failed" && wanted.waiting("next-call") === undefined) this.#call(wanted);
   }
 

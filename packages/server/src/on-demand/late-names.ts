@@ -2,8 +2,9 @@ import type { ResourceName } from "@xdskit/api";
 import { type ResourceError, statusCode } from "@xdskit/protocol";
 
 /**
- * What clients that understand errors are told of names on which nothing was decided in time; others take them for absent. What went wrong is
- * for the operator (the event `on-demand`): an error of the supplier's may hold what clients are not to know.
+ * The errors, for clients that understand them, of names on which nothing was decided in time; others take the names
+ * for absent. The cause is for the operator (the event `on-demand`): a supplier's error may hold what clients must not
+ * know.
  */
 export function errorsOfLate(names: Iterable<ResourceName>): readonly ResourceError[] {
   const message = "it could not be supplied in time; it is sent as soon as it is there";
@@ -11,7 +12,7 @@ export function errorsOfLate(names: Iterable<ResourceName>): readonly ResourceEr
   return errorsOf(names, statusCode.unavailable, message);
 }
 
-/** What clients that understand errors are told of names beyond the limit; others take them for absent. */
+/** The error, for clients that understand it, of names beyond the limit; others take them for absent. */
 export function errorsOfRefused(names: Iterable<ResourceName>): readonly ResourceError[] {
   const message = "clients ask this server for more names than it looks for: ask again later";
   return errorsOf(names, statusCode.resourceExhausted, message);

@@ -8,7 +8,7 @@ import {
   type ResourceName,
   type ResourceType,
 } from "@xdskit/api";
-import type { EndListener, Supplied, SupplyLease } from "./options.js";
+import type { EndListener, Supplied, SupplyLease } from "../settings/on-demand-options.js";
 
 /** A name that holds a lease. */
 export interface LeaseHolder {
@@ -22,15 +22,15 @@ export interface LeaseOwner<Holder extends LeaseHolder> {
 }
 
 /**
- * One call of the supplier and what follows from it: while somebody holds it, the supplier may say that something else is true of the name. Several names hold one
- * lease where the resource has them all.
+ * One call of the supplier and what follows from it: while a name holds it, the supplier may update the resource.
+ * Several names hold one lease if the resource has them all.
  */
 export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLease {
   readonly type: ResourceType;
   /** That was asked for. */
   readonly name: ResourceName;
   #holders: Few<Holder>;
-  /** What was supplied; undefined before, and where there is none. */
+  /** The supplied resource; undefined before, and if there is none. */
   resource: Resource | undefined;
   /** The call has not ended yet. */
   called = true;
@@ -65,7 +65,7 @@ export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLe
     this.#holders = fewWithout(this.#holders, holder);
   }
 
-  /** Made for who asks for it: each costs some kilobytes. */
+  /** Made only on request: each costs some kilobytes. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
@@ -78,7 +78,7 @@ export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLe
     return this.#over !== undefined;
   }
 
-  /** Tells a listener when it ends; at once where it has ended. */
+  /** Calls a listener when it ends; at once if it has ended. */
   onEnd(listener: EndListener): void {
     if (this.isOver) {
       tell(listener);
@@ -99,7 +99,10 @@ export class Lease<Holder extends LeaseHolder = LeaseHolder> implements SupplyLe
     this.#owner.updated(this, supplied);
   }
 
-  /** Tells the supplier that its answer is wanted no more. `why` is known to everybody: one error for all names that end for that reason. */
+  /**
+   * Tells the supplier that its answer is no longer wanted. `why` is one shared error for all names that end for that
+   * reason.
+   */
   end(why: Error): void {
     this.#over = why;
     this.#controller?.abort(why);

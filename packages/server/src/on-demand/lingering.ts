@@ -1,6 +1,9 @@
 import type { Wanted } from "./wanted.js";
 
-/** Names that nobody is subscribed to any more, of all groups. Clients decide how many names there are: only so many are kept. */
+/**
+ * Names that no client subscribes to any more, of all groups. Clients choose how many names there are, so their number
+ * is bounded.
+ */
 export interface Lingering {
   /** `drop` takes it out again. */
   add(wanted: Wanted, drop: (wanted: Wanted) => void): void;

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Supply } from "../settings/on-demand-options.js";
 import { ads, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { delta } from "../testing/xds-client.js";
-import type { Supply } from "./options.js";
 
 const typeUrl = urlOf("cluster");
 const node = { id: "one", clientFeatures: ["xds.config.supports-resource-errors"] };
 const named = (count: number) => Array.from({ length: count }, (_, index) => `service-${index}`);
 
-/** Milliseconds of processor time from the request to the answers to all of so many names, and to the end of the stream. */
+/**
+ * Milliseconds of processor time from the request to the answers to all of so many names, and to the end of the stream.
+ */
 async function effortOf(count: number, supply: Supply): Promise<number> {
   const onDemand = { types: ["cluster"], supply, answerWithinMs: 20, concurrency: 1_000_000 };
   let effort = 0;

@@ -1,6 +1,6 @@
 import type { ResourceName, ResourceType } from "@xdskit/api";
 
-/** Something by type and name, without a key that holds both: of a hundred thousand names each would be a string of its own. */
+/** A map by type and name, without a joined key: for a hundred thousand names each key would be another string. */
 export class NameTable<Value> {
   readonly #types = new Map<ResourceType, Map<ResourceName, Value>>();
   #size = 0;

@@ -7,17 +7,18 @@ import {
   DeltaDiscoveryResponseSchema,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
+import type { Supplied, SupplyRequest } from "../settings/on-demand-options.js";
+import { effort } from "../testing/effort.js";
 import { type ManualClock, manualClock } from "../testing/manual-clock.js";
 import { randomFrom } from "../testing/random.js";
 import type { RawStream } from "../testing/raw-client.js";
 import { ads, type Running, urlOf, withMemoryServer } from "../testing/running-server.js";
 import { cluster } from "../testing/test-resources.js";
 import { delta, sotw } from "../testing/xds-client.js";
-import type { Supplied, SupplyRequest } from "./options.js";
 
 /** `SEED=7` plays one seed. */
-const seeds =
-  process.env.SEED === undefined ? Array.from({ length: 30 }, (_, index) => index + 1) : [Number(process.env.SEED)];
+const { SEED } = process.env;
+const seeds = SEED === undefined ? Array.from({ length: 6 * effort }, (_, index) => index + 1) : [Number(SEED)];
 const steps = 120;
 /** More than it takes to come to rest. */
 const mostRounds = 200;

@@ -10,7 +10,8 @@ import {
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
 import { createServer } from "../create-server.js";
-import type { GroupSettings } from "../groups.js";
+import type { GroupSettings } from "../settings/group-settings.js";
+import type { OnDemandOptions, Supply, SupplyRequest } from "../settings/on-demand-options.js";
 import { namesIn } from "../testing/rest-client.js";
 import { withRest } from "../testing/running-rest.js";
 import { ads, perType, urlOf, withMemoryServer, withServer } from "../testing/running-server.js";
@@ -18,7 +19,6 @@ import { serviceClient } from "../testing/service-client.js";
 import { cluster, clusterResource, loadAssignment } from "../testing/test-resources.js";
 import { waitFor, within } from "../testing/wait-for.js";
 import { delta, sotw } from "../testing/xds-client.js";
-import type { OnDemandOptions, Supply, SupplyRequest } from "./options.js";
 import { virtualHostResource } from "./virtual-hosts.js";
 
 const typeUrl = urlOf("cluster");

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ResourceName, resourceTypes } from "@xdskit/api";
-import { createGroups } from "../groups.js";
-import { createLayers } from "../layers.js";
+import { createGroups } from "../configuration/groups.js";
+import { createLayers } from "../configuration/layers.js";
+import type { OnDemandOptions, Supplied, SupplyRequest } from "../settings/on-demand-options.js";
 import { manualClock } from "../testing/manual-clock.js";
 import { testNode } from "../testing/test-node.js";
 import { cluster, clusterResource } from "../testing/test-resources.js";
 import { createOnDemand } from "./on-demand.js";
-import type { OnDemandOptions, Supplied, SupplyRequest } from "./options.js";
 
 const type = resourceTypes.find("cluster")!;
 

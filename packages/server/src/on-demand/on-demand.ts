@@ -1,19 +1,20 @@
 import { type Finding, isGlobName, type ResourceName, type ResourceType, type TypeUrl, XdskitError } from "@xdskit/api";
 import { foreignAuthority, isLocator, type Node, type StreamEffect } from "@xdskit/protocol";
-import { refuseForeign } from "../authorities.js";
-import type { Clock } from "../clock.js";
-import type { ConfigOptions } from "../create-config.js";
-import type { Group } from "../groups.js";
-import type { LayerChange, Layers } from "../layers.js";
-import type { LayerName, LayerUpdate } from "../source.js";
-import type { OnDemandStats } from "../stats.js";
-import { layerBelow } from "./below.js";
+import type { Clock } from "../basics/clock.js";
+import { refuseForeign } from "../configuration/authorities.js";
+import { layerBelow } from "../configuration/below.js";
+import type { ConfigOptions } from "../configuration/create-config.js";
+import type { Group } from "../configuration/groups.js";
+import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { LayerUpdate } from "../contracts/source.js";
+import type { OnDemandStats } from "../contracts/stats.js";
+import type { LayerName } from "../settings/group-settings.js";
+import { limitsOf, type OnDemandOptions } from "../settings/on-demand-options.js";
 import { createCalls } from "./calls.js";
 import type { DemandContext, DemandOutcome } from "./demand-context.js";
 import { GroupDemand } from "./group-demand.js";
 import { createLingering } from "./lingering.js";
 import { NameTable } from "./name-table.js";
-import { limitsOf, type OnDemandOptions } from "./options.js";
 import { createOwnLayers } from "./own-layers.js";
 import { suppliedResource } from "./supplied-resource.js";
 import { createSuppliedSet } from "./supplied-set.js";
@@ -22,7 +23,7 @@ import type { Asker, Outcome, WantedState } from "./wanted.js";
 /** What a stream's machine says of the names that its client asks for. */
 export type Demanded = Extract<StreamEffect, { readonly kind: "demanded" }>;
 
-/** What is known of names at once; those that are in neither list are there. */
+/** What is known of names at once; names in neither list exist. */
 export interface Answered {
   readonly absent: readonly ResourceName[];
   /** Not decided in time. */
@@ -35,22 +36,22 @@ export interface Answered {
 
 /** What one stream asks for by name. */
 export interface Interest {
-  /** Takes notice, and says what is known of the names that are asked for. */
+  /** Takes over the names that are asked for, and returns what is known of them. */
   demand(demanded: Demanded): Answered;
   /** The stream is over: nothing is wanted any more. */
   close(): void;
 }
 
-/** What is supplied when it is asked for first. */
+/** Resources that are supplied when they are first asked for. */
 export interface OnDemand {
   /** v3 type URLs. */
   readonly types: ReadonlySet<TypeUrl>;
   /** The layer below all others of a group. */
   layerOf(group: Group): LayerName;
   join(group: Group, node: Node, asker: Asker): Interest;
-  /** To be called after what the layers' streams are to have was changed. */
+  /** Call this after the layers' streams have a new target. */
   layersChanged(changes: readonly LayerChange[]): void;
-  /** Nodes may be told what there is from now on. */
+  /** Nodes may be told the configuration from now on. */
   opened(): void;
   stats(): OnDemandStats;
   close(): void;
@@ -282,7 +283,7 @@ function createInterest(parts: {
       if (closed) return;
       closed = true;
       const rest = everything();
-      // A client of a hundred thousand names is not to hold up all others when it leaves.
+      // A client with a hundred thousand names must not hold up all others when it leaves.
       const pass = () => {
         for (let names = 0; names < mostInTurn; names += 1) {
           const next = rest.next();

@@ -1,7 +1,7 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
-import type { Group } from "../groups.js";
-import type { Layers } from "../layers.js";
+import type { Group } from "../configuration/groups.js";
+import type { Layers } from "../configuration/layers.js";
 import { namesOf } from "./supplied-set.js";
 
 /** What the layers of a group have, without what was supplied on demand. */

@@ -1,10 +1,10 @@
 import { type Finding, type Resource, type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
-import { type ConfigOptions, toResource } from "../create-config.js";
+import { type ConfigOptions, toResource } from "../configuration/create-config.js";
 import { namesOf } from "./supplied-set.js";
 
 /**
- * What a supplier gave for a name, checked: it may be anything, since programs without types give anything. Throws an XdskitError where it is no valid message or
- * resource, or one of another type or name.
+ * Checks what a supplier returned for a name: programs without types can return anything. Throws an XdskitError unless
+ * it is a valid message or resource of this type and name.
  */
 export function suppliedResource(
   given: unknown,
@@ -22,7 +22,7 @@ export function suppliedResource(
   throw unsuitable(`what was supplied is named ${JSON.stringify(cut(resource.name))}, and that is none of its aliases`);
 }
 
-/** The type says that it is; who supplied it may not know types. */
+/** The type says so; a program without types may not keep to it. */
 function isWhole({ type, name, key, version, body, aliases, references }: Resource): boolean {
   return (
     typeof type?.typeUrl === "string" &&

@@ -9,12 +9,12 @@ import {
   type ResourceName,
   type ResourceType,
 } from "@xdskit/api";
-import type { ResourceKey } from "../layers.js";
+import type { ResourceKey } from "../configuration/layers.js";
 import type { Lease } from "./lease.js";
 import { NameTable } from "./name-table.js";
 import type { Wanted } from "./wanted.js";
 
-/** What the layer of a group's supplied resources is to become. */
+/** The next change of a group's layer of supplied resources. */
 export interface SuppliedChange {
   readonly upsert: readonly Resource[];
   readonly remove: readonly ResourceKey[];
@@ -35,7 +35,10 @@ export interface SuppliedSet {
 }
 
 export function createSuppliedSet(changed: (change: SuppliedChange) => void): SuppliedSet {
-  /** By the resource's name; the last one of each counts. Two names that were asked for at once may bring the same resource twice. */
+  /**
+   * By the resource's name; the last one of each counts, since two names asked for at once may bring the same
+   * resource.
+   */
   const byName = new NameTable<Few<Lease<Wanted>>>();
   /** By name and by alias. */
   const covering = new NameTable<Few<Lease<Wanted>>>();

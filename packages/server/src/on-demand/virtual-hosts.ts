@@ -16,9 +16,10 @@ export function splitVirtualHostName(name: ResourceName): VirtualHostName | unde
 }
 
 /**
- * Makes the resource of a virtual host that was asked for as `<route configuration>/<host>`. It is named `<route configuration>/<its own name>`, and so is the message
- * in it, since Envoy finds it by that when it is removed. Its aliases are what was asked for and `<route configuration>/<domain>` of every exact domain: asked for by several
- * of them it is one copy (rules 135, 136). The message that is given is not changed.
+ * Makes the resource of a virtual host that was asked for as `<route configuration>/<host>`. Resource and message are
+ * named `<route configuration>/<its own name>`, since Envoy finds the message by that name when it is removed. Its
+ * aliases are the name asked for and `<route configuration>/<domain>` for every exact domain, so that a host asked for
+ * by several of them is one copy (rules 135, 136). The given message is not changed.
  *
  * Throws an XdskitError as `createResource` does.
  */

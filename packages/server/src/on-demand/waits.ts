@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.js";
+import type { Clock } from "../basics/clock.js";
 
-/** Until askers are told, until it is dropped, until it is asked for again. */
+/** Waits until clients are told, until the name is dropped, or until it is checked again. */
 export type WaitKind = "answer" | "linger" | "next-call";
 
 /** A name that waits, and notes for what. */
@@ -16,7 +16,7 @@ export interface Waiter<Name> {
 /** So many names are done with in one turn. */
 const mostInTurn = 1_000;
 
-/** Names that wait for the same thing for the same time: the first one in is the first one due, so that one timer serves them all. */
+/** Names that wait for the same thing for the same time: first in, first due, so that one timer serves them all. */
 export class WaitingNames<Name> {
   readonly #milliseconds: number;
   readonly #clock: Clock;
@@ -68,7 +68,7 @@ export class WaitingNames<Name> {
 export class Waits<Name extends Waiter<Name>> {
   readonly #clock: Clock;
   readonly #over: (kind: WaitKind, wanted: Name) => void;
-  /** By what is waited for, and for how long: few lengths are in use. */
+  /** By kind and length of the wait: few lengths are in use. */
   readonly #kinds = new Map<string, WaitingNames<Name>>();
 
   constructor(clock: Clock, over: (kind: WaitKind, wanted: Name) => void) {

@@ -3,15 +3,18 @@ import type { Node } from "@xdskit/protocol";
 import type { Lease } from "./lease.js";
 import type { WaitingNames, WaitKind } from "./waits.js";
 
-/** What an asker hears of a name. `late`: nothing was decided in time; if it comes, it is served all the same. `refused`: too many names are asked for, nobody looks for this one. */
+/**
+ * The decision on a name, as a client is told. `late`: none in time; a resource that comes later is served all the
+ * same. `refused`: too many names are asked for, and this one is not looked up.
+ */
 export type Outcome = "found" | "absent" | "late" | "refused";
 
-/** Who asked for a name and hears of the decision, once. */
+/** A client that asked for a name and is told the decision, once. */
 export interface Asker {
   settled(type: ResourceType, name: ResourceName, outcome: Outcome): void;
 }
 
-/** What is known of a name that somebody asks for. */
+/** The state of a name that clients ask for. */
 export type WantedState =
   /** Nothing: the layers are not there yet. */
   | { readonly kind: "unknown" }
@@ -20,9 +23,9 @@ export type WantedState =
   /** Its call waits or is under way. */
   | { readonly kind: "pending" }
   | { readonly kind: "supplied" }
-  /** There is none. Once that is `stale`, whoever asks wants to know anew. */
+  /** It does not exist. Once that is `stale`, the next request checks again. */
   | { readonly kind: "absent"; readonly stale: boolean }
-  /** Its call failed; the next is to come. */
+  /** Its call failed and will be repeated. */
   | { readonly kind: "failed" };
 
 /** The states that say nothing of one name: all names share them. */
@@ -46,9 +49,9 @@ export class Wanted {
   state: WantedState = states.unknown;
   /** What it holds: of a call that is pending, or that supplied it or said that there is none. */
   lease: Lease<Wanted> | undefined;
-  /** Who waits for the first decision; most names wait for none. */
+  /** Clients that wait for the first decision; most names have none. */
   askers: Set<Asker> | undefined;
-  /** Askers were told that the decision is late; so are those that come now. */
+  /** Clients were told that the decision is late; clients that ask now are told the same. */
   overdue = false;
   /** Calls that failed since the last that did not, and how often in a row it was absent. */
   failures = 0;

@@ -2,7 +2,7 @@ import { type DescFile, type DescMessage, type Registry, toBinary } from "@bufbu
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { v2Registry } from "@xdskit/api";
 
-/** Finds what reflection tells of: files by what is in them. Those of v2 too. */
+/** Finds the files that reflection describes, by their content; v2 included. */
 export interface Descriptors {
   file(name: string): DescFile | undefined;
   /** The file of a message, an enum, a service or an extension, or of a field or method of one, by the full name. */
@@ -13,7 +13,7 @@ export interface Descriptors {
 }
 
 /**
- * Descriptors of a registry, and of v2 where something is asked for that the registry lacks: those are derived from v3's, which takes a third
+ * Descriptors of a registry, and of v2 for a name that the registry lacks: v2 is derived from v3, which takes a third
  * of a second and 25 MB, once.
  */
 export function createDescriptors(registry: Registry): Descriptors {
@@ -73,7 +73,7 @@ function addWithImports(files: Map<string, DescFile>, file: DescFile): void {
 function descOf(registry: Registry, symbol: string): { readonly file: DescFile } | undefined {
   const found = registry.get(symbol);
   if (found !== undefined) return found;
-  // A field, a value or a method is in the file of what it belongs to.
+  // A field, a value or a method is in the file of its parent.
   const end = symbol.lastIndexOf(".");
   return end === -1 ? undefined : registry.get(symbol.slice(0, end));
 }

@@ -1,5 +1,5 @@
 import { statusCode } from "@xdskit/protocol";
-import type { Refusal, Service, ServiceMethod } from "../transport.js";
+import type { Refusal, Service, ServiceMethod } from "../contracts/transport.js";
 
 const names = [
   "envoy.service.health.v3.HealthDiscoveryService",
@@ -7,7 +7,7 @@ const names = [
   "envoy.service.discovery.v2.HealthDiscoveryService",
 ];
 
-/** Health discovery (HDS), which is not served: who calls it is told so, and not only that a method is unknown. */
+/** Health discovery (HDS), which is not served: a caller is told so, instead of only that the method is unknown. */
 export const healthDiscovery: readonly Service[] = names.map((name) => {
   const refusal: Refusal = {
     code: statusCode.unimplemented,

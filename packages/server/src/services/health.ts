@@ -1,6 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { statusCode } from "@xdskit/protocol";
-import type { Call, Service, ServiceHandler } from "../transport.js";
+import type { Call, Service, ServiceHandler } from "../contracts/transport.js";
 
 /** `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const status = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
@@ -8,16 +8,16 @@ const status = { serving: 1, notServing: 2, serviceUnknown: 3 } as const;
 /** gRPC's health service. */
 export interface Health {
   readonly service: Service;
-  /** Looks again whether the server serves, and tells those who watch. */
+  /** Checks again whether the server serves, and tells clients that watch. */
   update(): void;
 }
 
 export const healthServiceName = "grpc.health.v1.Health";
 
 /**
- * gRPC's health checks: the server as a whole (the empty name) and each of its services, all of which serve at once: when `isServing` says so.
- * The messages are so small that gRPC's own package for it, which brings another reader of protos (6 MB, 60 ms at each start), is not used;
- * its calls would not count toward the limits, either, nor end when the server closes.
+ * gRPC's health checks for the server as a whole (the empty name) and for each service; all serve when `isServing`
+ * says so. gRPC's own package is not used for messages so small: it brings another reader of protos (6 MB, 60 ms at
+ * each start), and its calls would neither count toward the limits nor end when the server closes.
  */
 export function createHealth(options: {
   readonly isServing: () => boolean;
@@ -63,7 +63,7 @@ export function createHealth(options: {
   };
 }
 
-/** Tells a client of each change of a service's status. What it has not read is not queued: it gets the newest. */
+/** Tells a client each change of a service's status. Unread changes are not queued: it gets the newest. */
 class Watcher implements ServiceHandler {
   readonly #call: Call;
   readonly #statusOf: (name: string) => number;

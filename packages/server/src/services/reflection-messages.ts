@@ -9,7 +9,7 @@ export type ReflectionRequest =
   | { readonly kind: "services" }
   | { readonly kind: "unknown" };
 
-/** What is answered, one of them. */
+/** The answer, one of these. */
 export type ReflectionAnswer =
   | { readonly kind: "files"; readonly files: readonly Uint8Array[] }
   | { readonly kind: "extensions"; readonly extended: string; readonly fields: readonly number[] }

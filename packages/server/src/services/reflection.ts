@@ -1,6 +1,6 @@
 import type { DescFile, Registry } from "@bufbuild/protobuf";
 import { statusCode } from "@xdskit/protocol";
-import type { Call, Service, ServiceHandler } from "../transport.js";
+import type { Call, Service, ServiceHandler } from "../contracts/transport.js";
 import { createDescriptors, type Descriptors, serializedFile, withImports } from "./descriptors.js";
 import {
   type ReflectionAnswer,
@@ -24,8 +24,9 @@ export const reflectionServiceNames = [
 ] as const;
 
 /**
- * Describes the services of a server. Nothing is loaded or computed before the first call. gRPC's own package for it is not used: it reads and
- * keeps all files once more, with another reader of protos, at the start, and answers as fast as a client asks, whether that reads or not.
+ * Describes the services of a server. Nothing is loaded or computed before the first call. gRPC's own package is not
+ * used: it reads and keeps all files again at the start, with another reader of protos, and answers as fast as a
+ * client asks, even if the client does not read.
  */
 export function createReflection(options: {
   /** All services of the server. */
@@ -124,7 +125,7 @@ function answer(
   const { descriptors, services, sent } = known;
   const files = (file: DescFile | undefined, what: string): ReflectionAnswer => {
     if (file === undefined) return notFound(what);
-    // What was asked for is sent again, what it imports is not.
+    // A file that is asked for is sent again; its imports are not.
     const imported = file.dependencies.flatMap((each) => withImports(each, sent));
     sent.add(file.proto.name);
     return { kind: "files", files: [file, ...imported].map(serializedFile) };

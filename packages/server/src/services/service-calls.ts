@@ -1,5 +1,5 @@
 import { statusCode } from "@xdskit/protocol";
-import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../transport.js";
+import type { Call, Refusal, Service, ServiceHandler, ServiceMethod } from "../contracts/transport.js";
 
 /** The calls of all services beside discovery that are under way. */
 export interface ServiceCalls {

@@ -2,9 +2,9 @@ import { createRedactedBody, envoyRegistry, type Registry, type ResourceTypes } 
 import { clientStatusV2, createClientStatus } from "../client-status/client-status.js";
 import { clientStatusServiceName } from "../client-status/service-name.js";
 import type { StatusSource } from "../client-status/status-answer.js";
+import type { CallInfo } from "../contracts/stream-info.js";
+import type { Refusal, Service } from "../contracts/transport.js";
 import { type LoadReports, loadReportingServices } from "../load-reports/load-reports.js";
-import type { CallInfo } from "../stream-info.js";
-import type { Refusal, Service } from "../transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import { createHealth } from "./health.js";
 import { healthDiscovery } from "./health-discovery.js";

@@ -1,7 +1,7 @@
 import { statusCode } from "@xdskit/protocol";
-import type { Refusal, Service, ServiceMethod } from "../transport.js";
+import type { Refusal, Service, ServiceMethod } from "../contracts/transport.js";
 
-/** The same service, turned off by whoever runs the server: who calls it is told so, and not only that a method is unknown. */
+/** A service that was turned off by the operator: a caller is told so, instead of only that the method is unknown. */
 export function turnedOff({ name, methods }: Service, what: string): Service {
   const refusal: Refusal = { code: statusCode.unimplemented, message: `${what} is turned off on this server` };
   const refuse = ({ unary }: ServiceMethod): ServiceMethod => ({ unary, accept: () => refusal });

@@ -14,7 +14,8 @@ export interface ChurnChange {
 /** What it answers: its address at first, then how each change arrived, in their order. */
 export type ChurnAnswer = { readonly address: string } | { readonly arrived: string };
 
-// A program: a server of a folder, and of what its parent tells it. Arguments: workers, the folder, how late each post to a worker may come (milliseconds), a seed.
+// A program: a server of a folder, and of what its parent tells it. Arguments: workers, the folder, how late each post
+// to a worker may come (milliseconds), a seed.
 const [workers = "1", directory = ".", lateMs = "0", seed = "1"] = process.argv.slice(2);
 if (Number(lateMs) > 0) delayPosts(Number(lateMs), randomFrom(Number(seed)));
 const answer = (told: ChurnAnswer) => void process.send?.(told);

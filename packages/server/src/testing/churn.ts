@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { extname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { resourceTypes } from "@xdskit/api";
@@ -44,13 +45,16 @@ const mostClients = 10;
 const namesOf = (place: string) => [`${place}-a`, `${place}-b`];
 const allNames = ["told", ...files].flatMap(namesOf);
 
-/** Plays changes of files and by calls to a server with clients that come, go, ask for other names and reject; throws where a stream is without one of them for too long. */
+/**
+ * Plays changes of files and by calls to a server with clients that come, go, ask for other names and reject; throws
+ * where a stream is without one of them for too long.
+ */
 export async function playChurn(options: ChurnOptions): Promise<ChurnPlayed> {
   const folder = await createChurnFolder();
   const hogs = Array.from({ length: options.hogs }, () => spawn(process.execPath, ["-e", "for(;;);"]));
-  const program = fileURLToPath(new URL("./churn-server.ts", import.meta.url));
+  const program = fileURLToPath(new URL(`./churn-server${extname(import.meta.url)}`, import.meta.url));
   const { workers, lateMs, seed } = options;
-  const args = ["--conditions=@xdskit/source", "--import", "tsx", program, workers, folder.path, lateMs, seed];
+  const args = [...process.execArgv, program, workers, folder.path, lateMs, seed];
   const server = spawn(process.execPath, args.map(String), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   try {
     const ended = once(server, "exit").then(() => {

@@ -1,6 +1,7 @@
 import { connect } from "node:http2";
 
-// A program: floods a server with unary calls and says how they ended. Arguments: the server's URL, the path, the request in base64, connections, calls on each.
+// A program: floods a server with unary calls and says how they ended. Arguments: the server's URL, the path, the
+// request in base64, connections, calls on each.
 const [url = "", path = "", request = "", connections = "1", calls = "1"] = process.argv.slice(2);
 const message = Buffer.from(request, "base64");
 const framed = Buffer.alloc(5 + message.length);

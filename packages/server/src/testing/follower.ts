@@ -8,7 +8,7 @@ import {
   DiscoveryRequestSchema,
   DiscoveryResponseSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { Variant } from "@xdskit/protocol";
+import type { SotwOrDelta } from "@xdskit/protocol";
 import { urlOf } from "./running-server.js";
 
 const typeUrl = urlOf("cluster");
@@ -26,7 +26,7 @@ export interface Follower {
 }
 
 /** A client on a connection of its own that asks for all clusters, and acknowledges what it reads. */
-export function follow(address: string, variant: Variant): Follower {
+export function follow(address: string, variant: SotwOrDelta): Follower {
   const session = connect(`http://${address}`, { settings: { initialWindowSize: windowBytes } });
   const path = variant === "sotw" ? "StreamAggregatedResources" : "DeltaAggregatedResources";
   const stream = openStream(session, `/envoy.service.discovery.v3.AggregatedDiscoveryService/${path}`);
@@ -64,8 +64,8 @@ export function follow(address: string, variant: Variant): Follower {
 }
 
 /**
- * A stream that takes less than half its window beyond what is read of it, so that the client does not open the window again while it is paused. Since 22 Node's take
- * 64 KiB, and a request has no setting for it.
+ * A stream that takes less than half its window beyond what is read of it, so that the client does not open the window
+ * again while it is paused. Since 22 Node's take 64 KiB, and a request has no setting for it.
  */
 function openStream(session: ClientHttp2Session, path: string): ClientHttp2Stream {
   const usual = getDefaultHighWaterMark(false);
@@ -77,7 +77,7 @@ function openStream(session: ClientHttp2Session, path: string): ClientHttp2Strea
   }
 }
 
-function read(variant: Variant, bytes: Uint8Array): { readonly nonce: string; readonly text: string } {
+function read(variant: SotwOrDelta, bytes: Uint8Array): { readonly nonce: string; readonly text: string } {
   if (variant === "sotw") {
     const { nonce, resources } = fromBinary(DiscoveryResponseSchema, bytes);
     return { nonce, text: textOf(resources[0]?.value) };

@@ -1,5 +1,5 @@
 import { Client, credentials } from "@grpc/grpc-js";
-import type { Method } from "../transport.js";
+import type { Method } from "../contracts/transport.js";
 import type { MemoryStream } from "../transports/memory/memory-stream.js";
 import type { MemoryTransport } from "../transports/memory/memory-transport.js";
 

@@ -1,10 +1,1 @@
-/** A small generator of whole numbers below a bound (mulberry32). */
-export function randomFrom(seed: number): (bound: number) => number {
-  let state = seed;
-  return (bound) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound;
-  };
-}
+export * from "../../../grpc-server/src/testing/random.js";

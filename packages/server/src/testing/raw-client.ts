@@ -1,5 +1,5 @@
 import type { ResourceTypes } from "@xdskit/api";
-import type { Method } from "../transport.js";
+import type { Method } from "../contracts/transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import type { MemoryTransport } from "../transports/memory/memory-transport.js";
 import { type ServiceCall, serviceClient } from "./service-client.js";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import type { ServerEvent } from "../contracts/events.js";
+import type { PollAnswer } from "../contracts/poll-transport.js";
+import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
-import type { ServerEvent } from "../events.js";
-import type { PollAnswer } from "../poll-transport.js";
 import { createMemoryPollTransport, type MemoryPollTransport } from "../transports/memory/memory-polls.js";
-import type { ServerOptions, XdsServer } from "../xds-server.js";
 import { type RestClient, type RestJson, restClient } from "./rest-client.js";
 
 /** A server under test that takes polls. */

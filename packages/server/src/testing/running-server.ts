@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type ApiVersion, resourceTypes } from "@xdskit/api";
+import type { ServerEvent } from "../contracts/events.js";
+import type { Method } from "../contracts/transport.js";
+import type { ServerOptions, XdsServer } from "../contracts/xds-server.js";
 import { createServer } from "../create-server.js";
-import type { ServerEvent } from "../events.js";
-import type { Method } from "../transport.js";
 import { createMemoryTransport, type MemoryTransport } from "../transports/memory/memory-transport.js";
-import type { ServerOptions, XdsServer } from "../xds-server.js";
 import { grpcClient, memoryClient, type RawClient } from "./raw-client.js";
 
 /** A server under test, and a client of it. */
@@ -17,7 +17,10 @@ export interface Running {
   readonly events: readonly ServerEvent[];
 }
 
-/** Runs a test against a server that listens on gRPC; afterwards nothing of it may be left, and it must have had no fault. */
+/**
+ * Runs a test against a server that listens on gRPC; afterwards nothing of it may be left, and it must have had no
+ * fault.
+ */
 export async function withServer(options: ServerOptions, test: (running: Running) => Promise<void>): Promise<void> {
   const { server, events } = start({ ...workersOf(options), ...options });
   const { grpc: address } = await server.listen({ grpc: "127.0.0.1:0" });

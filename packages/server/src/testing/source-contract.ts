@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, type Message } from "@bufbuild/protobuf";
 import type { Finding } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import { createLayers } from "../layers.js";
-import type { LayerUpdate, Source, SourceSink } from "../source.js";
+import { createLayers } from "../configuration/layers.js";
+import type { LayerUpdate, Source, SourceSink } from "../contracts/source.js";
 import { waitFor, within } from "./wait-for.js";
 
 /** A source and what it reads, which the suite changes. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type ResourceTypes, resourceTypes, XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import { type Accept, type Connection, lastWordMs, type Method, type Transport } from "../transport.js";
+import { type Accept, type DiscoveryCall, lastWordMs, type Method, type Transport } from "../contracts/transport.js";
 import type { RawClient } from "./raw-client.js";
 import { waitFor, within } from "./wait-for.js";
 
@@ -20,7 +20,7 @@ const ads: Method = { variant: "sotw", api: "v3", only: undefined, unary: false 
 
 /** What a handler was told, in words. */
 interface Told {
-  readonly connection: Connection;
+  readonly connection: DiscoveryCall;
   readonly calls: string[];
   readonly requests: Uint8Array[];
 }

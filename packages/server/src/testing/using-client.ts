@@ -51,7 +51,10 @@ export interface ClientSettings {
   readonly inUse: InUse;
 }
 
-/** A client of four types that uses what it accepts, answers when a test says so and asks for other names when a test says so. */
+/**
+ * A client of four types that uses what it accepts, answers when a test says so and asks for other names when a test
+ * says so.
+ */
 export type UsingClient = ReturnType<typeof usingClient>;
 
 export function usingClient(client: RawClient, settings: ClientSettings) {

@@ -10,7 +10,9 @@ import {
 import type { RawStream } from "./raw-client.js";
 import { patienceMs, waitFor } from "./wait-for.js";
 
-/** A raw stream that speaks in messages. The messages of v2 have the same fields, so v3's schemas read and write both. */
+/**
+ * A raw stream that speaks in messages. The messages of v2 have the same fields, so v3's schemas read and write both.
+ */
 interface XdsStream<Request, Response> {
   send(request: Request): void;
   /** The next response that was not yet taken; throws if none comes in time. */

@@ -1,38 +1,46 @@
 import { X509Certificate } from "node:crypto";
 import type { Finding } from "@xdskit/api";
 import { createTlsReader, type TlsFiles } from "@xdskit/api/tls-files";
-import type { Clock } from "../clock.js";
+import type { Clock } from "../basics/clock.js";
 import type { ServerTls, TlsContents } from "./server-tls.js";
 import { type Validity, validityOf } from "./validity.js";
 
 /** A server's certificates, followed as they change on disk. */
 export interface Certificates {
   /**
-   * Resolves once there are some that fit together. The first call reads them; from then on they are looked at again and again. Rejects with an XdskitError
-   * (XDSKIT_CREDENTIALS_FILE) where they cannot be used.
+   * Resolves once there are certificates that fit together. The first call reads them; from then on they are read
+   * again every two seconds. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE) if they cannot be used.
    */
   ready(): Promise<void>;
-  /** Those as of now; undefined before `ready`. */
+  /** The current ones; undefined before `ready`. */
   readonly current: TlsContents | undefined;
   close(): void;
 }
 
-/** Who hears of certificates. */
+/** Called when certificates change. */
 export interface CertificatesListener {
-  /** Others are to be used from now on. Not told of the first. */
+  /** New ones must be used from now on. Not called for the first. */
   renewed(contents: TlsContents, notAfter: Date): void;
-  /** What lies there now cannot be used, and what was good stays. Once for each problem. */
+  /** The files cannot be used as they are now, and the last good ones stay. Called once for each problem. */
   refused(findings: readonly Finding[]): void;
-  /** The files hold those in use again. */
+  /** The files hold the certificates in use again. */
   mended(): void;
-  /** Clients will not trust the server's certificate for the time that it is, or soon. Once for each state of each certificate. */
+  /**
+   * Clients do not trust the server's certificate because of its dates, or soon will not. Called once for each state
+   * of each certificate.
+   */
   untimely(validity: Validity): void;
 }
 
-/** Certificates change once in weeks or hours. Looking costs three small files; no file system has to report anything. */
+/**
+ * Certificates change once in weeks or hours. A look reads three small files and needs no notices of the file system.
+ */
 const lookMs = 2_000;
 
-/** Throws an XdskitError (XDSKIT_CREDENTIALS) where a certificate stands without its key, or content where a path should. */
+/**
+ * Throws an XdskitError (XDSKIT_CREDENTIALS) for a certificate without its key, or for content in the place of a
+ * path.
+ */
 export function createCertificates(settings: ServerTls, clock: Clock, listener: CertificatesListener): Certificates {
   const { certificateFile, keyFile, clientCaFile } = settings;
   const reader = createTlsReader({ caFile: clientCaFile, certificateFile, keyFile });
@@ -64,7 +72,7 @@ export function createCertificates(settings: ServerTls, clock: Clock, listener: 
 
   function lookLater(): void {
     stop = clock.after(lookMs, () => {
-      // It holds something good: then it never rejects.
+      // It has certificates that work: then it never rejects.
       void look().finally(() => !closed && lookLater());
     });
   }

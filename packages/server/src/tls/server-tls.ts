@@ -1,20 +1,23 @@
 import type { TlsOptions } from "node:tls";
 
-/** How a server proves who it is, and who may come: files in PEM form. They are looked at every two seconds, so that they may be replaced. */
+/**
+ * How a server proves who it is, and which clients may connect: files in PEM form. They are read again every two
+ * seconds, so they may be replaced.
+ */
 export interface ServerTls {
-  /** The server's certificate, and behind it those between it and one that clients trust. */
+  /** The server's certificate, and after it those between it and one that clients trust. */
   readonly certificateFile: string;
   /** Its private key, without a password. */
   readonly keyFile: string;
-  /** Given, every client must show a certificate that one of these signed. Default: clients are asked for none. */
+  /** If given, every client must show a certificate that one of these signed. Default: clients are asked for none. */
   readonly clientCaFile?: string | undefined;
 }
 
-/** What the files hold. It goes to other threads, too, and never into a message. */
+/** The contents of the files. They go to other threads too, and never into a message. */
 export type TlsContents = Pick<TlsOptions, "ca" | "cert" | "key" | "requestCert" | "rejectUnauthorized">;
 
 /** What listens over TLS. */
 export interface Renewable {
-  /** Whoever connects from now on sees these certificates, and is judged by them; who is connected stays. */
+  /** New connections use these certificates; open ones stay as they are. */
   renew(tls: TlsContents): void;
 }

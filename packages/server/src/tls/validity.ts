@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 
-/** A certificate that clients do not trust, because of the time that it is, or soon will not. */
+/** A certificate that clients do not trust because of its dates, or soon will not. */
 export interface Validity {
   readonly state: "expired" | "not-yet-valid" | "expires-soon";
   readonly file: string;
@@ -8,13 +8,16 @@ export interface Validity {
   readonly notAfter: Date;
 }
 
-/** What is left of a certificate that expires soon, at most: a day; in milliseconds. */
+/** A certificate with less time left than this expires soon: a day, in milliseconds. */
 const soonMs = 24 * 60 * 60 * 1000;
 
-/** The same of its whole time: what is made for an hour is renewed in time long after a day before its end. */
+/** The same as a part of its whole time: a certificate for an hour is not renewed a day before its end. */
 const soonPart = 1 / 5;
 
-/** What is to be said of the first certificate in a PEM text, at a time in milliseconds since 1970; undefined: nothing. */
+/**
+ * What must be said about the first certificate in a PEM text, at a time in milliseconds since 1970; undefined:
+ * nothing.
+ */
 export function validityOf(certificate: string | Buffer, file: string, now: number): Validity | undefined {
   const { validFrom, validTo } = new X509Certificate(certificate);
   const [notBefore, notAfter] = [new Date(validFrom), new Date(validTo)];

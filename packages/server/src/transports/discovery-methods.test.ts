@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { resourceTypes } from "@xdskit/api";
-import type { Method } from "../transport.js";
+import type { Method } from "../contracts/transport.js";
 import { discoveryMethods } from "./discovery-methods.js";
 
 /** As the protocol's table of services has them: what exists in each version of the API, and with which methods. */

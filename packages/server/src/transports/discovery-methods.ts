@@ -1,5 +1,5 @@
 import type { ApiVersion, ResourceTypes } from "@xdskit/api";
-import type { Method } from "../transport.js";
+import type { Method } from "../contracts/transport.js";
 
 /** The aggregated service, which belongs to no type. */
 const aggregated: { readonly [V in ApiVersion]: string } = {

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 
 /**
- * A page in somebody's browser sent the request. Every browser says so: with each POST, whatever its kind and also to the page's own site, it sends `Origin` (Fetch
- * standard, 3.2), and with all to trustworthy sites `Sec-Fetch-Site` (Fetch Metadata). A page can leave out or change neither. The host says nothing: an Envoy sends
- * the name of its cluster, and a page whose name was led here (DNS rebinding) its own. Not `Sec-Fetch-Mode`, which Node's own `fetch` sends, too.
+ * Whether a page in a browser sent the request. Every browser says so: it sends `Origin` with each POST, also to the
+ * page's own site (Fetch standard, 3.2), and `Sec-Fetch-Site` with every request to a trustworthy site (Fetch
+ * Metadata). A page can neither leave them out nor change them. The host says nothing: an Envoy sends the name of its
+ * cluster, and a page that was led here by DNS rebinding its own name. `Sec-Fetch-Mode` does not serve, since Node's
+ * own `fetch` sends it too.
  */
 export function isFromBrowser(headers: IncomingHttpHeaders): boolean {
   return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined;

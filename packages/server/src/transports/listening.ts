@@ -1,14 +1,14 @@
 import { XdskitError } from "@xdskit/api";
-import { type Address, parseAddress } from "../address.js";
+import { type Address, parseAddress } from "../basics/address.js";
 
-/** Reads an address to listen on; throws an XdskitError for what is none. */
+/** Reads an address to listen on; throws an XdskitError if it is malformed. */
 export function listenAddress(text: string): Address {
   const address = parseAddress(text);
   if (address !== undefined) return address;
   throw XdskitError.of("XDSKIT_ADDRESS_INVALID", `${JSON.stringify(text)} is not an address of the form HOST:PORT`);
 }
 
-/** The error of a listen that failed, in words. The cause is read from its message, wherever the error comes from. */
+/** The error of a failed listen, in words. The cause is read from its message, wherever the error comes from. */
 export function listenError(address: string, error: Error): XdskitError {
   const code = /\b(EADDRINUSE|EACCES|EADDRNOTAVAIL|ENOTFOUND|EAFNOSUPPORT|EAI_AGAIN)\b/.exec(error.message)?.[1];
   return XdskitError.of(

@@ -1,9 +1,9 @@
 import { resourceTypes } from "@xdskit/api";
-import { defaultKeepalive } from "../keepalive.js";
+import type { Transport } from "../contracts/transport.js";
+import { defaultKeepalive } from "../settings/keepalive.js";
 import { grpcClient, memoryClient } from "../testing/raw-client.js";
 import { describeTransport } from "../testing/transport-contract.js";
-import type { Transport } from "../transport.js";
-import { createGrpcTransport } from "./http2/http2-transport.js";
+import { createGrpcTransport } from "./grpc/grpc-transport.js";
 import { createMemoryTransport, type MemoryTransport } from "./memory/memory-transport.js";
 
 describeTransport({

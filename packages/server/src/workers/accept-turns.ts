@@ -1,12 +1,13 @@
 import type { Server, Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
-import { backlog } from "../transports/http2/http2-transport.js";
-import { duplicates, type Handle } from "./listening-socket.js";
+import { backlog } from "@xdskit/grpc-server";
+import type { ListeningHandle } from "../node-internals/listening-handle.js";
+import { duplicates } from "./listening-socket.js";
 import type { SharedNumbers } from "./shared-numbers.js";
 
 /**
- * Which thread gets a connection is decided by the system, by which one is quicker: the same one mostly, where both are idle. So one that has more than its
- * share leaves accepting to the others until they have as many.
+ * Which thread gets a connection is decided by the system, by which one is quicker: the same one mostly, where both are
+ * idle. So one that has more than its share leaves accepting to the others until they have as many.
  */
 export interface AcceptTurns {
   /** Counts what a server accepts, and has it listen in turns from now on. */
@@ -14,17 +15,23 @@ export interface AcceptTurns {
   close(): void;
 }
 
-/** A server, and duplicates of its socket: one that listens can stop only by closing what it has, and needs another one to go on. */
+/**
+ * A server, and duplicates of its socket: one that listens can stop only by closing what it has, and needs another one
+ * to go on.
+ */
 interface Listener {
   readonly server: Server;
-  spares: readonly Handle[];
+  spares: readonly ListeningHandle[];
   /** None could be had: it listens for good. */
   isBound: boolean;
 }
 
 /** So many duplicates at once, since each time costs the start of a process. */
 const sparesAtOnce = 32;
-/** How soon it is looked again whether the others have as many: each time twice as late, as long as nothing comes. Milliseconds. */
+/**
+ * How soon it is looked again whether the others have as many: each time twice as late, as long as nothing comes.
+ * Milliseconds.
+ */
 const soonestMs = 5;
 const latestMs = 100;
 

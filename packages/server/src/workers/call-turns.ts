@@ -1,4 +1,7 @@
-/** What unary calls of the clients of one worker may cost the main thread, which answers them, and the worker, which keeps the answers until they are read. */
+/**
+ * What unary calls of the clients of one worker may cost the main thread, which answers them, and the worker, which
+ * keeps the answers until they are read.
+ */
 export interface CallLimits {
   /** Calls that the main thread has at once; the others wait in the worker. */
   readonly underWay: number;
@@ -10,7 +13,10 @@ export interface CallLimits {
   readonly unreadBytes: number;
 }
 
-/** The limits of each worker, of so many: what the main thread has at once, and what answers may take, is bounded over all of them. */
+/**
+ * The limits of each worker, of so many: what the main thread has at once, and what answers may take, is bounded over
+ * all of them.
+ */
 export function callLimitsOf(workers: number): CallLimits {
   return {
     underWay: Math.max(4, Math.floor(32 / workers)),
@@ -20,12 +26,17 @@ export function callLimitsOf(workers: number): CallLimits {
   };
 }
 
-/** What one connection may take of `waiting`, and of `unreadBytes`: who asks too much, or reads nothing, must not keep the others waiting. */
+/**
+ * What one connection may take of `waiting`, and of `unreadBytes`: who asks too much, or reads nothing, must not keep
+ * the others waiting.
+ */
 const shares = { waiting: 1 / 4, unreadBytes: 1 / 8 } as const;
 
 /** A call that waits, is with the main thread, or is answered and not read. */
 export interface CallTurn {
-  /** The main thread answered with so many bytes. To be called for each call that began, also for one that was given up. */
+  /**
+   * The main thread answered with so many bytes. To be called for each call that began, also for one that was given up.
+   */
   answered(bytes: number): void;
   /** The client has read the answer, or is gone. */
   closed(): void;

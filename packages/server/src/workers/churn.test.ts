@@ -5,7 +5,7 @@ import { playChurn } from "../testing/churn.js";
 /** See CONTRIBUTING.md. Times are milliseconds. */
 const {
   SEED = "1",
-  CHANGES = "15",
+  CHANGES = "8",
   HOGS = "0",
   STALL = "60",
   LATE = "10",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { extname } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { create, toBinary } from "@bufbuild/protobuf";
@@ -22,10 +23,10 @@ const fetchRequest = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSch
 
 /** Calls from a process of their own, which has an event loop of its own. */
 async function flood(address: string, connections: number, calls: number): Promise<Flooded> {
-  const program = fileURLToPath(new URL("../testing/fetch-flood.ts", import.meta.url));
+  const program = fileURLToPath(new URL(`../testing/fetch-flood${extname(import.meta.url)}`, import.meta.url));
   const request = Buffer.from(fetchRequest).toString("base64");
   const args = [`http://${address}`, fetchClusters, request, String(connections), String(calls)];
-  const child = spawn(process.execPath, ["--import", "tsx", program, ...args], {
+  const child = spawn(process.execPath, [...process.execArgv, program, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
@@ -57,7 +58,10 @@ async function changesUntil({ server, address }: Running, isOver: () => boolean)
   return tookMs;
 }
 
-/** What the main thread, which is this one, takes from now on: the longest turn of its event loop, and memory of the process, all threads included. */
+/**
+ * What the main thread, which is this one, takes from now on: the longest turn of its event loop, and memory of the
+ * process, all threads included.
+ */
 function watchMain(): () => { readonly longestTurnMs: number; readonly addedMB: number } {
   const before = process.memoryUsage().rss;
   let longestTurnMs = 0;

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { lookup } from "node:dns/promises";
-import net from "node:net";
+import type net from "node:net";
 import { getSystemErrorName } from "node:util";
-import { formatAddress } from "../address.js";
+import { formatAddress } from "../basics/address.js";
+import { bindHandle, handleOf, type ListeningHandle } from "../node-internals/listening-handle.js";
 import { listenAddress, listenError } from "../transports/listening.js";
 
 /**
- * A port that several threads accept on. Threads share one table of descriptors, and one that ends closes the descriptors that it has: so each is given a
- * duplicate of its own.
+ * A port that several threads accept on. Threads share one table of descriptors, and one that ends closes the
+ * descriptors that it has: so each is given a duplicate of its own.
  */
 export interface ListeningSocket {
   /** With the real port. */
@@ -29,17 +30,12 @@ export interface GivenSocket {
 const isTaken = 1;
 const isTakenBack = 2;
 
-/** To be called by the thread before it listens: from then on nobody else may close the descriptor. False: it is there no more. */
+/**
+ * To be called by the thread before it listens: from then on nobody else may close the descriptor. False: it is there
+ * no more.
+ */
 export function takeGiven(given: SharedArrayBuffer): boolean {
   return Atomics.compareExchange(new Int32Array(given), 0, 0, isTaken) === 0;
-}
-
-/** A bound socket as Node has it, which nobody accepts on here. A server may listen on it. */
-export interface Handle {
-  readonly fd: number;
-  close(): void;
-  unref(): void;
-  getsockname(out: { port?: number }): number;
 }
 
 /** Several at once, since each time costs the start of a process. */
@@ -47,9 +43,11 @@ const atOnce = 4;
 const duplicateMs = 10_000;
 
 /**
- * Node has no way to duplicate a descriptor but one: a handle that is sent through the channel of a child process comes as a duplicate. This one sends back
- * what it gets, so many times, and is ended. It says when it is ready, and is given nothing before: as long as it has a duplicate, or one is on the way to it, the port
- * stays open, also where this process was killed meanwhile. Connections would go there to wait for nobody, and whoever starts next could not listen.
+ * Node has no way to duplicate a descriptor but one: a handle that is sent through the channel of a child process comes
+ * as a duplicate. This one sends back what it gets, so many times, and is ended. It says when it is ready, and is given
+ * nothing before: as long as it has a duplicate, or one is on the way to it, the port stays open, also where this
+ * process was killed meanwhile. Connections would go there to wait for nobody, and whoever starts next could not
+ * listen.
  */
 const echo = `
   // Who asked is gone: there is nobody to be told of that.
@@ -60,14 +58,17 @@ const echo = `
   process.send("ready");
 `;
 
-/** Binds, and does not listen yet: the first thread that does opens the port. Throws an XdskitError as other transports do. */
+/**
+ * Binds, and does not listen yet: the first thread that does opens the port. Throws an XdskitError as other transports
+ * do.
+ */
 export async function bindSocket(text: string): Promise<ListeningSocket> {
   const { host, port } = listenAddress(text);
   const failed = (code: string) => listenError(text, new Error(`listen ${code}`));
   const found = await lookup(host).catch((error: NodeJS.ErrnoException) => {
     throw failed(error.code ?? error.message);
   });
-  const bound = bind(found.address, port, found.family);
+  const bound = boundAt(text, found.address, port, found.family);
   if (typeof bound === "number") throw failed(getSystemErrorName(bound));
   const at: { port?: number } = {};
   bound.getsockname(at);
@@ -77,13 +78,13 @@ export async function bindSocket(text: string): Promise<ListeningSocket> {
     throw failed("EADDRINUSE");
   }
   /** Duplicates that nobody was given yet. */
-  let spare: Handle[] = [];
+  let spare: ListeningHandle[] = [];
   /** Those that were given away: letting go of one would close what is another's by then. */
-  const given = new Set<Handle>();
+  const given = new Set<ListeningHandle>();
   let closed = false;
 
   async function duplicate(): Promise<void> {
-    const made = await echoed(bound as Handle, atOnce);
+    const made = await echoed(bound as ListeningHandle, atOnce);
     if (closed) for (const handle of made) handle.close();
     else spare.push(...made);
   }
@@ -114,27 +115,28 @@ export async function bindSocket(text: string): Promise<ListeningSocket> {
   };
 }
 
-/** So many duplicates of the socket that a server listens on, which belong to this thread. Rejects where it does not listen. */
-export async function duplicates(server: net.Server, count: number): Promise<readonly Handle[]> {
-  const { _handle: handle } = server as unknown as { readonly _handle: Handle | null };
-  if (handle === null) throw new Error("the server does not listen");
-  return await echoed(handle, count);
+/**
+ * So many duplicates of the socket that a server listens on, which belong to this thread. Rejects where it does not
+ * listen.
+ */
+export async function duplicates(server: net.Server, count: number): Promise<readonly ListeningHandle[]> {
+  return await echoed(handleOf(server), count);
 }
 
-/** What Node's own `cluster` binds with: a number is an error of the system. */
-function bind(address: string, port: number, family: number): Handle | number {
-  const { _createServerHandle: create } = net as unknown as {
-    _createServerHandle(address: string, port: number, family: number): Handle | number;
-  };
-  return create(address, port, family);
+function boundAt(text: string, ...at: Parameters<typeof bindHandle>): ListeningHandle | number {
+  try {
+    return bindHandle(...at);
+  } catch (error) {
+    throw listenError(text, error as Error);
+  }
 }
 
-function echoed(handle: Handle, count: number): Promise<readonly Handle[]> {
+function echoed(handle: ListeningHandle, count: number): Promise<readonly ListeningHandle[]> {
   return new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(process.execPath, ["-e", echo], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    const made: Handle[] = [];
+    const made: ListeningHandle[] = [];
     const late = setTimeout(() => fail(new Error("it took too long")), duplicateMs);
     const fail = (error: Error) => {
       clearTimeout(late);
@@ -151,7 +153,7 @@ function echoed(handle: Handle, count: number): Promise<readonly Handle[]> {
         child.send(count, handle as unknown as net.Server, { keepOpen: true });
         return;
       }
-      const duplicate = echoed as unknown as Handle;
+      const duplicate = echoed as unknown as ListeningHandle;
       duplicate.unref();
       made.push(duplicate);
       if (made.length < count) return;

@@ -1,14 +1,13 @@
 import type { PackedTypes, TypeUrl } from "@xdskit/api";
 import type { Node, ResourceErrorPolicy, StatusCode, TtlPolicy } from "@xdskit/protocol";
+import type { FetchStats, StreamStats, TypeStats } from "../contracts/stats.js";
 import type { EventLoopOptions, EventLoopStats } from "../event-loop/event-loop-stats.js";
-import type { GroupSettings, OnReject } from "../groups.js";
-import type { Keepalive } from "../keepalive.js";
-import type { ServerLimits } from "../limits.js";
-import type { OrderingOptions } from "../node-orders.js";
-import type { LayerName } from "../source.js";
-import type { FetchStats, StreamStats, TypeStats } from "../stats.js";
+import type { GroupSettings, LayerName, OnReject } from "../settings/group-settings.js";
+import type { Keepalive } from "../settings/keepalive.js";
+import type { ServerLimits } from "../settings/limits.js";
+import type { OrderingOptions } from "../settings/ordering-options.js";
+import type { RolloutSettings } from "../settings/rollout-settings.js";
 import type { TlsContents } from "../tls/server-tls.js";
-import type { RolloutSettings } from "../views/rollout-settings.js";
 import type { CallLimits } from "./call-turns.js";
 import type { PackedResource } from "./packed-resources.js";
 import type { PackedRejection, PackedStatus } from "./packed-status.js";
@@ -80,7 +79,10 @@ export type ToWorker =
   | { readonly kind: "end"; readonly stream: number; readonly code: StatusCode; readonly message: string }
   | { readonly kind: "send"; readonly call: number; readonly bytes: Uint8Array }
   | { readonly kind: "end-call"; readonly call: number; readonly code: StatusCode; readonly message: string }
-  /** Whether events that come with every push are wanted, and whether it is to be told how streams stand as often as that changes. */
+  /**
+   * Whether events that come with every push are wanted, and whether it is to be told how streams stand as often as
+   * that changes.
+   */
   | { readonly kind: "tell"; readonly frequent: boolean; readonly progress: boolean }
   | { readonly kind: "renew"; readonly tls: TlsContents }
   /** On a socket that it takes, if that is still there. */
@@ -99,7 +101,10 @@ export type Question =
   | { readonly kind: "standings" }
   | { readonly kind: "status"; readonly streams: readonly number[] };
 
-/** What a worker answers to a `Question` of the same kind. `id`: of the question; they are counted up, and answered in their order. */
+/**
+ * What a worker answers to a `Question` of the same kind. `id`: of the question; they are counted up, and answered in
+ * their order.
+ */
 export type Answer =
   | {
       readonly kind: "counters";
@@ -129,7 +134,10 @@ export interface Post {
   readonly messages: readonly ToWorker[];
 }
 
-/** Of all streams of a worker, in a row: the id, and since when it is not settled, by the worker's clock; NaN where it is. */
+/**
+ * Of all streams of a worker, in a row: the id, and since when it is not settled, by the worker's clock; NaN where it
+ * is.
+ */
 export type Standings = Float64Array;
 
 /** How streams stand: for each its id, the `seq` up to which it was told, and its standing, in a row. */

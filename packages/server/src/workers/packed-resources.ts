@@ -5,15 +5,19 @@ export interface PackedResource extends Omit<Resource, "type"> {
   readonly type: TypeUrl;
 }
 
-/** Small bodies of one change lie together: each block of shared memory has its own price. It is kept while one of them is. */
+/**
+ * Small bodies of one change lie together: each block of shared memory has its own price. It is kept while one of them
+ * is.
+ */
 const blockBytes = 64 * 1024;
 
 /** Copies bodies into shared memory, each once for all threads and for as long as the resource lives. */
 export interface Packing {
   pack(resource: Resource): PackedResource;
   /**
-   * Those of one change. What changes together may lie together; a body that shares a block with what came before or comes after it would keep that for as
-   * long as it lives itself, and a fleet of rare changes among frequent ones a block for each.
+   * Those of one change. What changes together may lie together; a body that shares a block with what came before or
+   * comes after it would keep that for as long as it lives itself, and a fleet of rare changes among frequent ones a
+   * block for each.
    */
   packAll(resources: readonly Resource[]): readonly PackedResource[];
 }

@@ -2,7 +2,8 @@ import type { ResourceType, ResourceTypes } from "@xdskit/api";
 import { typeFrom } from "./packed-resources.js";
 
 /*
- * Values as they travel between threads: what holds types of resources, which have functions, has their URLs in their places; what was thrown is its text.
+ * Values as they travel between threads: what holds types of resources, which have functions, has their URLs in their
+ * places; what was thrown is its text.
  */
 
 interface PackedType {

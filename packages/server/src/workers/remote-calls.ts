@@ -1,6 +1,6 @@
 import type { ResourceTypes } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import type { Accept, Call, Connection, ConnectionHandler, Method, Refusal, Service } from "../transport.js";
+import type { Accept, Call, CallHandler, DiscoveryCall, Method, Refusal, Service } from "../contracts/transport.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
 import type { CallPart, FromWorker, ToWorker } from "./messages.js";
 
@@ -14,7 +14,7 @@ export interface RemoteCalls {
 
 interface Remote {
   readonly call: Call;
-  readonly handler: ConnectionHandler;
+  readonly handler: CallHandler;
   /** False while its client takes no more. */
   room: boolean;
 }
@@ -30,9 +30,9 @@ export function createRemoteCalls(
   const discovery = discoveryMethods(types);
   const byName = new Map(services.map((service) => [service.name, service]));
 
-  function answered(service: string, name: string, call: Call): ConnectionHandler | Refusal {
+  function answered(service: string, name: string, call: Call): CallHandler | Refusal {
     const method: Method | undefined = discovery.get(service)?.get(name);
-    if (method !== undefined) return accept({ ...call, method } satisfies Connection);
+    if (method !== undefined) return accept({ ...call, method } satisfies DiscoveryCall);
     const found = byName.get(service)?.methods[name];
     return found?.accept(call) ?? { code: statusCode.unimplemented, message: "there is no such method" };
   }

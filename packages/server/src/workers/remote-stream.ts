@@ -1,14 +1,14 @@
 import type { ResourceTypes } from "@xdskit/api";
 import type { Snapshot, StatusCode, TypeStatus } from "@xdskit/protocol";
-import type { Clock } from "../clock.js";
-import type { Arrivals } from "../ledger/arrivals.js";
-import { type LedgerStream, unknownStatus } from "../ledger/ledger-stream.js";
-import type { Membership, Publication } from "../publication.js";
-import type { Subscriber } from "../shared-stacks.js";
-import type { LayerName } from "../source.js";
-import type { NodeStreamInfo } from "../stream-info.js";
-import type { Refusal } from "../transport.js";
-import type { Standing } from "../views/place.js";
+import type { Arrivals } from "../arrivals/arrivals.js";
+import type { Clock } from "../basics/clock.js";
+import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import type { Refusal } from "../contracts/transport.js";
+import { type LedgerStream, unknownStatus } from "../node-status/ledger-stream.js";
+import type { Standing } from "../rollouts/member.js";
+import type { LayerName } from "../settings/group-settings.js";
+import type { Membership, Publication } from "../streams/publication.js";
+import type { GroupClient } from "../streams/shared-stacks.js";
 import type { FromWorker, ToWorker } from "./messages.js";
 import type { createStatusUnpacking, PackedStatus } from "./packed-status.js";
 import type { StreamViews } from "./stream-views.js";
@@ -30,7 +30,10 @@ export interface RemoteContext {
   isPublishing(): boolean;
   /** It is told how streams stand as often as that changes: somebody waits for them. */
   isWatched(): boolean;
-  /** Since when a stream is not settled, by the worker's clock, for who looks now: NaN where it is; undefined where that cannot be said. */
+  /**
+   * Since when a stream is not settled, by the worker's clock, for who looks now: NaN where it is; undefined where that
+   * cannot be said.
+   */
   unsettledSince(stream: RemoteStream): number | undefined;
   /** It may be to have something else: `look` is to be called by the end of the turn. */
   touched(stream: RemoteStream): void;
@@ -38,8 +41,11 @@ export interface RemoteContext {
   askStatus(stream: RemoteStream): void;
 }
 
-/** A stream that a worker serves, in the place of its session: it takes part in its group, in rollouts and in the ledger. */
-export class RemoteStream implements LedgerStream, Subscriber {
+/**
+ * A stream that a worker serves, in the place of its session: it takes part in its group, in rollouts and in the
+ * ledger.
+ */
+export class RemoteStream implements LedgerStream, GroupClient {
   readonly #context: RemoteContext;
   readonly #info: NodeStreamInfo;
   readonly openedAt: number;

@@ -1,6 +1,6 @@
+import type { ServerEvent } from "../contracts/events.js";
+import type { Accept, Service } from "../contracts/transport.js";
 import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
-import type { ServerEvent } from "../events.js";
-import type { Accept, Service } from "../transport.js";
 import type { GivenSocket } from "./listening-socket.js";
 import {
   type Answer,
@@ -133,7 +133,10 @@ export function createRemoteWorker(
   if (state.changes.length > 0) post({ kind: "layers", changes: state.changes });
   if (state.isOpen) post({ kind: "open" });
 
-  /** A question takes along what was to be posted: while something is published, that is a change without what says which streams are to have it. */
+  /**
+   * A question takes along what was to be posted: while something is published, that is a change without what says
+   * which streams are to have it.
+   */
   const canAsk = () => !host.isPublishing() && !thread.isBehind();
 
   function askStatus(first: RemoteStream): void {

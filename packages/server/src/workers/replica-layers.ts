@@ -1,7 +1,7 @@
 import type { Resource, ResourceTypes } from "@xdskit/api";
 import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
-import type { LayerChange, Layers } from "../layers.js";
-import type { LayerName } from "../source.js";
+import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { LayerName } from "../settings/group-settings.js";
 import type { PackedChange } from "./messages.js";
 import { createUnpacking, type PackedResource, typeFrom } from "./packed-resources.js";
 

@@ -1,5 +1,5 @@
 import type { Snapshot } from "@xdskit/protocol";
-import { changesBetween } from "../views/overrides.js";
+import { changesBetween } from "../rollouts/overrides.js";
 import type { PackedView, ToWorker } from "./messages.js";
 import type { Packing } from "./packed-resources.js";
 

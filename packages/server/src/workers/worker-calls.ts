@@ -1,5 +1,5 @@
 import { statusCode } from "@xdskit/protocol";
-import type { Call, ConnectionHandler, Refusal, Service, ServiceHandler } from "../transport.js";
+import type { Call, CallHandler, Refusal, Service, ServiceHandler } from "../contracts/transport.js";
 import type { CallTurn, CallTurns } from "./call-turns.js";
 import type { FromWorker, ToWorker, WorkerSettings } from "./messages.js";
 
@@ -41,7 +41,7 @@ export function createWorkerCalls({ services, turns, nextId, tell, refused }: Wo
 
   function open(path: CallPath, call: Call): ServiceHandler {
     const id = begin(path, call);
-    const handler: ConnectionHandler = {
+    const handler: CallHandler = {
       // Copied: what is posted takes the whole of the memory that it lies in along.
       received: (bytes) => tell({ kind: "received", call: id, bytes: new Uint8Array(bytes) }),
       drained: () => tell({ kind: "drained", call: id }),

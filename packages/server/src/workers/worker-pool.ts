@@ -1,18 +1,18 @@
 import type { ResourceTypes } from "@xdskit/api";
-import type { Clock } from "../clock.js";
-import type { Counters } from "../counters.js";
+import type { Arrivals } from "../arrivals/arrivals.js";
+import type { Clock } from "../basics/clock.js";
+import type { LayerChange, Layers } from "../configuration/layers.js";
+import type { Events } from "../contracts/events.js";
+import type { WorkerStats } from "../contracts/stats.js";
+import type { Transport } from "../contracts/transport.js";
+import type { XdsServer } from "../contracts/xds-server.js";
 import { allEventLoops, endedEventLoop } from "../event-loop/all-event-loops.js";
 import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
-import type { Events } from "../events.js";
-import type { LayerChange, Layers } from "../layers.js";
-import type { Arrivals } from "../ledger/arrivals.js";
-import type { Publication } from "../publication.js";
-import type { Rejections } from "../rejections.js";
-import type { WorkerStats } from "../stats.js";
+import type { Counters } from "../streams/counters.js";
+import type { Publication } from "../streams/publication.js";
+import type { Rejections } from "../streams/rejections.js";
 import type { Renewable, TlsContents } from "../tls/server-tls.js";
-import type { Transport } from "../transport.js";
 import { listenError } from "../transports/listening.js";
-import type { XdsServer } from "../xds-server.js";
 import { callLimitsOf } from "./call-turns.js";
 import { frequentEvents } from "./frequent-events.js";
 import { bindSocket, type GivenSocket, type ListeningSocket } from "./listening-socket.js";
@@ -46,7 +46,10 @@ export interface WorkersContext {
 
 /** Discovery over gRPC in several threads: a transport whose streams are not here. */
 export interface WorkerPool extends Transport, Renewable {
-  /** To be called before a change is published, and `update` after it: it goes to the workers with what the publication decides about their streams. */
+  /**
+   * To be called before a change is published, and `update` after it: it goes to the workers with what the publication
+   * decides about their streams.
+   */
   changed(changes: readonly LayerChange[], rollout?: unknown): void;
   /** Somebody waits for streams, or nobody does any longer. */
   awaited(isAwaited: boolean): void;
@@ -61,7 +64,10 @@ export interface WorkerPool extends Transport, Renewable {
   kill(worker: number): Promise<unknown>;
 }
 
-/** A worker that ends is started again after so many milliseconds, each time twice as many, and from the first again after it has lived so long. */
+/**
+ * A worker that ends is started again after so many milliseconds, each time twice as many, and from the first again
+ * after it has lived so long.
+ */
 const restart = { firstMs: 100, longestMs: 30_000, livedMs: 60_000 } as const;
 
 /** A place for a worker, which one after the other may have. */

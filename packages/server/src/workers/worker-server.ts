@@ -1,21 +1,21 @@
 import { type ResourceTypes, unpackTypes } from "@xdskit/api";
 import { type StatusCode, statusCode } from "@xdskit/protocol";
-import { systemClock } from "../clock.js";
-import { createCounters } from "../counters.js";
+import { systemClock } from "../basics/clock.js";
+import { createFairQueue } from "../basics/fair-queue.js";
+import { createRateLimit } from "../basics/rate-limit.js";
+import { createGroups } from "../configuration/groups.js";
+import type { Accept, Method } from "../contracts/transport.js";
 import { createEventLoopWatch, type EventLoopWatch } from "../event-loop/event-loop-watch.js";
-import { createFairQueue } from "../fair-queue.js";
-import { createGroups } from "../groups.js";
-import { createHeldMemory } from "../held-memory.js";
-import { createNodeOrders } from "../node-orders.js";
-import { createPublication } from "../publication.js";
-import { createRateLimit } from "../rate-limit.js";
-import { createRejections } from "../rejections.js";
-import { serverRefusal } from "../server-refusal.js";
-import { Session } from "../session.js";
-import type { SessionContext } from "../session-context.js";
-import type { Accept, Method } from "../transport.js";
+import { createCounters } from "../streams/counters.js";
+import { createHeldMemory } from "../streams/held-memory.js";
+import { createNodeOrders } from "../streams/node-orders.js";
+import { createPublication } from "../streams/publication.js";
+import { createRejections } from "../streams/rejections.js";
+import { serverRefusal } from "../streams/server-refusal.js";
+import { Session } from "../streams/session.js";
+import type { SessionContext } from "../streams/session-context.js";
 import { discoveryMethods } from "../transports/discovery-methods.js";
-import { createGrpcTransport } from "../transports/http2/http2-transport.js";
+import { createGrpcTransport } from "../transports/grpc/grpc-transport.js";
 import { createAcceptTurns } from "./accept-turns.js";
 import { createCallTurns } from "./call-turns.js";
 import { frequentEvents } from "./frequent-events.js";
@@ -37,8 +37,8 @@ export interface WorkerServer {
 }
 
 /**
- * The streams of one thread: transport, sessions and the protocol's machines, over layers that are told. What concerns more than one stream is decided in the
- * main thread: who may come, which view a node has, how far a change is.
+ * The streams of one thread: transport, sessions and the protocol's machines, over layers that are told. What concerns
+ * more than one stream is decided in the main thread: who may come, which view a node has, how far a change is.
  */
 export function createWorkerServer(
   settings: WorkerSettings,

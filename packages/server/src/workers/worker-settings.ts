@@ -1,15 +1,15 @@
 import { availableParallelism } from "node:os";
 import { packTypes, XdskitError } from "@xdskit/api";
+import type { ServerOptions } from "../contracts/xds-server.js";
 import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
-import type { Keepalive } from "../keepalive.js";
-import type { ServerLimits } from "../limits.js";
-import type { ServerOptions } from "../xds-server.js";
+import type { Keepalive } from "../settings/keepalive.js";
+import type { ServerLimits } from "../settings/limits.js";
 import type { WorkerSettings } from "./messages.js";
 import { mostWorkers } from "./shared-numbers.js";
 
 /**
- * How many threads are to serve. Throws an XdskitError (XDSKIT_SERVER_OPTION) for what is no number of threads, and for options that cannot be had with
- * several: functions cannot go to another thread.
+ * How many threads are to serve. Throws an XdskitError (XDSKIT_SERVER_OPTION) for what is no number of threads, and for
+ * options that cannot be had with several: functions cannot go to another thread.
  */
 export function workerCount({ workers = 1, groups, clock, onDemand }: ServerOptions): number {
   const count = workers === "auto" ? Math.min(availableParallelism(), mostWorkers) : workers;

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { threadProgram } from "../thread-program.js";
+import { threadProgram } from "../basics/thread-program.js";
 import type { Answer, FromWorker, Post, Question, ToWorker, WorkerSettings } from "./messages.js";
 
 /** What a worker's program gets. */
@@ -12,7 +12,10 @@ export interface WorkerStart {
   readonly replied: SharedArrayBuffer;
 }
 
-/** For how long the main thread waits and does nothing else, and how long a worker that serves may be silent before it is ended. */
+/**
+ * For how long the main thread waits and does nothing else, and how long a worker that serves may be silent before it
+ * is ended.
+ */
 export interface WorkerPatience {
   readonly askMs: number;
   /** Between two looks at a worker, in milliseconds: at each it is asked, unless it owes an answer. */
@@ -34,11 +37,14 @@ export interface WorkerThread {
   /** The number of what is posted next. */
   readonly seq: number;
   /**
-   * Waits for the answer, which the worker gives once it has carried out all that was posted. Undefined of a worker that is at its end or too busy; as long as
-   * it owes an answer nobody waits for another.
+   * Waits for the answer, which the worker gives once it has carried out all that was posted. Undefined of a worker
+   * that is at its end or too busy; as long as it owes an answer nobody waits for another.
    */
   ask(question: Question, until?: number): Answer | undefined;
-  /** Asks for its counters, which are told when they come: so several are at it at once before one of them is waited for. */
+  /**
+   * Asks for its counters, which are told when they come: so several are at it at once before one of them is waited
+   * for.
+   */
   prompt(): void;
   /** It owes an answer that is late: nothing that it is asked now would be answered. */
   isBehind(): boolean;
@@ -52,7 +58,9 @@ export interface WorkerThread {
 /** What a thread tells whoever started it. */
 export interface WorkerListener {
   received(messages: readonly FromWorker[]): void;
-  /** An answer came that nobody waited for, or not any longer: `wasBehind` says whether others were refused meanwhile. */
+  /**
+   * An answer came that nobody waited for, or not any longer: `wasBehind` says whether others were refused meanwhile.
+   */
   answered(answer: Answer, wasBehind: boolean): void;
   /** Called once, with why it ended by itself. */
   ended(reason: string): void;

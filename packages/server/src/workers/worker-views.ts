@@ -1,9 +1,9 @@
 import type { Resource, ResourceTypes } from "@xdskit/api";
 import type { Node, Snapshot } from "@xdskit/protocol";
-import type { Group } from "../groups.js";
-import type { Session } from "../session.js";
-import { idOf, type Overrides, overlaid } from "../views/overrides.js";
-import type { Seat, ViewedGroup, Views } from "../views/views.js";
+import type { Group } from "../configuration/groups.js";
+import { idOf, type Overrides, overlaid } from "../rollouts/overrides.js";
+import type { Seat, ViewedGroup, Views } from "../rollouts/views.js";
+import type { Session } from "../streams/session.js";
 import type { PackedView } from "./messages.js";
 import { createUnpacking, typeFrom } from "./packed-resources.js";
 

@@ -5,7 +5,7 @@ import { isFromBrowser } from "@xdskit/server";
 import type { Address } from "@xdskit/server/address";
 import { findingText } from "../output/failure.js";
 import { skippedText } from "../output/skipped.js";
-import { version } from "../version.js";
+import { version } from "../process/version.js";
 import type { AdminState } from "./admin-state.js";
 import { nodePage, nodesPage } from "./node-pages.js";
 import { carryOut, rolloutsPage } from "./rollout-pages.js";
@@ -13,7 +13,7 @@ import type { AnySourceStatus } from "./source-status.js";
 
 /** The admin listener, listening. */
 export interface AdminServer {
-  /** With the real port. */
+  /** With the port that was picked. */
   readonly address: Address;
   close(): Promise<void>;
 }
@@ -25,11 +25,11 @@ interface Answer {
   readonly body: string;
 }
 
-type Page = (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>;
+type AdminPage = (state: AdminState, query: URLSearchParams) => Answer | Promise<Answer>;
 
-const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
+const pages: ReadonlyMap<string, AdminPage> = new Map<string, AdminPage>([
   ["/", () => ({ status: 200, body: `xdskit ${version}: ${[...pages.keys()].slice(1).join(" ")}\n` })],
-  // Alive is who answers at all.
+  // A process that answers at all is alive.
   ["/livez", () => ({ status: 200, body: "ok\n" })],
   ["/readyz", readyAnswer],
   [
@@ -45,7 +45,7 @@ const pages: ReadonlyMap<string, Page> = new Map<string, Page>([
   ["/api/v1/event-loop", (state) => json(state.stats().eventLoop ?? {})],
 ]);
 
-/** What stands behind it is the id of a node. */
+/** The id of a node follows this prefix. */
 const nodePrefix = "/api/v1/nodes/";
 
 /** Starts the admin listener. Rejects with the system's error (`EADDRINUSE` …) when it cannot listen. */
@@ -93,7 +93,8 @@ const apiPrefix = "/api/v1/";
 async function answer({ method, url = "/", headers, socket }: IncomingMessage, state: AdminState): Promise<Answer> {
   const [path = url] = url.split("?", 1);
   const query = new URLSearchParams(url.slice(path.length));
-  if (path.startsWith(apiPrefix) && isLoopback(socket.localAddress) && !isLocalName(headers.host)) return foreignName;
+  if (path.startsWith(apiPrefix) && isLoopbackHost(socket.localAddress) && !isLocalName(headers.host))
+    return foreignName;
   if (method === "POST" && path.startsWith(apiPrefix)) {
     if (isFromBrowser(headers)) return { status: 403, body: "not from a browser\n" };
     const done = carryOut(state.rollouts, path.slice(apiPrefix.length), query);
@@ -101,7 +102,9 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
     if (done !== undefined) return json(done);
   }
   if (path === "/" && (method === "GET" || method === "HEAD") && isBrowser(headers.accept)) {
-    return isLoopback(socket.localAddress) && !isLocalName(headers.host) ? foreignName : await dashboardAnswer(state);
+    return isLoopbackHost(socket.localAddress) && !isLocalName(headers.host)
+      ? foreignName
+      : await dashboardAnswer(state);
   }
   const page = pages.get(path) ?? (path.startsWith(nodePrefix) ? pageOfNode(path.slice(nodePrefix.length)) : undefined);
   if (page === undefined) return method === "POST" ? unknownAction : notFound;
@@ -111,10 +114,10 @@ async function answer({ method, url = "/", headers, socket }: IncomingMessage, s
   return page(state, query);
 }
 
-/** A page in a browser on this machine reaches it by a name of its own, which somebody's DNS leads here, and could read the answer. */
+/** A page in a browser on this machine could use a host name whose DNS entry leads here, and read the answer. */
 const foreignName: Answer = { status: 403, body: "call it by its address, or localhost\n" };
 
-function isLoopback(address = ""): boolean {
+function isLoopbackHost(address = ""): boolean {
   return /^(::ffff:)?127\.|^::1$/.test(address);
 }
 
@@ -123,13 +126,13 @@ function isLocalName(host = "localhost"): boolean {
   return isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
 }
 
-/** Others, such as curl, get the list of pages. */
+/** Other clients, such as curl, get the list of pages. */
 function isBrowser(accept = ""): boolean {
   return accept.includes("text/html");
 }
 
 async function dashboardAnswer(state: AdminState): Promise<Answer> {
-  // Loaded with the first look: most servers are never looked at.
+  // Loaded at the first request: most servers never get one.
   const { dashboard } = await import("./dashboard.js");
   const headers = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
@@ -148,7 +151,7 @@ const unknownAction: Answer = {
 
 const nothingToDo = "there is nothing that it applies to: /api/v1/rollouts lists what there is, and in which state\n";
 
-function pageOfNode(encoded: string): Page | undefined {
+function pageOfNode(encoded: string): AdminPage | undefined {
   let id: string;
   try {
     id = decodeURIComponent(encoded);
@@ -169,24 +172,24 @@ function json(value: object): Answer {
   return { status: 200, contentType: "application/json", body: `${JSON.stringify(value, undefined, 2)}\n` };
 }
 
-/** Of a start that waits for errors to be fixed, and of what is skipped for its errors, whoever asks learns which. */
+/** The errors that a start waits for, or that resources are skipped for. */
 function readyAnswer(state: AdminState): Answer {
   const readiness = state.readiness();
   if (readiness === "ready") return { status: 200, body: `ready\n${state.sources().map(skippedLines).join("")}` };
   const errors = state.sources().flatMap(errorsOf);
   if (readiness === "stopping" || errors.length === 0) return { status: 503, body: `${readiness}\n` };
-  return { status: 503, body: `starting: nothing is served until these errors are fixed\n${linesOf(errors)}` };
+  return { status: 503, body: `starting: nothing is served until these errors are fixed\n${findingLines(errors)}` };
 }
 
 function skippedLines(source: AnySourceStatus): string {
   const text = skippedText(source.skipped);
-  return text === undefined ? "" : `${text}\n${linesOf(errorsOf(source))}`;
+  return text === undefined ? "" : `${text}\n${findingLines(errorsOf(source))}`;
 }
 
 function errorsOf({ findings }: AnySourceStatus): readonly Finding[] {
   return findings.filter(({ severity }) => severity === "error");
 }
 
-function linesOf(findings: readonly Finding[]): string {
+function findingLines(findings: readonly Finding[]): string {
   return findings.map((finding) => `  ${findingText(finding)}\n`).join("");
 }

@@ -3,7 +3,7 @@ import type { NodesInput } from "./node-pages.js";
 import type { RolloutsInput } from "./rollout-pages.js";
 import type { AnySourceStatus } from "./source-status.js";
 
-/** `starting`: nothing to serve yet. `stopping`: streams are being ended. */
+/** `starting`: nothing to serve yet. `stopping`: streams are ending. */
 export type Readiness = "starting" | "ready" | "stopping";
 
 /** What the admin pages show. */

@@ -3,28 +3,28 @@ import type { NodeState, NodeStates, NodeStatus, StreamStatus, XdsServer } from 
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
 import { skippedText } from "../output/skipped.js";
+import { version } from "../process/version.js";
 import { untoldText } from "../status/table.js";
 import { waitText } from "../status/wait-text.js";
-import { version } from "../version.js";
 import type { AdminState } from "./admin-state.js";
 import { type Html, html, table } from "./html.js";
 import type { AnySourceStatus } from "./source-status.js";
 
-/** What a dashboard reads. */
+/** The sources of the dashboard. */
 export type DashboardInput = Pick<AdminState, "readiness" | "sources" | "nodes" | "rollouts">;
 
-/** How many nodes are listed, those first that need somebody; and how many of each other list. */
+/** The largest number of nodes in the list, those with problems first; and of rows in each other list. */
 const mostNodes = 100;
-const mostListed = 20;
-/** The page asks for itself again after so many seconds. */
+const mostRows = 20;
+/** The page reloads after so many seconds. */
 const refreshSeconds = 5;
 
-/** Those that need somebody first. */
+/** Nodes with problems come first. */
 const worstFirst: readonly NodeState[] = ["rejected", "stale", "pending", "synced"];
 
 /**
- * The server on one page, for people: what is wrong with the files, which nodes are how far and why, what goes out by steps. Plain HTML without a script; names, never
- * contents. Costs the nodes that it lists, and a look at the others where some are not synced.
+ * The server on one page, for people: errors in files, the state of nodes, and rollouts. Plain HTML without a script;
+ * it shows names, never contents. Costs the nodes that it lists, and a look at the others if some are not synced.
  */
 export function dashboard({ readiness, sources, nodes, rollouts }: DashboardInput, pages: Iterable<string>): string {
   const parts = [
@@ -58,16 +58,16 @@ ${parts}
 }
 
 function sourcePart({ name, state, findings, skipped, lastApplied, lastError }: AnySourceStatus): Html {
-  // An origin that is there again has nothing wrong.
+  // An origin that is back has no problem.
   const wrong = state === "connected" || !lastError ? "" : `, ${lastError.at}: ${printable(lastError.message)}`;
   const text = skippedText(skipped);
   const left = text === undefined ? "" : `, ${text}`;
   const listed = findings
-    .slice(0, mostListed)
+    .slice(0, mostRows)
     .map((finding) => [{ text: finding.severity, state: finding.severity }, { text: describeFinding(finding) }]);
   return html`<h2>${printable(name)} <small class="${state}">${state}</small></h2>
 <p>${lastApplied === null ? "nothing was applied yet" : `applied ${lastApplied}`}, ${counted(findings.length, "finding")}${left}${wrong}</p>
-${table([], listed)}${more(findings.length - listed.length)}`;
+${table([], listed)}${moreRows(findings.length - listed.length)}`;
 }
 
 function nodesPart(server: Pick<XdsServer, "nodes" | "nodeStates">): Html {
@@ -82,13 +82,13 @@ function nodesPart(server: Pick<XdsServer, "nodes" | "nodeStates">): Html {
     { text: status.node.cluster },
     { text: [status.node.userAgentName, status.node.userAgentVersion].filter((part) => part !== "").join(" ") },
     { text: [...new Set(status.streams.flatMap(typesOf))].join(", ") },
-    { text: reasonOf(status) },
+    { text: reasonCell(status) },
   ]);
   return html`<h2>${counted(total, "node")} ${counts.map((state) => html`<small class="${state}">${states[state]} ${state}</small> `)}</h2>
-${table(["node", "state", "group", "cluster", "client", "types", "why"], rows)}${more(total - listed.length)}`;
+${table(["node", "state", "group", "cluster", "client", "types", "why"], rows)}${moreRows(total - listed.length)}`;
 }
 
-/** A state that nobody has is not looked for: that would cost all streams. */
+/** Skips states without a node: a search would cost all streams. */
 function worstNodes(server: Pick<XdsServer, "nodes">, states: NodeStates): readonly NodeStatus[] {
   const found: NodeStatus[] = [];
   for (const state of worstFirst) {
@@ -106,8 +106,8 @@ function typesOf({ types }: StreamStatus): readonly string[] {
   );
 }
 
-/** What the client said, what it waits for, or that it is not told TTLs. */
-function reasonOf({ streams }: NodeStatus): string {
+/** What the client answered, what it waits for, or that it is not told TTLs. */
+function reasonCell({ streams }: NodeStatus): string {
   const types = streams.flatMap((stream) => stream.types);
   const [rejected] = types.flatMap((type) => (type.rejected === undefined ? [] : [type.rejected.message]));
   if (rejected !== undefined) return rejected;
@@ -129,7 +129,7 @@ function rolloutsPart(server: Pick<XdsServer, "rollouts" | "quarantines">): Html
   ]);
   const quarantines = server.quarantines();
   const kept = quarantines
-    .slice(0, mostListed)
+    .slice(0, mostRows)
     .map(({ group, type, name, cause, node, message }) =>
       [group, `${type} ${name}`, cause, node, message].map((text) => ({ text })),
     );
@@ -137,9 +137,9 @@ function rolloutsPart(server: Pick<XdsServer, "rollouts" | "quarantines">): Html
   return html`<h2>Rollouts</h2>
 ${table(["group", "state", "step", "changes", "nodes", "why"], rollouts)}
 <h2>${counted(quarantines.length, "content")} in quarantine</h2>
-${table(["group", "resource", "cause", "node", "why"], kept)}${more(quarantines.length - kept.length)}`;
+${table(["group", "resource", "cause", "node", "why"], kept)}${moreRows(quarantines.length - kept.length)}`;
 }
 
-function more(count: number): Html {
+function moreRows(count: number): Html {
   return count > 0 ? html`<p>and ${count} more</p>` : html``;
 }

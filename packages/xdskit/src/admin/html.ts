@@ -1,13 +1,16 @@
 import { printable } from "../output/printable.js";
 
-/** Text that is markup, and that is not escaped again. */
+/** Text that is markup and is not escaped again. */
 export interface Html {
   readonly text: string;
 }
 
 type Value = string | number | Html | readonly Html[];
 
-/** Markup with values in it, which are text unless they were made by this: whatever clients and files say, it begins no element and ends no attribute. */
+/**
+ * Markup with values. Values are escaped unless they are markup of this kind: no text of clients and files can begin an
+ * element or end an attribute.
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   return {
     text: strings.map((part, index) => part + (index < values.length ? markup(values[index] ?? "") : "")).join(""),
@@ -27,10 +30,10 @@ export interface Cell {
   readonly state?: string;
 }
 
-/** What clients and files say may have any length. */
-const mostCharacters = 1_000;
+/** Texts of clients and files may have any length. */
+const longestCell = 1_000;
 
-/** Without rows nothing at all. */
+/** Empty without rows. */
 export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): Html {
   if (rows.length === 0) return html``;
   const head = heads.length === 0 ? html`` : html`<tr>${heads.map((text) => html`<th>${text}</th>`)}</tr>\n`;
@@ -38,7 +41,7 @@ export function table(heads: readonly string[], rows: readonly (readonly Cell[])
 }
 
 function cell({ text, link, state = "" }: Cell): Html {
-  const isLong = text.length > mostCharacters;
-  const shown = printable(isLong ? `${text.slice(0, mostCharacters)}…` : text);
+  const isLong = text.length > longestCell;
+  const shown = printable(isLong ? `${text.slice(0, longestCell)}…` : text);
   return html`<td class="${state}">${link === undefined || isLong ? html`${shown}` : html`<a href="${link}">${shown}</a>`}</td>`;
 }

@@ -1,6 +1,8 @@
 import type { Metrics, MetricsInput } from "./metrics.js";
 
-/** The metrics, loaded with the first scrape: a server that nobody scrapes does without them, and any other starts sooner. */
+/**
+ * The metrics, loaded at the first scrape: a server without scrapes does not need them, and every server starts sooner.
+ */
 export function lazyMetrics(input: MetricsInput): Metrics {
   let metrics: Promise<Metrics> | undefined;
   return {

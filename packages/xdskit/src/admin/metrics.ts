@@ -1,10 +1,10 @@
 import type { LoadTotals, RolloutState, ServerStats, XdsServer } from "@xdskit/server";
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { version } from "../version.js";
+import { version } from "../process/version.js";
 import type { Readiness } from "./admin-state.js";
 import type { AnySourceStatus } from "./source-status.js";
 
-/** What the metrics are read from, at every scrape. */
+/** The numbers are read from here at every scrape. */
 export interface MetricsInput {
   readonly server: Pick<XdsServer, "stats" | "snapshotOf" | "loadTotals" | "rollouts" | "quarantines" | "nodeStates">;
   readiness(): Readiness;
@@ -23,59 +23,95 @@ export interface Metrics {
 }
 
 /**
- * All metrics of the command. Nothing is counted here: the numbers are the server's own and are read when they are asked for.
- * docs/metrics.md lists every one of them.
+ * All metrics of the command. Nothing is counted here: each scrape reads the server's own numbers.
+ * docs/metrics.md lists every metric.
  */
-export function createMetrics({ server, readiness, sources }: MetricsInput): Metrics {
-  const registry = new Registry();
-  // Read once a scrape: all numbers in one are of the same moment.
-  let stats: ServerStats = server.stats();
-  let loads: LoadTotals = server.loadTotals();
-  collectDefaultMetrics({ register: registry });
-  countCpuSoFar(registry);
+export function createMetrics(input: MetricsInput): Metrics {
+  const scrape = new Scrape(input.server);
+  addProcessMetrics(scrape, input);
+  addStreamMetrics(scrape);
+  addPollMetrics(scrape);
+  addNodeMetrics(scrape, input);
+  addThreadMetrics(scrape);
+  addConfigurationMetrics(scrape, input);
+  addRolloutMetrics(scrape, input);
+  addSourceMetrics(scrape, input);
+  addLoadMetrics(scrape);
+  return { read: () => scrape.read() };
+}
 
-  const counter = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
+/** The registry, and the numbers of one scrape: all of them are of the same moment. */
+class Scrape {
+  readonly #server: MetricsInput["server"];
+  readonly #registry = new Registry();
+  stats: ServerStats;
+  loads: LoadTotals;
+
+  constructor(server: MetricsInput["server"]) {
+    this.#server = server;
+    this.stats = server.stats();
+    this.loads = server.loadTotals();
+    collectDefaultMetrics({ register: this.#registry });
+    countCpuSoFar(this.#registry);
+  }
+
+  counter(name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]): void {
     new Counter({
       name,
       help,
       labelNames,
-      registers: [registry],
+      registers: [this.#registry],
       collect() {
         this.reset();
         for (const { labels, value } of read()) this.inc(labels, value);
       },
     });
-  const gauge = (name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]) =>
+  }
+
+  gauge(name: string, help: string, labelNames: readonly string[], read: () => readonly Sample[]): void {
     new Gauge({
       name,
       help,
       labelNames,
-      registers: [registry],
+      registers: [this.#registry],
       collect() {
         this.reset();
         for (const { labels, value } of read()) this.set(labels, value);
       },
     });
+  }
 
-  gauge("xdskit_build_info", "1, with the versions as labels.", ["version", "node_version"], () => [
+  async read(): Promise<{ readonly contentType: string; readonly text: string }> {
+    this.stats = this.#server.stats();
+    this.loads = this.#server.loadTotals();
+    return { contentType: this.#registry.contentType, text: measuredOnly(await this.#registry.metrics()) };
+  }
+}
+
+/** The build, and whether it is ready. */
+function addProcessMetrics(scrape: Scrape, { readiness }: MetricsInput): void {
+  scrape.gauge("xdskit_build_info", "1, with the versions as labels.", ["version", "node_version"], () => [
     { labels: { version, node_version: process.version }, value: 1 },
   ]);
-  gauge("xdskit_ready", "1 while the server has a configuration and is not stopping.", [], () => [
+  scrape.gauge("xdskit_ready", "1 while the server has a configuration and is not stopping.", [], () => [
     { labels: {}, value: readiness() === "ready" ? 1 : 0 },
   ]);
+}
 
+/** Discovery streams and what went over them. */
+function addStreamMetrics(scrape: Scrape): void {
   for (const [name, help, field] of [
     ["xdskit_streams_open", "Open discovery streams.", "open"],
     ["xdskit_streams_behind", "Open streams whose client takes no more for the moment.", "behind"],
   ] as const) {
-    gauge(name, help, streamLabels, () => streams(field));
+    scrape.gauge(name, help, streamLabels, () => streams(scrape, field));
   }
   for (const [name, help, field] of [
     ["xdskit_streams_total", "Discovery streams that were opened.", "opened"],
     ["xdskit_requests_total", "Discovery requests received.", "requests"],
     ["xdskit_request_bytes_total", "Bytes of discovery requests received.", "requestBytes"],
   ] as const) {
-    counter(name, help, streamLabels, () => streams(field));
+    scrape.counter(name, help, streamLabels, () => streams(scrape, field));
   }
   for (const [name, help, field] of [
     ["xdskit_responses_total", "Discovery responses sent.", "responses"],
@@ -88,95 +124,121 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
     ["xdskit_rejected_versions_total", "First NACKs of a node for one version of a type.", "rejectedVersions"],
     ["xdskit_stale_requests_total", "Requests with an outdated nonce, which were ignored.", "stale"],
   ] as const) {
-    counter(name, help, ["type", "variant"], () =>
-      stats.types.map((row) => ({ labels: { type: row.type, variant: row.variant }, value: row[field] })),
+    scrape.counter(name, help, ["type", "variant"], () =>
+      scrape.stats.types.map((row) => ({ labels: { type: row.type, variant: row.variant }, value: row[field] })),
     );
   }
-  counter("xdskit_fetches_total", "Unary Fetch calls.", ["api", "type"], () =>
-    stats.fetches.map(({ api, type, calls }) => ({ labels: { api, type }, value: calls })),
+  scrape.counter("xdskit_fetches_total", "Unary Fetch calls.", ["api", "type"], () =>
+    scrape.stats.fetches.map(({ api, type, calls }) => ({ labels: { api, type }, value: calls })),
   );
+}
+
+/** Polls over REST. */
+function addPollMetrics(scrape: Scrape): void {
   const polls = (field: "held" | "polls" | "requestBytes"): readonly Sample[] =>
-    stats.polls.map((row) => ({ labels: { api: row.api, type: row.type }, value: row[field] }));
-  gauge("xdskit_polls_held", "Polls (REST) that wait for something new.", ["api", "type"], () => polls("held"));
-  counter("xdskit_polls_total", "Polls (REST) received.", ["api", "type"], () => polls("polls"));
-  counter("xdskit_poll_bytes_total", "Bytes of the polls received.", ["api", "type"], () => polls("requestBytes"));
-  counter("xdskit_poll_answers_total", "Polls answered without an error.", ["api", "type", "result"], () =>
-    stats.polls.flatMap(({ api, type, answered, notModified }) => [
+    scrape.stats.polls.map((row) => ({ labels: { api: row.api, type: row.type }, value: row[field] }));
+  scrape.gauge("xdskit_polls_held", "Polls (REST) that wait for something new.", ["api", "type"], () => polls("held"));
+  scrape.counter("xdskit_polls_total", "Polls (REST) received.", ["api", "type"], () => polls("polls"));
+  scrape.counter("xdskit_poll_bytes_total", "Bytes of the polls received.", ["api", "type"], () =>
+    polls("requestBytes"),
+  );
+  scrape.counter("xdskit_poll_answers_total", "Polls answered without an error.", ["api", "type", "result"], () =>
+    scrape.stats.polls.flatMap(({ api, type, answered, notModified }) => [
       { labels: { api, type, result: "resources" }, value: answered },
       { labels: { api, type, result: "not_modified" }, value: notModified },
     ]),
   );
   const inJson = ["api", "type", "result"];
-  counter("xdskit_json_incomplete_total", "Contents of which JSON (REST) has not all.", inJson, () =>
-    stats.polls.flatMap(({ api, type, incomplete, leftOut }) => [
+  scrape.counter("xdskit_json_incomplete_total", "Contents of which JSON (REST) has not all.", inJson, () =>
+    scrape.stats.polls.flatMap(({ api, type, incomplete, leftOut }) => [
       { labels: { api, type, result: "incomplete" }, value: incomplete },
       { labels: { api, type, result: "left_out" }, value: leftOut },
     ]),
   );
-  counter("xdskit_polls_refused_total", "Polls that were answered with an error.", ["status"], () =>
-    stats.pollsRefused.map(({ status, count }) => ({ labels: { status: String(status) }, value: count })),
+  scrape.counter("xdskit_polls_refused_total", "Polls that were answered with an error.", ["status"], () =>
+    scrape.stats.pollsRefused.map(({ status, count }) => ({ labels: { status: String(status) }, value: count })),
   );
-  counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
-    stats.refused.map(({ code, count }) => ({ labels: { code: String(code) }, value: count })),
+}
+
+/** Refusals, and the nodes with their states. */
+function addNodeMetrics(scrape: Scrape, { server }: MetricsInput): void {
+  scrape.counter("xdskit_refused_total", "Streams and calls that the server ended with an error.", ["code"], () =>
+    scrape.stats.refused.map(({ code, count }) => ({ labels: { code: String(code) }, value: count })),
   );
-  gauge("xdskit_nodes", "Node ids with at least one open stream.", [], () => [{ labels: {}, value: stats.nodes }]);
-  gauge("xdskit_nodes_by_state", "Node ids by how far they are with what they are to have.", ["state"], () =>
+  scrape.gauge("xdskit_nodes", "Node ids with at least one open stream.", [], () => [
+    { labels: {}, value: scrape.stats.nodes },
+  ]);
+  scrape.gauge("xdskit_nodes_by_state", "Node ids by how far they are with what they are to have.", ["state"], () =>
     Object.entries(server.nodeStates()).map(([state, value]) => ({ labels: { state }, value })),
   );
-  counter(
+  scrape.counter(
     "xdskit_waits_ended_total",
     "Changes that went on without the answer of a client that said nothing for too long.",
     [],
-    () => [{ labels: {}, value: stats.waitsEnded }],
+    () => [{ labels: {}, value: scrape.stats.waitsEnded }],
   );
-  counter(
+}
+
+/** The event loop and the workers. */
+function addThreadMetrics(scrape: Scrape): void {
+  scrape.counter(
     "xdskit_event_loop_blocks_total",
     "Times that the event loop did not come around for too long, by what took most of it.",
     ["cause"],
-    () => Object.entries(stats.eventLoop?.blocks ?? {}).map(([cause, value]) => ({ labels: { cause }, value })),
+    () => Object.entries(scrape.stats.eventLoop?.blocks ?? {}).map(([cause, value]) => ({ labels: { cause }, value })),
   );
-  counter("xdskit_event_loop_blocked_seconds_total", "All of these times together.", [], () => [
-    { labels: {}, value: (stats.eventLoop?.blockedForMs ?? 0) / 1000 },
+  scrape.counter("xdskit_event_loop_blocked_seconds_total", "All of these times together.", [], () => [
+    { labels: {}, value: (scrape.stats.eventLoop?.blockedForMs ?? 0) / 1000 },
   ]);
-  gauge(
+  scrape.gauge(
     "xdskit_event_loop_longest_seconds",
     "The longest time of the last minute or two that the event loop did not come around.",
     [],
-    () => [{ labels: {}, value: (stats.eventLoop?.lastMinuteMs ?? 0) / 1000 }],
+    () => [{ labels: {}, value: (scrape.stats.eventLoop?.lastMinuteMs ?? 0) / 1000 }],
   );
-  gauge("xdskit_workers_up", "Workers that serve, where there are several.", [], () =>
-    stats.workers.length === 0 ? [] : [{ labels: {}, value: stats.workers.filter(({ isUp }) => isUp).length }],
+  scrape.gauge("xdskit_workers_up", "Workers that serve, where there are several.", [], () =>
+    scrape.stats.workers.length === 0
+      ? []
+      : [{ labels: {}, value: scrape.stats.workers.filter(({ isUp }) => isUp).length }],
   );
-  gauge("xdskit_worker_streams", "Open streams of each worker.", ["worker"], () =>
-    stats.workers.map(({ worker, streams: value }) => ({ labels: { worker: String(worker) }, value })),
+  scrape.gauge("xdskit_worker_streams", "Open streams of each worker.", ["worker"], () =>
+    scrape.stats.workers.map(({ worker, streams: value }) => ({ labels: { worker: String(worker) }, value })),
   );
-  counter("xdskit_worker_restarts_total", "How often a worker ended and was started again.", ["worker"], () =>
-    stats.workers.map(({ worker, restarts: value }) => ({ labels: { worker: String(worker) }, value })),
+  scrape.counter("xdskit_worker_restarts_total", "How often a worker ended and was started again.", ["worker"], () =>
+    scrape.stats.workers.map(({ worker, restarts: value }) => ({ labels: { worker: String(worker) }, value })),
   );
-  gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
-    stats.groups.map(({ name, streams: value }) => ({ labels: { group: name }, value })),
+}
+
+/** Groups, what they are served, and changes of it. */
+function addConfigurationMetrics(scrape: Scrape, { server }: MetricsInput): void {
+  scrape.gauge("xdskit_group_streams", "Open streams of a group's nodes.", ["group"], () =>
+    scrape.stats.groups.map(({ name, streams: value }) => ({ labels: { group: name }, value })),
   );
-  gauge("xdskit_resources", "Resources that a group's nodes are served.", ["group", "type"], () =>
-    stats.groups.flatMap(({ name: group }) =>
+  scrape.gauge("xdskit_resources", "Resources that a group's nodes are served.", ["group", "type"], () =>
+    scrape.stats.groups.flatMap(({ name: group }) =>
       Array.from(server.snapshotOf(group)?.sets.values() ?? [], ({ type, size }) => ({
         labels: { group, type: type.name },
         value: size,
       })),
     ),
   );
-  counter(
+  scrape.counter(
     "xdskit_config_updates_total",
     "Changes of the configuration: applied (ok), or refused whole (rejected).",
     ["result"],
     () => {
-      const { applied, refused } = stats.configuration;
+      const { applied, refused } = scrape.stats.configuration;
       return [
         { labels: { result: "ok" }, value: applied },
         { labels: { result: "rejected" }, value: refused },
       ];
     },
   );
-  gauge("xdskit_rollout_nodes", "Nodes of a rollout, by how they stand to it.", ["group", "standing"], () =>
+}
+
+/** Rollouts and quarantine. */
+function addRolloutMetrics(scrape: Scrape, { server }: MetricsInput): void {
+  scrape.gauge("xdskit_rollout_nodes", "Nodes of a rollout, by how they stand to it.", ["group", "standing"], () =>
     server.rollouts().flatMap(({ group, state, nodes }) =>
       isUnderWay(state)
         ? (["reached", "pending", "rejected", "held"] as const).map((standing) => ({
@@ -186,29 +248,38 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
         : [],
     ),
   );
-  gauge("xdskit_rollout_step", "The step that a rollout is at, from 1.", ["group", "state"], () =>
+  scrape.gauge("xdskit_rollout_step", "The step that a rollout is at, from 1.", ["group", "state"], () =>
     server
       .rollouts()
       .filter(({ state }) => isUnderWay(state))
       .map(({ group, state, step }) => ({ labels: { group, state }, value: step })),
   );
-  counter("xdskit_rollouts_total", "What became of rollouts.", ["outcome"], () =>
-    stats.views.rollouts.map(({ outcome, count }) => ({ labels: { outcome }, value: count })),
+  scrape.counter("xdskit_rollouts_total", "What became of rollouts.", ["outcome"], () =>
+    scrape.stats.views.rollouts.map(({ outcome, count }) => ({ labels: { outcome }, value: count })),
   );
-  gauge("xdskit_quarantined_resources", "Contents of resources in quarantine.", ["group", "type", "cause"], () => {
-    const counts = new Map<string, { readonly labels: Labels; value: number }>();
-    for (const { group, type, cause } of server.quarantines()) {
-      const key = JSON.stringify([group, type, cause]);
-      const count = counts.get(key) ?? { labels: { group, type, cause }, value: 0 };
-      count.value += 1;
-      counts.set(key, count);
-    }
-    return [...counts.values()];
-  });
-  counter("xdskit_quarantines_total", "Contents of resources that were put in quarantine.", ["cause"], () =>
-    stats.views.quarantined.map(({ cause, count }) => ({ labels: { cause }, value: count })),
+  scrape.gauge(
+    "xdskit_quarantined_resources",
+    "Contents of resources in quarantine.",
+    ["group", "type", "cause"],
+    () => {
+      const counts = new Map<string, { readonly labels: Labels; value: number }>();
+      for (const { group, type, cause } of server.quarantines()) {
+        const key = JSON.stringify([group, type, cause]);
+        const count = counts.get(key) ?? { labels: { group, type, cause }, value: 0 };
+        count.value += 1;
+        counts.set(key, count);
+      }
+      return [...counts.values()];
+    },
   );
-  gauge("xdskit_source_findings", "What a source's last reading found.", ["source", "severity"], () =>
+  scrape.counter("xdskit_quarantines_total", "Contents of resources that were put in quarantine.", ["cause"], () =>
+    scrape.stats.views.quarantined.map(({ cause, count }) => ({ labels: { cause }, value: count })),
+  );
+}
+
+/** Sources of resources. */
+function addSourceMetrics(scrape: Scrape, { sources }: MetricsInput): void {
+  scrape.gauge("xdskit_source_findings", "What a source's last reading found.", ["source", "severity"], () =>
     sources().flatMap(({ name: source, findings }) =>
       (["error", "warning"] as const).map((severity) => ({
         labels: { source, severity },
@@ -216,7 +287,7 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
       })),
     ),
   );
-  gauge("xdskit_skipped_resources", "Resources that are skipped for their errors.", ["source", "content"], () =>
+  scrape.gauge("xdskit_skipped_resources", "Resources that are skipped for their errors.", ["source", "content"], () =>
     sources().flatMap(({ name: source, skipped }) =>
       skipped
         ? [
@@ -226,64 +297,67 @@ export function createMetrics({ server, readiness, sources }: MetricsInput): Met
         : [],
     ),
   );
-  gauge("xdskit_source_applied_timestamp_seconds", "When a source's last good reading was.", ["source"], () =>
+  scrape.gauge("xdskit_source_applied_timestamp_seconds", "When a source's last good reading was.", ["source"], () =>
     sources().flatMap(({ name: source, lastApplied }) =>
       lastApplied === null ? [] : [{ labels: { source }, value: Date.parse(lastApplied) / 1000 }],
     ),
   );
-  gauge("xdskit_load_report_streams_open", "Open streams of load reports (LRS).", ["api"], () =>
-    loads.streams.map(({ api, open }) => ({ labels: { api }, value: open })),
+}
+
+/** Load reports (LRS). */
+function addLoadMetrics(scrape: Scrape): void {
+  scrape.gauge("xdskit_load_report_streams_open", "Open streams of load reports (LRS).", ["api"], () =>
+    scrape.loads.streams.map(({ api, open }) => ({ labels: { api }, value: open })),
   );
-  counter("xdskit_load_reports_total", "Load reports received.", ["api"], () =>
-    loads.streams.map(({ api, reports }) => ({ labels: { api }, value: reports })),
+  scrape.counter("xdskit_load_reports_total", "Load reports received.", ["api"], () =>
+    scrape.loads.streams.map(({ api, reports }) => ({ labels: { api }, value: reports })),
   );
-  gauge("xdskit_load_report_nodes", "Nodes of which a load report is kept.", [], () => [
-    { labels: {}, value: loads.nodes },
+  scrape.gauge("xdskit_load_report_nodes", "Nodes of which a load report is kept.", [], () => [
+    { labels: {}, value: scrape.loads.nodes },
   ]);
   const localityLabels = ["cluster", "region", "zone", "sub_zone"] as const;
   const localities = (field: "successful" | "errors" | "issued" | "inProgress", more: Labels = {}) =>
-    loads.localities.map(({ cluster, locality: { region, zone, subZone }, [field]: value }) => ({
+    scrape.loads.localities.map(({ cluster, locality: { region, zone, subZone }, [field]: value }) => ({
       labels: { cluster, region, zone, sub_zone: subZone, ...more },
       value,
     }));
-  counter(
+  scrape.counter(
     "xdskit_load_requests_total",
     "Requests that ended, as clients reported them.",
     [...localityLabels, "result"],
     () => [...localities("successful", { result: "success" }), ...localities("errors", { result: "error" })],
   );
-  counter(
+  scrape.counter(
     "xdskit_load_requests_issued_total",
     "Requests that were begun, as clients reported them.",
     localityLabels,
     () => localities("issued"),
   );
-  gauge("xdskit_load_requests_in_progress", "Requests under way, as clients reported last.", localityLabels, () =>
-    localities("inProgress"),
+  scrape.gauge(
+    "xdskit_load_requests_in_progress",
+    "Requests under way, as clients reported last.",
+    localityLabels,
+    () => localities("inProgress"),
   );
-  counter(
+  scrape.counter(
     "xdskit_load_drops_total",
     "Requests that clients dropped on purpose, as they reported them.",
     ["cluster", "category"],
-    () => loads.drops.map(({ cluster, category, count }) => ({ labels: { cluster, category }, value: count })),
+    () => scrape.loads.drops.map(({ cluster, category, count }) => ({ labels: { cluster, category }, value: count })),
   );
-  return {
-    async read() {
-      stats = server.stats();
-      loads = server.loadTotals();
-      return { contentType: registry.contentType, text: measuredOnly(await registry.metrics()) };
-    },
-  };
-
-  function streams(field: "open" | "behind" | "opened" | "requests" | "requestBytes"): readonly Sample[] {
-    return stats.streams.map((row) => ({
-      labels: { api: row.api, variant: row.variant, service: row.service },
-      value: row[field],
-    }));
-  }
 }
 
-/** The library counts from when it is loaded, which is the first scrape. */
+function streams(
+  { stats }: Scrape,
+  field: "open" | "behind" | "opened" | "requests" | "requestBytes",
+): readonly Sample[] {
+  return stats.streams.map((row) => ({
+    labels: { api: row.api, variant: row.variant, service: row.service },
+    value: row[field],
+  }));
+}
+
+/** The library counts from the moment when it is loaded, which is the first scrape. */
 function countCpuSoFar(registry: Registry): void {
   const { user, system } = process.cpuUsage();
   for (const [name, microseconds] of [
@@ -297,15 +371,15 @@ function countCpuSoFar(registry: Registry): void {
 }
 
 /**
- * The library's lag of the event loop is measured from one scrape to the next: where nothing was measured yet, as at the first scrape, it gives NaN and the largest number
- * that there is. What is not known is left out.
+ * The library measures the lag of the event loop from one scrape to the next. Without a measurement, as at the first
+ * scrape, it reports NaN and the largest number. Such values are left out.
  */
 function measuredOnly(text: string): string {
   const [, least] = /^nodejs_eventloop_lag_min_seconds (.*)$/m.exec(text) ?? [];
   return Number(least) < longestLag ? text : text.replace(/^nodejs_eventloop_lag_\w+_seconds .*\n/gm, "");
 }
 
-/** In seconds; no least lag is a million of them. */
+/** In seconds: a real lag is never this long. */
 const longestLag = 1e6;
 
 function isUnderWay(state: RolloutState): boolean {

@@ -8,18 +8,19 @@ import type {
   XdsServer,
 } from "@xdskit/server";
 
-/** What the pages about nodes are read from. */
+/** The pages about nodes read from here. */
 export type NodesInput = Pick<XdsServer, "nodes" | "node" | "nodeConfig">;
 
-/** Resources that one page lists. */
-const mostResources = 1_000;
+/** The most resources that one page lists. */
+const mostPageResources = 1_000;
 
-/** And so many are looked at: any number of streams may have the id of one node. */
+/** The most resources that are looked at: any number of streams may have the id of one node. */
 const mostLookedAt = 50_000;
 
 /**
- * What `/api/v1/nodes` tells: every node with a stream, its streams and how far each type is. `state` and `group` pick those that have it, `limit` the first so many by
- * their ids behind `after`; `next` is the `after` of the page that follows, if there is more. Undefined: `limit` is not a number from 1.
+ * The answer of `/api/v1/nodes`: every node with a stream, its streams and the state of each type. `state` and `group`
+ * filter, `limit` takes the first nodes by id after `after`; `next` is the `after` of the following page, if there is
+ * one. Undefined: `limit` is not a number from 1.
  */
 export function nodesPage(server: NodesInput, query: URLSearchParams): object | undefined {
   const given = query.get("limit");
@@ -27,10 +28,10 @@ export function nodesPage(server: NodesInput, query: URLSearchParams): object | 
   if (limit !== undefined && !(/^\d+$/.test(given ?? "") && limit >= 1)) return undefined;
   const nodes = server.nodes({
     group: query.get("group") ?? undefined,
-    // No node has a state that is none.
+    // No node has an unknown state.
     state: (query.get("state") ?? undefined) as NodeState | undefined,
     after: query.get("after") ?? undefined,
-    // One more tells whether there is more.
+    // One more shows whether there is a next page.
     most: limit === undefined ? undefined : limit + 1,
   });
   const isCut = limit !== undefined && nodes.length > limit;
@@ -39,8 +40,9 @@ export function nodesPage(server: NodesInput, query: URLSearchParams): object | 
 }
 
 /**
- * What `/api/v1/nodes/<id>` tells: the same of one node, and its resources: how many are in which state, and those that are not synced, at most 1,000; `isCut`: of more than 50,000 the others are not counted. `type` picks a
- * type, `resources=all` lists those that are synced, too. Undefined: it has no stream.
+ * The answer of `/api/v1/nodes/<id>`: one node, the number of its resources by state, and those that are not synced, at
+ * most 1,000. `isCut`: resources after the first 50,000 are not counted. `type` picks a type, `resources=all` also
+ * lists synced resources. Undefined: the node has no stream.
  */
 export function nodePage(server: NodesInput, id: string, query: URLSearchParams): object | undefined {
   const node = server.node(id);
@@ -49,7 +51,7 @@ export function nodePage(server: NodesInput, id: string, query: URLSearchParams)
   const all = query.get("resources") === "all";
   const listed: ResourceReport[] = [];
   for (const resource of config.resources) {
-    if (listed.length === mostResources) break;
+    if (listed.length === mostPageResources) break;
     if (all || resource.state !== "synced") listed.push(resource);
   }
   return { ...nodeJson(node), resourceStates: countStates(config), isCut: config.isCut, resources: listed };
@@ -61,7 +63,7 @@ function countStates({ resources }: NodeConfig): Partial<Record<ResourceState, n
   return counts;
 }
 
-/** Without the metadata: nobody knows what is in there. */
+/** Without the metadata, which may hold anything. */
 function nodeJson({ id, node, group, state, streams }: NodeStatus): object {
   const { cluster, locality, userAgentName, userAgentVersion } = node;
   const client = [userAgentName, userAgentVersion].filter((part) => part !== "").join(" ");

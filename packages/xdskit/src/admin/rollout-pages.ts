@@ -1,9 +1,9 @@
 import type { XdsServer } from "@xdskit/server";
 
-/** What the pages about rollouts are read from, and what they do. */
+/** The pages about rollouts read and act here. */
 export type RolloutsInput = Pick<XdsServer, "rollouts" | "quarantines">;
 
-/** What `/api/v1/rollouts` tells. */
+/** The answer of `/api/v1/rollouts`. */
 export function rolloutsPage(server: RolloutsInput): object {
   return { rollouts: server.rollouts(), quarantines: server.quarantines() };
 }
@@ -11,8 +11,9 @@ export function rolloutsPage(server: RolloutsInput): object {
 const actions = { promote: "promote", "roll-back": "rollBack", halt: "halt", resume: "resume" } as const;
 
 /**
- * Does what a POST asks for: `/api/v1/rollouts/<group>/promote`, `roll-back`, `halt` or `resume`, and `/api/v1/quarantines/lift`, which ends what `group`,
- * `type` and `name` of the query say. `path` is what stands behind `/api/v1/`. Undefined: there is no such path; false: it does not apply.
+ * Handles a POST: `/api/v1/rollouts/<group>/promote`, `roll-back`, `halt` or `resume`, and `/api/v1/quarantines/lift`,
+ * which ends the quarantines that `group`, `type` and `name` of the query select. `path` is the part after `/api/v1/`.
+ * Undefined: there is no such path; false: it does not apply now.
  */
 export function carryOut(server: RolloutsInput, path: string, query: URLSearchParams): object | false | undefined {
   if (path === "quarantines/lift") {
@@ -25,13 +26,13 @@ export function carryOut(server: RolloutsInput, path: string, query: URLSearchPa
   }
   const [, encoded = "", action = ""] = /^rollouts\/([^/]+)\/([a-z-]+)$/.exec(path) ?? [];
   if (!Object.hasOwn(actions, action)) return undefined;
-  const group = decoded(encoded);
+  const group = decodedPart(encoded);
   const rollout = server.rollouts().find((each) => each.group === group);
   if (rollout?.[actions[action as keyof typeof actions]]() !== true) return false;
   return server.rollouts().find((each) => each.group === group) ?? false;
 }
 
-function decoded(text: string): string | undefined {
+function decodedPart(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,39 +1,39 @@
 import type { Finding } from "@xdskit/api";
 import type { AdoptedFile, FolderSummary, SkippedCounts } from "@xdskit/server";
 
-/** What is known of any source. */
+/** The status of any source. */
 export interface AnySourceStatus {
   readonly name: string;
-  /** Each kind of source has its own. */
+  /** Each kind of source has its own states. */
   readonly state: string;
   readonly findings: readonly Finding[];
-  /** What went wrong last with an origin, however long ago. */
+  /** The last error of an origin, however old. */
   readonly lastError?: { readonly at: string; readonly message: string } | null;
-  /** How many resources have errors and are skipped; of a source that skips nothing, null or left out. */
+  /** How many resources are skipped for their errors; null or missing for a source that skips nothing. */
   readonly skipped?: SkippedCounts | null;
   /** ISO 8601; null before the first time. */
   readonly lastApplied: string | null;
 }
 
-/** What `/api/v1/sources` tells about a folder. */
+/** The answer of `/api/v1/sources` about a folder. */
 export interface SourceStatus extends AnySourceStatus {
   /**
-   * `pending`: nothing was read yet. `partial`: what has errors is skipped (`on_invalid: skip`), or, at the start with `--allow-partial`,
-   * the files without errors are served.
-   * `refused`: the last good configuration is served, or nothing where `lastApplied` is null. `findings` say why.
+   * `pending`: nothing was read yet. `partial`: resources with errors are skipped (`on_invalid: skip`), or, at the
+   * start with `--allow-partial`, the files without errors are served. `refused`: the last good configuration is
+   * served, or nothing where `lastApplied` is null. `findings` say why.
    */
   readonly state: "pending" | "applied" | "partial" | "refused";
   readonly directory: string;
-  /** Resource files that are there now. */
+  /** The number of resource files now. */
   readonly files: number;
-  /** What is served now: by layer (folder), then by type. */
+  /** The served resources: by layer (folder), then by type. */
   readonly resources: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** What was taken of files that are of another form than resources: of a bootstrap, a config dump. */
+  /** The resources taken from files of another form: a bootstrap, a config dump. */
   readonly adopted: readonly AdoptedFile[];
   readonly lastRead: string | null;
 }
 
-/** The status of a folder that was not read yet. */
+/** The status of a folder before the first read. */
 export function pendingSource(name: string, directory: string): SourceStatus {
   const nothing = {
     files: 0,
@@ -47,7 +47,7 @@ export function pendingSource(name: string, directory: string): SourceStatus {
   return { name, state: "pending", directory, ...nothing };
 }
 
-/** The status after one more reading. */
+/** The status after one more read. */
 export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: Date): SourceStatus {
   const time = now.toISOString();
   const resources = Object.fromEntries(
@@ -55,7 +55,7 @@ export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: D
   );
   return {
     ...before,
-    state: stateOf(summary),
+    state: folderState(summary),
     files: summary.files,
     resources,
     findings: summary.findings,
@@ -66,7 +66,7 @@ export function sourceAfter(before: SourceStatus, summary: FolderSummary, now: D
   };
 }
 
-function stateOf({ applied, findings }: FolderSummary): SourceStatus["state"] {
+function folderState({ applied, findings }: FolderSummary): SourceStatus["state"] {
   if (!applied) return "refused";
   return findings.some(({ severity }) => severity === "error") ? "partial" : "applied";
 }

@@ -7,7 +7,7 @@ import { createServer } from "@xdskit/server";
 import { xdskit, xdskitEnds } from "../testing/command.js";
 import { inProcessEnds } from "../testing/in-process.js";
 import { oddServer } from "../testing/odd-server.js";
-import { tooManyConnections } from "./file-limit.js";
+import { tooManyConnections } from "./fleet/file-limit.js";
 import type { BenchReport } from "./report.js";
 
 const clusters = [create(ClusterSchema, { name: "a" }), create(ClusterSchema, { name: "b" })];

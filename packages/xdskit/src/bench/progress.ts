@@ -1,15 +1,15 @@
 import type { Terminal } from "../output/terminal.js";
-import type { BenchOptions } from "./bench-options.js";
-import type { Fleet } from "./fleet.js";
+import type { BenchOptions } from "./fleet/bench-options.js";
+import type { Fleet } from "./fleet/fleet.js";
 
-/** Says from time to time how far the fleet is. */
+/** Reports from time to time how far the fleet is. */
 export interface Progress {
   /** Now, whatever the time. */
   show(): void;
   end(): void;
 }
 
-/** On a terminal one line, which is written anew; elsewhere a line now and then. In milliseconds. */
+/** On a terminal one line that is written again; elsewhere a new line now and then. In milliseconds. */
 const intervals = { terminal: 250, elsewhere: 5_000 };
 
 /** Writes to standard error until it is ended. */

@@ -1,8 +1,8 @@
 import { type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
+import type { Spread } from "./figures/spread.js";
 import type { BenchReport } from "./report.js";
-import type { Spread } from "./spread.js";
 
 /** The report as a table for people. */
 export function reportText(report: BenchReport, paint: Paint = plain): string {

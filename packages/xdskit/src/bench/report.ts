@@ -1,12 +1,12 @@
 import { formatAddress } from "@xdskit/server/address";
-import type { BenchOptions } from "./bench-options.js";
-import type { ChangesReport } from "./changes.js";
-import type { Fleet } from "./fleet.js";
-import type { GeneratorReport } from "./generator-load.js";
-import { rounded, type Spread } from "./spread.js";
-import type { ErrorReport } from "./tally.js";
+import type { ChangesReport } from "./figures/changes.js";
+import type { GeneratorReport } from "./figures/generator-load.js";
+import { rounded, type Spread } from "./figures/spread.js";
+import type { ErrorReport } from "./figures/tally.js";
+import type { BenchOptions } from "./fleet/bench-options.js";
+import type { Fleet } from "./fleet/fleet.js";
 
-/** What a run found out: what `--json` prints. Names end with their unit. */
+/** The result of a run, as `--json` prints it. Names end with their unit. */
 export interface BenchReport {
   readonly servers: readonly string[];
   readonly variant: "sotw" | "delta";
@@ -15,18 +15,18 @@ export interface BenchReport {
   readonly nodes: number;
   readonly groups: number;
   readonly connections: number;
-  /** All of it, and the part in which everything was held. */
+  /** The whole run, and the part in which every node held everything. */
   readonly seconds: { readonly total: number; readonly steady: number };
   readonly ended: "done" | "stopped";
-  /** Nodes at the end, but for `complete`: those that held everything once. */
+  /** Nodes at the end; `complete` counts those that held everything once. */
   readonly state: {
     readonly connected: number;
     readonly complete: number;
     /** Never got an answer. */
     readonly unanswered: number;
-    /** Were answered, and hold no resource. */
+    /** Were answered, but hold no resource. */
     readonly withoutResources: number;
-    /** What the others wait for, by type. */
+    /** What the other nodes wait for, by type. */
     readonly waitingFor: readonly WaitingReport[];
   };
   readonly load: {
@@ -36,7 +36,7 @@ export interface BenchReport {
     readonly completeAfterDialMs: Spread | null;
   };
   readonly changes: ChangesReport;
-  /** `again`: resources that reconnecting nodes had claimed, and got nevertheless. */
+  /** `again`: resources that reconnecting nodes had claimed, and got again. */
   readonly received: {
     readonly bytes: number;
     readonly messages: number;
@@ -54,7 +54,7 @@ export interface BenchReport {
   };
   readonly reconnects: { readonly count: number; readonly connectMs: Spread | null };
   readonly stalls: { readonly nodes: number; readonly resumed: number; readonly resumeMs: Spread | null };
-  /** `refused`: of those that failed, the ones without a single answer. `ended`: by the server, with OK. */
+  /** `refused`: failed streams without any answer. `ended`: by the server, with OK. */
   readonly streams: {
     readonly opened: number;
     readonly failed: number;
@@ -63,7 +63,7 @@ export interface BenchReport {
   };
   readonly failedConnections: number;
   readonly errors: readonly ErrorReport[];
-  /** By type: how many resources nodes hold, the fewest and the most, and how many different sets of them there are. */
+  /** By type: the fewest and the most resources that nodes hold, and the number of different sets. */
   readonly held: readonly HeldReport[];
   readonly generator: GeneratorReport;
 }
@@ -76,17 +76,17 @@ export interface HeldReport {
   readonly differentSets: number;
 }
 
-/** What of one type nodes never got that were answered. */
+/** Resources of one type that answered nodes never got. */
 export interface WaitingReport {
   readonly type: string;
   readonly nodes: number;
-  /** Some of the names that they asked for; none where they asked for everything. */
+  /** Some of the names that they asked for; none if they asked for everything. */
   readonly names: readonly string[];
 }
 
-const mostNames = 5;
+const mostReportedNames = 5;
 
-/** What is only known to whoever led the run. */
+/** What only the run itself knows. */
 export interface RunFacts {
   readonly steadyMs: number;
   readonly totalMs: number;
@@ -95,7 +95,7 @@ export interface RunFacts {
   readonly generator: GeneratorReport;
 }
 
-/** Puts the report together; to be called once, before the fleet is closed. */
+/** Builds the report; call it once, before the fleet is closed. */
 export function reportOf(fleet: Fleet, options: BenchOptions, types: readonly string[], facts: RunFacts): BenchReport {
   const { nodes, tally, times } = fleet;
   const { variant, ads, groups } = options;
@@ -160,13 +160,13 @@ function waitingFor({ nodes }: Fleet): readonly WaitingReport[] {
       const waiting = byType.get(type.name) ?? { nodes: 0, names: new Set() };
       byType.set(type.name, waiting);
       waiting.nodes++;
-      for (const name of names) if (waiting.names.size < mostNames) waiting.names.add(name);
+      for (const name of names) if (waiting.names.size < mostReportedNames) waiting.names.add(name);
     }
   }
   return Array.from(byType, ([type, { nodes: count, names }]) => ({ type, nodes: count, names: [...names] }));
 }
 
-/** Whether all went well: every node held everything, and no stream or connection failed. */
+/** Whether every node held everything, and no stream or connection failed. */
 export function isGood({ nodes, state, streams, failedConnections, errors }: BenchReport): boolean {
   return state.complete === nodes && streams.failed === 0 && failedConnections === 0 && errors.length === 0;
 }

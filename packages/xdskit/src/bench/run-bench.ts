@@ -1,22 +1,23 @@
-import { XdskitError } from "@xdskit/api";
-import { longestTimerMs } from "../duration.js";
-import { exitStatus } from "../exit-status.js";
+import { longestTimerMs, XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
-import { listenForStop } from "../serving/signals.js";
-import type { BenchOptions } from "./bench-options.js";
-import { tooManyConnections } from "./file-limit.js";
-import { createFleet, type Fleet } from "./fleet.js";
-import { GeneratorLoad } from "./generator-load.js";
-import { readInterests } from "./interests.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
+import { GeneratorLoad } from "./figures/generator-load.js";
+import type { BenchOptions } from "./fleet/bench-options.js";
+import { tooManyConnections } from "./fleet/file-limit.js";
+import { createFleet, type Fleet } from "./fleet/fleet.js";
+import { readInterests } from "./fleet/interests.js";
 import { createProgress } from "./progress.js";
 import { isGood, reportOf } from "./report.js";
 import { reportText } from "./report-text.js";
 
-/** How often connections are cut, in milliseconds. */
+/** The time between cuts of connections, in milliseconds. */
 const churnStepMs = 100;
 
-/** Plays a fleet of nodes until its time is over or a signal comes, and prints what became of it; resolves to the exit status. */
+/**
+ * Runs a fleet of nodes until its time is over or a signal comes, and prints the report; resolves to the exit status.
+ */
 export async function runBench(options: BenchOptions, terminal: Terminal): Promise<number> {
   const signals = listenForStop();
   let fleet: Fleet | undefined;
@@ -49,7 +50,7 @@ export async function runBench(options: BenchOptions, terminal: Terminal): Promi
   }
 }
 
-/** Connects all, waits until they hold everything, and lets happen what was asked for. */
+/** Connects all nodes, waits until they hold everything, and applies churn, stalls and rejections. */
 async function play(fleet: Fleet, options: BenchOptions, stopped: Promise<unknown>) {
   const begin = performance.now();
   fleet.start();
@@ -62,7 +63,7 @@ async function play(fleet: Fleet, options: BenchOptions, stopped: Promise<unknow
   const steadyFrom = performance.now();
   let steadyMs = 0;
   let stalled = 0;
-  // Of a fleet that got nothing there is nothing more to be seen.
+  // A fleet that got nothing has nothing more to show.
   if (ended === "done" && fleet.complete > 0) {
     const stopChurn = churning(fleet, options);
     const end = performance.now() + options.durationMs;
@@ -87,13 +88,13 @@ function churning(fleet: Fleet, { churn, nodes }: BenchOptions): () => void {
     due += churn * nodes * ((now - last) / 1_000);
     last = now;
     const wanted = Math.floor(due);
-    // All nodes of a connection go at once: then it takes longer to the next.
+    // All nodes of a connection reconnect together, so the next cut comes later.
     if (wanted > 0) due -= Math.max(wanted, fleet.churn(wanted));
   }, churnStepMs);
   return () => clearInterval(timer);
 }
 
-/** What comes first; numbers are milliseconds. */
+/** The first line; numbers are milliseconds. */
 async function first<Result>(ends: readonly (Promise<Result> | number)[]): Promise<Result | undefined> {
   const timers: NodeJS.Timeout[] = [];
   const promises = ends.map((end) =>

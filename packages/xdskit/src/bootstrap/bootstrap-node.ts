@@ -2,13 +2,13 @@
 export interface BootstrapNode {
   readonly nodeId: string;
   readonly nodeCluster: string;
-  /** `REGION/ZONE/SUBZONE`, or the first parts of it. */
+  /** `REGION/ZONE/SUBZONE`, or its first parts. */
   readonly locality?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** As the field `node` of a bootstrap. */
-export function nodeOf({ nodeId: id, nodeCluster: cluster, locality, metadata }: BootstrapNode) {
+export function bootstrapNode({ nodeId: id, nodeCluster: cluster, locality, metadata }: BootstrapNode) {
   const [region = "", zone = "", ...rest] = (locality ?? "").split("/");
   const parts = Object.entries({ region, zone, sub_zone: rest.join("/") }).filter(([, part]) => part !== "");
   return {

@@ -1,9 +1,9 @@
-/** How a client speaks TLS with the server. Paths are those of the client's machine. */
+/** The client's TLS settings. Paths are on the client's machine. */
 export interface BootstrapTls {
-  /** PEM: who is trusted. */
+  /** PEM: the trusted certificates. */
   readonly caFile: string;
-  /** What the client shows; undefined: nothing. */
+  /** The client's certificate; undefined: none. */
   readonly own: { readonly certFile: string; readonly keyFile: string } | undefined;
-  /** The name that the server's certificate must have; undefined: the host that is connected to. */
+  /** The name that the server's certificate must have; undefined: the host of the address. */
   readonly serverName: string | undefined;
 }

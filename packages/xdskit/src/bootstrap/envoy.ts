@@ -1,12 +1,12 @@
 import { isIP } from "node:net";
 import { writeYaml } from "@xdskit/api";
 import type { Address } from "@xdskit/server/address";
-import { type BootstrapNode, nodeOf } from "./bootstrap-node.js";
+import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 import type { BootstrapTls } from "./bootstrap-tls.js";
 
-/** What an Envoy bootstrap for this server is made from. */
+/** The options of an Envoy bootstrap for this server. */
 export interface EnvoyBootstrapOptions extends BootstrapNode {
-  /** `rest`: no stream at all, but polls; `streams` means nothing to it. */
+  /** `rest`: polls without a stream; `streams` does not matter then. */
   readonly variant: "sotw" | "delta" | "rest";
   /** One stream for all types (ADS), or one for each. */
   readonly streams: "ads" | "per-type";
@@ -19,10 +19,13 @@ export interface EnvoyBootstrapOptions extends BootstrapNode {
   readonly loadReports: boolean;
 }
 
-/** The name of the cluster in the bootstrap that leads to the server; resources that name a per-type source refer to it. */
+/** The cluster of the bootstrap that leads to the server; resources that name a per-type source refer to it. */
 export const serverCluster = "xdskit";
 
-/** An Envoy bootstrap as YAML, with a comment that says how to use it. Its fields are those of `envoy.config.bootstrap.v3.Bootstrap`. */
+/**
+ * An Envoy bootstrap as YAML, with a comment that says how to use it. Its fields are those of
+ * `envoy.config.bootstrap.v3.Bootstrap`.
+ */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
   const streams = options.streams === "ads" ? "one aggregated stream (ADS)" : "one stream per type";
   const kind =
@@ -37,7 +40,7 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
   return [...comments.map((line) => `# ${line}\n`), writeYaml(bootstrap(options))].join("");
 }
 
-/** What is said on the command line of Envoy, and must be known to the server. */
+/** A setting of Envoy's command line that the server must know. */
 const aboutDraining = [
   "A listener that is replaced drains for 600 s (--drain-time-s), and the server keeps what it uses for as long.",
   "Where you start Envoy with another --drain-time-s, put the same into the server's xdskit.yaml: ordering: { drain: 600s }",
@@ -45,7 +48,7 @@ const aboutDraining = [
 
 function bootstrap(options: EnvoyBootstrapOptions) {
   return {
-    node: nodeOf(options),
+    node: bootstrapNode(options),
     admin: { address: socketAddress({ host: "127.0.0.1", port: options.adminPort }) },
     dynamic_resources: options.streams === "ads" && options.variant !== "rest" ? aggregated(options) : perType(options),
     ...(options.loadReports ? { cluster_manager: { load_stats_config: loadReporting() } } : {}),
@@ -63,7 +66,7 @@ function perType({ variant }: EnvoyBootstrapOptions) {
   return { cds_config: source, lds_config: source };
 }
 
-/** Load reports have a stream of their own, which has one form only. */
+/** Load reports have a stream of their own, which has only one form. */
 function loadReporting() {
   return {
     api_type: "GRPC",
@@ -78,7 +81,8 @@ function apiConfigSource(variant: EnvoyBootstrapOptions["variant"]) {
       api_type: "REST",
       transport_api_version: "V3",
       cluster_names: [serverCluster],
-      // Between the end of a poll and the next, up to twice that: a change waits as long. The server holds a poll until there is one.
+      // Envoy waits up to twice that between polls: a change waits as long. The server holds a poll until something
+      // changes.
       refresh_delay: "0.1s",
       request_timeout: "1s",
     };
@@ -86,7 +90,7 @@ function apiConfigSource(variant: EnvoyBootstrapOptions["variant"]) {
   return {
     api_type: variant === "delta" ? "DELTA_GRPC" : "GRPC",
     transport_api_version: "V3",
-    // Envoy's node is 60 kB: once on a stream is enough (rule 113).
+    // Envoy's node is 60 kB: once for each stream is enough (rule 113).
     set_node_on_first_message_only: true,
     grpc_services: [{ envoy_grpc: { cluster_name: serverCluster } }],
   };
@@ -108,7 +112,7 @@ function clusterOf({ server, variant, tls }: EnvoyBootstrapOptions) {
   };
 }
 
-/** Envoy checks no name by itself: without the matcher it would believe every server of the same authority. */
+/** Envoy checks no name by itself: without the matcher it would trust every server of the same authority. */
 function transportSocket({ caFile, own, serverName }: BootstrapTls, host: string, protocol: string) {
   const name = serverName ?? host;
   const isName = isIP(name) === 0;
@@ -140,7 +144,7 @@ const overHttp2 = {
     "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
       "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
       explicit_http_config: {
-        // A stream may be silent for days; pings find out that the server is gone.
+        // A stream may be silent for days; pings detect a server that is gone.
         http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } },
       },
     },
@@ -148,7 +152,10 @@ const overHttp2 = {
 };
 
 const mostPolls = 20_000;
-/** A poll takes a connection, and there is one for each load assignment and each route configuration: more than the 1,024 that Envoy allows. */
+/**
+ * Each load assignment and each route configuration has a poll, and a poll needs a connection: more than the 1,024 that
+ * Envoy allows.
+ */
 const overHttp1 = {
   circuit_breakers: {
     thresholds: [{ max_connections: mostPolls, max_pending_requests: mostPolls, max_requests: mostPolls }],

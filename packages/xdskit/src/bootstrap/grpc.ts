@@ -1,8 +1,8 @@
 import { type Address, formatAddress } from "@xdskit/server/address";
-import { type BootstrapNode, nodeOf } from "./bootstrap-node.js";
+import { type BootstrapNode, bootstrapNode } from "./bootstrap-node.js";
 import type { BootstrapTls } from "./bootstrap-tls.js";
 
-/** What a gRPC client's bootstrap for this server is made from. */
+/** The options of a gRPC client's bootstrap for this server. */
 export interface GrpcBootstrapOptions extends BootstrapNode {
   readonly server: Address;
   /** Undefined: plaintext. */
@@ -10,22 +10,24 @@ export interface GrpcBootstrapOptions extends BootstrapNode {
 }
 
 /**
- * The JSON that gRPC clients read from the file named by `GRPC_XDS_BOOTSTRAP`, or from `GRPC_XDS_BOOTSTRAP_CONFIG` itself (gRPC A27).
- * `xds:///NAME` then asks for the listener NAME; an xDS-enabled gRPC server asks for the listener that the template names (A36).
+ * The JSON that gRPC clients read from the file named by `GRPC_XDS_BOOTSTRAP`, or from `GRPC_XDS_BOOTSTRAP_CONFIG`
+ * itself (gRPC A27). `xds:///NAME` then asks for the listener NAME; an xDS-enabled gRPC server asks for the listener
+ * that the template names (A36).
  */
 export function grpcBootstrap({ server, tls, ...node }: GrpcBootstrapOptions): string {
   const bootstrap = {
     xds_servers: [
       { server_uri: formatAddress(server), channel_creds: [channelCredentials(tls)], server_features: ["xds_v3"] },
     ],
-    // Node's client reads no bootstrap whose node lacks a locality; that of the others is empty by default.
-    node: { locality: {}, ...nodeOf(node) },
+    // gRPC's client for Node.js does not read a bootstrap whose node lacks a locality; for other clients it is empty by
+    // default.
+    node: { locality: {}, ...bootstrapNode(node) },
     server_listener_resource_name_template: "grpc/server?xds.resource.listening_address=%s",
   };
   return `${JSON.stringify(bootstrap, undefined, 2)}\n`;
 }
 
-/** gRPC A65: files, which the client reads again. */
+/** gRPC A65: files that the client reads again. */
 function channelCredentials(tls: BootstrapTls | undefined) {
   if (tls === undefined) return { type: "insecure" };
   const { caFile, own } = tls;

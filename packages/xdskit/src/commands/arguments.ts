@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from "@xdskit/server/address";
 import { InvalidArgumentError, Option } from "commander";
-import { parseDuration } from "../duration.js";
+import { parseDuration } from "../settings/duration.js";
 
 function readAddress(text: string): Address {
   const address = parseAddress(text);
@@ -14,7 +14,7 @@ export function addressOption(flags: string, description: string, usual: string)
   return new Option(flags, description).argParser(readAddress).default(readAddress(usual), usual);
 }
 
-/** The same, for what can do without: `off`, or nothing, is read as `off`. */
+/** The same for an optional address: `off`, or nothing, is read as `off`. */
 export function optionalAddressOption(flags: string, description: string, usual: string): Option {
   const read = (text: string): Address | "off" => (text === "" || text === "off" ? "off" : readAddress(text));
   return new Option(flags, description).argParser(read).default(readAddress(usual), usual);
@@ -31,10 +31,10 @@ export function readPort(text: string): number {
   throw new InvalidArgumentError("Expected a port number from 0 to 65535.");
 }
 
-/** Reads how many threads are to serve. */
+/** Reads the number of threads. */
 export function readWorkers(text: string): number | "auto" {
   if (text === "auto") return text;
-  // How many there may be is said by the server.
+  // The server checks the upper limit.
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a number of threads, or "auto".');
 }
@@ -46,7 +46,7 @@ export function readDuration(text: string): number {
   return value;
 }
 
-/** The same, but needs the unit: where a number could as well be thought to be seconds. */
+/** The same, but needs the unit: a number alone could be taken for seconds. */
 export function readDurationWithUnit(text: string): number {
   const value = parseDuration(text);
   if (value === undefined)
@@ -69,14 +69,14 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value];
 }
 
-/** Collects versions of Envoy as they are written. */
+/** Collects versions of Envoy. */
 export function collectEnvoyVersion(text: string, before: readonly string[] = []): readonly string[] {
   if (!/^v?\d{1,4}\.\d{1,4}(\.\d+)?$/.test(text))
     throw new InvalidArgumentError("Expected a version of Envoy, such as 1.36.");
   return [...before, text];
 }
 
-/** Collects `key=value`, of which a value in braces or brackets is JSON. */
+/** Collects `key=value`; a value in braces or brackets is JSON. */
 export function readMetadata(
   text: string,
   before: Readonly<Record<string, unknown>> = {},

@@ -46,7 +46,7 @@ Examples:
   $ xdskit bench --ads --type cluster --type endpoint=web,api --json | jq .load
 `;
 
-/** `xdskit bench`: how a management server carries a fleet. */
+/** `xdskit bench`: measures how a management server serves a fleet. */
 export function benchCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("bench")
     .summary("play a fleet of proxies against a management server, and measure")

@@ -82,7 +82,7 @@ export function bootstrapCommand(terminal: Terminal): Command {
         command.error("error: --tls-cert and --tls-server-name are for --tls-ca");
       if (options.grpcClient && options.tlsServerName !== undefined)
         command.error("error: gRPC clients have no --tls-server-name: the certificate must have the name of --server");
-      const tls = tlsOf(options);
+      const tls = bootstrapTls(options);
       const server = options.server ?? { host: "127.0.0.1", port: variant === "rest" ? 18001 : 18000 };
       if (options.grpcClient) {
         const { grpcBootstrap } = await import("../bootstrap/grpc.js");
@@ -95,7 +95,7 @@ export function bootstrapCommand(terminal: Terminal): Command {
     });
 }
 
-function tlsOf({ tlsCa, tlsCert, tlsKey, tlsServerName }: Options): BootstrapTls | undefined {
+function bootstrapTls({ tlsCa, tlsCert, tlsKey, tlsServerName }: Options): BootstrapTls | undefined {
   if (tlsCa === undefined) return undefined;
   const own = tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey };
   return { caFile: tlsCa, own, serverName: tlsServerName };

@@ -1,13 +1,13 @@
 import type { ValidateLevel } from "@xdskit/client";
 import { type Command, Option } from "commander";
 import type { TlsOptions } from "../settings/tls-options.js";
-import { type OutputFormat, outputFormats } from "../watch/output-format.js";
+import { type OutputFormat, outputFormats } from "../watch/output/output-format.js";
 import type { WatchOptions } from "../watch/watch-options.js";
 import { collect, readDuration, readDurationWithUnit, readMetadata } from "./arguments.js";
 import { addTlsOptions, addTokenOption, refuseHalfPair } from "./tls-options.js";
 import { validateOption } from "./validate-option.js";
 
-/** What commander reads of the options that `watch` and `get` share. */
+/** The options that `watch` and `get` share, as commander reads them. */
 export interface ClientArguments extends TlsOptions {
   readonly server?: readonly string[];
   readonly variant?: "sotw" | "delta";
@@ -30,7 +30,7 @@ export interface ClientArguments extends TlsOptions {
   readonly timeout?: number;
 }
 
-/** Adds the options by which a management server is asked. */
+/** Adds the options for asking a management server. */
 export function addClientOptions(command: Command): Command {
   command
     .argument("[type]", "what to ask for, where --type does not say it; see there")
@@ -81,7 +81,7 @@ export function timeoutOption(description: string): Option {
   return new Option("--timeout <duration>", description).argParser(readDurationWithUnit);
 }
 
-/** What cannot be said at the same time; the usage error that says so. */
+/** Options that exclude each other, for the usage error. */
 const conflicts: readonly (readonly [keyof ClientArguments, keyof ClientArguments])[] = [
   ["rest", "server"],
   ["rest", "ads"],
@@ -107,7 +107,7 @@ const conflicts: readonly (readonly [keyof ClientArguments, keyof ClientArgument
 
 const typeUrlStart = "type.googleapis.com/";
 
-/** Turns what was read into what is wanted; ends with a usage error for what cannot be. */
+/** Checks the options; ends with a usage error if they do not fit together. */
 export function watchOptions(
   command: Command,
   [first, more]: readonly [string | undefined, readonly string[]],
@@ -128,7 +128,7 @@ export function watchOptions(
   const words = first === undefined ? more : [first, ...more];
   const [type, ...names] = read.type === undefined ? words : [read.type, ...words];
   if (type === undefined) error(`say what to ask for, as in: xdskit ${kind} cluster`);
-  // A name may have a slash, too, and any text with one may be the URL of a type that is not known.
+  // A name may have a slash, too, and any text with a slash may be an unknown type URL.
   if (read.type === undefined && type?.includes("/") && !type.startsWith(typeUrlStart))
     error(`without --type the first word is the type, and ${JSON.stringify(type)} looks like a name: add --type`);
   const { timeout, ...rest } = read;

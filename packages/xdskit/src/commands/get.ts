@@ -19,7 +19,7 @@ Examples:
   $ xdskit get cluster web --output jsonl | jq 'select(.event == "upsert").resource'
 `;
 
-/** `xdskit get`: what a management server gives, once. */
+/** `xdskit get`: prints the resources of a management server, once. */
 export function getCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addClientOptions(new Command("get"))
     .description("Asks any management server as an Envoy would, and prints what it gives.")

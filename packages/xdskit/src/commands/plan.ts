@@ -22,7 +22,7 @@ Examples:
   $ xdskit plan ./config ./config.new --json | jq '[.groups[].stages | length] | max'
 `;
 
-/** `xdskit plan`: how clients are brought from one folder to another. */
+/** `xdskit plan`: shows how clients get from one folder to another. */
 export function planCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return new Command("plan")
     .description("Shows in which stages clients are brought from one folder to another, and what each stage waits for.")

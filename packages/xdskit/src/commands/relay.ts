@@ -51,7 +51,7 @@ interface Options extends ToFilesArguments, TlsOptions {
   readonly logFormat: LogFormat;
 }
 
-/** Files are asked in no way, and a bootstrap says itself how its servers are. */
+/** Files need none of these options, and a bootstrap has its own settings for its servers. */
 const howToAsk = ["variant", "perType", "api", "refreshDelay", ...tlsOptionNames];
 
 const details = `
@@ -69,7 +69,7 @@ Examples:
   $ xdskit relay --server origin:18000 --to-files ./envoy  and write files that an Envoy follows
 `;
 
-/** `xdskit relay`: a management server for what another one has. */
+/** `xdskit relay`: serves the resources of another management server. */
 export function relayCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("relay")
     .description(

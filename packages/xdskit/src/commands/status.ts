@@ -29,7 +29,7 @@ Examples:
   $ xdskit status --json | jq -r '.nodes[] | select(.state == "rejected").id'
 `;
 
-/** `xdskit status`: what each client of a running server has. */
+/** `xdskit status`: shows what each client of a running server has. */
 export function statusCommand(terminal: Terminal, exit: (status: number) => void): Command {
   const command = new Command("status")
     .description("Shows what each client of a running server has, was sent and rejected, and why.")

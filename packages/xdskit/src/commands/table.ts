@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import type { Terminal } from "../output/terminal.js";
 
-/** A command as `xdskit --help` shows it, and the way to the rest of it. */
+/** A command in `xdskit --help`, and how to load it. */
 export interface CommandEntry {
   readonly name: string;
-  /** What stands behind the name in the list. */
+  /** The arguments after the name in the list. */
   readonly usage: string;
   readonly summary: string;
-  /** Loads the command: its options, its help, and what it does. */
+  /** Loads the command: its options, its help and its action. */
   readonly load: () => Promise<(terminal: Terminal, exit: (status: number) => void) => Command>;
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { TlsOptions } from "../settings/tls-options.js";
 
-/** What these options are called where they are read. */
+/** The names of these options in the parsed result. */
 export const tlsOptionNames = [
   "tls",
   "tlsCa",
@@ -11,13 +11,13 @@ export const tlsOptionNames = [
   "tokenFile",
 ] as const satisfies readonly (keyof TlsOptions)[];
 
-/** Who talks to whom, as the help says it. */
+/** Client and server, as the help calls them. */
 interface Words {
   readonly client?: string;
   readonly server?: string;
 }
 
-/** Adds the options by which a server is asked over TLS. */
+/** Adds the options for TLS to a server. */
 export function addTlsOptions(command: Command, { client = "client", server = "server" }: Words = {}): Command {
   return command
     .option("--tls", "TLS, trusting whom Node.js trusts")
@@ -27,19 +27,22 @@ export function addTlsOptions(command: Command, { client = "client", server = "s
     .option("--tls-server-name <name>", `the name that the ${server}'s certificate must have`);
 }
 
-/** Adds the option of a token; `each` is what it is read anew for. */
+/** Adds the option of a token; it is read again for `each`. */
 export function addTokenOption(command: Command, each: "stream" | "connection"): Command {
   return command.option("--token-file <file>", `a token, sent as authorization: Bearer …; read anew for each ${each}`);
 }
 
-/** Ends with a usage error where one half of a pair is missing, or content stands in the place of a path. */
+/** Ends with a usage error where one half of a pair is missing, or content is given instead of a path. */
 export function refuseHalfPair(options: TlsOptions, command: Command): void {
   refuseContents(options, command);
   if ((options.tlsCert === undefined) !== (options.tlsKey === undefined))
     command.error("error: --tls-cert and --tls-key need each other");
 }
 
-/** Ends with a usage error where what a file holds is given in the place of its path: errors show paths, and must not show keys. */
+/**
+ * Ends with a usage error where the content of a file is given instead of its path: errors show paths, and must not
+ * show keys.
+ */
 export function refuseContents({ tlsCa, tlsCert, tlsKey }: TlsOptions, command: Command): void {
   for (const [option, path] of Object.entries({ "--tls-ca": tlsCa, "--tls-cert": tlsCert, "--tls-key": tlsKey })) {
     if (path?.includes("-----BEGIN "))

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { type FileFormat, fileFormats } from "../to-files/file-formats.js";
 import type { ToFilesSettings } from "../to-files/to-files.js";
 
-/** What the options for files come to. */
+/** The options for files, as commander reads them. */
 export interface ToFilesArguments {
   readonly toFiles?: string;
   readonly toFilesGroup?: string;
@@ -15,12 +15,12 @@ export function toFilesOption(): Option {
   return new Option("--to-files <dir>", "also write what is served to this folder, for Envoys that read files");
 }
 
-/** Whose resources. */
+/** The group whose resources are written. */
 export function toFilesGroupOption(): Option {
   return new Option("--to-files-group <name>", "the group whose resources are written (default: the only one)");
 }
 
-/** What Envoy calls the folder. */
+/** Envoy's name for the folder. */
 export function toFilesPathOption(): Option {
   return new Option(
     "--to-files-path <dir>",
@@ -28,7 +28,7 @@ export function toFilesPathOption(): Option {
   );
 }
 
-/** How files are written. */
+/** The format of the files. */
 export function toFilesFormatOption(): Option {
   return new Option(
     "--to-files-format <format>",
@@ -36,7 +36,7 @@ export function toFilesFormatOption(): Option {
   ).choices(fileFormats);
 }
 
-/** Undefined where no folder is named; ends with a usage error where the others are named all the same. */
+/** Undefined where no folder is named; ends with a usage error if the other options are given without it. */
 export function toFilesSettings(options: ToFilesArguments, command: Command): ToFilesSettings | undefined {
   const { toFiles, toFilesGroup, toFilesPath, toFilesFormat } = options;
   if (toFiles !== undefined)

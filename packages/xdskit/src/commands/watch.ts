@@ -23,7 +23,7 @@ Examples:
   $ xdskit watch --path /etc/envoy/cds.yaml --type cluster     a file, as Envoy follows it
 `;
 
-/** `xdskit watch`: what a management server gives, and how it changes. */
+/** `xdskit watch`: shows the resources of a management server, and their changes. */
 export function watchCommand(terminal: Terminal, exit: (status: number) => void): Command {
   return addClientOptions(new Command("watch"))
     .description(

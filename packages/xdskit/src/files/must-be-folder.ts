@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { XdskitError } from "@xdskit/api";
 
 /**
- * Looks whether it is a folder. `mayCome`: one that is not there yet is accepted, but not a file.
+ * Checks that the path is a folder. `mayCome`: a missing folder is accepted, but not a file.
  * @throws XdskitError when it is not
  */
 export async function mustBeFolder(directory: string, mayCome = false): Promise<void> {

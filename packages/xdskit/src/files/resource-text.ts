@@ -1,6 +1,6 @@
 import type { ResourceName, Version } from "@xdskit/api";
 
-/** What a wrapper (`envoy.service.discovery.v3.Resource`) says of the resource in it. */
+/** The fields of a wrapper (`envoy.service.discovery.v3.Resource`). */
 export interface Wrapper {
   readonly name: ResourceName;
   readonly version?: Version | undefined;
@@ -9,7 +9,7 @@ export interface Wrapper {
   readonly ttl?: number | undefined;
 }
 
-/** A resource in its wrapper, as JSON. `bare` is the resource's own. */
+/** A resource in its wrapper, as JSON. `bare` is the resource's own JSON. */
 export function wrapped({ name, version, aliases = [], ttl }: Wrapper, bare: string): string {
   const head = {
     "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",

@@ -1,23 +1,23 @@
 import type { ResourceType } from "@xdskit/api";
 import type { Wanted } from "../watch/wanted.js";
 
-/** What is still to be answered of all that was asked for. */
+/** The answers that are still missing. */
 export interface Answers {
   /** A name, or a wildcard, was answered. Only the first answer counts. */
   answered(type: ResourceType, name: string, found: boolean): void;
-  /** Something of a type that was asked for as a whole is bad. */
+  /** A resource of a type that was asked for as a whole is bad. */
   incomplete(type: ResourceType): void;
   /** `cluster "web"` for each that was not answered yet. */
   open(): readonly string[];
-  /** Resolves to whether all was found, once all is answered. */
+  /** Resolves once everything is answered, to whether all was found. */
   readonly all: Promise<boolean>;
 }
 
-/** Follows the answers to all that is asked for. */
+/** Follows the answers to everything that was asked for. */
 export function followAnswers(wanted: readonly Wanted[]): Answers {
   const open = new Map<string, string>();
   for (const { type, names } of wanted) {
-    for (const name of names) open.set(keyOf(type, name), `${type.name} ${JSON.stringify(name)}`);
+    for (const name of names) open.set(answerKey(type, name), `${type.name} ${JSON.stringify(name)}`);
   }
   const whole = new Set(wanted.filter(({ names }) => names.has("*")).map(({ type }) => type.typeUrl));
   let allFound = true;
@@ -29,9 +29,9 @@ export function followAnswers(wanted: readonly Wanted[]): Answers {
     all,
     open: () => [...open.values()],
     answered: (type, name, found) => {
-      if (!open.delete(keyOf(type, name))) return;
+      if (!open.delete(answerKey(type, name))) return;
       allFound &&= found;
-      // What is bad of the same response is told behind what is good of it.
+      // The errors of a response come after its good resources.
       if (open.size === 0) setImmediate(() => finish(allFound));
     },
     incomplete: (type) => {
@@ -40,4 +40,4 @@ export function followAnswers(wanted: readonly Wanted[]): Answers {
   };
 }
 
-const keyOf = ({ typeUrl }: ResourceType, name: string) => `${typeUrl}\n${name}`;
+const answerKey = ({ typeUrl }: ResourceType, name: string) => `${typeUrl}\n${name}`;

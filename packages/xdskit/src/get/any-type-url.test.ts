@@ -21,7 +21,10 @@ const config = (id: string) =>
 /** What is no protobuf at all: a page of the debug port, as Istio puts it into an `Any`. */
 const text = packed(page, Buffer.from('[{"token":"S3CR3T"}]'));
 
-/** As Istio's server answers requests for its debug types. In SotW nothing has a name; in delta what has none is said to be removed besides. */
+/**
+ * As Istio's server answers requests for its debug types. In SotW nothing has a name; in delta what has none is said to
+ * be removed besides.
+ */
 const debugging = () =>
   oddServer((stream, index) => {
     if (index > 0) return;

@@ -1,24 +1,26 @@
-import { XdskitError } from "@xdskit/api";
-import { longestTimerMs } from "../duration.js";
-import { exitStatus } from "../exit-status.js";
+import { longestTimerMs, XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import type { Terminal } from "../output/terminal.js";
-import { listenForStop } from "../serving/signals.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
 import { type ClientSession, openSession } from "../watch/client-session.js";
 import { readClientSettings } from "../watch/client-settings.js";
+import type { WatchEvent } from "../watch/output/watch-event.js";
 import { closed, stopMs } from "../watch/run-watch.js";
-import type { WatchEvent } from "../watch/watch-event.js";
 import type { WatchOptions } from "../watch/watch-options.js";
 import { type Answers, followAnswers } from "./answers.js";
 
-/** How long answers are waited for, in milliseconds: longer than a client takes to decide that a name does not exist. */
+/** How long to wait for answers, in milliseconds: longer than a client needs to decide that a name does not exist. */
 const usualTimeoutMs = 30_000;
 
-/** Prints what a server has, until all is answered; resolves to the exit status: 0, 1 where something was not found or nobody answered, 2 wrong usage. */
+/**
+ * Prints what a server has, until everything is answered. Resolves to the exit status: 0, 1 if something was not found
+ * or there was no answer, 2 for wrong usage.
+ */
 export async function runGet(options: WatchOptions, terminal: Terminal): Promise<number> {
   const signals = listenForStop();
   let session: ClientSession | undefined;
-  // A reader who is slow gets all the same; who asked to stop does not wait for it.
+  // A slow reader gets everything; after a signal the command does not wait for it.
   let patience: number | undefined;
   let giveUp: () => void = () => {};
   const refused = new Promise<void>((resolve) => {
@@ -31,7 +33,7 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
     const opened = openSession(settings, options, terminal, {
       answered: (type, name, error) => {
         if (error === undefined) answers.answered(type, name, true);
-        // It is tried again, until the time is over.
+        // The client tries again until the time is over.
         else if (error.code !== "XDSKIT_UPSTREAM_AWAY") answers.answered(type, name, false);
       },
       event: (event) => {
@@ -41,7 +43,7 @@ export async function runGet(options: WatchOptions, terminal: Terminal): Promise
     });
     session = opened;
     for (const { type, names } of settings.wanted) for (const name of names) opened.subscribe(type, name);
-    const end = await endOf(answers, refused, signals.stop, terminal.closed, options.timeoutMs ?? usualTimeoutMs);
+    const end = await getEnd(answers, refused, signals.stop, terminal.closed, options.timeoutMs ?? usualTimeoutMs);
     if (end === "stopped") patience = stopMs;
     if (opened.leftOut() > 0) terminal.err(`xdskit get: ${leftOutMessage(opened.leftOut())}\n`);
     if (end === "late") reportFailure(terminal, "get", lateMessage(answers, options.timeoutMs ?? usualTimeoutMs));
@@ -64,11 +66,11 @@ const final: ReadonlySet<string> = new Set([
   "UNIMPLEMENTED",
 ]);
 
-/** Follows who refuses to answer at all. */
+/** Follows the servers that refuse to answer. */
 function createRefusals(servers: number) {
   const refusing = new Set<string | undefined>();
   return {
-    /** Whether there is nobody left who may answer. */
+    /** Whether no server is left that may answer. */
     refused: (event: WatchEvent): boolean => {
       if (event.kind === "upsert") refusing.clear();
       if (event.kind !== "error" || event.nack || event.name !== undefined || !final.has(event.code)) return false;
@@ -79,7 +81,7 @@ function createRefusals(servers: number) {
 
 type End = "found" | "missing" | "late" | "stopped";
 
-async function endOf(
+async function getEnd(
   answers: Answers,
   refused: Promise<unknown>,
   stop: Promise<unknown>,
@@ -109,11 +111,11 @@ function leftOutMessage(count: number): string {
   return `${what} left out, so this output cannot be served again; add --show-secrets to print them`;
 }
 
-/** Names that are listed where nobody answered. */
-const mostNames = 10;
+/** How many names are listed when there was no answer. */
+const mostOpenNames = 10;
 
 function lateMessage(answers: Answers, timeoutMs: number): string {
   const open = answers.open();
-  const more = open.length > mostNames ? ` and ${open.length - mostNames} more` : "";
-  return `no answer within ${timeoutMs / 1000} s about ${open.slice(0, mostNames).join(", ")}${more}`;
+  const more = open.length > mostOpenNames ? ` and ${open.length - mostOpenNames} more` : "";
+  return `no answer within ${timeoutMs / 1000} s about ${open.slice(0, mostOpenNames).join(", ")}${more}`;
 }

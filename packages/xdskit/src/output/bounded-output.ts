@@ -1,11 +1,11 @@
 import type { Writable } from "node:stream";
 
-/** Bytes that may wait for whoever reads, so that one who stopped to read cannot take all memory. */
+/** How many bytes may wait for the reader: one that stops reading must not fill the memory. */
 const mostWaiting = 4 * 1024 * 1024;
 
 /**
- * Writes lines to a stream while no more than 4 MiB wait there; further ones are dropped. Once all that waited was written, `say` makes the line that tells how
- * many were dropped.
+ * Writes lines to a stream while at most 4 MiB wait there; further lines are dropped. Once the waiting lines are
+ * written, `say` makes a line that tells how many were dropped.
  */
 export function boundedOutput(stream: Writable, say: (dropped: number) => string): (text: string) => void {
   let dropped = 0;

@@ -1,7 +1,7 @@
-/** What is coloured on a terminal. */
+/** The kinds of text that have a colour on a terminal. */
 export type Colour = "added" | "removed" | "good" | "warning" | "error" | "quiet" | "strong";
 
-/** Puts a text in a colour, or leaves it as it is. */
+/** Colours a text, or leaves it as it is. */
 export type Paint = (colour: Colour, text: string) => string;
 
 const codes: { readonly [C in Colour]: readonly [number, number] } = {

@@ -6,7 +6,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${count === 1 || noun.endsWith("s") ? noun : `${noun}s`}`;
 }
 
-/** `2 clusters, 1 listener`; `nothing` where there is nothing. */
+/** `2 clusters, 1 listener`; `nothing` for no counts. */
 export function countedAll(counts: Iterable<readonly [noun: string, count: number]>): string {
   const parts = Array.from(counts)
     .filter(([, count]) => count > 0)
@@ -14,15 +14,15 @@ export function countedAll(counts: Iterable<readonly [noun: string, count: numbe
   return parts.length === 0 ? "nothing" : parts.join(", ");
 }
 
-/** How many of which type, by the type's name. */
+/** The number of resources by the name of their type. */
 export type Counts = readonly (readonly [type: string, count: number])[];
 
-/** How many resources of which type a snapshot has, in delivery order. */
+/** The number of a snapshot's resources by type, in delivery order. */
 export function countsOfSnapshot(snapshot: Snapshot | undefined): Counts {
   return ordered(Array.from(snapshot?.sets.values() ?? [], ({ type, size }) => [type, size]));
 }
 
-/** How many of the resources are of which type, in delivery order. */
+/** The number of resources by type, in delivery order. */
 export function countsOfResources(resources: Iterable<Resource>): Counts {
   const counts = new Map<ResourceType, number>();
   for (const { type } of resources) counts.set(type, (counts.get(type) ?? 0) + 1);

@@ -1,6 +1,9 @@
 import type { Reference, ResourceTypes } from "@xdskit/api";
 
-/** What is said of a name that `lacking` of so many groups do not have: `names cluster "x", which does not exist`. */
+/**
+ * The warning about a name that the groups in `lacking`, out of so many, do not have: `names cluster "x", which does
+ * not exist`.
+ */
 export function danglingMessage(
   { type, name }: Reference,
   types: ResourceTypes,

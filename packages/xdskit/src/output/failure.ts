@@ -3,7 +3,7 @@ import { type Paint, plain } from "./colours.js";
 import { printable } from "./printable.js";
 import { paintOf, type Terminal } from "./terminal.js";
 
-/** Tells people why a command gives up: one line, and below it every further finding. */
+/** Says why a command gives up: one line, and every further finding below it. */
 export function reportFailure(terminal: Terminal, command: string, error: unknown): void {
   const [first, ...more] =
     error instanceof XdskitError
@@ -18,7 +18,7 @@ export function findingText(finding: Finding): string {
   return printable(describe(finding));
 }
 
-/** A finding on one line; a warning says that it is one. */
+/** A finding on one line, which says if it is a warning. */
 export function describeFinding(finding: Finding, paint: Paint = plain): string {
   const text = findingText(finding);
   return finding.severity === "warning" ? `${paint("warning", "warning:")} ${text}` : paint("error", text);

@@ -1,10 +1,10 @@
 import type { Log } from "./log.js";
 
-/** So many lines of one kind may come at once: more than a fleet of some size has clients. */
+/** How many lines of one kind may come at once: more than a large fleet has clients. */
 const burst = 2_000;
-/** And so many a second. */
+/** How many lines of one kind may come each second after that. */
 const perSecond = 200;
-/** How long lines are left out before it is said how many, in milliseconds. */
+/** How long lines are dropped before the log says how many, in milliseconds. */
 const sayMs = 1_000;
 
 interface Kind {
@@ -14,8 +14,8 @@ interface Kind {
 }
 
 /**
- * A log for what peers bring about: of each kind (a level and a message, which is a constant text) 2,000 lines at once and 200 a second. A second later one line
- * says how many were left out. `debug` is not limited: who asks for it wants to see each.
+ * A log for events that peers cause: of each kind (a level and a constant message) 2,000 lines at once and 200 a
+ * second. A second later one line says how many were dropped. `debug` is not limited: it exists to show every line.
  */
 export function limitLines(log: Log, now: () => number = () => performance.now()): Log {
   const kinds = new Map<string, Kind>();

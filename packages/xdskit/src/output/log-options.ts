@@ -1,8 +1,8 @@
-/** What `--log-level` takes, the most talkative first. */
+/** The values of `--log-level`, the most verbose first. */
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
-/** From which level on lines are written. */
+/** The lowest level that is written. */
 export type LogLevel = (typeof logLevels)[number];
-/** What `--log-format` takes: for people, or a JSON object a line. */
+/** The values of `--log-format`: for people, or a JSON object on each line. */
 export const logFormats = ["pretty", "json"] as const;
 /** How lines are written. */
 export type LogFormat = (typeof logFormats)[number];

@@ -3,9 +3,9 @@ import type { LogFormat, LogLevel } from "./log-options.js";
 import { printable } from "./printable.js";
 import { paintOf, type Terminal } from "./terminal.js";
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
-/** A log with fields. Messages are constant texts, findings, or what was taken of a file; fields carry what differs. */
+/** A log with fields. Messages are constant texts, findings, or reports about a file; fields hold the values. */
 export interface Log {
   debug(fields: Fields, message: string): void;
   info(fields: Fields, message: string): void;
@@ -15,7 +15,7 @@ export interface Log {
 
 const severity = { debug: 20, info: 30, warn: 40, error: 50, silent: Number.POSITIVE_INFINITY } as const;
 
-/** Writes lines to standard error: `json` for machines, an object a line; `pretty` for people. */
+/** Writes lines to standard error: `json` for machines, an object on each line; `pretty` for people. */
 export function createLog(terminal: Terminal, options: { readonly level: LogLevel; readonly format: LogFormat }): Log {
   const least = severity[options.level];
   const lineOf = options.format === "json" ? jsonLine : prettyLineWith(paintOf(terminal, "err"));
@@ -25,12 +25,12 @@ export function createLog(terminal: Terminal, options: { readonly level: LogLeve
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Characters of one text in a line: as many as are kept of what a client says. */
+/** The longest text in a line; the server keeps as much of a client's texts. */
 const longestText = 4_096;
-/** From here on a line is looked through for longer ones. */
+/** A longer line is searched for long texts. */
 const longLine = longestText;
 
-/** Peers bring about what is logged, and names may be as long as a request. */
+/** Peers cause these lines, and their names may be as long as a request. */
 function shortened(_key: string, value: unknown): unknown {
   if (typeof value !== "string" || value.length <= longestText) return value;
   return `${value.slice(0, longestText)}… (${value.length} characters)`;
@@ -49,7 +49,7 @@ function jsonLine(level: string, time: string, fields: Fields, msg: string): str
 /** `10:15:02.123 warn  rejected  node="edge-1" type=cluster` */
 function prettyLineWith(paint: Paint): typeof jsonLine {
   return (level, time, fields, message) => {
-    const colour = colours[level];
+    const colour = levelColours[level];
     const word = level.padEnd(5);
     return prettyLine(
       colour === undefined ? word : paint(colour, word),
@@ -60,10 +60,10 @@ function prettyLineWith(paint: Paint): typeof jsonLine {
   };
 }
 
-const colours: Readonly<Record<string, Colour>> = { debug: "quiet", warn: "warning", error: "error" };
+const levelColours: Readonly<Record<string, Colour>> = { debug: "quiet", warn: "warning", error: "error" };
 
 function prettyLine(level: string, time: string, fields: Fields, message: string): string {
-  // A finding, and what was taken of a file, is in the message already; its parts are for machines.
+  // The message already holds a finding, or the report about a file; its parts are for machines.
   const { finding: _, adopted: __, ...rest } = fields;
   const values = Object.entries(rest).flatMap(([key, value]) => {
     const text = prettyValue(value);
@@ -72,7 +72,7 @@ function prettyLine(level: string, time: string, fields: Fields, message: string
   return `${time} ${level} ${printable(message)}${values.length > 0 ? ` ${values.join("")}` : ""}\n`;
 }
 
-/** Undefined for what JSON has no word for. */
+/** Undefined for values that JSON cannot express. */
 function prettyValue(value: unknown): string | undefined {
   if (typeof value === "string" && value.length < longLine && /^[\w./:@-]+$/.test(value)) return value;
   const json = jsonOf(value);

@@ -1,7 +1,7 @@
 import type { SkippedCounts } from "@xdskit/server";
 import { counted } from "./counts.js";
 
-/** What is skipped, in words; undefined: nothing is. */
+/** The skipped resources in words; undefined if there are none. */
 export function skippedText(skipped: SkippedCounts | null | undefined): string | undefined {
   const { lastGood = 0, absent = 0 } = skipped ?? {};
   if (lastGood + absent === 0) return undefined;

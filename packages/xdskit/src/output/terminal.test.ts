@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { commandFile, eventually, start } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 
-const command = [process.execPath, "--conditions=@xdskit/source", "--import", "tsx", commandFile];
+const command = [process.execPath, ...process.execArgv, commandFile];
 /** A file that takes nothing, as on a disk that is full. */
 const full = "/dev/full";
 const options = { skip: existsSync(full) ? false : `there is no ${full}` };

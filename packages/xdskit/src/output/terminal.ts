@@ -1,29 +1,30 @@
-import { exitStatus } from "../exit-status.js";
+import { exitStatus } from "../process/exit-status.js";
 import { boundedOutput } from "./bounded-output.js";
 import { createPaint, type Paint, plain } from "./colours.js";
 
-/** Where a command writes. Standard output holds what programs read; everything for people goes to standard error. */
+/** Where a command writes. Standard output is for programs; everything for people goes to standard error. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Colours for each of the two, where it is a terminal. Undefined: none. */
+  /** Colours of standard output and standard error, if they are terminals. Undefined: none. */
   readonly colours?: { readonly out: Paint; readonly err: Paint } | undefined;
-  /** Resolves once there is room for more on standard output, or nobody reads it any more. Undefined where there always is. */
+  /** Resolves once standard output has room, or its reader is gone. Undefined if there is always room. */
   readonly drained?: (() => Promise<void>) | undefined;
-  /** Resolves once all of standard output is written, or nobody reads it any more. */
+  /** Resolves once all of standard output is written, or its reader is gone. */
   readonly flushed?: (() => Promise<void>) | undefined;
-  /** Resolves when nobody reads standard output any more. */
+  /** Resolves when the reader of standard output is gone. */
   readonly closed?: Promise<void> | undefined;
 }
 
-/** How standard output, or standard error, is coloured. */
+/** The colours of standard output, or of standard error. */
 export function paintOf({ colours }: Terminal, stream: "out" | "err"): Paint {
   return colours?.[stream] ?? plain;
 }
 
 /**
- * The terminal of this process. A reader that went away (`xdskit … | head`) ends nothing: what it no longer reads is dropped. So is what standard error does not take: a server must not end
- * since the disk with its log is full, or the terminal is gone in which it was started, nor keep all that nobody reads. A result that cannot be written is a failure.
+ * The terminal of this process. If a reader goes away (`xdskit … | head`), further output is dropped and the command
+ * goes on. The same holds for standard error that nobody reads: a server must not end because the disk with its log is
+ * full or its terminal is gone, and must not keep unread lines. A result that cannot be written is a failure.
  */
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;

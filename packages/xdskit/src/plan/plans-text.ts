@@ -3,7 +3,7 @@ import { everyNode } from "@xdskit/server";
 import { countedAll, countsOfSnapshot } from "../output/counts.js";
 import type { GroupPlan } from "./group-plans.js";
 
-/** The plans of groups for people; what is the only group without settings is not named. */
+/** The plans of groups for people; without settings there is only one group, and its name is left out. */
 export function plansText(groups: readonly GroupPlan[], options: PlanTextOptions): string {
   const [first] = groups;
   if (groups.length === 1 && first?.name === everyNode) return groupText(first, options);

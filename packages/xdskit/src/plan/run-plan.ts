@@ -1,21 +1,21 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import { exitStatus } from "../exit-status.js";
 import { type Paint, plain } from "../output/colours.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
 import { checkDirectory, type Directory } from "../validate/check-directory.js";
 import type { CheckedFolder } from "../validate/check-folder.js";
 import { type GroupPlan, planGroups } from "./group-plans.js";
 import { plansText } from "./plans-text.js";
 import { plansView } from "./plans-view.js";
 
-/** What `plan` was asked for. */
+/** The options of `plan`. */
 export interface PlanOptions {
   /** The folders before and after the change. */
   readonly old: string;
   readonly new: string;
-  /** Of both folders; otherwise each has its own. */
+  /** For both folders; by default each has its own. */
   readonly settings: string | undefined;
   readonly descriptors: readonly string[];
   /** Only this group. */
@@ -25,7 +25,10 @@ export interface PlanOptions {
   readonly json: boolean;
 }
 
-/** Prints how clients are brought from one folder to another; resolves to the exit status: 0, or 2 where a folder is not valid or the usage is wrong. */
+/**
+ * Prints how clients get from one folder to another. Resolves to the exit status: 0, or 2 if a folder is not valid or
+ * the usage is wrong.
+ */
 export async function runPlan(options: PlanOptions, terminal: Terminal): Promise<number> {
   const { old: before, new: after, settings, descriptors, group } = options;
   let groups: readonly GroupPlan[];
@@ -59,7 +62,7 @@ export async function runPlan(options: PlanOptions, terminal: Terminal): Promise
   return exitStatus.ok;
 }
 
-/** Stages stand out, and in them what comes and goes. */
+/** Highlights stages, and in them additions and removals. */
 function coloured(text: string, paint: Paint): string {
   if (paint === plain) return text;
   const lines = text.split("\n").map((line) => {
@@ -70,7 +73,7 @@ function coloured(text: string, paint: Paint): string {
   return lines.join("\n");
 }
 
-/** A folder with nothing but warnings. */
+/** A folder that has only warnings. */
 async function valid(directory: Directory): Promise<CheckedFolder> {
   const checked = await checkDirectory(directory);
   const [first, ...more] = checked.findings.filter(({ severity }) => severity === "error");

@@ -19,8 +19,8 @@ import {
   seeOne,
   withStage,
 } from "../testing/relayed.js";
-import { readCacheFile } from "./cache-file.js";
-import type { GroupRelay } from "./group-relay.js";
+import { readCacheFile } from "./cache/cache-file.js";
+import type { GroupRelay } from "./groups/group-relay.js";
 import type { RelayedGroup } from "./relay.js";
 import { upstreamStatus } from "./upstream-status.js";
 

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { type Finding, type Registry, type ResourceType, resourceTypes } from "@xdskit/api";
 import type { ClientOptions, ValidateLevel } from "@xdskit/client";
 import { createServer, type LayerName, ordersItself, type ServerOptions, type XdsServer } from "@xdskit/server";
-import { openCacheFolder } from "./cache-folder.js";
-import { createGroupRelay, type GroupRelay, type WatchedCollection } from "./group-relay.js";
-import { canAsk, type ServerSettingsInFull } from "./upstream-types.js";
-import type { NackPolicy } from "./verdict.js";
+import { openCacheFolder } from "./cache/cache-folder.js";
+import { createGroupRelay, type GroupRelay, type WatchedCollection } from "./groups/group-relay.js";
+import { canAsk, type ServerSettingsInFull } from "./groups/upstream-types.js";
+import type { NackPolicy } from "./groups/verdict.js";
 
-/** How one group of nodes gets what an origin has. */
+/** How one group of nodes gets an origin's resources. */
 export interface RelayedGroup {
   readonly name: string;
-  /** Of the server's options: what the group's nodes are served. */
+  /** The part of the server's options that says what the group's nodes are served. */
   readonly layer: LayerName;
-  /** Who the relay is to the origin, for this group: the origin decides by it what the group gets. */
+  /** The relay's node for this group: it decides what the origin gives the group. */
   readonly node: ClientOptions["node"];
   readonly collections: readonly WatchedCollection[];
-  /** Ask for everything that is named before a client does. */
+  /** Ask for every named resource before a client does. */
   readonly prefetch: boolean;
 }
 
@@ -24,31 +24,33 @@ export interface RelayOptions {
   /** Without `onDemand`. */
   readonly server: ServerOptions;
   readonly groups: readonly RelayedGroup[];
-  /** Who is asked: at least one, all in the same way. */
+  /** The origin's servers: at least one, all of one kind. */
   readonly servers: readonly ServerSettingsInFull[];
   /** Further options of each group's client; for tests. */
   readonly client?: Partial<ClientOptions> | undefined;
   readonly registry?: Registry | undefined;
-  /** The folder of the cache; it has a folder for each group. Undefined: nothing is kept. */
+  /** The folder of the cache; it has a folder for each group. Undefined: no cache. */
   readonly cache?: string | undefined;
   readonly nack: NackPolicy;
   readonly ackWaitMs: number;
-  /** How long a change waits at most for others that the origin should have sent before it. 0: none waits. Default 15,000. */
+  /**
+   * How long a change may wait for others that the origin should have sent before it. 0: not at all. Default 15,000.
+   */
   readonly holdMs?: number | undefined;
-  /** How long what a client asked for by name is kept after the last one left. Default 1,000. */
+  /** How long a name stays subscribed after its last client left. Default 1,000. */
   readonly lingerMs?: number | undefined;
-  /** How far what the origin sends, and what the cache has of it, is judged. Default `types`: its clients judge it themselves. */
+  /** How strictly to check the origin's resources and the cache. Default `types`: clients judge them themselves. */
   readonly validate?: ValidateLevel | undefined;
   /** How many names all clients together may ask for, see `OnDemandOptions`. Default 100,000. */
   readonly names?: number | undefined;
-  /** What could not be served or read of the cache, and what became of it. */
+  /** Told of resources that could not be served or read from the cache, and what happened to them. */
   report(group: string, findings: readonly Finding[]): void;
   cacheFailed(group: string, error: unknown): void;
   /** The origin is told that clients rejected something. */
   rejected(group: string, type: ResourceType, reason: string): void;
 }
 
-/** A server of what an origin has. */
+/** A server with the resources of an origin. */
 export interface Relay {
   readonly server: XdsServer;
   readonly groups: readonly GroupRelay[];
@@ -59,8 +61,9 @@ export interface Relay {
 }
 
 /**
- * Long enough for a client that asks anew, as Envoy does when a name moves between its clusters, and no longer: an origin keeps what it removed for a while for those that ask for it.
- * What is held of an origin that is away is kept all the same.
+ * Long enough for a client that asks again, as Envoy does when a name moves between its clusters, and no longer: an
+ * origin keeps removed resources for a while for those that ask for them. While the origin is away, its resources are
+ * kept in any case.
  */
 const usualLingerMs = 1_000;
 /** As long as a change waits for a client's answer. */
@@ -69,7 +72,7 @@ const usualHoldMs = 15_000;
 /** Makes a relay. Rejects with an XdskitError if an option is wrong or the cache cannot be used. */
 export async function createRelay(options: RelayOptions): Promise<Relay> {
   const { servers, registry, cache, nack, ackWaitMs, validate = "types" } = options;
-  // What the origin sends is ordered here for each client: nobody need wait for the relay.
+  // The relay orders the origin's resources for each client: the origin need not wait for them.
   const features = options.server.ordering === false ? [] : [ordersItself];
   const relays = new Map<string, GroupRelay>();
   const [first] = servers;
@@ -81,7 +84,8 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
     onDemand: {
       types: (options.server.types ?? resourceTypes).all.map(({ typeUrl }) => typeUrl),
       supply: (request) => relays.get(request.group)?.supply(request),
-      // The origin says when something changes, and an answer takes as long as the way to it. What does not exist is not watched for ever for clients that are gone.
+      // The origin reports changes, and an answer takes one round trip. A name that does not exist is not watched for
+      // ever after its clients are gone.
       timeoutMs: Number.POSITIVE_INFINITY,
       recheckMs: Number.POSITIVE_INFINITY,
       negativeMs: 60_000,
@@ -103,7 +107,7 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
         prefetch,
         nack,
         ackWaitMs,
-        // Without an order of its own the relay says what the origin says, as it says it.
+        // Without an order of its own, the relay passes on the origin's order.
         holdMs: options.server.ordering === false ? 0 : (options.holdMs ?? usualHoldMs),
         origin,
         canAsk: canAskFor,
@@ -138,12 +142,12 @@ export async function createRelay(options: RelayOptions): Promise<Relay> {
   };
 }
 
-/** The group's folder in the cache: a name may be anything. */
+/** The group's folder in the cache; the group's name may hold any characters. */
 function folderOf(group: string): string {
   return encodeURIComponent(group).replace(/^\./, "%2E");
 }
 
-/** Where a server is and how it is asked, without secrets. */
+/** The address of a server and how it is asked, without secrets. */
 function whereOf(server: ServerSettingsInFull): object {
   switch (server.kind) {
     case "grpc":

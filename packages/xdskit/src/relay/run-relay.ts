@@ -1,48 +1,48 @@
 import type { Finding } from "@xdskit/api";
 import { lazyMetrics } from "../admin/lazy-metrics.js";
-import { registryWith } from "../descriptors.js";
 import { countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
-import { createEventLog } from "../serving/event-log.js";
+import { version } from "../process/version.js";
 import { exampleNode } from "../serving/example-node.js";
 import { createJsonFindings } from "../serving/json-findings.js";
 import { openAdmin, openListeners } from "../serving/listeners.js";
+import { createEventLog } from "../serving/logs/event-log.js";
+import { logFinding } from "../serving/logs/source-log.js";
 import { warnOfOlderEnvoys } from "../serving/older-envoys.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
 import { watchSettings } from "../serving/settings-watch.js";
-import { logFinding } from "../serving/source-log.js";
 import { startSummary } from "../serving/start-summary.js";
+import { registryWith } from "../settings/descriptors.js";
 import { loadRelaySettings, pathFromSettings } from "../settings/load-settings.js";
 import { typesFor } from "../settings/own-types.js";
-import { type UpstreamArguments, upstreamSettings } from "../settings/relay-settings.js";
 import { groupOfFiles, startToFiles } from "../to-files/to-files.js";
-import { version } from "../version.js";
 import { createRelay } from "./relay.js";
+import { type UpstreamArguments, upstreamSettings } from "./relay-settings.js";
 import { createUpstreamLog } from "./upstream-log.js";
 import { createUpstreamMetrics } from "./upstream-metrics.js";
 import { upstreamStatus } from "./upstream-status.js";
 
-/** What `relay` was asked for. */
+/** The options of `relay`. */
 export interface RelayCommandOptions extends ServingOptions {
   readonly settings?: string;
   readonly upstream: UpstreamArguments;
 }
 
-/** More than anybody reads of one group. */
-const mostFindings = 100;
+/** Nobody reads more about one group. */
+const mostGroupFindings = 100;
 
 /**
- * Relays until a signal comes; resolves to the exit status. The ports for clients open once the origin, or the cache, has answered: a client never meets a relay that
- * cannot tell it anything.
+ * Relays until a signal comes; resolves to the exit status. The ports for clients open once the origin, or the cache,
+ * has answered: a client never meets a relay that has nothing to say.
  */
 export function runRelay(options: RelayCommandOptions, terminal: Terminal): Promise<number> {
-  return runServing("relay", options, terminal, (running, log) => start(options, running, log, terminal));
+  return runServing("relay", options, terminal, (running, log) => startRelay(options, running, log, terminal));
 }
 
-async function start(options: RelayCommandOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
+async function startRelay(options: RelayCommandOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
   const { toFiles } = options;
   const loaded = await loadRelaySettings(options.settings);
   running.closers.push(watchSettings(loaded.disk, log));
@@ -53,7 +53,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
   const types = typesFor(registry, loaded);
   const upstream = await upstreamSettings(options.upstream, loaded, types);
   const names = upstream.groups.map(({ name }) => name);
-  // An Envoy that reads files asks for nothing: all that is named has to be there.
+  // An Envoy that reads files asks for nothing: every named resource must be there.
   const written = toFiles && groupOfFiles(toFiles.group, names);
   const groups = upstream.groups.map((group) => (group.name === written ? { ...group, prefetch: true } : group));
   const findings = new Map<string, Finding[]>();
@@ -66,7 +66,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
     server: { ...upstream.server, types, rest },
     report(group, found) {
       for (const finding of found) logFinding(log, finding);
-      findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostFindings));
+      findings.set(group, [...(findings.get(group) ?? []), ...found].slice(-mostGroupFindings));
     },
     rejected: (group, type, reason) =>
       log.warn(
@@ -114,7 +114,7 @@ async function start(options: RelayCommandOptions, running: Running, log: Log, t
       await files.settled();
     };
     const group = relay.groups.find(({ group }) => group === groupOfFiles(toFiles.group, names));
-    // Files that would lack what is not known yet take it from their readers.
+    // Files without the unknown resources would remove them from their readers.
     if (group?.isKnown !== false) await begin();
     else
       void group.known

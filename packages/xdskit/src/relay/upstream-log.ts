@@ -4,7 +4,10 @@ import { grpcStatusName } from "../output/grpc-status.js";
 import type { Log } from "../output/log.js";
 import { printable } from "../output/printable.js";
 
-/** Logs what happens between a relay and the origin of one group. What is repeated at every attempt is logged once, until the origin answers. */
+/**
+ * Logs the connection between a relay and the origin of one group. An error that repeats is logged once, until the
+ * origin answers.
+ */
 export function createUpstreamLog(log: Log, group: string): (event: ClientEvent) => void {
   const told = new Set<string>();
   const warn = (fields: Readonly<Record<string, unknown>>, message: string) => {

@@ -2,31 +2,31 @@ import type { Finding } from "@xdskit/api";
 import type { Snapshot } from "@xdskit/protocol";
 import type { AnySourceStatus } from "../admin/source-status.js";
 import { countsOfSnapshot } from "../output/counts.js";
-import type { GroupRelay } from "./group-relay.js";
+import type { GroupRelay } from "./groups/group-relay.js";
 
-/** What `/api/v1/sources` tells about the origin of one group. */
+/** The answer of `/api/v1/sources` about the origin of one group. */
 export interface UpstreamStatus extends AnySourceStatus {
-  /** Of its nodes. */
+  /** The group's name. */
   readonly group: string;
   /**
-   * `pending`: nothing is known yet. `cached`: what is served was read from the cache, and the origin has said nothing yet. `connected`: the origin is there; one that
-   * says nothing to what is claimed from the cache agrees with it.
-   * `away`: it is not, and what it said last is served.
+   * `pending`: nothing is known yet. `cached`: the served resources come from the cache, and the origin has not
+   * answered yet. `connected`: the origin is there; if it does not answer a claim from the cache, it agrees. `away`:
+   * the origin is away, and its last resources are served.
    */
   readonly state: "pending" | "cached" | "connected" | "away";
   readonly servers: readonly {
     readonly server: string;
     readonly connected: boolean;
-    /** Whether what is served is its. */
+    /** Whether the served resources come from this server. */
     readonly active: boolean;
   }[];
-  /** What the group is served now, by type. */
+  /** The group's served resources, by type. */
   readonly resources: Readonly<Record<string, number>>;
-  /** The last thing that went wrong, however long ago. */
+  /** The last error, however old. */
   readonly lastError: { readonly at: string; readonly message: string } | null;
 }
 
-/** `findings`: what could not be served. */
+/** `findings`: resources that could not be served. */
 export function upstreamStatus(
   { group, client, standing }: GroupRelay,
   snapshot: Snapshot | undefined,

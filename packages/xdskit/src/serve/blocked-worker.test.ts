@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { commandFile, eventually, start, within } from "../testing/command.js";
 import { clusterYaml, testFolder } from "../testing/folder.js";
 
-/** Loaded into each thread: the first worker comes around no more once there is a file `block`, and says so by another. */
+/**
+ * Loaded into each thread: the first worker comes around no more once there is a file `block`, and says so by another.
+ */
 const preload = `
   const { existsSync, writeFileSync } = require("node:fs");
   const { workerData } = require("node:worker_threads");
@@ -20,7 +22,7 @@ test("a worker that comes around no more does not keep the command from its end"
   await using helper = await testFolder({ "preload.cjs": preload });
   const ports = ["--grpc", "127.0.0.1:0", "--rest", "off", "--admin", "127.0.0.1:0"];
   await using running = start(process.execPath, [
-    ...["--conditions=@xdskit/source", "--import", "tsx", "--require", `${helper.path}/preload.cjs`],
+    ...[...process.execArgv, "--require", `${helper.path}/preload.cjs`],
     ...[commandFile, "serve", folder.path, "--workers", "2", ...ports],
   ]);
   await running.seen(/^ready$/m);

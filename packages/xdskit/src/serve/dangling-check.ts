@@ -2,32 +2,32 @@ import type { Finding, Reference, Resource, ResourceTypes, Where } from "@xdskit
 import { createDanglingNames, type DanglingNames, type Snapshot } from "@xdskit/protocol";
 import { danglingMessage } from "../output/dangling-message.js";
 
-/** What is checked. */
+/** Options of the check. */
 export interface DanglingOptions {
   /** The groups' names. */
   readonly groups: readonly string[];
-  /** What a group is served now; undefined while nothing is known. */
+  /** The served resources of a group; undefined while nothing is known. */
   readonly snapshotOf: (group: string) => Snapshot | undefined;
-  /** Where a resource of a group stands. */
+  /** Where a resource of a group is. */
   readonly whereIs: (group: string, resource: Resource) => Where | undefined;
   readonly types: ResourceTypes;
 }
 
-/** Follows which names the served resources refer to in vain. */
+/** Follows the names in served resources that do not exist. */
 export interface DanglingCheck {
-  /** Looks at what changed since the last time; returns a warning for each name that was there, or that nobody named, until now. */
+  /** Checks the changes since the last call; returns a warning for each name that is newly missing. */
   update(): readonly Finding[];
   /** A warning for each name that is missing now. */
   findings(): readonly Finding[];
 }
 
-/** More than anybody reads; the last one says how many there are besides. */
-const mostFindings = 100;
+/** Nobody reads more; the last warning gives the number of the others. */
+const mostDangling = 100;
 
 /** The cost of an update follows the change, the cost of findings is bounded. */
 export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: DanglingOptions): DanglingCheck {
   const names = new Map(groups.map((group): [string, DanglingNames] => [group, createDanglingNames()]));
-  /** Of each missing name, the groups that lack it. */
+  /** The groups that lack each missing name. */
   const missing = new Map<string, { readonly reference: Reference; readonly lacking: Set<string> }>();
 
   function findingsOf(keys: Iterable<string>, count: number): readonly Finding[] {
@@ -35,7 +35,7 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
     for (const key of keys) {
       const found = missing.get(key);
       if (found === undefined) continue;
-      if (findings.length === mostFindings) return [...findings, more(count - mostFindings)];
+      if (findings.length === mostDangling) return [...findings, furtherNames(count - mostDangling)];
       findings.push(findingOf(found.reference, [...found.lacking]));
     }
     return findings;
@@ -66,12 +66,12 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
         if (snapshot === undefined) continue;
         const { appeared, gone } = dangling.update(snapshot);
         for (const reference of gone) {
-          const key = keyOf(reference);
+          const key = danglingKey(reference);
           const lacking = missing.get(key)?.lacking;
           if (lacking?.delete(group) && lacking.size === 0) missing.delete(key);
         }
         for (const reference of appeared) {
-          const key = keyOf(reference);
+          const key = danglingKey(reference);
           const known = missing.get(key);
           if (known === undefined) news.add(key);
           if (known === undefined) missing.set(key, { reference, lacking: new Set([group]) });
@@ -84,11 +84,11 @@ export function createDanglingCheck({ groups, snapshotOf, whereIs, types }: Dang
   };
 }
 
-function more(count: number): Finding {
+function furtherNames(count: number): Finding {
   const message = `${count} further names are not there; xdskit validate shows them`;
   return { code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message };
 }
 
-function keyOf({ type, name }: Reference): string {
+function danglingKey({ type, name }: Reference): string {
   return `${type} ${name}`;
 }

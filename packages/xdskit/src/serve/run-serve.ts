@@ -2,21 +2,22 @@ import { XdskitError } from "@xdskit/api";
 import { createFolderSource, createServer, type FolderSummary } from "@xdskit/server";
 import { lazyMetrics } from "../admin/lazy-metrics.js";
 import { pendingSource, sourceAfter } from "../admin/source-status.js";
-import { registryWith } from "../descriptors.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
 import { counted, countsOfSnapshot } from "../output/counts.js";
 import type { Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
-import { createEventLog, loggedAt } from "../serving/event-log.js";
+import { version } from "../process/version.js";
 import { exampleNode } from "../serving/example-node.js";
 import { createJsonFindings } from "../serving/json-findings.js";
 import { announceAdmin, openAdmin, openListeners } from "../serving/listeners.js";
+import { createEventLog, loggedAt } from "../serving/logs/event-log.js";
+import { createSourceLog, logFinding } from "../serving/logs/source-log.js";
 import { warnOfOlderEnvoys } from "../serving/older-envoys.js";
 import { type Running, runServing } from "../serving/run-serving.js";
 import type { ServingOptions } from "../serving/serving-options.js";
 import { watchSettings } from "../serving/settings-watch.js";
-import { createSourceLog, logFinding } from "../serving/source-log.js";
 import { startSummary } from "../serving/start-summary.js";
+import { registryWith } from "../settings/descriptors.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
 import { typesFor } from "../settings/own-types.js";
 import {
@@ -30,10 +31,9 @@ import {
 } from "../settings/server-settings.js";
 import { mustNotBeServed } from "../to-files/not-served.js";
 import { startToFiles } from "../to-files/to-files.js";
-import { version } from "../version.js";
 import { createDanglingCheck } from "./dangling-check.js";
 
-/** What `serve` was asked for. */
+/** The options of `serve`. */
 export interface ServeOptions extends ServingOptions {
   readonly directory: string;
   readonly settings?: string;
@@ -48,14 +48,15 @@ export interface ServeOptions extends ServingOptions {
 /**
  * Serves until a signal comes; resolves to the exit status.
  *
- * The ports for clients open only once the first configuration is applied: a client never meets a server that cannot tell it anything, or only a part of it. The admin port
- * is open from the start, and `/readyz` answers 503 until then, with the errors that must be fixed first.
+ * The ports for clients open only once the first configuration is applied: a client never meets a server with nothing,
+ * or only a part. The admin port is open from the start, and `/readyz` answers 503 until then, with the errors that
+ * must be fixed first.
  */
 export function runServe(options: ServeOptions, terminal: Terminal): Promise<number> {
-  return runServing("serve", options, terminal, (running, log) => start(options, running, log, terminal));
+  return runServing("serve", options, terminal, (running, log) => startServe(options, running, log, terminal));
 }
 
-/** A folder without anything in it may be what the user means: such an error says how to start all the same. */
+/** An empty folder may be intended: the error says how to start anyway. */
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof XdskitError) || error.findings.some(({ code }) => !emptiness.has(code))) return error;
   const [first, ...others] = error.findings;
@@ -70,8 +71,8 @@ const emptiness: ReadonlySet<string> = new Set([
   "XDSKIT_GROUP_FOLDERS",
 ]);
 
-async function start(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
-  // Before a folder that is missing is: `--allow-empty` waits for that one, but not for a file to become a folder.
+async function startServe(options: ServeOptions, running: Running, log: Log, terminal: Terminal): Promise<void> {
+  // First: `--allow-empty` waits for a missing folder, but not for a file to become a folder.
   await mustBeFolder(options.directory, true);
   const loaded = await loadSettings(options.directory, options.settings);
   const { settings } = loaded;
@@ -140,7 +141,8 @@ async function start(options: ServeOptions, running: Running, log: Log, terminal
     whereIs: (group, resource) => whereServed(settings, group, (layer) => last?.whereIs(layer, resource)),
   });
   const checkNames = () => {
-    // While files are left out for their errors, much of what is named is missing for that reason alone. What is skipped is missing.
+    // While files with errors are left out, many names are missing only for that reason. Skipped resources count as
+    // missing.
     const isWhole = last?.skipped !== undefined && last.applied;
     if (!isWhole && last?.findings.some(({ severity }) => severity === "error")) return;
     for (const finding of dangling.update()) logFinding(log, finding);

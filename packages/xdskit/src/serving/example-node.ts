@@ -1,14 +1,17 @@
 import type { NodeMatch } from "@xdskit/server";
 
-/** The arguments of `xdskit bootstrap` for a node that a server lets in. */
+/** The arguments of `xdskit bootstrap` for a node that the server accepts. */
 export interface ExampleNode {
-  /** The name of the group that it comes to; undefined where there are no groups. */
+  /** The group of the node; undefined without groups. */
   readonly group: string | undefined;
   /** With a space before each. */
   readonly flags: string;
 }
 
-/** A node of the first group: groups are tried in order, so that no other one takes it. Without groups, and where a group takes every node, the usual one will do. */
+/**
+ * A node of the first group: groups are tried in order, so no other group takes it. Without groups, and if the group
+ * takes every node, the default node will do.
+ */
 export function exampleNode(
   groups: readonly { readonly name: string; readonly match: NodeMatch }[] | undefined,
 ): ExampleNode {
@@ -19,7 +22,7 @@ export function exampleNode(
   for (const [key, pattern] of Object.entries(first.match)) {
     const value = String(pattern).replace(/[*?]/g, "1");
     if (key.startsWith("metadata.")) flags.push(`--metadata ${quoted(`${key.slice("metadata.".length)}=${value}`)}`);
-    // Whatever a node says of itself is good enough.
+    // Any value of a node will do.
     else if (pattern === "*") continue;
     else if (key.startsWith("locality.")) locality[key.slice("locality.".length)] = value;
     else if (key === "id") flags.push(`--node-id ${quoted(value)}`);
@@ -31,7 +34,7 @@ export function exampleNode(
   return { group: first.name, flags: flags.map((flag) => ` ${flag}`).join("") };
 }
 
-/** As a shell takes it for one word. */
+/** Quoted as one word for a shell. */
 function quoted(text: string): string {
   return /^[\w.,:@=/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -3,10 +3,10 @@ import type { ServerEvent, XdsServer } from "@xdskit/server";
 
 type Incomplete = Extract<ServerEvent, { readonly kind: "json-incomplete" }>;
 
-/** More than anybody reads; what came last stays. */
-const mostResources = 100;
+/** Nobody reads more; the newest stay. */
+const mostJsonFindings = 100;
 
-/** What JSON, for polls, has not all of: the findings of what a group is served now. */
+/** The served resources of a group that JSON, for polls, cannot express completely. */
 export function createJsonFindings(
   server: Pick<XdsServer, "on" | "snapshotOf">,
 ): (group: string) => readonly Finding[] {
@@ -17,7 +17,7 @@ export function createJsonFindings(
       const key = `${event.api} ${event.type.typeUrl} ${event.name}`;
       known.delete(key);
       known.set(key, event);
-      const [oldest = key] = known.size > mostResources ? known.keys() : [];
+      const [oldest = key] = known.size > mostJsonFindings ? known.keys() : [];
       if (oldest !== key) known.delete(oldest);
     },
     (kind) => kind === "json-incomplete",

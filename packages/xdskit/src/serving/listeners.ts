@@ -8,7 +8,7 @@ import type { Terminal } from "../output/terminal.js";
 import { isAddressError, type Running } from "./run-serving.js";
 import type { ServingOptions } from "./serving-options.js";
 
-/** Where a command serves, with real ports. */
+/** The open ports, with the numbers that were picked. */
 export interface OpenListeners {
   readonly grpc: Address;
   readonly rest: Address | undefined;
@@ -22,7 +22,9 @@ export function openAdmin(address: Address, state: AdminState): Promise<AdminSer
   });
 }
 
-/** Prints where the admin pages are, once: before the other listeners where these have to wait, since the pages say for what. */
+/**
+ * Prints the address of the admin pages, once: before the other listeners if these must wait, since the pages say why.
+ */
 export function announceAdmin(running: Running, terminal: Terminal): void {
   if (running.admin === undefined || running.adminAnnounced) return;
   running.adminAnnounced = true;
@@ -34,8 +36,8 @@ function announce(terminal: Terminal, name: string, address: Address): void {
 }
 
 /**
- * Opens the ports for clients and prints a line for each listener. Not before there is something to tell clients: what they find must be the whole. Undefined where
- * the command is being stopped meanwhile.
+ * Opens the ports for clients and prints a line for each. Call it only when the configuration is complete. Undefined if
+ * the command is stopping meanwhile.
  */
 export async function openListeners(
   running: Running,
@@ -55,7 +57,7 @@ export async function openListeners(
   return { grpc, rest, admin: admin.address };
 }
 
-/** Whoever reaches such a port is given every private key that is served to anybody. */
+/** Everybody who reaches such a port can get every private key that is served to anybody. */
 function warnOfPlaintext(log: Log, listeners: Readonly<Record<string, Address | undefined>>): void {
   for (const [name, address] of Object.entries(listeners)) {
     if (address === undefined || isLoopback(address.host)) continue;
@@ -75,7 +77,7 @@ function warnOfOpenAdmin(log: Log, address: Address): void {
   );
 }
 
-/** Whether only this machine reaches what listens there. A name that anybody may have led elsewhere does not count. */
+/** Whether only this machine can connect there. A host name does not count: DNS may lead it elsewhere. */
 export function isLoopback(host: string): boolean {
   return /^(::ffff:)?127\.\d+\.\d+\.\d+$|^::1$|^(.+\.)?localhost$/i.test(host);
 }

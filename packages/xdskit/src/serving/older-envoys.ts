@@ -14,9 +14,9 @@ import {
 import { changeBetween, emptySnapshot, envoyVersionOf, type Node, type Snapshot } from "@xdskit/protocol";
 import type { XdsServer } from "@xdskit/server";
 import type { Log } from "../output/log.js";
-import { logFinding } from "./source-log.js";
+import { logFinding } from "./logs/source-log.js";
 
-/** Warns in the log of what a server serves to Envoys that are too old for it. */
+/** Warns in the log of resources that some connected Envoys are too old for. */
 export function warnOfOlderEnvoys(
   server: Pick<XdsServer, "on" | "snapshotOf">,
   log: Log,
@@ -44,20 +44,20 @@ export function warnOfOlderEnvoys(
   return older;
 }
 
-/** What is looked at. */
+/** Options of the check. */
 export interface OlderEnvoysOptions {
-  /** What a group is served now; undefined while nothing is known. */
+  /** The served resources of a group; undefined while nothing is known. */
   readonly snapshotOf: (group: string) => Snapshot | undefined;
-  /** Where a resource of a group stands. */
+  /** Where a resource of a group is. */
   readonly whereIs: (group: string, resource: Resource) => Where | undefined;
   readonly registry: Registry;
-  /** Hears of each thing that Envoys of a version do not know, once for each group and version. */
+  /** Told of each feature that Envoys of a version do not know, once for each group and version. */
   readonly onFound: (finding: Finding) => void;
-  /** Hears of a fault of xdskit itself, which ended one look. */
+  /** Told of a fault in xdskit itself, which ended one check. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Finds what is served to Envoys that are too old for it. */
+/** Finds served resources that connected Envoys are too old for. */
 export interface OlderEnvoys {
   /** A node opened a stream. */
   connected(group: string, node: Node): void;
@@ -65,23 +65,23 @@ export interface OlderEnvoys {
   left(group: string, node: Node): void;
   /** The configuration of groups changed. */
   changed(): void;
-  /** What is served now to Envoys that are connected and do not know it; of one group or of all. */
+  /** The present findings for connected Envoys, of one group or of all. */
   findings(group?: string): readonly Finding[];
-  /** What was begun is done. For tests. */
+  /** Resolves when the running check is done. For tests. */
   settled(): Promise<void>;
 }
 
-/** Of one group, the Envoys of one version. */
+/** The Envoys of one version in one group. */
 interface Older {
   readonly group: string;
   readonly version: EnvoyVersion;
-  /** The first node that connected, with its version as it says it. */
+  /** The first node that connected, with the version that it reports. */
   readonly node: string;
-  /** What was looked through. */
+  /** The snapshot that was checked last. */
   seen: Snapshot;
-  /** Streams that are open. */
+  /** The number of open streams. */
   streams: number;
-  /** What was told, by the full name of what is new. */
+  /** The reported findings, by the full name of the new feature. */
   readonly told: Map<string, Told>;
 }
 
@@ -90,30 +90,34 @@ interface Told {
   readonly finding: Finding;
 }
 
-/** More versions than a fleet has; what nodes say of themselves must not fill the memory. */
+/** More versions than a fleet has; the texts of nodes must not fill the memory. */
 const mostVersions = 100;
-/** More of one version than anybody reads. */
+/** Nobody reads more about one version. */
 const mostTold = 100;
-/** How long clients may wait for a slice, in milliseconds. */
+/** How long a slice may keep clients waiting, in milliseconds. */
 const sliceMs = 5;
 
 /**
- * Looks through what a group is served once an Envoy of it connects that is older than the newest known one, and then through what changes: without such Envoys it costs
- * nothing, with them each resource is looked at once for each version, in slices between which clients are served.
+ * Checks the snapshot of a group once an Envoy connects that is older than the newest known one, and then every change.
+ * Without such Envoys it costs nothing. With them each resource is checked once for each version, in slices, so that
+ * clients are served in between.
  */
-export function createOlderEnvoys({
-  snapshotOf,
-  whereIs,
-  registry,
-  onFound,
-  onFault,
-}: OlderEnvoysOptions): OlderEnvoys {
-  const known = new Map<string, Older>();
-  let running: Promise<void> | undefined;
-  let again = false;
+export function createOlderEnvoys(options: OlderEnvoysOptions): OlderEnvoys {
+  return new OlderEnvoysWatch(options);
+}
 
-  function* news(older: Older): Iterable<Resource> {
-    const next = snapshotOf(older.group) ?? emptySnapshot();
+class OlderEnvoysWatch implements OlderEnvoys {
+  readonly #options: OlderEnvoysOptions;
+  readonly #known = new Map<string, Older>();
+  #running: Promise<void> | undefined;
+  #again = false;
+
+  constructor(options: OlderEnvoysOptions) {
+    this.#options = options;
+  }
+
+  *#news(older: Older): Iterable<Resource> {
+    const next = this.#options.snapshotOf(older.group) ?? emptySnapshot();
     const before = older.seen;
     older.seen = next;
     for (const set of next.sets.values()) {
@@ -122,13 +126,13 @@ export function createOlderEnvoys({
     }
   }
 
-  function look(older: Older, resource: Resource): void {
+  #look(older: Older, resource: Resource): void {
     const { schema } = resource.type;
     if (schema === undefined) return;
-    for (const part of newerParts(schema, resource.body, older.version, registry)) {
+    for (const part of newerParts(schema, resource.body, older.version, this.#options.registry)) {
       const before = older.told.get(part.name);
-      if (before === undefined ? older.told.size >= mostTold : isServed(older, before.resource)) continue;
-      const { file, line, column } = whereIs(older.group, resource) ?? {};
+      if (before === undefined ? older.told.size >= mostTold : this.#isServed(older, before.resource)) continue;
+      const { file, line, column } = this.#options.whereIs(older.group, resource) ?? {};
       const finding: Finding = {
         code: "XDSKIT_ENVOY_TOO_OLD",
         severity: "warning",
@@ -140,31 +144,31 @@ export function createOlderEnvoys({
         resource: resource.name,
       };
       older.told.set(part.name, { resource, finding });
-      if (before === undefined) onFound(finding);
+      if (before === undefined) this.#options.onFound(finding);
     }
   }
 
-  function isServed({ group }: Older, { type, key, version }: Resource): boolean {
-    return snapshotOf(group)?.of(type).get(key)?.version === version;
+  #isServed({ group }: Older, { type, key, version }: Resource): boolean {
+    return this.#options.snapshotOf(group)?.of(type).get(key)?.version === version;
   }
 
-  function keyFor(group: string, node: Node): string | undefined {
+  #keyFor(group: string, node: Node): string | undefined {
     const version = envoyVersionOf(node);
     if (version === undefined || compareEnvoyVersions(version, newestEnvoyVersion()) >= 0) return undefined;
     return JSON.stringify([group, formatEnvoyVersion(version)]);
   }
 
-  async function run(): Promise<void> {
-    // Those that connect in the same turn are looked after together.
+  async #run(): Promise<void> {
+    // Nodes that connect in the same turn are checked together.
     await nextTurn();
     let end = performance.now() + sliceMs;
-    while (again) {
-      again = false;
-      for (const older of [...known.values()].filter(({ streams }) => streams > 0)) {
-        for (const resource of news(older)) {
-          look(older, resource);
+    while (this.#again) {
+      this.#again = false;
+      for (const older of [...this.#known.values()].filter(({ streams }) => streams > 0)) {
+        for (const resource of this.#news(older)) {
+          this.#look(older, resource);
           if (performance.now() < end) continue;
-          // Not before what came in meanwhile was served.
+          // Not before the server has handled what came in meanwhile.
           await nextTurn();
           end = performance.now() + sliceMs;
         }
@@ -172,61 +176,64 @@ export function createOlderEnvoys({
     }
   }
 
-  function begin(): void {
-    again = true;
-    running ??= run()
-      .catch(onFault)
+  #begin(): void {
+    this.#again = true;
+    this.#running ??= this.#run()
+      .catch(this.#options.onFault)
       .finally(() => {
-        running = undefined;
-        // What came while a fault ended it.
-        if (again) begin();
+        this.#running = undefined;
+        // Changes that came while a fault ended the check.
+        if (this.#again) this.#begin();
       });
   }
 
-  /** Makes room for one more version, in the place of one whose Envoys are gone. */
-  function hasRoom(): boolean {
-    if (known.size < mostVersions) return true;
-    for (const [key, { streams }] of known) if (streams === 0) return known.delete(key);
+  /** Makes room for one more version by dropping one whose Envoys are gone. */
+  #hasRoom(): boolean {
+    if (this.#known.size < mostVersions) return true;
+    for (const [key, { streams }] of this.#known) if (streams === 0) return this.#known.delete(key);
     return false;
   }
 
-  return {
-    connected(group, node) {
-      const version = envoyVersionOf(node);
-      const key = keyFor(group, node);
-      if (key === undefined || version === undefined) return;
-      const before = known.get(key);
-      if (before !== undefined) {
-        before.streams += 1;
-        if (before.streams === 1) begin();
-        return;
-      }
-      if (!hasRoom()) return;
-      const says = `node ${JSON.stringify(node.id)} runs Envoy ${node.userAgentVersion}`;
-      known.set(key, { group, version, node: says, seen: emptySnapshot(), streams: 1, told: new Map() });
-      begin();
-    },
-    left(group, node) {
-      const older = known.get(keyFor(group, node) ?? "");
-      if (older !== undefined) older.streams = Math.max(0, older.streams - 1);
-    },
-    changed() {
-      let wanted = false;
-      for (const older of known.values()) {
-        if (older.streams > 0) wanted = true;
-        // Nobody looks at it: an old snapshot must not stay for that.
-        else older.seen = emptySnapshot();
-      }
-      if (wanted) begin();
-    },
-    findings: (group) =>
-      [...known.values()].flatMap((older) => {
-        const isAsked = older.streams > 0 && (group === undefined || group === older.group);
-        const told = isAsked ? [...older.told.values()] : [];
-        return told.filter(({ resource }) => isServed(older, resource)).map(({ finding }) => finding);
-      }),
-    async settled() {
-      while (running !== undefined) await running;
-    },
-  };
+  connected(group: string, node: Node) {
+    const version = envoyVersionOf(node);
+    const key = this.#keyFor(group, node);
+    if (key === undefined || version === undefined) return;
+    const before = this.#known.get(key);
+    if (before !== undefined) {
+      before.streams += 1;
+      if (before.streams === 1) this.#begin();
+      return;
+    }
+    if (!this.#hasRoom()) return;
+    const says = `node ${JSON.stringify(node.id)} runs Envoy ${node.userAgentVersion}`;
+    this.#known.set(key, { group, version, node: says, seen: emptySnapshot(), streams: 1, told: new Map() });
+    this.#begin();
+  }
+
+  left(group: string, node: Node) {
+    const older = this.#known.get(this.#keyFor(group, node) ?? "");
+    if (older !== undefined) older.streams = Math.max(0, older.streams - 1);
+  }
+
+  changed() {
+    let wanted = false;
+    for (const older of this.#known.values()) {
+      if (older.streams > 0) wanted = true;
+      // No Envoy of this version is connected: do not keep an old snapshot alive.
+      else older.seen = emptySnapshot();
+    }
+    if (wanted) this.#begin();
+  }
+
+  findings(group: string | undefined) {
+    return [...this.#known.values()].flatMap((older) => {
+      const isAsked = older.streams > 0 && (group === undefined || group === older.group);
+      const told = isAsked ? [...older.told.values()] : [];
+      return told.filter(({ resource }) => this.#isServed(older, resource)).map(({ finding }) => finding);
+    });
+  }
+
+  async settled() {
+    while (this.#running !== undefined) await this.#running;
+  }
 }

@@ -3,31 +3,32 @@ import { XdskitError } from "@xdskit/api";
 import type { XdsServer } from "@xdskit/server";
 import type { AdminServer } from "../admin/admin-server.js";
 import type { Readiness } from "../admin/admin-state.js";
-import { exitStatus } from "../exit-status.js";
 import { reportFailure } from "../output/failure.js";
 import { createLog, type Log } from "../output/log.js";
 import type { Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
 import type { ServingOptions } from "./serving-options.js";
-import { listenForStop } from "./signals.js";
 
-/** What a command that serves has running. */
+/** The running parts of a command that serves. */
 export interface Running {
   readiness: Readiness;
   /** Undefined until it is ready. */
   servesSince: Date | undefined;
   server: XdsServer | undefined;
   admin: AdminServer | undefined;
-  /** Whether standard output has the line of the admin listener. */
+  /** Whether the line of the admin listener was printed. */
   adminAnnounced: boolean;
-  /** What else is to be closed, once the server's streams have ended. */
+  /** Closed after the server's streams have ended. */
   readonly closers: (() => Promise<void>)[];
 }
 
-/** What the contract gives a stop at most is 5 s: streams and transports get this, the rest is for what stands around them. */
-const stopMs = 4_000;
+/** The contract allows 5 s for a stop: streams and transports get this, everything else the rest. */
+const servingStopMs = 4_000;
 
 /**
- * Runs a command that serves until a signal comes; resolves to the exit status. `start` resolves once it serves, and rejects with what keeps it from that.
+ * Runs a command that serves until a signal comes; resolves to the exit status. `start` resolves once it serves, and
+ * rejects with the reason if it cannot.
  */
 export async function runServing(
   command: string,
@@ -64,16 +65,16 @@ export async function runServing(
   }
 }
 
-/** The admin pages last until the streams have ended: `/readyz` says 503 meanwhile. */
+/** The admin pages stay until the streams have ended; `/readyz` answers 503 meanwhile. */
 async function stop(running: Running): Promise<void> {
   running.readiness = "stopping";
-  const closing = Promise.allSettled([running.server?.close({ timeoutMs: stopMs })])
+  const closing = Promise.allSettled([running.server?.close({ timeoutMs: servingStopMs })])
     .then(() => Promise.allSettled(running.closers.map((close) => close())))
     .then(() => running.admin?.close());
-  await Promise.race([closing, delay(stopMs + 500, undefined, { ref: false })]);
+  await Promise.race([closing, delay(servingStopMs + 500, undefined, { ref: false })]);
 }
 
-/** An address that cannot be listened on. */
+/** Whether an address cannot be listened on. */
 export function isAddressError(error: unknown): error is XdskitError {
   return (
     error instanceof XdskitError &&

@@ -2,10 +2,10 @@ import type { Address } from "@xdskit/server/address";
 import type { LogFormat, LogLevel } from "../output/log-options.js";
 import type { ToFilesSettings } from "../to-files/to-files.js";
 
-/** What every command that serves was asked for. */
+/** The options of every command that serves. */
 export interface ServingOptions {
   readonly grpc: Address;
-  /** Undefined: nowhere. */
+  /** Undefined: no listener. */
   readonly rest: Address | undefined;
   /** Milliseconds; undefined: what the settings say. */
   readonly restHold?: number;

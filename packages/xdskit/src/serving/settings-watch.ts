@@ -2,14 +2,15 @@ import { readFile } from "node:fs/promises";
 import { type Finding, XdskitError } from "@xdskit/api";
 import type { Log } from "../output/log.js";
 import type { SettingsOnDisk } from "../settings/load-settings.js";
-import { logFinding } from "./source-log.js";
+import { logFinding } from "./logs/source-log.js";
 
-/** Settings change once in days. Looking costs one small file, and no file system has to report anything. Milliseconds. */
+/** Settings rarely change. A look costs one small file, and works on every file system. Milliseconds. */
 const lookMs = 2_000;
 
 /**
- * Follows the settings file of a running command, which takes settings over at its start only: says once for each edit that a restart is needed, or what is wrong
- * with it. Two looks in a row must find the same text, so that nobody is told about a file that is half written. Returns what ends it.
+ * Follows the settings file of a running command, which reads settings only at its start. For each edit it says once
+ * that a restart is needed, or what is wrong. Two looks in a row must find the same text, so that a half-written file
+ * is not reported. Returns a function that ends it.
  */
 export function watchSettings(disk: SettingsOnDisk | undefined, log: Log, everyMs = lookMs): () => Promise<void> {
   if (disk === undefined) return async () => {};
@@ -24,7 +25,7 @@ export function watchSettings(disk: SettingsOnDisk | undefined, log: Log, everyM
     if (text === undefined)
       return log.warn({ file }, "the settings file is gone: the next start will use the defaults");
     if (typeof text === "object") return log.error({ file, reason: text.error }, "the settings file cannot be read");
-    const findings = await findingsOf(check, text);
+    const findings = await settingsFindings(check, text);
     if (findings.length === 0)
       return log.warn({ file }, "the settings file has changed: restart to use the new settings");
     for (const finding of findings) logFinding(log, finding);
@@ -54,7 +55,7 @@ export function watchSettings(disk: SettingsOnDisk | undefined, log: Log, everyM
   };
 }
 
-/** Undefined: it is not there. */
+/** Undefined: the file does not exist. */
 type Seen = string | undefined | { readonly error: string };
 
 function same(one: Seen, other: Seen): boolean {
@@ -71,8 +72,8 @@ async function textOf(file: string): Promise<Seen> {
   }
 }
 
-/** Whatever else goes wrong, such as a program that was replaced on disk meanwhile, is no reason to end the command. */
-async function findingsOf(check: SettingsOnDisk["check"], text: string): Promise<readonly Finding[]> {
+/** Any other error, such as a program that was replaced on disk meanwhile, must not end the command. */
+async function settingsFindings(check: SettingsOnDisk["check"], text: string): Promise<readonly Finding[]> {
   try {
     await check(text);
     return [];

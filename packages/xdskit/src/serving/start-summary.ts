@@ -2,10 +2,10 @@ import type { Snapshot } from "@xdskit/protocol";
 import type { ServerTls } from "@xdskit/server";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { countedAll, countsOfSnapshot } from "../output/counts.js";
-import { version } from "../version.js";
+import { version } from "../process/version.js";
 import type { ExampleNode } from "./example-node.js";
 
-/** What a command tells people once it serves. */
+/** What a command says once it serves. */
 export interface StartSummary {
   /** Such as `serves ./config: 3 files`. */
   readonly what: string;
@@ -14,13 +14,13 @@ export interface StartSummary {
   readonly groups: readonly { readonly name: string; readonly snapshot: Snapshot | undefined }[];
   readonly grpc: Address;
   readonly admin: Address;
-  /** Who is let in. */
+  /** A node that the server accepts. */
   readonly node: ExampleNode;
-  /** Of the port for gRPC; undefined: plaintext. */
+  /** The TLS of the gRPC port; undefined: plaintext. */
   readonly tls: ServerTls | undefined;
 }
 
-/** The friendly text for standard error: what was read, who gets what, and what to do next. */
+/** The text for standard error: what was read, which groups get it, and what to do next. */
 export function startSummary(summary: StartSummary): string {
   const { what, settingsFile, groups, grpc, admin, node, tls } = summary;
   const settings = settingsFile === undefined ? "" : `, settings from ${settingsFile}`;
@@ -40,7 +40,7 @@ export function startSummary(summary: StartSummary): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** An address of this machine that a client can be pointed to: nobody connects to "all interfaces". */
+/** An address of this machine that a client can use: "all interfaces" is none. */
 function reachable(address: Address): Address {
   if (address.host === "0.0.0.0") return { ...address, host: "127.0.0.1" };
   return address.host === "::" ? { ...address, host: "::1" } : address;

@@ -3,34 +3,34 @@ import { dirname, join, resolve } from "node:path";
 import { XdskitError } from "@xdskit/api";
 import type { RelaySettings, Settings } from "./schema.js";
 
-/** The name of the settings file in the folder that is served. */
+/** The settings file in the served folder. */
 export const settingsFileName = "xdskit.yaml";
 
-/** Settings and where they came from. */
+/** Settings and their source. */
 export interface LoadedSettings<Shape = Settings> {
-  /** Undefined: there is no file, everything has its default. */
+  /** Undefined: there is no file, and everything has its default. */
   readonly file: string | undefined;
   readonly settings: Shape;
-  /** Undefined: there is no file that could come to hold settings. */
+  /** Undefined: there is no file to watch. */
   readonly disk: SettingsOnDisk | undefined;
 }
 
-/** The settings file as it was read, by which one sees whether it was edited since. */
+/** The text of the settings file, to detect edits. */
 export interface SettingsOnDisk {
   readonly file: string;
-  /** Undefined: it is not there. */
+  /** Undefined: the file does not exist. */
   readonly text: string | undefined;
-  /** Rejects with an XdskitError where a start with that text would fail. */
+  /** Rejects with an XdskitError if a start with that text would fail. */
   readonly check: (text: string) => Promise<unknown>;
 }
 
 /**
- * Loads the file that the user named, which must be there, or else `xdskit.yaml` in the folder, if it is there.
- * @throws XdskitError when it cannot be read or holds anything wrong
+ * Loads the file that the user named, which must exist, or else `xdskit.yaml` in the folder, if it exists.
+ * @throws XdskitError if it cannot be read or has errors
  */
 export async function loadSettings(directory: string, named: string | undefined): Promise<LoadedSettings> {
   const file = named ?? join(directory, settingsFileName);
-  const text = await textOf(file, named === undefined);
+  const text = await settingsText(file, named === undefined);
   // Loaded only when needed: most folders have no settings, and the schema takes its time.
   const check = async (text: string) => (await import("./read-settings.js")).readSettings(file, text);
   const disk = { file, text, check };
@@ -41,7 +41,7 @@ export async function loadSettings(directory: string, named: string | undefined)
 /** Loads the settings of a relay; without a file everything has its default. Throws as `loadSettings` does. */
 export async function loadRelaySettings(file: string | undefined): Promise<LoadedSettings<RelaySettings>> {
   if (file === undefined) return { file, settings: {}, disk: undefined };
-  const text = (await textOf(file, false)) ?? "";
+  const text = (await settingsText(file, false)) ?? "";
   const [{ readSettingsAs }, { relaySettingsSchema }] = await Promise.all([
     import("./read-settings.js"),
     import("./schema.js"),
@@ -50,7 +50,7 @@ export async function loadRelaySettings(file: string | undefined): Promise<Loade
   return { file, settings: await check(text), disk: { file, text, check } };
 }
 
-async function textOf(file: string, mayBeMissing: boolean): Promise<string | undefined> {
+async function settingsText(file: string, mayBeMissing: boolean): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
@@ -71,7 +71,10 @@ export function pathFromSettings({ file }: Pick<LoadedSettings, "file">, path: s
   return file === undefined ? path : resolve(dirname(file), path);
 }
 
-/** Files below the folder that hold no resources: `xdskit.yaml` always, and the settings file that was named. Absolute, or relative to the folder. */
+/**
+ * Files below the folder that hold no resources: `xdskit.yaml` always, and the named settings file. Absolute, or
+ * relative to the folder.
+ */
 export function ignoredFiles({ file }: LoadedSettings): readonly string[] {
   return file === undefined ? [settingsFileName] : [settingsFileName, resolve(file)];
 }

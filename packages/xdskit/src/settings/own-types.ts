@@ -11,8 +11,8 @@ import type { LoadedSettings } from "./load-settings.js";
 import type { Settings } from "./schema.js";
 
 /**
- * The types of resources: the built-in ones, every message of the descriptor sets, and what `types` of the settings says of some. Throws an XdskitError that names
- * the place in the settings.
+ * The types of resources: the built-in ones, every message of the descriptor sets, and the changes in `types` of the
+ * settings. Throws an XdskitError that names the place in the settings.
  */
 export function typesFor(
   registry: Registry,
@@ -51,7 +51,7 @@ function definitionOf(own: OwnType, registry: Registry, field: string, file: str
   };
 }
 
-/** Without what is not said. */
+/** Without undefined values. */
 function definedOf(service: NonNullable<OwnType["service"]>): NonNullable<OwnResourceType["service"]> {
   const { name, stream, delta, fetch } = service;
   return {

@@ -22,7 +22,7 @@ export function readSettingsAs<Shape>(schema: z.ZodType<Shape>, file: string, te
   try {
     document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
   } catch (error) {
-    // The composer recurses: only nesting can exhaust the stack.
+    // The composer recurses: only deep nesting can exhaust the stack.
     if (!(error instanceof RangeError)) throw error;
     throw new XdskitError([findingAt(0, "XDSKIT_SYNTAX", "nested too deep")], { cause: error });
   }
@@ -64,7 +64,9 @@ function badAliasIn(document: Document): number {
   return lost ?? first ?? 0;
 }
 
-/** The parser's message without the place, and without what it quotes: another file than that of settings may have been given. */
+/**
+ * The parser's message without the place and without quotes: the user may have named another file than the settings.
+ */
 function withoutContent(message: string): string {
   return message.replace(/ at line \d+.*$|(?<=[\w)]): .*$/s, "");
 }
@@ -75,12 +77,12 @@ function throwIfAny([first, ...more]: readonly Finding[]): void {
 
 interface Problem {
   readonly path: readonly PropertyKey[];
-  /** The problem is the key itself, not its value. */
+  /** The error is at the key itself, not at its value. */
   readonly atKey: boolean;
   readonly message: string;
 }
 
-/** Of an object with keys that it does not know, those that it knows: an issue does not say them, and the message is all that it carries. */
+/** For unknown keys, the known keys of the object: the issue lacks them, and the message is the only place for them. */
 const knownKeys: z.core.$ZodErrorMap = (issue) => {
   if (issue.code !== "unrecognized_keys") return undefined;
   const { shape = {} } = issue.inst as Partial<z.ZodObject>;
@@ -103,17 +105,17 @@ function eachKey(issue: z.core.$ZodIssue): readonly Problem[] {
       return inside.flatMap((each) => eachKey({ ...each, path: [...issue.path, ...each.path] }));
     }
   }
-  return [{ path: issue.path, atKey: false, message: plain(issue.message) }];
+  return [{ path: issue.path, atKey: false, message: plainMessage(issue.message) }];
 }
 
-/** What is wrong within a value that is of one of the kinds that it may be of, such as an object where "off" may stand, too. */
+/** The error inside the kind of value that was probably meant, such as an object where "off" is possible, too. */
 function issuesInside({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
   const isInside = ({ path, code }: z.core.$ZodIssue) => path.length > 0 || code === "unrecognized_keys";
   const [found, ...others] = errors.filter((issues) => issues.length > 0 && issues.every(isInside));
   return others.length === 0 ? found : undefined;
 }
 
-function plain(message: string): string {
+function plainMessage(message: string): string {
   if (message === "Too small: expected string to have >=1 characters") return "must not be empty";
   const [, expected, found] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
   if (expected === undefined || found === undefined) return message.charAt(0).toLowerCase() + message.slice(1);
@@ -139,7 +141,7 @@ function fieldPath(path: readonly PropertyKey[]): string {
   }, "");
 }
 
-/** Where a path stands in the text; where its value is missing, the nearest thing around it. */
+/** The place of a path in the text; for a missing value, the nearest thing around it. */
 function offsetOf(document: Document, path: readonly PropertyKey[], atKey: boolean): number {
   for (let depth = path.length; depth >= 0; depth--) {
     const parent = document.getIn(path.slice(0, depth - 1), true);

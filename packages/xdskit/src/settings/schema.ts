@@ -1,7 +1,7 @@
 import { isAbsolute, normalize } from "node:path";
 import { mostWorkers } from "@xdskit/server";
 import { z } from "zod";
-import { parseDuration } from "../duration.js";
+import { parseDuration } from "./duration.js";
 
 const folder = z.string().transform((text, context) => {
   const path = normalize(text).replace(/\/$/, "");
@@ -21,7 +21,7 @@ const duration = z.string({ error: aDuration }).transform((text, context) => {
 const aCount = "expected a whole number above 0";
 const count = z.int({ error: aCount }).positive({ error: aCount });
 
-/** Exact, or a glob with `*` and `?`. A number or a boolean stands for the text it is written as. */
+/** An exact text, or a glob with `*` and `?`. A number or a boolean stands for its written form. */
 const pattern = z.union([z.string(), z.number(), z.boolean()], { error: "expected a string" }).transform(String);
 
 const nodeFields = ["id", "cluster", "locality.region", "locality.zone", "locality.sub_zone"];
@@ -145,7 +145,7 @@ const keepalive = z.strictObject({
   max_age_grace: duration.optional(),
 });
 
-const folderSettings = z.strictObject({
+const folderSchema = z.strictObject({
   settle: duration.optional(),
   poll: duration.optional(),
   file_bytes: count.optional(),
@@ -157,7 +157,7 @@ const aWorkerCount = `expected "auto", or a whole number of threads from 1 to ${
 const ofWorkers = { error: aWorkerCount };
 const workerCount = z.int(ofWorkers).min(1, ofWorkers).max(mostWorkers, ofWorkers);
 
-// What is no path would be shown with the error that there is no such file.
+// Other text would be shown with the error that there is no such file.
 const credentialsPath = z
   .string()
   .min(1)
@@ -191,7 +191,7 @@ export const settingsSchema = z.strictObject({
   ordering: z.union([z.literal("off"), orderingTimes], { error: anOrder }).optional(),
   rest: z.strictObject({ hold: duration.optional(), request_timeout: duration.optional() }).optional(),
   tls: listenerTls.optional(),
-  folder: folderSettings.optional(),
+  folder: folderSchema.optional(),
   descriptors: z.array(z.string().min(1)).optional(),
   types: z.array(ownType).optional(),
   workers: z.union([z.literal("auto"), workerCount], { error: aWorkerCount }).optional(),
@@ -210,7 +210,7 @@ const aWildcard = "expected types of which everything is asked for, such as [clu
 const wildcard = z.array(z.string().min(1), { error: aWildcard });
 const prefetch = z.boolean({ error: "expected true or false" });
 
-const upstreamTls = z.strictObject({
+const upstreamTlsSchema = z.strictObject({
   ca: credentialsPath.optional(),
   cert: credentialsPath.optional(),
   key: credentialsPath.optional(),
@@ -223,7 +223,7 @@ const upstream = z.strictObject({
   per_type: z.boolean({ error: "expected true or false" }).optional(),
   api: z.enum(["v2", "v3"], { error: "expected v2 or v3" }).optional(),
   refresh_delay: duration.optional(),
-  tls: upstreamTls.optional(),
+  tls: upstreamTlsSchema.optional(),
   token_file: z.string().min(1).optional(),
   node: nodeIdentity.optional(),
   wildcard: wildcard.optional(),
@@ -243,7 +243,7 @@ const relayedGroup = group.omit({ folders: true }).extend({
     .optional(),
 });
 
-/** The settings of a relay: those of a server, but for folders, and what it asks an origin for. */
+/** The settings of a relay: those of a server without folders, and its origin. */
 export const relaySettingsSchema = settingsSchema
   .omit({ groups: true, folder: true, on_invalid: true, workers: true })
   .extend({
@@ -255,10 +255,10 @@ export const relaySettingsSchema = settingsSchema
     upstream: upstream.optional(),
   });
 
-/** What a relay's settings file says. */
+/** The content of a relay's settings file. */
 export type RelaySettings = z.output<typeof relaySettingsSchema>;
 
-/** What a settings file says; what it leaves out is undefined and takes the server's defaults. */
+/** The content of a settings file; missing values are undefined and take the server's defaults. */
 export type Settings = z.output<typeof settingsSchema>;
 
 function distinct(folders: readonly string[], context: z.RefinementCtx): void {

@@ -13,7 +13,7 @@ import {
 import { type LoadedSettings, pathFromSettings } from "./load-settings.js";
 import type { Settings } from "./schema.js";
 
-/** The groups as the server wants them: a folder is a layer of the same name. */
+/** The groups in the server's form: a folder is a layer of the same name. */
 function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
   return groups?.map((group) => {
     const { name, match, folders, load_reports: loadReports, ttl, resource_errors: resourceErrors } = group;
@@ -29,7 +29,7 @@ function groupSettings({ groups }: Settings): GroupSettings[] | undefined {
   });
 }
 
-/** Which streams get what; what is not set keeps its default. */
+/** Which streams get which content; missing values keep their default. */
 function viewSettings({ on_reject: onReject, rollout }: Pick<Settings, "on_reject" | "rollout">) {
   return defined({
     onReject: onReject === "last_good" ? ("lastGood" as const) : onReject,
@@ -46,12 +46,12 @@ function rolloutSettings({
   return { steps, ...defined({ soakMs, haltAfter, timeoutMs }) };
 }
 
-/** Every folder that a group names, once; undefined where there are no groups and the whole folder is one layer. */
+/** Every folder that a group names, once; undefined without groups, where the whole folder is one layer. */
 export function layersOf({ groups }: Settings): readonly string[] | undefined {
   return groups === undefined ? undefined : [...new Set(groups.flatMap(({ folders }) => folders))];
 }
 
-/** The groups there are; without settings all nodes are one. */
+/** The groups; without settings all nodes are one group. */
 export function groupNames({ groups }: Settings): readonly string[] {
   return groups?.map(({ name }) => name) ?? [everyNode];
 }
@@ -62,7 +62,7 @@ export function groupsOfLayers({ groups }: Settings, layers: readonly string[]):
   return groups.filter(({ folders }) => folders.some((folder) => layers.includes(folder))).map(({ name }) => name);
 }
 
-/** Asks a group's folders, from the one that wins over the others downwards. */
+/** Asks a group's folders, in the order in which they win over the others. */
 export function whereServed<T>(
   { groups }: Settings,
   group: string,
@@ -76,7 +76,7 @@ export function whereServed<T>(
   return undefined;
 }
 
-/** The server's options, as far as the settings say so. */
+/** The server's options in the settings. */
 export function serverOptions(settings: Settings): ServerOptions {
   const { default_node: node, rest } = settings;
   return {
@@ -124,13 +124,13 @@ function nodeNamed(id: string, cluster: string): Node {
   return { id, cluster, locality, metadata: {}, userAgentName: "", userAgentVersion: "", clientFeatures: [] };
 }
 
-/** What clients report of their load; what is not set keeps its default. */
+/** Load reports of clients; missing values keep their default. */
 function loadReportSettings(settings: Exclude<Settings["load_reports"], "off">): Partial<LoadReportSettings> {
   const { interval: intervalMs, clusters, endpoints } = settings ?? {};
   return defined({ intervalMs, clusters, endpoints });
 }
 
-/** The limits on clients as the server wants them; what is not set keeps its default. */
+/** The limits on clients in the server's form; missing values keep their default. */
 function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
   return defined({
     requestBytes: limits.request_bytes,
@@ -161,7 +161,7 @@ function serverLimits({ limits = {} }: Settings): Partial<ServerLimits> {
   });
 }
 
-/** Which layers the folder is, and how it is read and watched, as far as the settings say so. */
+/** The layers of the folder, and how it is read and watched. */
 export function folderSettings(
   settings: Settings,
 ): Pick<FolderSourceOptions, "layers" | "groups" | "onInvalid" | "settleMs" | "pollMs" | "limits"> {
@@ -175,7 +175,7 @@ export function folderSettings(
   };
 }
 
-/** Without the keys whose value is undefined, which would hide the defaults. */
+/** Without undefined values, which would hide the defaults. */
 function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -1,8 +1,8 @@
 import type { TlsSettings } from "@xdskit/client";
 
-/** What the command line says of TLS with a server, and of a token for it. Paths of files. */
+/** The options for TLS with a server, and for a token. Paths of files. */
 export interface TlsOptions {
-  /** Wished for, where nothing else says so. */
+  /** TLS without any further option. */
   readonly tls?: boolean | undefined;
   readonly tlsCa?: string | undefined;
   readonly tlsCert?: string | undefined;
@@ -11,7 +11,7 @@ export interface TlsOptions {
   readonly tokenFile?: string | undefined;
 }
 
-/** The client's settings that the options come to; undefined: plaintext. */
+/** The client's TLS settings from the options; undefined: plaintext. */
 export function tlsOf({ tls, tlsCa, tlsCert, tlsKey, tlsServerName }: TlsOptions): TlsSettings | undefined {
   const found = { caFile: tlsCa, certificateFile: tlsCert, keyFile: tlsKey, serverName: tlsServerName };
   const isWished = tls === true || Object.values(found).some((value) => value !== undefined);

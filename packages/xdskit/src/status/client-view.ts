@@ -5,18 +5,17 @@ import { type ClientConfig, readTypeSummary, type TypeSummary } from "@xdskit/se
 
 /**
  * How far a client is with a type, or with one resource.
- *
- * - `synced`: it acknowledged what it is to have.
- * - `sent`: it was sent it, and has not answered.
- * - `pending`: it is to be sent; or the client asked, and has nothing yet.
- * - `stale`: one of these for longer than 15 s, without a word.
- * - `rejected`: it rejected (NACK) what it was sent.
- * - `missing`: it asks for a name that nobody has.
- * - `unknown`: nobody says.
+ * - `synced`: it acknowledged what it must have.
+ * - `sent`: it was sent, and the client has not answered.
+ * - `pending`: it must still be sent; or the client asked, and has nothing yet.
+ * - `stale`: one of these for longer than 15 s, without an answer.
+ * - `rejected`: the client rejected (NACK) it.
+ * - `missing`: the client asks for a name that does not exist.
+ * - `unknown`: not reported.
  */
 export type State = "synced" | "sent" | "pending" | "stale" | "rejected" | "missing" | "unknown";
 
-/** What a client said against what it was sent. */
+/** The error of a client about a sent version. */
 export interface ErrorView {
   readonly details: string;
   readonly at: Date | undefined;
@@ -24,7 +23,7 @@ export interface ErrorView {
 }
 
 /** One resource of a client. */
-export interface ResourceView {
+export interface ResourceStatusView {
   readonly name: string;
   readonly state: State;
   readonly version: string;
@@ -32,55 +31,55 @@ export interface ResourceView {
   readonly error: ErrorView | undefined;
 }
 
-/** One type of a client. Versions are undefined where nobody says, or where resources have versions of their own. */
+/** One type of a client. Versions are undefined where they are not reported, or where each resource has its own. */
 export interface TypeView {
-  /** As people call it: `cluster`. */
+  /** The short name: `cluster`. */
   readonly type: string;
   readonly typeUrl: string;
   readonly state: State;
-  /** What the client is known to use. */
+  /** The version that the client is known to use. */
   readonly acknowledged: string | undefined;
   readonly sent: string | undefined;
-  /** What is still to be sent. */
+  /** The version that must still be sent. */
   readonly wanted: string | undefined;
   readonly rejected: string | undefined;
-  /** How many resources are not as they are to be; at least so many where `behindIsLeast`. */
+  /** How many resources are not synced; at least so many if `behindIsLeast`. */
   readonly behind: number;
   readonly behindIsLeast: boolean;
-  /** When it last changed for the client, as far as somebody says. */
+  /** When it last changed for the client, if reported. */
   readonly lastUpdated: Date | undefined;
   readonly error: ErrorView | undefined;
-  /** What is held back, and for what, as far as somebody says. */
+  /** The resources that are held back, and the reason, if reported. */
   readonly waits: TypeSummary["waits"];
-  /** How many of its resources have a TTL that the client is not told, as far as somebody says. */
+  /** How many of its resources have a TTL that the client is not told, if reported. */
   readonly untoldTtls: number;
-  /** How many resources a rollout or a quarantine keeps from the client for now, as far as somebody says. */
+  /** How many resources a rollout or a quarantine keeps from the client for now, if reported. */
   readonly withheld: number;
   /** Resources that are not synced. */
-  readonly resources: readonly ResourceView[];
+  readonly resources: readonly ResourceStatusView[];
 }
 
-/** One client, as a server of CSDS tells of it. */
+/** One client, as a CSDS server reports it. */
 export interface ClientView {
   readonly id: string;
   readonly cluster: string;
   /** Such as `envoy 1.40.0`, `gRPC Go 1.85.0`. */
   readonly userAgent: string;
-  /** Of a gRPC client: what it uses it for. */
+  /** For a gRPC client: its target. */
   readonly scope: string;
   readonly state: State;
   readonly types: readonly TypeView[];
 }
 
-type Entry = ClientConfig["genericXdsConfigs"][number];
+type StatusEntry = ClientConfig["genericXdsConfigs"][number];
 
-/** A server that lists the resources that are behind lists no more than these of a type. */
+/** A server lists at most so many unsynced resources of a type. */
 const mostListed = 100;
 
-/** Reads what a server, or a client as a server, says of one client. */
+/** Reads the report about one client, from a server or from the client itself. */
 export function clientView(config: ClientConfig): ClientView {
   const { node, clientScope } = config;
-  const byType = new Map<string, Entry[]>();
+  const byType = new Map<string, StatusEntry[]>();
   for (const entry of [...config.genericXdsConfigs, ...olderEntries(config)]) {
     const known = byType.get(entry.typeUrl);
     if (known === undefined) byType.set(entry.typeUrl, [entry]);
@@ -98,8 +97,8 @@ export function clientView(config: ClientConfig): ClientView {
   };
 }
 
-/** Who speaks of types alone, as xdskit in its summary and Istio do, gives entries without names. */
-function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
+/** Servers that report types only, as xdskit in its summary and Istio do, give entries without names. */
+function typeView(typeUrl: string, entries: readonly StatusEntry[]): TypeView {
   const whole = entries.filter(({ name }) => name === "");
   const named = entries.filter(({ name }) => name !== "").map(resourceView);
   const behind = named.filter(({ state }) => state !== "synced");
@@ -131,8 +130,8 @@ function typeView(typeUrl: string, entries: readonly Entry[]): TypeView {
   };
 }
 
-/** Versions that the client itself is known to use. */
-function used(entries: readonly Entry[]): readonly string[] {
+/** The versions that the client is known to use. */
+function used(entries: readonly StatusEntry[]): readonly string[] {
   const acked = ClientResourceStatus.ACKED;
   const inUse = entries.filter(
     ({ configStatus, clientStatus }) => clientStatus === acked || configStatus === ConfigStatus.SYNCED,
@@ -140,11 +139,11 @@ function used(entries: readonly Entry[]): readonly string[] {
   return inUse.filter(({ configStatus }) => configStatus !== ConfigStatus.STALE).map(({ versionInfo }) => versionInfo);
 }
 
-function resourceView(entry: Entry): ResourceView {
+function resourceView(entry: StatusEntry): ResourceStatusView {
   const { name, versionInfo, lastUpdated, errorState } = entry;
   return {
     name,
-    state: stateOf(entry),
+    state: clientState(entry),
     version: versionInfo,
     lastUpdated: dateOf(lastUpdated),
     error: errorState && {
@@ -155,8 +154,8 @@ function resourceView(entry: Entry): ResourceView {
   };
 }
 
-/** A server says the one, a client the other; xdskit both. */
-function stateOf({ configStatus, clientStatus }: Entry): State {
+/** A server reports one field, a client the other; xdskit reports both. */
+function clientState({ configStatus, clientStatus }: StatusEntry): State {
   if (clientStatus === ClientResourceStatus.DOES_NOT_EXIST) return "missing";
   switch (configStatus) {
     case ConfigStatus.SYNCED:
@@ -176,7 +175,7 @@ function stateOf({ configStatus, clientStatus }: Entry): State {
     case ClientResourceStatus.REQUESTED:
       return "pending";
   }
-  // RECEIVED_ERROR and TIMEOUT have a reason beside them, and so has what is still unknown here.
+  // RECEIVED_ERROR and TIMEOUT come with a reason, as do states that are unknown here.
   return clientStatus === ClientResourceStatus.UNKNOWN ? "unknown" : "rejected";
 }
 
@@ -188,8 +187,8 @@ const olderTypes = {
   endpointConfig: "envoy.config.endpoint.v3.ClusterLoadAssignment",
 } as const;
 
-/** What older servers say in another field: of each type its status. */
-function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly Entry[] {
+/** The older field: a status for each type. */
+function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly StatusEntry[] {
   if (genericXdsConfigs.length > 0) return [];
   return xdsConfig.flatMap(({ status, clientStatus, perXdsConfig }) => {
     if (perXdsConfig.case === undefined) return [];
@@ -210,7 +209,7 @@ function olderEntries({ genericXdsConfigs, xdsConfig }: ClientConfig): readonly 
 
 const inOrderOfConcern: readonly State[] = ["unknown", "synced", "missing", "sent", "pending", "stale", "rejected"];
 
-/** What is to be looked at first; synced where there is nothing. */
+/** The most urgent state; synced if there is none. */
 export function worst(states: readonly State[]): State {
   return inOrderOfConcern.findLast((state) => states.includes(state)) ?? "synced";
 }
@@ -237,7 +236,7 @@ function latest(dates: readonly Date[]): Date | undefined {
   return dates.length === 0 ? undefined : new Date(dates.reduce((last, date) => Math.max(last, date.getTime()), 0));
 }
 
-/** Clients that have nothing yet say a time long ago. */
+/** Clients that have nothing yet report a time long ago. */
 function dateOf(time: { readonly seconds: bigint; readonly nanos: number } | undefined): Date | undefined {
   if (time === undefined || time.seconds <= 0n) return undefined;
   const date = new Date(Number(time.seconds) * 1000 + time.nanos / 1e6);

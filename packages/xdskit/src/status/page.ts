@@ -1,15 +1,15 @@
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
 
-/** A terminal of so many lines. */
+/** The number of lines of the terminal. */
 export interface Screen {
   readonly rows: () => number;
 }
 
-/** What is shown again and again. */
+/** A page that is shown again and again. */
 export interface Page {
   show(text: string): void;
-  /** Says why there is nothing new. */
+  /** Says why there is no new page. */
   problem(text: string): void;
 }
 
@@ -17,7 +17,7 @@ const home = "\u001b[H";
 const clearRest = "\u001b[J";
 const clearLine = "\u001b[K";
 
-/** On a screen each page takes the place of the one before, and is cut at its end; elsewhere pages follow each other. */
+/** On a terminal each page replaces the one before, and is cut at the bottom; elsewhere pages follow each other. */
 export function createPage(terminal: Terminal, screen: Screen | undefined): Page {
   if (screen === undefined) {
     return { show: terminal.out, problem: (text) => terminal.err(`xdskit status: ${printable(text)}\n`) };

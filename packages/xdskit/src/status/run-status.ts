@@ -3,38 +3,41 @@ import { resourceTypes, XdskitError } from "@xdskit/api";
 import { connectWords } from "@xdskit/client/connecting";
 import { type Address, formatAddress } from "@xdskit/server/address";
 import { createStatusClient, type StatusClient, StatusError } from "@xdskit/server/status-client";
-import { exitStatus } from "../exit-status.js";
 import type { Paint } from "../output/colours.js";
 import { connectError } from "../output/connect-error.js";
 import { reportFailure } from "../output/failure.js";
 import { grpcStatusName } from "../output/grpc-status.js";
 import { printable } from "../output/printable.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
-import { listenForStop } from "../serving/signals.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
 import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
 import { type ClientView, clientView, worst } from "./client-view.js";
 import { createPage, type Screen } from "./page.js";
 import { clientDetails, statusTable } from "./table.js";
 
-/** What `status` was asked for. */
+/** The options of `status`. */
 export interface StatusOptions extends Omit<TlsOptions, "tokenFile"> {
   readonly server: Address;
-  /** The one node that is to be shown in detail. */
+  /** The one node to show in detail. */
   readonly node: string | undefined;
-  /** Ids of nodes, exact or with `*` and `?`; none of them is every node. */
+  /** Ids of nodes, exact or with `*` and `?`; empty means every node. */
   readonly nodes: readonly string[];
-  /** As people type them (`cluster`, `cds`), or type URLs; none of them is every type. */
+  /** Names (`cluster`, `cds`) or type URLs; empty means every type. */
   readonly types: readonly string[];
   readonly json: boolean;
   readonly watch: boolean;
   /** Milliseconds. */
   readonly interval: number;
   readonly timeout: number;
-  /** Where a page is drawn anew; undefined: it is printed below the one before. */
+  /** Where a page is drawn again; undefined: it is printed below the one before. */
   readonly screen: Screen | undefined;
 }
 
-/** Prints what clients have, once, or until a signal comes or nobody reads it any more; resolves to the exit status: 0, 1 where nobody answers or the node is not there, 2 wrong usage. */
+/**
+ * Prints what clients have, once, or until a signal comes or the reader is gone. Resolves to the exit status: 0, 1 if
+ * there is no answer or the node is not there, 2 for wrong usage.
+ */
 export async function runStatus(options: StatusOptions, terminal: Terminal): Promise<number> {
   const types = new Set<string>();
   for (const name of options.types) {
@@ -54,7 +57,7 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
   try {
     return options.watch ? await watch(look, options, terminal) : await once(look, options, terminal);
   } catch (error) {
-    // A file of certificates that cannot be used.
+    // A certificate file that cannot be used.
     if (!(error instanceof XdskitError)) throw error;
     reportFailure(terminal, "status", error);
     return exitStatus.usage;
@@ -63,7 +66,7 @@ export async function runStatus(options: StatusOptions, terminal: Terminal): Pro
   }
 }
 
-/** What was found, or why nothing was. */
+/** The result, or why there is none. */
 type Look = { readonly clients: readonly ClientView[] } | { readonly problem: string };
 
 async function lookOnce(client: StatusClient, options: StatusOptions, types: ReadonlySet<string>): Promise<Look> {
@@ -102,7 +105,7 @@ async function watch(look: () => Promise<Look>, options: StatusOptions, terminal
     while (!stopped.signal.aborted) {
       const found = await Promise.race([look(), stop]);
       if (found === undefined) break;
-      // A server that is restarted is waited for.
+      // Waits for a server that restarts.
       if ("problem" in found) page.problem(found.problem);
       else page.show(shown(found.clients, options, undefined, paintOf(terminal, "out")));
       await delay(options.interval, undefined, { signal: stopped.signal }).catch(() => {});
@@ -143,7 +146,7 @@ function problemOf({ code, message }: StatusError, { server, timeout }: StatusOp
     case 12:
       return `${where} does not serve client status (CSDS): envoy.service.status.v3.ClientStatusDiscoveryService is not there`;
     case 14:
-      // Somebody does answer, and says no.
+      // A server answers, and refuses.
       if (text.includes("[XDSKIT_TLS_HANDSHAKE]")) return `${where}: ${connectError(text)}`;
       return `nobody answers at ${where}: is it the gRPC address of a running server that is ready? (${connectWords(connectError(text))})`;
     case 8:

@@ -1,17 +1,17 @@
 import { type Colour, type Paint, plain } from "../output/colours.js";
 import { counted } from "../output/counts.js";
 import { printable } from "../output/printable.js";
-import type { ClientView, ErrorView, ResourceView, State, TypeView } from "./client-view.js";
+import type { ClientView, ErrorView, ResourceStatusView, State, TypeView } from "./client-view.js";
 import { waitReason, waitText } from "./wait-text.js";
 
 const columns = ["NODE", "TYPE", "STATE", "ACKED", "SENT", "REJECTED", "BEHIND", "UPDATED", "REASON"] as const;
 
-/** A line for each type of each client. Ages are as of `now`. */
+/** A line for each type of each client. Ages are relative to `now`. */
 export function statusTable(clients: readonly ClientView[], now: Date, paint: Paint = plain): string {
   const rows = clients.flatMap((client) =>
     client.types.length === 0
-      ? [[nameOf(client), ...columns.slice(1).map(() => "-")]]
-      : client.types.map((type) => [nameOf(client), ...cellsOf(type, client, now)]),
+      ? [[clientName(client), ...columns.slice(1).map(() => "-")]]
+      : client.types.map((type) => [clientName(client), ...cellsOf(type, client, now)]),
   );
   const lines = rows.length === 0 ? [] : aligned([[...columns], ...rows], paint);
   return [...lines, totals(clients)].map((line) => `${line}\n`).join("");
@@ -30,11 +30,11 @@ function cellsOf(type: TypeView, { types }: ClientView, now: Date): readonly str
       short(type.rejected),
       behind(type),
     ],
-    ...[ago(type.lastUpdated, now), cut(printable(reason), 100)],
+    ...[ago(type.lastUpdated, now), cutVersion(printable(reason), 100)],
   ];
 }
 
-/** Who is up to date with what it is given now need not have what its group is to have in the end. */
+/** A client that is up to date now may still lack a part of its group's resources. */
 function withheldText({ withheld }: TypeView): string {
   return withheld === 0 ? "" : `${counted(withheld, "resource")} held back by a rollout or a quarantine`;
 }
@@ -48,11 +48,11 @@ function totals(clients: readonly ClientView[]): string {
   return clients.length === 0 ? "no nodes" : `${counted(clients.length, "node")}: ${states}${heldText}`;
 }
 
-/** Types of one client, and below each the resources that are not synced, with the reason. */
+/** The types of one client, and below each the unsynced resources with the reason. */
 export function clientDetails(client: ClientView, now: Date, paint: Paint = plain): string {
   const about = [client.userAgent, client.cluster && `cluster ${client.cluster}`].filter((part) => part !== "");
   const lines = [
-    `${paint("strong", nameOf(client))}: ${painted(client.state, paint)}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`,
+    `${paint("strong", clientName(client))}: ${painted(client.state, paint)}${about.length > 0 ? ` (${printable(about.join(", "))})` : ""}`,
   ];
   for (const type of client.types) {
     lines.push(`  ${printable(type.type)}: ${typeText(type, now)}`);
@@ -77,7 +77,7 @@ function typeText(type: TypeView, now: Date): string {
   const count = type.behind > 0 ? `, ${behindCount(type)} behind` : "";
   const missing = missingCount(type) > 0 ? `, ${missingCount(type)} missing` : "";
   const untold = type.untoldTtls > 0 ? `, ${untoldText(type)}` : "";
-  // Where it names the resources at fault, they say it themselves.
+  // If it names the bad resources, these have their own lines.
   const isTold = type.resources.some(({ error }) => error !== undefined);
   const reason = type.error === undefined || isTold ? "" : `: ${printable(type.error.details)}`;
   const withheld = type.withheld === 0 ? "" : `, ${withheldText(type)}`;
@@ -85,7 +85,7 @@ function typeText(type: TypeView, now: Date): string {
 }
 
 function resourceText(
-  { name, state, version, lastUpdated, error }: ResourceView,
+  { name, state, version, lastUpdated, error }: ResourceStatusView,
   { waits }: TypeView,
   { types }: ClientView,
   now: Date,
@@ -114,8 +114,8 @@ function reasonOf(error: ErrorView | undefined): string {
   return error === undefined || error.details === "" ? "" : `: ${printable(error.details)}`;
 }
 
-/** A gRPC client tells of each of its targets on its own. */
-function nameOf({ id, scope }: ClientView): string {
+/** A gRPC client reports each of its targets separately. */
+function clientName({ id, scope }: ClientView): string {
   return printable(scope === "" ? id || "-" : `${id} (${scope})`);
 }
 
@@ -132,18 +132,18 @@ function missingCount({ resources }: TypeView): number {
   return resources.filter(({ state }) => state === "missing").length;
 }
 
-/** That the client keeps resources which have a TTL. */
+/** The client keeps resources that have a TTL. */
 export function untoldText({ untoldTtls }: Pick<TypeView, "untoldTtls">): string {
   return untoldTtls === 0 ? "" : `${counted(untoldTtls, "TTL")} not told to the client`;
 }
 
-/** Versions are long, and their beginnings tell them apart. */
+/** Versions are long, and their beginnings distinguish them. */
 function short(version: string | undefined): string {
   if (version === undefined) return "-";
-  return /^[0-9a-f]{16}$/.test(version) ? version.slice(0, 8) : printable(cut(version, 24));
+  return /^[0-9a-f]{16}$/.test(version) ? version.slice(0, 8) : printable(cutVersion(version, 24));
 }
 
-function cut(text: string, length: number): string {
+function cutVersion(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
@@ -156,8 +156,8 @@ function ago(date: Date | undefined, now: Date): string {
   return `${Math.floor(seconds / 86_400)}d ago`;
 }
 
-/** What is to be looked at stands out. */
-const colours: Readonly<Record<string, Colour>> = {
+/** The states that need attention stand out. */
+const stateColours: Readonly<Record<string, Colour>> = {
   synced: "good",
   pending: "warning",
   sent: "warning",
@@ -168,9 +168,9 @@ const colours: Readonly<Record<string, Colour>> = {
 };
 const stateColumn = columns.indexOf("STATE");
 
-/** The text of a state in its colour; what stands around it, such as spaces, may be in it. */
+/** The text of a state in its colour; it may have spaces around it. */
 function painted(text: string, paint: Paint): string {
-  const colour = colours[text.trim()];
+  const colour = stateColours[text.trim()];
   return colour === undefined ? text : paint(colour, text);
 }
 

@@ -3,10 +3,13 @@ import type { TypeView } from "./client-view.js";
 
 type Wait = TypeSummary["waits"][number];
 
-/** How many names are said of several. */
+/** How many of several names are shown. */
 const mostNamed = 3;
 
-/** What is held back, and for what: `a, b: held back until cluster one is acknowledged`. `types`: all of the client. */
+/**
+ * The resources that are held back, and the reason: `a, b: held back until cluster one is acknowledged`. `types`: all
+ * types of the client.
+ */
 export function waitText(wait: Wait, types: readonly TypeView[]): string {
   return `${some(wait.names)}: ${waitReason(wait, types)}`;
 }
@@ -26,7 +29,7 @@ export function waitReason({ kind, for: awaited }: Wait, types: readonly TypeVie
   }
 }
 
-/** What is awaited and was rejected holds the rest back until it is mended. */
+/** A rejected resource that others wait for holds them back until it is fixed. */
 function rejectedOf(awaited: Wait["for"], types: readonly TypeView[]): string {
   const resources = types.find(({ type }) => type === awaited?.type)?.resources ?? [];
   const rejected = new Set(resources.filter(({ state }) => state === "rejected").map(({ name }) => name));

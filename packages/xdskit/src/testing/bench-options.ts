@@ -1,6 +1,9 @@
-import type { BenchOptions } from "../bench/bench-options.js";
+import type { BenchOptions } from "../bench/fleet/bench-options.js";
 
-/** What a fleet is where nobody asks for something else: twelve nodes that connect at once, acknowledge everything and stay. The servers are for the test to add. */
+/**
+ * What a fleet is where nobody asks for something else: twelve nodes that connect at once, acknowledge everything and
+ * stay. The servers are for the test to add.
+ */
 export const usualFleet: BenchOptions = {
   servers: [],
   nodes: 12,

@@ -25,7 +25,10 @@ export interface Running {
   out(): string;
   /** Everything on standard error so far. */
   err(): string;
-  /** Resolves with the match when standard output, or standard error, has it; rejects when it ends or takes too long before. */
+  /**
+   * Resolves with the match when standard output, or standard error, has it; rejects when it ends or takes too long
+   * before.
+   */
   seen(pattern: RegExp, where?: "out" | "err"): Promise<RegExpExecArray>;
   kill(signal: NodeJS.Signals): void;
   /** Writes to its standard input, if it was started with one; without a text that ends. */
@@ -37,14 +40,14 @@ export interface Running {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts the real command, from its sources. */
+/** Starts the real command, loaded as this process was: from its sources or as it was built. */
 export function xdskit(...args: readonly string[]): Running {
-  return start(process.execPath, ["--conditions=@xdskit/source", "--import", "tsx", commandFile, ...args]);
+  return start(process.execPath, [...process.execArgv, commandFile, ...args]);
 }
 
 /** The same, with a standard input. */
 export function xdskitWithInput(...args: readonly string[]): Running {
-  return start(process.execPath, ["--conditions=@xdskit/source", "--import", "tsx", commandFile, ...args], "pipe");
+  return start(process.execPath, [...process.execArgv, commandFile, ...args], "pipe");
 }
 
 /** Runs the real command to its end. */

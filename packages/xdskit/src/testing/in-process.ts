@@ -26,7 +26,10 @@ export interface InProcess extends AsyncDisposable {
 
 const patienceMs = 30_000;
 
-/** Runs a command in this process to its end, as `xdskitEnds` does in one of its own, which takes a second or two longer. */
+/**
+ * Runs a command in this process to its end, as `xdskitEnds` does in one of its own, which takes a second or two
+ * longer.
+ */
 export async function inProcessEnds(...args: readonly string[]): Promise<Ended> {
   const { status, out, err } = inProcess(args);
   const code = await within(status, () => `xdskit ${args.join(" ")} did not end\n${err()}`);

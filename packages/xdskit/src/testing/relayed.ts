@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type Finding, type Resource, readResources, resourceTypes } from "@xdskit/api";
 import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
 import { createServer, type ServerOptions, type XdsServer } from "@xdskit/server";
+import type { ServerSettingsInFull } from "../relay/groups/upstream-types.js";
 import { createRelay, type Relay, type RelayOptions } from "../relay/relay.js";
-import type { ServerSettingsInFull } from "../relay/upstream-types.js";
 import { eventually } from "./command.js";
 
 const url = (name: string): string => `type.googleapis.com/envoy.${name}`;
@@ -152,7 +152,10 @@ export function clusterOf(message: {
   return first?.action.value.clusterSpecifier.value ?? "";
 }
 
-/** Watches all clusters, and these routes; `broken` lists each moment at which a route named a cluster that the client did not have. */
+/**
+ * Watches all clusters, and these routes; `broken` lists each moment at which a route named a cluster that the client
+ * did not have.
+ */
 export function seeRoutes(client: XdsClient, names: readonly string[]) {
   const targets = new Map<string, string>();
   const broken: string[] = [];

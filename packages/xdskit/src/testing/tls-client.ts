@@ -20,7 +20,10 @@ const typeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const method = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 const asIs = (bytes: Buffer) => bytes;
 
-/** Asks `localhost` for its clusters over gRPC, on a connection of its own; resolves to their names, or to why there was no answer. */
+/**
+ * Asks `localhost` for its clusters over gRPC, on a connection of its own; resolves to their names, or to why there was
+ * no answer.
+ */
 export function clustersByGrpc(port: number, { ca, own }: TlsClient): Promise<readonly string[] | string> {
   const secure = credentials.createSsl(
     Buffer.from(ca),

@@ -29,7 +29,10 @@ function message(name: string, fields: Fields, oneof?: string): DescriptorProto 
   });
 }
 
-/** A descriptor set such as one of Istio's API for its ambient mode: an address, which has no name, is a workload or a service, which have one. */
+/**
+ * A descriptor set such as one of Istio's API for its ambient mode: an address, which has no name, is a workload or a
+ * service, which have one.
+ */
 export const workloadSet = toBinary(
   FileDescriptorSetSchema,
   create(FileDescriptorSetSchema, {

@@ -14,13 +14,13 @@ import type { FileFormat } from "./file-formats.js";
 /** Writes files in one format. */
 export interface FileForm {
   readonly format: FileFormat;
-  /** A resource as it stands in a file. Throws an XdskitError where the format cannot say it. */
+  /** A resource in the file's form. Throws an XdskitError if the format cannot express it. */
   part(resource: Resource): Uint8Array;
-  /** A file with these. */
+  /** A file with these resources. */
   file(version: Version, parts: Iterable<Uint8Array>): Uint8Array;
 }
 
-/** `incomplete`: hears of what is in JSON in base64 only. */
+/** `incomplete` is told of values that JSON has only in base64. */
 export function createFileForm(
   format: FileFormat,
   registry: Registry | undefined,
@@ -36,12 +36,12 @@ function jsonForm(registry: Registry | undefined, incomplete: (findings: readonl
     part(resource) {
       const bare = json(resource, "v3");
       const { type, name, aliases } = resource;
-      // A virtual host's own name is only a part of it, and the member of a locality has none.
+      // A virtual host's own name is only a part of it, and a locality endpoint has none.
       const isNamed = type.services.v3?.stream !== undefined && type.nameOf !== nameless;
       const isWrapped = aliases.length > 0 || !isNamed;
       return isWrapped ? Buffer.from(wrapped({ name, aliases }, Buffer.from(bare).toString())) : bare;
     },
-    // A resource a line.
+    // A resource on each line.
     file(version, parts) {
       const head = Buffer.from(`{"versionInfo":${JSON.stringify(version)},"resources":[\n`);
       const lines = Array.from(parts, (part, index) => (index === 0 ? [part] : [separator, part])).flat();
@@ -52,7 +52,7 @@ function jsonForm(registry: Registry | undefined, incomplete: (findings: readonl
 
 const separator = Buffer.from(",\n");
 
-/** Of responses with one resource each, one behind the other, protobuf's readers make one with all of them. */
+/** Protobuf's readers merge concatenated responses with one resource each into one response with all of them. */
 function binaryForm(registry: Registry | undefined): FileForm {
   const response = (resources: readonly Resource[], version?: Version) =>
     writeResources(resources, "binary", { registry, version }) as Uint8Array;

@@ -1,3 +1,3 @@
-/** How files for Envoy may be written; also what their names end with. */
+/** The formats of files for Envoy; also their file name extensions. */
 export const fileFormats = ["json", "pb"] as const;
 export type FileFormat = (typeof fileFormats)[number];

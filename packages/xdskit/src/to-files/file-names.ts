@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ResourceName, ResourceType } from "@xdskit/api";
 import type { FileFormat } from "./file-formats.js";
 
-/** The longest name that is written out: file systems take 255 bytes, and a draft has some more. */
+/** The longest name in a file name: file systems take 255 bytes, and a draft needs some more. */
 const longest = 150;
 
 /** The file with all resources of a type. */
@@ -15,7 +15,7 @@ export function resourceFile(type: ResourceType, key: ResourceName, format: File
   return `${type.name}/${encoded(key)}.${format}`;
 }
 
-/** Letters, digits, `-`, `_` and `.` stand as they are, but for a dot in front; everything else as `%XX`. */
+/** Letters, digits, `-`, `_` and `.` stay as they are, except a leading dot; everything else becomes `%XX`. */
 function encoded(name: string): string {
   const text = encodeURIComponent(Buffer.from(name).toString())
     .replace(/[!'()*~]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
@@ -25,12 +25,18 @@ function encoded(name: string): string {
   return `${text.slice(0, longest - 23)}~${hash}`;
 }
 
-/** Whether an Envoy that reads files needs each resource of a type in a file of its own: all but those of which a response holds everything. */
+/**
+ * Whether an Envoy that reads files needs a file for each resource of a type: for every type whose responses need not
+ * be complete.
+ */
 export function hasOwnFiles(type: ResourceType): boolean {
   return !type.fullState && type.services.v3?.stream !== undefined;
 }
 
-/** The types in the order in which their files are written: what is named before what names it; what takes connections comes last. */
+/**
+ * The types in the order in which their files are written: a named resource before the one that names it, listeners
+ * last.
+ */
 export function inOrderOfFiles(types: Iterable<ResourceType>): readonly ResourceType[] {
   const all = [...types].sort((a, b) => Number(a.drains) - Number(b.drains) || a.deliveryOrder - b.deliveryOrder);
   const ordered = new Set<ResourceType>();

@@ -5,25 +5,25 @@ import { type FileMode, replaceFile } from "../files/replace-file.js";
 import { fileFormats } from "./file-formats.js";
 import { hasOwnFiles, typeFile } from "./file-names.js";
 
-/** There may be private keys in any of them. A client that runs as another user reads them by its group. */
-const mode: FileMode = { file: 0o640, folder: 0o750, durable: false };
+/** Any file may hold private keys. A client that runs as another user reads them through its group. */
+const filesMode: FileMode = { file: 0o640, folder: 0o750, durable: false };
 
-/** Says that the files of a folder are ours to replace and to remove. */
+/** Marks a folder whose files xdskit may replace and remove. */
 const marker = ".xdskit-to-files";
 
 /** The folder that is written. Paths are relative to it. */
 export interface FilesFolder {
-  /** What is there. */
+  /** The files that exist. */
   has(path: string): boolean;
-  /** All that is there, of resources. */
+  /** The resource files that exist. */
   readonly paths: Iterable<string>;
   write(path: string, content: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Undefined where there is none. */
+  /** Undefined if it does not exist. */
   read(path: string): Promise<Uint8Array | undefined>;
 }
 
-/** Takes over a folder. Rejects with an XdskitError where it holds something that is not ours, or cannot be written. */
+/** Takes over a folder. Rejects with an XdskitError if it holds other files, or cannot be written. */
 export async function openFilesFolder(directory: string, types: ResourceTypes): Promise<FilesFolder> {
   const paths = new Set<string>();
   try {
@@ -36,7 +36,7 @@ export async function openFilesFolder(directory: string, types: ResourceTypes): 
         file: directory,
       });
     }
-    await replaceFile(join(directory, marker), "written by xdskit: files here are replaced and removed\n", mode);
+    await replaceFile(join(directory, marker), "written by xdskit: files here are replaced and removed\n", filesMode);
     for (const type of types) {
       for (const format of fileFormats) {
         if (found.includes(typeFile(type, format))) paths.add(typeFile(type, format));
@@ -57,7 +57,7 @@ export async function openFilesFolder(directory: string, types: ResourceTypes): 
     has: (path) => paths.has(path),
     paths,
     async write(path, content) {
-      await replaceFile(join(directory, path), content, mode);
+      await replaceFile(join(directory, path), content, filesMode);
       paths.add(path);
     },
     async remove(path) {

@@ -1,21 +1,21 @@
 import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
 import type { Change } from "@xdskit/protocol";
 
-/** What was removed and stays in the files for a while, since a client may still use what names it. */
+/** Removed resources that stay in the files for a while, since a client may still use a resource that names them. */
 export interface Going {
-  /** Takes notice of what changed of a type. */
+  /** Takes the changes of a type. */
   changed(type: ResourceType, change: Change, now: number): void;
-  /** What of a type stays for now. */
+  /** The resources of a type that stay for now. */
   of(type: ResourceType): Iterable<Resource>;
-  /** Takes out what has stayed long enough. */
+  /** Takes out the resources whose time is over. */
   due(now: number): readonly Resource[];
-  /** When something is due next. */
+  /** When the next time is over. */
   readonly deadline: number | undefined;
 }
 
 /**
- * What other resources name lingers. Listeners and scoped routes go at once: nothing names them, and those that come in their place may want the same address or
- * the same keys, which a client gives to one only.
+ * A resource that others may name lingers. Listeners and scoped routes go at once: nothing names them, and new ones may
+ * need the same address or keys, which a client gives to only one.
  */
 export function createGoing(lingerMs: number): Going {
   const types = new Map<ResourceType, Map<ResourceName, { readonly resource: Resource; readonly until: number }>>();

@@ -2,19 +2,19 @@ import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { XdskitError } from "@xdskit/api";
 
-/** What is read, and what is written. */
+/** The folders that are read and written. */
 export interface ReadAndWritten {
   /** The folder that is served. */
   readonly served: string;
-  /** Those in it that are read, relative to it; undefined: all of it. */
+  /** The folders in it that are read, relative to it; undefined: all of it. */
   readonly folders: readonly string[] | undefined;
-  /** That of --to-files. */
+  /** The folder of --to-files. */
   readonly written: string;
 }
 
 /**
- * What is written must not be read again: every resource would be there twice, no change would be applied any more, and the next start would find nothing that it could serve.
- * Throws an XdskitError for a folder in one that is served.
+ * The written files must not be read again: every resource would exist twice, no change would be applied any more, and
+ * the next start would fail. Throws an XdskitError for a folder inside a served one.
  */
 export async function mustNotBeServed({ served, folders = ["."], written }: ReadAndWritten): Promise<void> {
   const path = await realPath(written);
@@ -25,13 +25,13 @@ export async function mustNotBeServed({ served, folders = ["."], written }: Read
   }
 }
 
-/** Whether files at this path, relative to a folder that is served, are: those in dot folders are not. */
+/** Whether files at this path, relative to a served folder, are served: those in dot folders are not. */
 function isRead(path: string): boolean {
   if (isAbsolute(path)) return false;
   return !path.split(sep).some((part) => part.startsWith("."));
 }
 
-/** Without symbolic links, as far as it is there. */
+/** Without symbolic links, as far as the path exists. */
 async function realPath(path: string): Promise<string> {
   const absolute = resolve(path);
   const found = await realpath(absolute).catch(() => undefined);

@@ -8,12 +8,12 @@ import type { FileFormat } from "./file-formats.js";
 import { openFilesFolder } from "./files-folder.js";
 import { createSnapshotWriter } from "./write-snapshots.js";
 
-/** What `--to-files…` was asked for. */
+/** The options of `--to-files…`. */
 export interface ToFilesSettings {
   readonly directory: string;
-  /** Undefined: the only group there is. */
+  /** Undefined: the only group. */
   readonly group: string | undefined;
-  /** What clients call the folder; undefined: its absolute path. */
+  /** The clients' path of the folder; undefined: its absolute path. */
   readonly path: string | undefined;
   /** Default: JSON. */
   readonly format?: FileFormat | undefined;
@@ -25,29 +25,29 @@ export interface ToFilesOptions extends ToFilesSettings {
   readonly groups: readonly string[];
   readonly registry: Registry | undefined;
   readonly log: Log;
-  /** How long what was removed stays. Default 2,000. */
+  /** How long removed resources stay. Default 2,000. */
   readonly lingerMs?: number | undefined;
 }
 
 /** What writes the files. */
 export interface ToFiles {
-  /** Resolves when all that there is now was written, or could not be. */
+  /** Resolves when all present changes were written, or failed. */
   settled(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** As long as the server keeps what is drained, by default. */
-const usualLingerMs = 2_000;
-/** Long against what it takes to hear of a file, short against what a person waits for. */
-const pauseMs = 200;
-const retryMs = 1_000;
+/** As long as the server keeps draining resources, by default. */
+const usualFilesLingerMs = 2_000;
+/** Much longer than a client needs to hear of a file, and short for a person who waits. */
+const filesPauseMs = 200;
+const filesRetryMs = 1_000;
 
 /**
- * Writes what a group is served to a folder, and follows it. Nothing is written before something is known of the group.
- * Rejects with an XdskitError where the folder or the group is none.
+ * Writes the served resources of a group to a folder, and follows them. Nothing is written before the group is known.
+ * Rejects with an XdskitError for an invalid folder or group.
  */
 export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
-  const { server, directory, registry, log, lingerMs = usualLingerMs } = options;
+  const { server, directory, registry, log, lingerMs = usualFilesLingerMs } = options;
   const group = groupOfFiles(options.group, options.groups);
   const folder = await openFilesFolder(directory, server.types);
   const writer = createSnapshotWriter({
@@ -55,7 +55,7 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
     types: server.types,
     registry,
     lingerMs,
-    pauseMs,
+    pauseMs: filesPauseMs,
     path: options.path?.replace(/\/$/, "") ?? resolve(directory),
     unwritable: ({ findings }) => {
       for (const finding of findings) log.error({ finding }, `left out of the files: ${findingText(finding)}`);
@@ -70,7 +70,7 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   let running: Promise<void> | undefined;
   let again = false;
   let closed = false;
-  /** Why files cannot be written; undefined: they can. It is tried again every second, and told once. */
+  /** Why files cannot be written; undefined: they can. It tries again every second, and logs the error once. */
   let wrong: string | undefined;
 
   function wake(): void {
@@ -84,7 +84,7 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
 
   async function run(): Promise<void> {
     while (again && !closed) {
-      // What is told of just now is there in the next turn.
+      // Changes of this turn are there in the next one.
       await new Promise((done) => setImmediate(done));
       again = false;
       const snapshot = server.snapshotOf(group);
@@ -97,11 +97,11 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
         if (wrong !== undefined) log.info({ directory }, "files are written again");
         wrong = undefined;
       } catch (error) {
-        // The message may have the name of a draft in it, which is another each time.
+        // The message may hold the name of a draft, which differs each time.
         const { message: reason, code = reason } = error as NodeJS.ErrnoException;
         log[code === wrong ? "debug" : "error"]({ directory, reason }, "files cannot be written; they are tried again");
         wrong = code;
-        wait = retryMs;
+        wait = filesRetryMs;
       }
       if (wait !== undefined && !closed) timer = setTimeout(wake, wait);
     }
@@ -124,7 +124,7 @@ export async function startToFiles(options: ToFilesOptions): Promise<ToFiles> {
   };
 }
 
-/** Whose resources are written. Throws an XdskitError where that is not clear. */
+/** The group to write. Throws an XdskitError if it is not clear. */
 export function groupOfFiles(group: string | undefined, groups: readonly string[]): string {
   const [only = "", ...more] = groups;
   if (group === undefined && more.length === 0) return only;

@@ -15,169 +15,193 @@ import type { FileForm } from "./file-form.js";
 import { fileFormats } from "./file-formats.js";
 import { hasOwnFiles, inOrderOfFiles, resourceFile, typeFile } from "./file-names.js";
 import type { FilesFolder } from "./files-folder.js";
-import { createGoing } from "./going.js";
+import { createGoing, type Going } from "./going.js";
 
 export interface WriteSnapshotsOptions {
   readonly folder: FilesFolder;
   readonly types: ResourceTypes;
   readonly registry: Registry | undefined;
   readonly form: FileForm;
-  /** What clients call the folder. */
+  /** The clients' path of the folder. */
   readonly path: string;
-  /** How long what was removed stays, in milliseconds. */
+  /** How long removed resources stay, in milliseconds. */
   readonly lingerMs: number;
   /** Told once of each resource that no file can hold; it is left out. */
   unwritable(error: XdskitError): void;
-  /** Between clusters and what names them, in milliseconds: a client reads each file when it hears of it, in no certain order if it hears of all at once. */
+  /**
+   * The pause between clusters and the resources that name them, in milliseconds. A client that hears of all files at
+   * once reads them in no certain order.
+   */
   readonly pauseMs: number;
   now(): number;
 }
 
 /** Writes snapshots as files, one after the other. */
 export interface SnapshotWriter {
-  /** Takes over what an earlier run left. To be called once, before all else. */
+  /** Takes over the files of an earlier run. Call it once, first. */
   begin(): Promise<void>;
-  /** Brings the files to a snapshot. Rejects with the system's error; called again it goes on from there. */
+  /** Updates the files to a snapshot. Rejects with the system's error; the next call goes on from there. */
   bring(snapshot: Snapshot): Promise<void>;
-  /** When it is to be called again although nothing changed. */
+  /** When to call it again even if nothing changed. */
   readonly deadline: number | undefined;
 }
 
 /**
- * A file for each type, and for types of which a client reads one resource a file such a file for each resource; written in an order in which nothing is named before
- * it is there, and removed after a while, since no client acknowledges a file.
+ * Writes a file for each type, and a file for each resource of the types that need it. A resource is written before
+ * others name it, and removed after a while, since clients do not acknowledge files.
  */
 export function createSnapshotWriter(options: WriteSnapshotsOptions): SnapshotWriter {
-  const { folder, types, registry, form, path, lingerMs, pauseMs, now } = options;
-  const order = inOrderOfFiles(types);
-  const fromPaths = createFromPaths(pathOf, registry);
-  const going = createGoing(lingerMs);
-  const dangling = createDanglingNames();
-  const shown = new Map<ResourceType, ReturnType<Snapshot["of"]>>();
-  /** Undefined: it cannot be written. */
-  const parts = new WeakMap<Resource, Uint8Array | undefined>();
-  // What is still to be done after a call that failed.
-  const placeholders = new Set<string>();
-  const dirty = new Set<ResourceType>();
-  let sweep = false;
-  let isFirst = true;
+  return new FolderWriter(options);
+}
 
-  function pathOf({ type: url, name }: Reference): string | undefined {
-    const type = types.byTypeUrl(url)?.type;
+class FolderWriter implements SnapshotWriter {
+  readonly #options: WriteSnapshotsOptions;
+  readonly #order: readonly ResourceType[];
+  readonly #fromPaths: (resource: Resource) => Resource;
+  readonly #going: Going;
+  readonly #dangling = createDanglingNames();
+  readonly #shown = new Map<ResourceType, ReturnType<Snapshot["of"]>>();
+  /** Undefined: it cannot be written. */
+  readonly #parts = new WeakMap<Resource, Uint8Array | undefined>();
+  // The work that is left after a call that failed.
+  readonly #placeholders = new Set<string>();
+  readonly #dirty = new Set<ResourceType>();
+  #sweep = false;
+  #isFirst = true;
+  readonly #pathOf = ({ type: url, name }: Reference): string | undefined => {
+    const type = this.#options.types.byTypeUrl(url)?.type;
     if (type === undefined) return undefined;
-    if (hasOwnFiles(type)) return `${path}/${resourceFile(type, name, form.format)}`;
-    return name === "*" ? `${path}/${typeFile(type, form.format)}` : undefined;
+    if (hasOwnFiles(type)) return `${this.#options.path}/${resourceFile(type, name, this.#options.form.format)}`;
+    return name === "*" ? `${this.#options.path}/${typeFile(type, this.#options.form.format)}` : undefined;
+  };
+
+  constructor(options: WriteSnapshotsOptions) {
+    this.#options = options;
+    this.#order = inOrderOfFiles(this.#options.types);
+    this.#fromPaths = createFromPaths(this.#pathOf, this.#options.registry);
+    this.#going = createGoing(this.#options.lingerMs);
   }
 
-  function partOf(resource: Resource): Uint8Array | undefined {
-    if (parts.has(resource)) return parts.get(resource);
+  #partOf(resource: Resource): Uint8Array | undefined {
+    if (this.#parts.has(resource)) return this.#parts.get(resource);
     let part: Uint8Array | undefined;
     try {
-      part = form.part(fromPaths(resource));
+      part = this.#options.form.part(this.#fromPaths(resource));
     } catch (error) {
       if (!(error instanceof XdskitError)) throw error;
-      options.unwritable(error);
+      this.#options.unwritable(error);
     }
-    parts.set(resource, part);
+    this.#parts.set(resource, part);
     return part;
   }
 
-  async function writeType(type: ResourceType, snapshot: Snapshot, { upserted }: Change): Promise<void> {
+  async #writeType(type: ResourceType, snapshot: Snapshot, { upserted }: Change): Promise<void> {
     const set = snapshot.of(type);
     if (hasOwnFiles(type)) {
       for (const resource of upserted) {
-        const part = partOf(resource);
-        const file = resourceFile(type, resource.key, form.format);
-        if (part !== undefined) await folder.write(file, form.file(resource.version, [part]));
+        const part = this.#partOf(resource);
+        const file = resourceFile(type, resource.key, this.#options.form.format);
+        if (part !== undefined)
+          await this.#options.folder.write(file, this.#options.form.file(resource.version, [part]));
       }
     }
     const all = new Map<ResourceName, Uint8Array>();
-    for (const resource of [...set, ...going.of(type)]) {
-      // Of several variants of a name a file can have one.
-      const part = all.has(resource.name) ? undefined : partOf(resource);
+    for (const resource of [...set, ...this.#going.of(type)]) {
+      // A file can have only one of several variants of a name.
+      const part = all.has(resource.name) ? undefined : this.#partOf(resource);
       if (part !== undefined) all.set(resource.name, part);
     }
-    await folder.write(typeFile(type, form.format), form.file(set.version, all.values()));
-    shown.set(type, set);
+    await this.#options.folder.write(
+      typeFile(type, this.#options.form.format),
+      this.#options.form.file(set.version, all.values()),
+    );
+    this.#shown.set(type, set);
   }
 
-  /** A client rejects what names a file that is not there. An empty one says that there is nothing yet. */
-  async function writePlaceholders(): Promise<void> {
-    for (const file of placeholders) {
-      if (!folder.has(file)) await folder.write(file, form.file("", []));
-      placeholders.delete(file);
+  /** A client rejects a resource that names a missing file. An empty file says that there is nothing yet. */
+  async #writePlaceholders(): Promise<void> {
+    for (const file of this.#placeholders) {
+      if (!this.#options.folder.has(file)) await this.#options.folder.write(file, this.#options.form.file("", []));
+      this.#placeholders.delete(file);
     }
   }
 
-  function notePlaceholder(reference: Reference): void {
-    const type = types.byTypeUrl(reference.type)?.type;
-    if (type !== undefined && hasOwnFiles(type)) placeholders.add(resourceFile(type, reference.name, form.format));
+  #notePlaceholder(reference: Reference): void {
+    const type = this.#options.types.byTypeUrl(reference.type)?.type;
+    if (type !== undefined && hasOwnFiles(type))
+      this.#placeholders.add(resourceFile(type, reference.name, this.#options.form.format));
   }
 
-  /** Files of resources that are not there and that nothing names. */
-  async function removeFiles(snapshot: Snapshot): Promise<void> {
+  /** Removes files of missing resources that nothing names. */
+  async #removeFiles(snapshot: Snapshot): Promise<void> {
     const wanted = new Set<string>();
-    for (const type of order) {
+    for (const type of this.#order) {
       if (!hasOwnFiles(type)) continue;
-      wanted.add(typeFile(type, form.format));
-      for (const { key } of [...snapshot.of(type), ...going.of(type)]) wanted.add(resourceFile(type, key, form.format));
+      wanted.add(typeFile(type, this.#options.form.format));
+      for (const { key } of [...snapshot.of(type), ...this.#going.of(type)])
+        wanted.add(resourceFile(type, key, this.#options.form.format));
     }
     for (const set of snapshot.sets.values()) {
       for (const { references } of set) {
         for (const { type: url, name } of references) {
-          const type = types.byTypeUrl(url)?.type;
-          if (type !== undefined && hasOwnFiles(type)) wanted.add(resourceFile(type, name, form.format));
+          const type = this.#options.types.byTypeUrl(url)?.type;
+          if (type !== undefined && hasOwnFiles(type)) wanted.add(resourceFile(type, name, this.#options.form.format));
         }
       }
     }
-    for (const file of [...folder.paths]) {
-      if (file.includes("/") && !wanted.has(file)) await folder.remove(file);
+    for (const file of [...this.#options.folder.paths]) {
+      if (file.includes("/") && !wanted.has(file)) await this.#options.folder.remove(file);
     }
   }
 
-  return {
-    async begin() {
-      for (const type of order) {
-        // Of a run that wrote another format: nobody keeps them up to date any more.
-        for (const other of fileFormats) if (other !== form.format) await folder.remove(typeFile(type, other));
-        const bytes = await folder.read(typeFile(type, form.format));
-        if (bytes === undefined || hasOwnFiles(type)) continue;
-        const { resources } = readResources(
-          { path: typeFile(type, form.format), bytes },
-          { registry, types, validate: false },
-        );
-        const removed = resources.map(({ resource }) => resource);
-        going.changed(type, { differences: new Map(), hasAliases: false, adds: false, upserted: [], removed }, now());
+  async begin() {
+    for (const type of this.#order) {
+      // Files of a run with another format: nobody updates them any more.
+      for (const other of fileFormats)
+        if (other !== this.#options.form.format) await this.#options.folder.remove(typeFile(type, other));
+      const bytes = await this.#options.folder.read(typeFile(type, this.#options.form.format));
+      if (bytes === undefined || hasOwnFiles(type)) continue;
+      const { resources } = readResources(
+        { path: typeFile(type, this.#options.form.format), bytes },
+        { registry: this.#options.registry, types: this.#options.types, validate: false },
+      );
+      const removed = resources.map(({ resource }) => resource);
+      this.#going.changed(
+        type,
+        { differences: new Map(), hasAliases: false, adds: false, upserted: [], removed },
+        this.#options.now(),
+      );
+    }
+  }
+
+  async bring(snapshot: Snapshot) {
+    for (const reference of this.#dangling.update(snapshot).appeared) this.#notePlaceholder(reference);
+    for (const { type } of this.#going.due(this.#options.now())) this.#dirty.add(type);
+    // Files of an earlier run that nothing names go, too, once the time is over.
+    this.#sweep ||= this.#dirty.size > 0 || (this.#isFirst && this.#going.deadline === undefined);
+    if (this.#isFirst) for (const type of this.#order) if (type.fullState) this.#dirty.add(type);
+    this.#isFirst = false;
+    await this.#writePlaceholders();
+    let pause = false;
+    for (const type of this.#order) {
+      const change = changeBetween(this.#shown.get(type) ?? emptyResourceSet(type), snapshot.of(type));
+      const isChanged = change.upserted.length + change.removed.length > 0;
+      if (!isChanged && !this.#dirty.has(type)) continue;
+      this.#going.changed(type, change, this.#options.now());
+      // Resources that name a cluster are read after it.
+      if (pause && isChanged) {
+        await delay(this.#options.pauseMs);
+        pause = false;
       }
-    },
-    async bring(snapshot) {
-      for (const reference of dangling.update(snapshot).appeared) notePlaceholder(reference);
-      for (const { type } of going.due(now())) dirty.add(type);
-      // What an earlier run left and is named no more goes once that is over, too.
-      sweep ||= dirty.size > 0 || (isFirst && going.deadline === undefined);
-      if (isFirst) for (const type of order) if (type.fullState) dirty.add(type);
-      isFirst = false;
-      await writePlaceholders();
-      let pause = false;
-      for (const type of order) {
-        const change = changeBetween(shown.get(type) ?? emptyResourceSet(type), snapshot.of(type));
-        const isChanged = change.upserted.length + change.removed.length > 0;
-        if (!isChanged && !dirty.has(type)) continue;
-        going.changed(type, change, now());
-        // What names a cluster is read after it.
-        if (pause && isChanged) {
-          await delay(pauseMs);
-          pause = false;
-        }
-        await writeType(type, snapshot, change);
-        dirty.delete(type);
-        pause ||= type.acknowledgedWarm && change.upserted.length > 0;
-      }
-      if (sweep) await removeFiles(snapshot);
-      sweep = false;
-    },
-    get deadline() {
-      return going.deadline;
-    },
-  };
+      await this.#writeType(type, snapshot, change);
+      this.#dirty.delete(type);
+      pause ||= type.acknowledgedWarm && change.upserted.length > 0;
+    }
+    if (this.#sweep) await this.#removeFiles(snapshot);
+    this.#sweep = false;
+  }
+
+  get deadline() {
+    return this.#going.deadline;
+  }
 }

@@ -1,24 +1,24 @@
 import type { EnvoyVersion } from "@xdskit/api";
-import { registryWith } from "../descriptors.js";
 import { mustBeFolder } from "../files/must-be-folder.js";
+import { registryWith } from "../settings/descriptors.js";
 import { ignoredFiles, loadSettings, pathFromSettings } from "../settings/load-settings.js";
 import { typesFor } from "../settings/own-types.js";
 import { type CheckedFolder, checkFolder } from "./check-folder.js";
 
-/** A folder as commands are given it. */
+/** A folder, as given to a command. */
 export interface Directory {
   readonly directory: string;
-  /** The settings file; otherwise the folder's own, if it is there. */
+  /** The settings file; by default the folder's own, if it exists. */
   readonly settings?: string | undefined;
-  /** Files with descriptor sets, beside those of the settings. */
+  /** Files with descriptor sets, in addition to those in the settings. */
   readonly descriptors: readonly string[];
-  /** Versions of Envoy that must understand all of it; none by default. */
+  /** Versions of Envoy that must understand all resources; none by default. */
   readonly envoyVersions?: readonly EnvoyVersion[];
 }
 
 /**
  * Reads and checks a folder with its settings.
- * @throws XdskitError when it is no folder, or its settings or descriptors are missing or wrong
+ * @throws XdskitError if it is not a folder, or its settings or descriptors are missing or wrong
  */
 export async function checkDirectory({
   directory,

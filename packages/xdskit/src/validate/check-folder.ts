@@ -22,34 +22,34 @@ import { extensionsThatEnvoyLacks } from "./envoys-extensions.js";
 import { fieldPlaces } from "./field-places.js";
 import { newerThanEnvoy } from "./newer-than-envoy.js";
 
-/** What a folder is checked with. */
+/** The options of a check. */
 export interface CheckOptions {
   readonly directory: string;
   readonly settings: Settings;
   readonly registry: Registry;
-  /** The built-in ones by default. */
+  /** Default: the built-in types. */
   readonly types?: ResourceTypes | undefined;
   /** Files in the folder that hold no resources. */
   readonly ignore: readonly string[];
-  /** Versions of Envoy that must understand all of it. */
+  /** Versions of Envoy that must understand all resources. */
   readonly envoyVersions?: readonly EnvoyVersion[];
 }
 
-/** What came of checking a folder. */
+/** The result of a check. */
 export interface CheckedFolder {
   readonly files: number;
   readonly groups: readonly GroupResources[];
   readonly findings: readonly Finding[];
-  /** With `on_invalid: skip`, how many resources a server that starts would skip; otherwise undefined. */
+  /** With `on_invalid: skip`, how many resources a server would skip at a start; otherwise undefined. */
   readonly skipped: SkippedCounts | undefined;
-  /** What was taken of files that are of another form than resources. */
+  /** The resources taken from files of another form. */
   readonly adopted: readonly AdoptedFile[];
 }
 
-/** More than anybody reads; a folder with more of them says so in the last one. */
+/** Nobody reads more; the last finding says if there are more. */
 const maxFindings = 10_000;
 
-/** Reads a folder as `serve` does, by the same source, and checks besides that what resources name is there. */
+/** Reads a folder as `serve` does, with the same source, and also checks that named resources exist. */
 export async function checkFolder({
   directory,
   settings,
@@ -70,7 +70,7 @@ export async function checkFolder({
     read: { registry, types },
     // The source refuses to start without a valid file; here that is one finding among others.
     allowEmpty: true,
-    // It waits for files with errors to be fixed; here they are what is asked for.
+    // The source waits until errors are fixed; here they are the result.
     allowPartial: true,
     onRead: (read) => {
       summary = read;
@@ -81,7 +81,7 @@ export async function checkFolder({
       apply: (updates) => {
         for (const { layer, upsert } of updates) layers.set(layer, upsert);
       },
-      // A source reports what it skips as warnings; here it is an error.
+      // A source reports skipped resources as warnings; here they are errors.
       report: () => {},
     });
     findings = summary?.findings ?? [];
@@ -91,18 +91,18 @@ export async function checkFolder({
   } finally {
     await source.close();
   }
-  // With `allowEmpty` these are warnings; here they are what is asked for.
+  // With `allowEmpty` these are warnings; here they are the result.
   findings = findings.map((each) => (each.code === "XDSKIT_GROUP_FOLDERS" ? { ...each, severity: "error" } : each));
   const files = summary?.files ?? 0;
   if (files === 0 && !hasError(findings)) findings = [...findings, noFile(directory)];
   const groups = groupsOf(settings, layers);
-  // One resource object may come from several layers only if one folder lies in another: then its place is the same.
+  // One resource object can come from several layers only if one folder lies in another: its place is then the same.
   const layerOf = new Map([...layers].flatMap(([layer, resources]) => resources.map((each) => [each, layer] as const)));
   const whereIs = (resource: Resource) => {
     const layer = layerOf.get(resource);
     return layer === undefined ? undefined : summary?.whereIs(layer, resource);
   };
-  // While files are left out for their errors, much of what is named is missing for that reason alone.
+  // While files with errors are left out, many names are missing only for that reason.
   const broken = hasError(findings) && summary?.skipped === undefined;
   const places = fieldPlaces(whereIs, { registry, types });
   const dangling = broken ? [] : danglingReferences(groups, types, places.named);

@@ -9,8 +9,8 @@ export interface GroupResources {
 }
 
 /**
- * Every reference to a resource that its group does not have, once, as a warning: a server cannot know what a client has from
- * elsewhere, such as the clusters of an Envoy's bootstrap.
+ * A warning for each reference to a resource that its group does not have. It is no error: a server cannot know what a
+ * client has from elsewhere, such as the clusters of an Envoy's bootstrap.
  */
 export function danglingReferences(
   groups: readonly GroupResources[],

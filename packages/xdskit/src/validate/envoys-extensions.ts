@@ -9,7 +9,9 @@ import {
   type Where,
 } from "@xdskit/api";
 
-/** A warning for each extension that resources configure and that Envoy lacks, as it is shipped: it depends on the build of those that run. */
+/**
+ * A warning for each configured extension that Envoy, as it is shipped, lacks. The user's Envoys may be built with it.
+ */
 export function extensionsThatEnvoyLacks(
   resources: Iterable<Resource>,
   registry: Registry,

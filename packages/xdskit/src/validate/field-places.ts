@@ -10,22 +10,22 @@ import {
   type Where,
 } from "@xdskit/api";
 
-/** What the files were read with: what is not known has no places. */
+/** The options with which the files were read: unknown messages have no places. */
 interface KnownTypes {
   readonly registry: Registry;
   readonly types: ResourceTypes;
 }
 
-/** Where fields of resources stand. */
+/** Where fields of resources are in the files. */
 export interface FieldPlaces {
-  /** The field by which a resource names another. */
+  /** The field with which a resource names another. */
   named(resource: Resource, reference: Reference): Where | undefined;
   /** The field that steps lead to. */
   field(resource: Resource, steps: readonly FieldStep[]): Where | undefined;
 }
 
 /**
- * Finds fields in the files that resources came from. Where fields stand is not kept, so a file is read again for it; the last one is
+ * Finds fields in the files of resources. Places of fields are not kept, so the file is read again; the last file is
  * remembered, since resources come in the order of their files.
  */
 export function fieldPlaces(whereIs: (resource: Resource) => Where | undefined, known: KnownTypes): FieldPlaces {
@@ -34,7 +34,7 @@ export function fieldPlaces(whereIs: (resource: Resource) => Where | undefined, 
     const where = whereIs(resource);
     if (where?.file === undefined) return where;
     if (last?.file !== where.file) last = { file: where.file, resources: resourcesOf(where.file, known) };
-    const read = last.resources.get(keyOf(resource));
+    const read = last.resources.get(placeKey(resource));
     return (read && find(read)) ?? where;
   }
   return {
@@ -49,13 +49,13 @@ function resourcesOf(file: string, known: KnownTypes): ReadonlyMap<string, Posit
       { path: file, bytes: readFileSync(file) },
       { ...known, validate: false, places: true },
     );
-    return new Map(resources.map((each) => [keyOf(each.resource), each]));
+    return new Map(resources.map((each) => [placeKey(each.resource), each]));
   } catch {
-    // It is gone since it was checked.
+    // The file is gone since it was checked.
     return new Map();
   }
 }
 
-function keyOf({ type, name }: Resource): string {
+function placeKey({ type, name }: Resource): string {
   return `${type.typeUrl} ${name}`;
 }

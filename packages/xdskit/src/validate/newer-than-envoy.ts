@@ -10,11 +10,12 @@ import {
   type Where,
 } from "@xdskit/api";
 
-/** What an Envoy makes of a part that it does not know. */
+/** What an Envoy does with a part that it does not know. */
 const verdicts = { field: "ignores it", type: "rejects it", value: "does not know it" } as const;
 
 /**
- * What Envoys of these versions do not know of resources: an extension of a type that they lack, which they reject, is an error; a field or a value that they lack is a warning.
+ * The parts of resources that Envoys of these versions do not know. An unknown extension is an error, since they reject
+ * it; an unknown field or value is a warning.
  */
 export function newerThanEnvoy(
   resources: Iterable<Resource>,

@@ -1,27 +1,30 @@
 import { type Finding, parseEnvoyVersion, XdskitError } from "@xdskit/api";
 import type { SkippedCounts } from "@xdskit/server";
-import { exitStatus } from "../exit-status.js";
 import { adoptedText } from "../output/adopted.js";
 import type { Paint } from "../output/colours.js";
 import { counted, countedAll, countsOfResources } from "../output/counts.js";
 import { describeFinding, reportFailure } from "../output/failure.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
+import { exitStatus } from "../process/exit-status.js";
 import { checkDirectory } from "./check-directory.js";
 import type { CheckedFolder } from "./check-folder.js";
 
-/** What `validate` was asked for. */
+/** The options of `validate`. */
 export interface ValidateOptions {
   readonly directory: string;
   readonly settings?: string;
   readonly descriptors: readonly string[];
-  /** Versions of Envoy that must understand all that is in the folder. */
+  /** Versions of Envoy that must understand everything in the folder. */
   readonly envoyVersions: readonly string[];
   /** Warnings count as errors. */
   readonly strict: boolean;
   readonly json: boolean;
 }
 
-/** Checks a folder and prints what was found; resolves to the exit status: 0 it can be served, 1 it cannot, 2 wrong usage. */
+/**
+ * Checks a folder and prints the findings. Resolves to the exit status: 0 if it can be served, 1 if not, 2 for wrong
+ * usage.
+ */
 export async function runValidate(options: ValidateOptions, terminal: Terminal): Promise<number> {
   let checked: CheckedFolder;
   try {
@@ -30,7 +33,7 @@ export async function runValidate(options: ValidateOptions, terminal: Terminal):
       envoyVersions: options.envoyVersions.flatMap((text) => parseEnvoyVersion(text) ?? []),
     });
   } catch (error) {
-    // What stands wrong in a settings file is a finding like one in any other file.
+    // An error in a settings file is a finding like one in any other file.
     if (!(error instanceof XdskitError && inSettings(error))) {
       reportFailure(terminal, "validate", error);
       return exitStatus.usage;

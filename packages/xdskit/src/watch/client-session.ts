@@ -1,35 +1,36 @@
-import { isGlobName, type ResourceType, type XdskitError } from "@xdskit/api";
+import { isGlobName, longestTimerMs, type ResourceType, type XdskitError } from "@xdskit/api";
 import { type ClientEvent, createClient, type Watch } from "@xdskit/client";
-import { longestTimerMs } from "../duration.js";
 import { createPaint } from "../output/colours.js";
 import { describeFinding } from "../output/failure.js";
 import { paintOf, type Terminal } from "../output/terminal.js";
 import type { ClientSettings } from "./client-settings.js";
-import { createResourceView } from "./resource-view.js";
-import { createWatchEvents, type WatchEvent } from "./watch-event.js";
+import { createResourceView } from "./output/resource-view.js";
+import { createWatchEvents, type WatchEvent } from "./output/watch-event.js";
+import { createWatchOutput } from "./output/watch-output.js";
 import type { WatchOptions } from "./watch-options.js";
-import { createWatchOutput } from "./watch-output.js";
 
 /** A client whose events are shown. */
 export interface ClientSession {
-  /** Asks for a name; false where it was asked for already. */
+  /** Asks for a name; false if it was asked for already. */
   subscribe(type: ResourceType, name: string): boolean;
-  /** False where it was not asked for. */
+  /** False if it was not asked for. */
   unsubscribe(type: ResourceType, name: string): boolean;
   /** How many times a resource was shown without its secrets. */
   leftOut(): number;
   close(): Promise<void>;
 }
 
-/** What else hears of what happens. */
+/** Further listeners. */
 export interface SessionListener {
   /** After it is shown. */
   event?(event: WatchEvent): void;
-  /** What was asked for came (a wildcard: be it with nothing), or there is none to use. */
+  /** An asked resource came (for a wildcard: even an empty answer), or there is none to use. */
   answered?(type: ResourceType, name: string, error: XdskitError | undefined): void;
 }
 
-/** Connects, with the first subscription. Everything is shown in the order in which it happens; a reader who is slow holds up reading from the servers. */
+/**
+ * Connects, with the first subscription. Everything is shown in order; a slow reader holds up reading from the servers.
+ */
 export function openSession(
   { client: clientOptions, registry }: ClientSettings,
   options: WatchOptions,
@@ -38,7 +39,7 @@ export function openSession(
 ): ClientSession {
   const { showSecrets: secrets = false, command } = options;
   const isTerminal = process.stdout.isTTY === true;
-  // Programs see it in what they read.
+  // Programs see it in the output.
   const forPeople = options.output === "yaml";
   const view = createResourceView(registry, secrets, (findings) => {
     for (const finding of forPeople ? findings : [])
@@ -64,7 +65,7 @@ export function openSession(
   const watches = new Map<string, Watch>();
   const room = () => terminal.drained?.();
   const start = (type: ResourceType, name: string): Watch => {
-    // What servers say is shown by the events: watchers only hold up reading.
+    // The events show everything that servers say: watchers only hold up reading.
     const told = (error?: XdskitError) => {
       if (error !== undefined && nobodysAnswer.has(error.code)) show(ownError(error, type, name));
       listener.answered?.(type, name, error);
@@ -94,10 +95,10 @@ export function openSession(
   };
 }
 
-/** Between attempts to reach a server: somebody sits there and waits. */
+/** The wait between attempts to reach a server: a person is waiting. */
 const mostMs = 10_000;
 
-/** Why nobody is asked for a name at all: of that there is no event. */
+/** A name for which no server is asked: there is no event about it. */
 const nobodysAnswer: ReadonlySet<string> = new Set(["XDSKIT_NAME_XDSTP", "XDSKIT_UPSTREAM_NONE"]);
 
 function ownError({ code, message }: XdskitError, type: ResourceType, name: string): WatchEvent {

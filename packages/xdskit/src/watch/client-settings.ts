@@ -7,18 +7,18 @@ import {
   type NodeSettings,
   type ServerSettings,
 } from "@xdskit/client";
-import { registryWith } from "../descriptors.js";
+import { registryWith } from "../settings/descriptors.js";
 import { grpcAddress } from "../settings/grpc-address.js";
 import { tlsOf } from "../settings/tls-options.js";
 import { type AllWanted, readWanted } from "./wanted.js";
 import type { WatchOptions } from "./watch-options.js";
 
-/** Who is asked, as whom, and for what. */
+/** The servers, the node and the subscriptions. */
 export interface ClientSettings extends AllWanted {
   readonly client: ClientOptions;
 }
 
-/** Reads the options, and the files that they name. Throws an XdskitError for what cannot be asked for. */
+/** Reads the options, and the files that they name. Throws an XdskitError for invalid ones. */
 export async function readClientSettings(options: WatchOptions): Promise<ClientSettings> {
   for (const file of [options.tlsCa, options.tlsCert, options.tlsKey, options.tokenFile]) await mustBeReadable(file);
   const all = readWanted(options, await registryWith(options.descriptors ?? []));
@@ -26,19 +26,19 @@ export async function readClientSettings(options: WatchOptions): Promise<ClientS
   const base: Partial<ClientOptions> =
     options.bootstrap === undefined
       ? {
-          servers: serversOf(
+          servers: watchedServers(
             options,
             wanted.map(({ type }) => type),
           ),
         }
       : await fromBootstrap(options.bootstrap, wanted[0].type);
-  // Who looks wants to see what there is now, and not what a server that is away had.
+  // A person wants to see what exists now, not what an absent server had.
   const fallback = "when-away";
   const { validate = "types" } = options;
   return { ...all, client: { ...base, types, registry, validate, fallback, node: nodeOf(options, base.node) } };
 }
 
-/** Files of credentials are read for each connection; that one is missing from the start is a typing error. */
+/** Credential files are read for each connection; one that is missing at the start is a typing error. */
 async function mustBeReadable(file: string | undefined): Promise<void> {
   if (file === undefined) return;
   try {
@@ -50,7 +50,7 @@ async function mustBeReadable(file: string | undefined): Promise<void> {
   }
 }
 
-/** Envoy's may lead to different servers: then that of the type counts. */
+/** Envoy's fields may name different servers: the one of the type counts. */
 async function fromBootstrap(path: string, type: ResourceType): Promise<Partial<ClientOptions>> {
   try {
     return withoutKind(await clientOptionsFromBootstrap({ path }));
@@ -76,9 +76,9 @@ function nodeOf({ nodeId, nodeCluster, metadata }: WatchOptions, base: ClientOpt
   return node;
 }
 
-const usualServer = "127.0.0.1:18000";
+const usualWatchServer = "127.0.0.1:18000";
 
-function serversOf(options: WatchOptions, types: readonly ResourceType[]): readonly ServerSettings[] {
+function watchedServers(options: WatchOptions, types: readonly ResourceType[]): readonly ServerSettings[] {
   const { path, watchedDirectory, rest, refreshDelay, api = "v3", tokenFile } = options;
   for (const type of types) mustBeAskable(type, options);
   if (path !== undefined) {
@@ -86,10 +86,10 @@ function serversOf(options: WatchOptions, types: readonly ResourceType[]): reado
   }
   const tls = tlsOf(options);
   if (rest !== undefined) {
-    if (tokenFile !== undefined) throw wrong("--token-file is for gRPC");
+    if (tokenFile !== undefined) throw wrongRequest("--token-file is for gRPC");
     return rest.map((url) => ({ kind: "rest", url, tls, api, refreshDelayMs: refreshDelay }));
   }
-  const { server = [usualServer], variant = "delta" } = options;
+  const { server = [usualWatchServer], variant = "delta" } = options;
   const aggregated = isAggregated(options, types);
   return server.map((address) => ({
     kind: "grpc",
@@ -102,18 +102,18 @@ function serversOf(options: WatchOptions, types: readonly ResourceType[]): reado
   }));
 }
 
-/** Types without a service of their own are served by the aggregated one alone. */
+/** Types without their own service are only served by the aggregated one. */
 function isAggregated({ ads = false, also = [], api = "v3" }: WatchOptions, types: readonly ResourceType[]): boolean {
   return ads || also.length > 0 || types.some(({ services }) => services[api] === undefined);
 }
 
-/** That there is a way to ask for a type as it was wished. */
+/** Checks that a type can be asked for in this way. */
 function mustBeAskable(type: ResourceType, options: WatchOptions): void {
   const { path, rest, api = "v3", variant = "delta" } = options;
   if (path !== undefined) return;
-  if (api === "v2" && type.v2TypeUrl === undefined) throw wrong(`v2 has no ${type.name}`);
+  if (api === "v2" && type.v2TypeUrl === undefined) throw wrongRequest(`v2 has no ${type.name}`);
   if (rest !== undefined) {
-    if (type.restPath === undefined) throw wrong(`there is no REST method for ${type.name}`);
+    if (type.restPath === undefined) throw wrongRequest(`there is no REST method for ${type.name}`);
     return;
   }
   const service = type.services[api];
@@ -121,9 +121,9 @@ function mustBeAskable(type: ResourceType, options: WatchOptions): void {
   const method = variant === "delta" ? service.delta : service.stream;
   if (method !== undefined) return;
   const other = variant === "delta" ? "sotw" : "delta";
-  throw wrong(`the service of ${type.name} has no method for ${variant}: add --ads, or take --variant ${other}`);
+  throw wrongRequest(`the service of ${type.name} has no method for ${variant}: add --ads, or take --variant ${other}`);
 }
 
-function wrong(message: string): XdskitError {
+function wrongRequest(message: string): XdskitError {
   return XdskitError.of("XDSKIT_CLIENT_OPTION", message);
 }

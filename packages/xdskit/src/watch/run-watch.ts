@@ -1,20 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { XdskitError } from "@xdskit/api";
-import { longestTimerMs } from "../duration.js";
-import { exitStatus } from "../exit-status.js";
+import { longestTimerMs, XdskitError } from "@xdskit/api";
 import { reportFailure } from "../output/failure.js";
 import { printable } from "../output/printable.js";
 import type { Terminal } from "../output/terminal.js";
-import { listenForStop } from "../serving/signals.js";
+import { exitStatus } from "../process/exit-status.js";
+import { listenForStop } from "../process/signals.js";
 import { type ClientSession, openSession } from "./client-session.js";
 import { readClientSettings } from "./client-settings.js";
 import { followNames } from "./stdin-names.js";
 import type { WatchOptions } from "./watch-options.js";
 
-/** A stop takes at most 5 s: this for the streams and what is on its way to standard output, the rest for what stands around them. */
+/** A stop takes at most 5 s: the streams and the pending output get this, everything else the rest. */
 export const stopMs = 3_000;
 
-/** Shows what a server gives until a signal comes, the time is over, or nobody reads it any more; resolves to the exit status. */
+/**
+ * Shows the resources of a server until a signal comes, the time is over, or the reader is gone; resolves to the exit
+ * status.
+ */
 export async function runWatch(options: WatchOptions, terminal: Terminal): Promise<number> {
   const signals = listenForStop();
   let session: ClientSession | undefined;
@@ -39,13 +41,13 @@ export async function runWatch(options: WatchOptions, terminal: Terminal): Promi
   }
 }
 
-/** Resolves with the first of what ends a command, or once the time is over. */
+/** Resolves with the first event that ends a command, or once the time is over. */
 export async function endOf(
   ends: readonly (Promise<unknown> | undefined)[],
   timeoutMs: number | undefined,
 ): Promise<void> {
   const settled = new AbortController();
-  // It keeps the process alive: with a server that is away, and standard input at its end, nothing else may.
+  // Keeps the process alive: if the server is away and standard input has ended, nothing else may.
   const time = delay(Math.min(timeoutMs ?? longestTimerMs, longestTimerMs), undefined, {
     signal: settled.signal,
   }).catch(() => {});
@@ -55,8 +57,8 @@ export async function endOf(
 }
 
 /**
- * Ends the streams in good order, and lets what is on its way to standard output get there; for so many milliseconds after the command was asked to stop, or, if
- * it was, from now on.
+ * Ends the streams cleanly, and lets the pending output reach standard output, for so many milliseconds after the
+ * command was asked to stop, or from now on if it was not.
  */
 export async function closed(
   session: ClientSession | undefined,

@@ -1,17 +1,19 @@
 import type { Readable } from "node:stream";
 
-/** Who hears of names that come and go. */
+/** Told of names that come and go. */
 export interface NameCommands {
   subscribe(name: string): void;
   unsubscribe(name: string): void;
-  /** A line that says neither. */
+  /** A line of another form. */
   unknown(line: string): void;
 }
 
-/** A line of standard input may have so many characters; what is longer is no name. */
-const mostCharacters = 65_536;
+/** The longest line of standard input; a longer one is not a name. */
+const longestInput = 65_536;
 
-/** Reads `+NAME` and `-NAME`, one a line; the end of the input changes nothing. Returns what stops it. */
+/**
+ * Reads `+NAME` and `-NAME`, one on each line; the end of the input changes nothing. Returns a function that stops it.
+ */
 export function followNames(input: Readable, commands: NameCommands): () => void {
   let rest = "";
   const take = (line: string) => {
@@ -26,13 +28,13 @@ export function followNames(input: Readable, commands: NameCommands): () => void
     const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) take(line);
-    if (rest.length > mostCharacters) {
+    if (rest.length > longestInput) {
       commands.unknown(rest);
       rest = "";
     }
   };
   const onEnd = () => take(rest);
-  // A terminal or pipe that went away is an end like any other.
+  // A terminal or pipe that went away counts as the end.
   const onError = () => {};
   input.setEncoding("utf8").on("data", onData).once("end", onEnd).on("error", onError);
   return () => {

@@ -8,13 +8,13 @@ import {
 } from "@xdskit/api";
 import type { WatchOptions } from "./watch-options.js";
 
-/** What is asked for of one type. */
+/** The subscription to one type. */
 export interface Wanted {
   readonly type: ResourceType;
   readonly names: ReadonlySet<string>;
 }
 
-/** All that is asked for, and the types and messages that it takes. */
+/** All subscriptions, with their types and messages. */
 export interface AllWanted {
   readonly types: ResourceTypes;
   readonly registry: Registry;
@@ -22,10 +22,10 @@ export interface AllWanted {
   readonly wanted: readonly [Wanted, ...Wanted[]];
 }
 
-/** Reads `--type`, NAME … and `--also`. Throws an XdskitError for a type that is not known. */
+/** Reads `--type`, NAME … and `--also`. Throws an XdskitError for an unknown type. */
 export function readWanted({ type, names, also = [] }: WatchOptions, registry: Registry): AllWanted {
   const asked = [{ type, names: [...names] }, ...also.map(readAlso)];
-  // A type URL names a type, also one that the table lacks.
+  // A type URL is a type even if the table lacks it.
   const urls = asked.map((one) => one.type).filter((text) => text.includes("/"));
   const types = typesByUrl(urls, registry, typesOfMessages(registry));
   const wanted = new Map<ResourceType, Set<string>>();

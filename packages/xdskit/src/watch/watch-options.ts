@@ -1,13 +1,13 @@
 import type { ValidateLevel } from "@xdskit/client";
 import type { TlsOptions } from "../settings/tls-options.js";
-import type { OutputFormat } from "./output-format.js";
+import type { OutputFormat } from "./output/output-format.js";
 
-/** What `watch` or `get` was asked for. */
+/** The options of `watch` or `get`. */
 export interface WatchOptions extends TlsOptions {
   readonly command: "watch" | "get";
-  /** As people type it. */
+  /** As the user typed it. */
   readonly type: string;
-  /** None of them is the wildcard. */
+  /** Empty means the wildcard. */
   readonly names: readonly string[];
   /** `TYPE=NAME,…` each. */
   readonly also?: readonly string[] | undefined;
@@ -25,7 +25,7 @@ export interface WatchOptions extends TlsOptions {
   readonly nodeCluster?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly descriptors?: readonly string[] | undefined;
-  /** Default `types`: whoever looks wants to see what there is. */
+  /** Default `types`: the user wants to see what there is. */
   readonly validate?: ValidateLevel | undefined;
   readonly output: OutputFormat;
   readonly showSecrets?: boolean | undefined;

@@ -9,20 +9,23 @@ import type {
   ValueFacts,
 } from "../facts.js";
 
-/** A file, and the proto package that it is of. */
+/** A file and its proto package. */
 export interface FileOfPackage {
   readonly packageName: string;
   readonly file: FileFacts;
 }
 
-/** Something that may come and go. */
+/** An element that may appear and disappear. */
 export interface Element {
-  /** The key of the message, enum or service that it is in; the package's name, where it is in none. */
+  /** The key of the message, enum or service around it; the package's name for a top-level element. */
   readonly parent: string;
   readonly fact: Named;
 }
 
-/** The keys of elements. Two versions have the same element where its key is the same: a field of another type, even under the same number, is another field. */
+/**
+ * The keys of elements. An element is the same in two versions if its key is the same: a field of another type is
+ * another field, even under the same number.
+ */
 export const keys = {
   message: (parent: string, { name }: MessageFacts) => `message ${pathOf(parent)}.${name}`,
   enum: (parent: string, { name }: EnumFacts) => `enum ${pathOf(parent)}.${name}`,
@@ -38,7 +41,7 @@ function pathOf(key: string): string {
   return key.slice(key.indexOf(" ") + 1);
 }
 
-/** All messages, enums, services, fields, values and methods of files, by their keys. */
+/** All messages, enums, services, fields, values and methods of files, by key. */
 export function elementsOf(files: readonly FileOfPackage[]): ReadonlyMap<string, Element> {
   const elements = new Map<string, Element>();
   const add = (key: string, parent: string, fact: Named): string => {

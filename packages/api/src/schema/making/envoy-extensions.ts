@@ -4,14 +4,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { EnvoyExtension } from "../extensions.js";
 
-/** What an Envoy says of itself. */
+/** What an Envoy says about itself. */
 export interface EnvoySelf {
   /** `1.40.0`. */
   readonly version: string;
   readonly extensions: readonly EnvoyExtension[];
 }
 
-/** What is read of the node in a discovery request, as JSON. */
+/** The node in a discovery request, as JSON. */
 interface NodeJson {
   readonly user_agent_build_version?: { readonly version?: Readonly<Record<string, number>> };
   readonly extensions?: readonly {
@@ -23,7 +23,10 @@ interface NodeJson {
 
 const longestStartMs = 60_000;
 
-/** Starts an Envoy that asks this program for clusters: in its first request it says which extensions it has. Throws a plain error where it does not. */
+/**
+ * Starts an Envoy that requests clusters from this program: its first request lists its extensions. Throws a plain
+ * error if that fails.
+ */
 export async function askEnvoy(path: string): Promise<EnvoySelf> {
   const server = createServer();
   const node = new Promise<NodeJson>((resolve, reject) => {

@@ -10,8 +10,8 @@ import type { PackageFacts } from "../facts.js";
 import { ofOtherLanguages } from "./facts-of.js";
 
 /**
- * Throws a plain error where the descriptors that are made from a table say anything else than those that it was made from, besides what it leaves out on purpose:
- * options for other languages, imports that nothing uses, comments, and the order of the messages that maps are made of.
+ * Throws a plain error if the descriptors made from a table differ from the originals, except for what is omitted on
+ * purpose: options for other languages, unused imports, comments, and the order of map entry messages.
  */
 export function refuseLosses(originals: readonly FileDescriptorProto[], table: readonly PackageFacts[]): void {
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: inOrder(originals) }));
@@ -39,7 +39,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sorted by key, without options for other languages, and without options where none is left. */
+/** Sorted by key, without options for other languages, and without empty options. */
 function inOneOrder(object: object): object {
   const entries = Object.entries(object).filter(([name]) => !ofOtherLanguages(name));
   const isLeft = ([name, value]: [string, unknown]) =>

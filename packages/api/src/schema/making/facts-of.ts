@@ -40,12 +40,15 @@ import {
   scalarNumbers,
 } from "../facts.js";
 
-/** Options that say how other languages' code is made, which is nobody's business here. */
+/** Options for code generators of other languages. */
 export function ofOtherLanguages(option: string): boolean {
   return /^(go|java|csharp|objc|cc)[_A-Z]/.test(option);
 }
 
-/** The facts of a file. `registry` has the extensions that its options are of; without one, options are left out. Throws a plain error where the file uses something that the table has no form for. */
+/**
+ * The facts of a file. `registry` has the extensions for its options; without it options are left out. Throws a plain
+ * error if the table has no form for something in the file.
+ */
 export function factsOf(file: FileDescriptorProto, registry?: FileRegistry): FileFacts {
   if (file.syntax !== "proto3" && file.syntax !== "proto2" && file.syntax !== "")
     throw new Error(`${file.name} is of an edition, which the table has no form for`);
@@ -163,7 +166,7 @@ function optionReader(file: FileDescriptorProto, registry?: FileRegistry) {
 
 const long = new Set([ScalarType.INT64, ScalarType.UINT64, ScalarType.SINT64, ScalarType.FIXED64, ScalarType.SFIXED64]);
 
-/** With 64-bit integers as numbers, where JSON has them as strings and they are small enough: `min_len: 1`. */
+/** With 64-bit integers as numbers if they are small enough, where JSON has strings: `min_len: 1`. */
 function withNumbers(json: JsonValue, schema: DescMessage | DescExtension["message"]): JsonValue {
   if (schema === undefined || typeof json !== "object" || json === null || Array.isArray(json)) return json;
   const entries = Object.entries(json).map(([name, value]) => {

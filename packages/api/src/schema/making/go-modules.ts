@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 
 /** One version of a Go module. */
 export interface GoModule {
-  /** The minor version of Envoy that it stands for, such as `1.40`. */
+  /** The minor version of Envoy that it belongs to, such as `1.40`. */
   readonly envoy: string;
   readonly path: string;
   readonly version: string;
-  /** What Go's checksum database says of its content. */
+  /** The checksum of its content in Go's checksum database. */
   readonly sum: string;
 }
 
-/** Envoy's own API: what is in the main build, and what is in the contrib build besides. */
+/** Envoy's own API: the main build, and what the contrib build adds. */
 export const envoyModule = "github.com/envoyproxy/go-control-plane/envoy";
 export const contribModule = "github.com/envoyproxy/go-control-plane/contrib";
-/** Where the protos come from that Envoy's import, and gRPC's own services. */
+/** The source of the protos that Envoy imports, and of gRPC's services. */
 const importedModules = [
   "cel.dev/expr",
   "github.com/cncf/xds/go",
@@ -27,20 +27,21 @@ const importedModules = [
   "google.golang.org/grpc",
 ];
 
-/** A version of a module, and where Go has put it. */
+/** A version of a module, and its folder. */
 export interface DownloadedModule extends Omit<GoModule, "envoy"> {
   readonly folder: string;
 }
 
-/** Downloads a module, unless Go has it, and has its checksum verified. Throws a plain error with what Go says. */
+/** Downloads a module, unless Go has it, and lets Go verify its checksum. Throws a plain error with Go's message. */
 export function download(path: string, version: string): DownloadedModule {
   const { Dir, Sum } = JSON.parse(go("mod", "download", "-json", `${path}@${version}`)) as Record<string, string>;
   return { path, version, folder: String(Dir), sum: String(Sum) };
 }
 
 /**
- * The modules of a version of Envoy's API, `v1.40.0`, and of the newest patch of each minor version before it that is published; contrib's where there is one of the
- * same name, and its newest for the newest. Of what they import, the versions that the newest requires.
+ * The modules of a version of Envoy's API, `v1.40.0`, and of the newest published patch of each earlier minor version;
+ * contrib's where one of the same version exists, and its newest for the newest. For their imports, the versions that
+ * the newest requires.
  */
 export function modulesUpTo(newest: string): readonly GoModule[] {
   const published = go("list", "-m", "-versions", envoyModule).trim().split(/\s+/).slice(1);
@@ -80,12 +81,12 @@ function minorOf(version: string): string {
   return version.replace(/^v(\d+\.\d+).*/, "$1");
 }
 
-/** The modules as text: a line each, with Envoy's version, path, version and checksum. */
+/** The modules as text, one per line: Envoy's version, path, version and checksum. */
 export function formatModules(modules: readonly GoModule[]): string {
   return modules.map(({ envoy, path, version, sum }) => `${envoy} ${path} ${version} ${sum}\n`).join("");
 }
 
-/** Reads what `formatModules` writes. Throws a plain error where a line is something else. */
+/** Reads what `formatModules` writes. Throws a plain error for any other line. */
 export function readModules(file: string | URL): readonly GoModule[] {
   const lines = readFileSync(file, "utf8").trim().split("\n");
   return lines.map((line, index) => {
@@ -106,7 +107,7 @@ function go(...args: readonly string[]): string {
 }
 
 function goOr<Otherwise>(otherwise: (reason: string) => Otherwise, ...args: readonly string[]): string | Otherwise {
-  // Outside of any module, whose own requirements would choose other versions.
+  // Outside of any module, whose requirements would select other versions.
   const run = spawnSync("go", args, {
     cwd: tmpdir(),
     encoding: "utf8",

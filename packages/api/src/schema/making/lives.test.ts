@@ -5,13 +5,13 @@ import { formatPackage } from "../write-facts.js";
 import type { FileOfPackage } from "./elements.js";
 import { type Reading, withLives } from "./lives.js";
 
-/** A file of the package acme.v1 with the lines that are given. */
+/** A file of the package acme.v1 with the given lines. */
 function file(...lines: readonly string[]): readonly FileOfPackage[] {
   const text = ["package acme.v1", "file acme.proto", ...lines.map((line) => `  ${line}`)].join("\n");
   return parsePackage(text, "acme").files.map((each) => ({ packageName: "acme.v1", file: each }));
 }
 
-/** The lines below the file's own, of what the readings make. */
+/** The lines after the file's own, from the readings. */
 function livesOf(...readings: readonly Reading[]): readonly string[] {
   const text = withLives(readings).map(formatPackage).join("");
   return text

@@ -16,13 +16,13 @@ import { type Element, elementsOf, type FileOfPackage, keys } from "./elements.j
 export interface Reading {
   readonly version: string;
   readonly files: readonly FileOfPackage[];
-  /** Contrib's, where it is published for that version. */
+  /** Contrib's, if it is published for that version. */
   readonly contrib?: readonly FileOfPackage[];
 }
 
 /**
- * The packages of the newest reading, the last, where each element says when it came; and what earlier ones had besides, which says when it went.
- * What an element has from the one that it is in is not repeated.
+ * The packages of the newest reading (the last), where each element says since when it exists, plus removed elements of
+ * earlier ones, which say until when they did. A life that equals the parent's is left out.
  */
 export function withLives(readings: readonly Reading[]): readonly PackageFacts[] {
   const newest = readings.at(-1);
@@ -36,7 +36,7 @@ export function withLives(readings: readonly Reading[]): readonly PackageFacts[]
   const now = elementsOf([...newest.files, ...(newest.contrib ?? [])]);
   const ofContrib = new Set(read.flatMap(({ ofContrib }) => ofContrib));
 
-  /** The versions of which it is known whether they have it, oldest first. */
+  /** The versions that are known to have it or not, oldest first. */
   const presence = (key: string) =>
     read
       .filter(({ hasContrib, elements }) => hasContrib || elements.has(key) || !ofContrib.has(key))
@@ -59,7 +59,7 @@ export function withLives(readings: readonly Reading[]): readonly PackageFacts[]
       removed.set(element.parent, siblings.set(key, element));
     }
   }
-  /** Those of a kind that a parent had, without what was in them, by name and number. */
+  /** Removed children of a parent by kind, without their content, by name and number. */
   function gone<Fact extends Named>(parent: string, kind: keyof typeof keys, bare: (fact: Fact) => Fact): Fact[] {
     return [...(removed.get(parent) ?? [])]
       .filter(([key]) => key.startsWith(`${kind} `))
@@ -72,7 +72,7 @@ export function withLives(readings: readonly Reading[]): readonly PackageFacts[]
     gone<EnumFacts>(parent, "enum", (each) => ({ ...each, values: [], reserved: [] }));
   const goneFields = (parent: string) => gone<FieldFacts>(parent, "field", ({ oneof: _, ...field }) => field);
 
-  /** With its life, unless what it is in came at the same time. */
+  /** With its life, unless its parent appeared at the same time. */
   function living<Fact extends Named>(fact: Fact, key: string, parentKey?: string): Fact {
     const life = lifeOf(key);
     return { ...fact, ...(parentKey !== undefined && lifeOf(parentKey).since === life.since ? {} : life) };

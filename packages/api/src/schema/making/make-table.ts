@@ -9,8 +9,8 @@ import { contribModule, download, envoyModule, type GoModule } from "./go-module
 import { type Reading, withLives } from "./lives.js";
 
 /**
- * The table that modules make: what those of the newest version of Envoy have, the version of the last, and since when.
- * Throws a plain error where a module is not what it was, or has something that the table would lose.
+ * The table from modules: the API of the newest version of Envoy, that version, and since when each element exists.
+ * Throws a plain error if a module changed, or has something that the table would lose.
  */
 export function makeTable(modules: readonly GoModule[]): readonly PackageFacts[] {
   const newest = modules.at(-1)?.envoy;
@@ -35,7 +35,7 @@ export function makeTable(modules: readonly GoModule[]): readonly PackageFacts[]
   const withOptions = (files: readonly FileDescriptorProto[]) => files.map((file) => filed(file, registry));
   const lived = withLives([...readings, { version: newest, files: withOptions(envoy), contrib: withOptions(contrib) }]);
   const known = new Set([...envoy, ...contrib]);
-  // What it imports does not follow Envoy's versions: it has no life here.
+  // Imported APIs do not follow Envoy's versions, so they have no lives here.
   const foreign = withLives([{ version: newest, files: withOptions(wanted.filter((file) => !known.has(file))) }]);
   const table = [...lived, ...foreign].sort((a, b) => (a.name < b.name ? -1 : 1));
   refuseLosses(wanted, table);
@@ -57,12 +57,14 @@ function filesOf({ path, version, sum }: GoModule): readonly FileDescriptorProto
   return path === envoyModule || path === contribModule ? files.filter(isCurrent) : files;
 }
 
-/** v2 is no longer spoken by any Envoy, and what was alpha then became v3. */
+/** No Envoy speaks v2 any more, and the alpha packages of that time became v3. */
 function isCurrent({ name }: FileDescriptorProto): boolean {
   return !/\/v[12](alpha\d*)?\//.test(name);
 }
 
-/** Of what Envoy imports from: all of xDS, of which Envoy names some only in an `Any`; and the services of gRPC that every server has. */
+/**
+ * Parts of what Envoy imports: all of xDS, since Envoy uses some of it only in an `Any`, and gRPC's common services.
+ */
 function isAlwaysWanted({ name }: FileDescriptorProto): boolean {
   return /^(xds|udpa|grpc\/health|grpc\/reflection)\//.test(name);
 }
@@ -71,7 +73,7 @@ function withImports(files: readonly FileDescriptorProto[], known: readonly File
   const byName = new Map(known.map((file) => [file.name, file]));
   const wanted = new Set<FileDescriptorProto>();
   const add = (file: FileDescriptorProto | undefined): void => {
-    // What nobody has is protobuf's own, or found missing where the files are put in order.
+    // What is missing here is protobuf's own, or is reported when the files are sorted.
     if (file === undefined || wanted.has(file)) return;
     wanted.add(file);
     for (const name of file.dependency) add(byName.get(name));

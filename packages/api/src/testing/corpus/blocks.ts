@@ -15,10 +15,10 @@ export const named = (name: string, type: string, content: JsonObject = {}): Jso
   typed_config: any(type, content),
 });
 
-/** Clusters that whoever judges a resource has, and the only ones that resources name. */
+/** Clusters that exist wherever a resource is judged. Resources name only these. */
 export const knownClusters = ["backend", "grpc"] as const;
 
-/** Stands for what each case has of its own; the corpus writes it in. */
+/** Replaced by what differs in each case. */
 export const placeholders = {
   name: "$NAME",
   port: "$PORT",
@@ -27,7 +27,7 @@ export const placeholders = {
   folder: "$FOLDER",
 };
 
-/** Where resources say that others come from. */
+/** The source of other resources. */
 export const ads: JsonObject = { ads: {}, resource_api_version: "V3" };
 export const router: JsonObject = {
   name: "envoy.filters.http.router",

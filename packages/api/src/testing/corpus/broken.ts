@@ -10,7 +10,7 @@ export interface Broken {
   readonly value: JsonValue;
 }
 
-/** Values of the field (or of an item or a key of it) that break a rule, one for each rule. */
+/** Values of the field (or of an item or a key) that break a rule, one for each rule. */
 export function brokenValues(field: DescField, rules: Rules, where: Where): Broken[] {
   const { kind, set } = rulesFor(rules, where);
   const breaks = (): { rule: string; value: JsonValue }[] => {
@@ -81,12 +81,12 @@ function brokenTexts(set: JsonObject): Broken[] {
   add("in", "§");
   for (const value of Array.isArray(set.not_in) ? set.not_in : []) broken.push({ rule: "not_in", value });
   if (set.pattern !== undefined) {
-    // Which of them a pattern refuses is found by trying: most refuse spaces, line ends or what is no letter.
+    // What a pattern refuses is found by trial: most refuse spaces, line ends or anything but letters.
     const pattern = new RegExp(String(set.pattern).replace(/\\z$/, "$"), "u");
     const value = ["§ §", "a b", "a\nb", "?", "", "/?#", "a".repeat(300)].find((each) => !pattern.test(each));
     if (value !== undefined) add("pattern", value);
   }
-  // Not strict: only what would break the lines of HTTP/1 is forbidden.
+  // If not strict, only what would break the lines of HTTP/1 is forbidden.
   add("well_known_regex", "a\nb");
   for (const [rule, value] of Object.entries(noForm)) add(rule, value);
   return broken;

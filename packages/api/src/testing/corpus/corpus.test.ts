@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { envoyRegistry } from "../../registry.js";
-import { readResources } from "../../resource-file.js";
+import { readResources } from "../../files/resource-file.js";
+import { envoyRegistry } from "../../registry/registry.js";
 import { type Case, corpus, unreached } from "./index.js";
 import { rootTypes } from "./settings.js";
 
@@ -31,7 +31,7 @@ describe("the corpus", () => {
         .map(({ name }) => `${type}.${name}`)
         .filter((field) => !fields.has(field)),
     );
-    // Places for extensions of which a plain Envoy has none.
+    // Slots for extensions that the standard Envoy lacks.
     assert.deepEqual(missing.sort(), placesWithoutExtensions);
   });
 
@@ -44,7 +44,7 @@ describe("the corpus", () => {
     ]);
   });
 
-  // What the rules do not say, such as what two fields mean together, is judged in e2e/, where a real Envoy is asked too.
+  // What rules cannot say, such as how two fields relate, is judged in e2e/, where a real Envoy is asked too.
   it("keeps the rules where it says so", () => {
     const refused = cases
       .filter(({ breaks }) => breaks === undefined)
@@ -62,7 +62,7 @@ describe("the corpus", () => {
   });
 });
 
-/** The rule as a finding has it is that of the value: `string.min_len: 1` for `repeated.items.string.min_len`. */
+/** A finding names the rule of the value: `string.min_len: 1` for `repeated.items.string.min_len`. */
 function isFound(each: Case): boolean {
   const rule = each.breaks!.split(".").slice(-2).join(".");
   return findingsOf(each).some((finding) => finding.rule?.startsWith(rule) || finding.message.includes("no name"));

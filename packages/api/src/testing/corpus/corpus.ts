@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { envoyRegistry, type Registry } from "../../registry.js";
+import { envoyRegistry, type Registry } from "../../registry/registry.js";
 import { placeholders } from "./blocks.js";
 import { brokenValues } from "./broken.js";
 import { type Extensions, readExtensions } from "./extensions.js";
@@ -15,33 +15,33 @@ export interface Case {
    * string.min_len`.
    */
   readonly name: string;
-  /** The rule that it breaks; undefined for one that keeps all. */
+  /** The rule that it breaks; undefined if it breaks none. */
   readonly breaks: string | undefined;
   /** The full name of the resource's message. */
   readonly type: string;
-  /** The full name of the field that it is about. */
+  /** The full name of the tested field. */
   readonly field: string;
-  /** The extensions that it has on the way to the field. */
+  /** The extensions on the way to the field. */
   readonly extensions: readonly string[];
   /** The resource in JSON, its `@type` included. */
   readonly resource: JsonObject;
 }
 
-/** What the resources of a corpus are given. */
+/** What the resources of a corpus need. */
 export interface CorpusOptions {
   readonly registry?: Registry;
   readonly extensions?: Extensions;
   /** A certificate and its key, as PEM. */
   readonly certificate?: string;
   readonly key?: string;
-  /** A folder that is there. */
+  /** An existing folder. */
   readonly folder?: string;
 }
 
 /**
- * Resources of every type that has a name of its own in Envoy's API: for each field of each message that they lead to,
- * through every extension, one that sets it to each of its values, and for each rule one that breaks it and nothing
- * else. Always the same, in the same order.
+ * Resources of every named type in Envoy's API: for each field of each message that they reach, through every
+ * extension, one resource that sets it to each of its values, and for each rule one that breaks only that rule. Always
+ * the same, in the same order.
  */
 export function corpus(options: CorpusOptions = {}): readonly Case[] {
   const registry = options.registry ?? envoyRegistry();
@@ -115,7 +115,7 @@ function addMessage(reached: Reached, registry: Registry, messages: Messages, bo
   }
 }
 
-/** One resource for each rule of a field, which breaks that rule. */
+/** One resource for each rule of a field that breaks only this rule. */
 function addBroken(
   field: DescField,
   ordinary: JsonValue | undefined,
@@ -152,7 +152,7 @@ function addBroken(
   }
 }
 
-/** Lists and maps with too few or too many. */
+/** Lists and maps with too few or too many entries. */
 function addBrokenWhole(
   field: DescField,
   ordinary: JsonValue | undefined,
@@ -187,7 +187,7 @@ function addBrokenWhole(
   }
 }
 
-/** What a resource needs elsewhere because of what is deep in it. */
+/** What a resource needs elsewhere because of something nested in it. */
 function adjusted(resource: JsonObject, { root, steps, desc }: Reached, field: string, what: string): JsonObject {
   const passed = new Set([
     root.typeName,
@@ -207,7 +207,7 @@ function adjusted(resource: JsonObject, { root, steps, desc }: Reached, field: s
   return resource;
 }
 
-/** Writes in what each case has of its own. */
+/** Inserts what differs in each case. */
 function filled(resource: JsonObject, index: number, options: CorpusOptions): JsonObject {
   const texts: Readonly<Record<string, string>> = {
     [placeholders.name]: `case-${index}`,
@@ -226,7 +226,7 @@ function filled(resource: JsonObject, index: number, options: CorpusOptions): Js
   return fill(resource) as JsonObject;
 }
 
-/** The messages that the corpus does not reach, of those in the packages that hold configuration. */
+/** Messages in configuration packages that the corpus does not reach. */
 export function unreached(cases: readonly Case[], registry: Registry = envoyRegistry()): readonly string[] {
   const seen = new Set(cases.map(({ field }) => field.slice(0, field.lastIndexOf("."))));
   const all: DescMessage[] = [...registry].flatMap((type) => (type.kind === "message" ? [type] : []));

@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, DescOneof, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { Registry } from "../../registry.js";
+import type { Registry } from "../../registry/registry.js";
 import { contexts } from "./contexts.js";
 import type { Extension, Extensions } from "./extensions.js";
 import { contentHints, fieldHints } from "./field-hints.js";
@@ -32,7 +32,7 @@ export function anyOf(type: string, content: JsonObject): JsonObject {
   return { ...any, ...content };
 }
 
-/** Makes messages, as JSON with the protos' names: the smallest that keep all rules, and values of their fields. */
+/** Makes messages as JSON with proto names: the smallest valid ones, and values of their fields. */
 export class Messages {
   private readonly registry: Registry;
   private readonly extensions: Extensions;
@@ -46,7 +46,7 @@ export class Messages {
     this.book = book;
   }
 
-  /** The smallest message of the type that Envoy takes where it may stand. */
+  /** The smallest message of the type that Envoy accepts in its context. */
   minimal(desc: DescMessage, context: Context | undefined): JsonObject {
     if (this.depth > deepest) throw new Error(`${desc.typeName} cannot be made: it needs itself`);
     this.depth++;
@@ -68,8 +68,8 @@ export class Messages {
   }
 
   /**
-   * What a field may hold, the ordinary value first. None where no value is known, and for slots, whose extensions
-   * are asked for by `held`.
+   * The values of a field, the ordinary one first. Empty if none is known, and for slots, whose extensions come from
+   * `held`.
    */
   values(field: DescField, context: Context | undefined): readonly Labelled[] {
     const hint = fieldHints[fullName(field)];
@@ -80,7 +80,7 @@ export class Messages {
     return [{ label: "", value: this.minimal(field.message, this.below(field, context)) }];
   }
 
-  /** The extensions that a field may hold, where it is a slot. */
+  /** The extensions that a slot may hold. */
   held(field: DescField, context: Context | undefined): readonly Extension[] {
     if (!isSlot(field)) return [];
     const slot: Slot | undefined = context?.slots[fullName(field)] ?? slots[fullName(field)];
@@ -96,7 +96,10 @@ export class Messages {
     return field.message?.typeName === anyType ? any : { name: extension.name, typed_config: any };
   }
 
-  /** Sets a field to one value, item or entry, and what goes with it. `extension` is what an `Any` in the value has. */
+  /**
+   * Sets a field to one value, item or entry, with what it requires. `extension` is the content of an `Any` in the
+   * value.
+   */
   set(object: JsonObject, field: DescField, value: JsonValue, extension?: Extension): void {
     for (const other of field.oneof?.fields ?? []) delete object[other.name];
     object[field.name] = this.whole(field, value, object[field.name], extension);
@@ -125,7 +128,7 @@ export class Messages {
       this.set(object, field, this.wrapped(field, extension, this.minimal(desc, undefined)), extension);
       return;
     }
-    // A place for an extension of which Envoy has none: whoever refuses it says so.
+    // A slot for which Envoy has no extension: its refusal says so.
     const unknown = { label: "", value: { name: "text", typed_config: contentHints[anyType]! } };
     const [first = isSlot(field) ? unknown : undefined] = this.values(field, context);
     if (first === undefined) throw new Error(`no value for ${fullName(field)}`);
@@ -141,7 +144,7 @@ export class Messages {
     return !this.book.keeps(field, "whole", field.fieldKind === "enum" ? 0 : emptyScalar(field.scalar));
   }
 
-  /** A list of the value and as many more as the rules ask for; a map of it. */
+  /** A list of the value with as many more as the rules require, or a map with it. */
   private whole(
     field: DescField,
     value: JsonValue,
@@ -176,7 +179,7 @@ export class Messages {
   }
 }
 
-/** The member of a oneof that asks for least, and for no message that may lead back here. */
+/** The member of a oneof that requires least, without a message that may lead back here. */
 function easiest(oneof: DescOneof): DescField {
   const cost = (field: DescField): number => {
     if (fullName(field) in fieldHints) return 0;
@@ -189,7 +192,7 @@ function easiest(oneof: DescOneof): DescField {
   return members.sort((a, b) => cost(a) - cost(b))[0] ?? oneof.fields[0]!;
 }
 
-/** Lists whose last member must stay: the filter that answers. */
+/** Lists whose last member must stay, such as the terminal filter. */
 const keptBehind = new Set([
   "envoy.config.listener.v3.FilterChain.filters",
   "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.http_filters",

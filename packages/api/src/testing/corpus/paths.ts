@@ -1,5 +1,5 @@
 import type { DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
-import type { Registry } from "../../registry.js";
+import type { Registry } from "../../registry/registry.js";
 import type { Extension } from "./extensions.js";
 import { fullName, isSlot, type Messages } from "./messages.js";
 import type { Context } from "./slots.js";

@@ -1,7 +1,7 @@
 import { type DescField, getOption, hasOption, type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
-import type { Registry } from "../../registry.js";
+import type { Registry } from "../../registry/registry.js";
 import { compileField, type FieldRules } from "../../validate/field-check.js";
-import type { ValueCheck } from "../../validate/value-check.js";
+import type { ValueCheck } from "../../validate/values/value-check.js";
 
 /**
  * What the protos ask of one value, such as `{ string: { min_len: "1" } }`; lists and maps have rules of their items

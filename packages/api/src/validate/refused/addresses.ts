@@ -1,6 +1,6 @@
-import type { FieldStep } from "../../field-path.js";
-import { isIpv4, isIpv6 } from "../ip-address.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
+import { isIpv4, isIpv6 } from "../values/ip-address.js";
+import type { SpecialProblem } from "./problem.js";
 import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.core.v3.SocketAddress` */
@@ -21,16 +21,16 @@ export interface Address {
     | { readonly case?: undefined };
 }
 
-/** Bytes of a path for which no system has room: Linux has it for 107 of them. */
+/** A path with more bytes fits no system: Linux has room for 107. */
 const longestPath = 107;
 
-/** Whether a text is an address for Envoy. Of a zone (`fe80::1%eth0`) the machine decides. */
+/** Whether Envoy accepts a text as an address. A zone (`fe80::1%eth0`) depends on the machine. */
 export function isNumericAddress(text: string): boolean {
   const zone = text.indexOf("%");
   return isIpv4(text) || isIpv6(zone > 0 ? text.slice(0, zone) : text);
 }
 
-/** What is wrong with an address that nobody resolves: Envoy's own resolver takes numbers. */
+/** Problems of an address that nobody resolves: Envoy's default resolver accepts only IP addresses. */
 export function addressProblems(
   address: Address | undefined,
   steps: readonly FieldStep[],
@@ -51,13 +51,13 @@ export function addressProblems(
   }
 }
 
-/** The same of a socket's address. */
+/** The same for a socket address. */
 export function socketAddressProblems(
   { address, portSpecifier, resolverName }: SocketAddress,
   steps: readonly FieldStep[],
   advice: string,
 ): SpecialProblem[] {
-  // What other resolvers take, they know.
+  // Other resolvers have their own rules.
   if (resolverName !== "" && resolverName !== "envoy.ip") return [];
   if (!isNumericAddress(address))
     return [refused([...steps, "address"], `must be an IP address, not ${quoted(address)}${advice}`)];

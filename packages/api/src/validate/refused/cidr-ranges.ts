@@ -1,7 +1,7 @@
-import type { FieldStep } from "../../field-path.js";
-import { isIpv4 } from "../ip-address.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
+import { isIpv4 } from "../values/ip-address.js";
 import { isNumericAddress } from "./addresses.js";
+import type { SpecialProblem } from "./problem.js";
 import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.core.v3.CidrRange` */
@@ -10,12 +10,12 @@ export interface CidrRange {
   readonly prefixLen?: number | undefined;
 }
 
-/** What is wrong with ranges of addresses. */
+/** Problems of address ranges. */
 export function cidrProblems(ranges: readonly CidrRange[], steps: readonly FieldStep[]): SpecialProblem[] {
   return ranges.flatMap((range, index) => cidrProblem(range, [...steps, index]));
 }
 
-/** What is wrong with one. A length beyond that of the address is taken for the whole address. */
+/** Problems of one range. A prefix longer than the address means the whole address. */
 export function cidrProblem({ addressPrefix }: CidrRange, steps: readonly FieldStep[]): SpecialProblem[] {
   if (isNumericAddress(addressPrefix)) return [];
   return [
@@ -23,7 +23,9 @@ export function cidrProblem({ addressPrefix }: CidrRange, steps: readonly FieldS
   ];
 }
 
-/** The same text for ranges of the same addresses: what is beyond the length does not count. A whole address has its zone. */
+/**
+ * The same text for ranges of the same addresses: bits after the prefix do not count. A whole address keeps its zone.
+ */
 export function canonicalRange({ addressPrefix, prefixLen = 0 }: CidrRange): string {
   const bits = bitsOf(addressPrefix);
   const zone = prefixLen >= bits.length ? addressPrefix.indexOf("%") : -1;

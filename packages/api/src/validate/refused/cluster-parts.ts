@@ -1,7 +1,7 @@
-import type { FieldStep } from "../../field-path.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
 import { isNumericAddress, type SocketAddress, socketAddressProblems } from "./addresses.js";
 import { type Cluster, typeOf } from "./clusters.js";
+import type { SpecialProblem } from "./problem.js";
 import { quoted, refused, refusedByEnvoy } from "./problem.js";
 import { isShorter, type Span } from "./spans.js";
 
@@ -29,7 +29,7 @@ interface PartsCluster extends Cluster {
   readonly healthChecks: readonly { readonly healthChecker: { readonly case?: string | undefined } }[];
 }
 
-/** What is wrong with parts of a cluster that have little to do with its type. */
+/** Problems of cluster parts that do not depend on its type. */
 export function clusterPartProblems(cluster: PartsCluster): SpecialProblem[] {
   return [
     ...bindProblems(cluster),
@@ -67,7 +67,7 @@ function dnsProblems(cluster: PartsCluster): SpecialProblem[] {
   const type = typeOf(cluster);
   if (type !== "STRICT_DNS" && type !== "LOGICAL_DNS") return [];
   const problems: SpecialProblem[] = [];
-  // Envoy does not read the deprecated list where one of its successors is set.
+  // Envoy ignores the deprecated list if one of its successors is set.
   const isReplaced = cluster.dnsResolutionConfig !== undefined || cluster.typedDnsResolverConfig !== undefined;
   for (const [index, { address }] of (isReplaced ? [] : cluster.dnsResolvers).entries()) {
     if (address.case !== "socketAddress") continue;
@@ -87,7 +87,7 @@ function ejectionProblems(cluster: PartsCluster): SpecialProblem[] {
   const { baseEjectionTime = usualEjection, maxEjectionTime } = cluster.outlierDetection ?? {};
   if (!isShorter(maxEjectionTime, baseEjectionTime)) return [];
   const type = typeOf(cluster);
-  // gRPC's clients eject, too, and do not compare the two.
+  // gRPC's clients also eject, and do not compare the two.
   const refuse = type === "STATIC" || type === "STRICT_DNS" || type === "ORIGINAL_DST" ? refused : refusedByEnvoy;
   const base = cluster.outlierDetection?.baseEjectionTime === undefined ? ", which is 30s unless it is set" : "";
   return [refuse(["outlier_detection", "max_ejection_time"], `must be at least base_ejection_time${base}`)];

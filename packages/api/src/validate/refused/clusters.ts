@@ -1,8 +1,8 @@
-import type { SpecialProblem } from "../special-checks.js";
 import { type LoadAssignment, numericEndpoints } from "./endpoints.js";
+import type { SpecialProblem } from "./problem.js";
 import { refused, refusedByEnvoy } from "./problem.js";
 
-/** `envoy.config.cluster.v3.Cluster`, as far as its type forbids the rest. */
+/** The fields of `envoy.config.cluster.v3.Cluster` that depend on its type. */
 export interface Cluster {
   readonly clusterDiscoveryType: { readonly case?: string | undefined; readonly value?: unknown };
   readonly edsClusterConfig?: { readonly edsConfig?: unknown } | undefined;
@@ -17,13 +17,13 @@ const types = ["STATIC", "STRICT_DNS", "LOGICAL_DNS", "EDS", "ORIGINAL_DST"] as 
 /** Cluster.LbPolicy */
 export const lbPolicies = { clusterProvided: 6, loadBalancingPolicyConfig: 7 };
 
-/** How a cluster finds its endpoints; undefined where an extension does. Without a type it is STATIC. */
+/** How a cluster finds its endpoints; undefined if an extension does. The default is STATIC. */
 export function typeOf({ clusterDiscoveryType: { case: kind, value } }: Cluster): (typeof types)[number] | undefined {
   if (kind === undefined) return "STATIC";
   return kind === "type" ? types[value as number] : undefined;
 }
 
-/** What does not go with the cluster's type. */
+/** Fields that do not match the cluster's type. */
 export function clusterTypeProblems(cluster: Cluster): SpecialProblem[] {
   switch (typeOf(cluster)) {
     case "STATIC": {
@@ -61,7 +61,7 @@ function logicalDnsProblems({ loadAssignment }: Cluster): SpecialProblem[] {
   ];
 }
 
-/** Clusters that resolve names have a resolver of their own. */
+/** Clusters that resolve names have their own resolver. */
 function resolverProblems({ loadAssignment }: Cluster): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const [locality, { lbEndpoints }] of (loadAssignment?.endpoints ?? []).entries()) {
@@ -108,11 +108,11 @@ interface LbCluster extends Cluster {
     | undefined;
 }
 
-/** Policies of load balancing that go neither with the cluster's type nor with each other. */
+/** Load balancing policies that do not match the cluster's type or each other. */
 export function lbPolicyProblems(cluster: LbCluster): SpecialProblem[] {
   const { lbPolicy, loadBalancingPolicy, lbSubsetConfig, commonLbConfig } = cluster;
   const type = typeOf(cluster);
-  // gRPC's clients read load_balancing_policy, and nothing of what it replaces.
+  // gRPC's clients read load_balancing_policy, and ignore what it replaces.
   const conflict = type === "EDS" || type === "LOGICAL_DNS" || type === undefined ? refusedByEnvoy : refused;
   if (loadBalancingPolicy !== undefined) {
     if (loadBalancingPolicy.policies.length === 0)
@@ -174,7 +174,7 @@ function lbConfigProblems(
   return problems;
 }
 
-/** As Envoy sees it: 1 counts as a prime. The protos' rules allow no more than five million. */
+/** As Envoy counts, 1 is a prime. The protos' rules allow at most five million. */
 function isPrime(number: number): boolean {
   if (number < 1 || number > 5_000_011) return number > 0;
   for (let divisor = 2; divisor * divisor <= number; divisor += 1) if (number % divisor === 0) return false;

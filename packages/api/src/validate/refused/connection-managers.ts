@@ -1,6 +1,6 @@
-import type { SpecialProblem } from "../special-checks.js";
 import { type CidrRange, cidrProblems } from "./cidr-ranges.js";
 import { type Filter, filterOrderProblems } from "./filters.js";
+import type { SpecialProblem } from "./problem.js";
 import { below, refused } from "./problem.js";
 import { upgradeProblems } from "./routes.js";
 
@@ -16,7 +16,7 @@ interface ConnectionManager {
   readonly routeSpecifier: { readonly case?: string | undefined; readonly value?: unknown };
 }
 
-/** What Envoy refuses of its connection manager of HTTP. */
+/** What Envoy refuses in its HTTP connection manager. */
 export function connectionManagerProblems(manager: ConnectionManager): SpecialProblem[] {
   const problems: SpecialProblem[] = [
     ...filterOrderProblems(manager.httpFilters, "http_filters"),
@@ -48,7 +48,7 @@ interface InlineScopes {
   }[];
 }
 
-/** Scopes that stand in the connection manager itself have their routes with them. */
+/** Scopes inside the connection manager include their routes. */
 function inlineScopeProblems({ routeSpecifier }: ConnectionManager): SpecialProblem[] {
   if (routeSpecifier.case !== "scopedRoutes") return [];
   const { configSpecifier } = routeSpecifier.value as ScopedRoutes;

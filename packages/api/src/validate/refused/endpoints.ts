@@ -1,6 +1,6 @@
-import type { FieldStep } from "../../field-path.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
 import { type Address, addressProblems } from "./addresses.js";
+import type { SpecialProblem } from "./problem.js";
 import { refused } from "./problem.js";
 
 interface Endpoint {
@@ -18,7 +18,7 @@ export interface LoadAssignment {
   readonly endpoints: readonly { readonly lbEndpoints: readonly LbEndpoint[] }[];
 }
 
-/** Endpoints of EDS and of clusters of type STATIC: nobody resolves their names. */
+/** Endpoints of EDS and of STATIC clusters: nobody resolves their names. */
 export function numericEndpoints(
   assignment: LoadAssignment,
   steps: readonly FieldStep[],
@@ -53,7 +53,7 @@ function endpointProblems(
   ];
 }
 
-/** Of a load assignment that is a resource; that of a cluster is the cluster's affair. */
+/** For a load assignment that is a resource. One inside a cluster is checked with the cluster. */
 export function loadAssignmentProblems(assignment: LoadAssignment): SpecialProblem[] {
   return numericEndpoints(assignment, [], ": endpoints of EDS are not resolved");
 }

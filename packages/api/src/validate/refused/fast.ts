@@ -1,6 +1,6 @@
 /**
- * What of the rules is seen by which fields a message has: found once for all messages in which the same fields are set, so that it costs the others nothing.
- * A message that is not surely well is read by the readers that explain.
+ * Rules that depend only on which fields a message has. They are evaluated once for all messages with the same fields,
+ * so they cost the others nothing. A message that may be refused goes to the explaining readers.
  */
 
 const cluster = "envoy.config.cluster.v3.Cluster";
@@ -11,7 +11,7 @@ const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
 const route = "envoy.config.route.v3";
 const tls = "envoy.extensions.transport_sockets.tls.v3";
 
-/** Fields that are seldom set, and about which a rule says something. */
+/** Rarely used fields with a rule. */
 const seldom: { readonly [typeName: string]: readonly string[] } = {
   [cluster]: [
     "lb_subset_config",
@@ -42,7 +42,7 @@ const seldom: { readonly [typeName: string]: readonly string[] } = {
   [`${tls}.CertificateValidationContext`]: ["verify_certificate_hash", "verify_certificate_spki"],
 };
 
-/** Fields that are nearly always set, and missed where they are not. */
+/** Fields that are nearly always set, and are required. */
 const usual: { readonly [typeName: string]: readonly string[] } = {
   [`${core}.TransportSocket`]: ["typed_config"],
   "envoy.config.accesslog.v3.AccessLog": ["typed_config"],
@@ -56,30 +56,25 @@ const usual: { readonly [typeName: string]: readonly string[] } = {
 
 const none: readonly string[] = [];
 
-/** Fields of messages of a type with which they are left to others. */
+/** Fields that send a message of this type to the explaining readers. */
 export function seldomFields(typeName: string): readonly string[] {
   return seldom[typeName] ?? none;
 }
 
-/** Fields of messages of a type without which they are left to others. */
+/** Fields without which a message of this type goes to the explaining readers. */
 export function usualFields(typeName: string): readonly string[] {
   return usual[typeName] ?? none;
 }
 
-/** Whether a field holds what must be a number where nobody resolves names. */
+/** Whether a field must be an IP address where nobody resolves names. */
 export function holdsAddress(typeName: string, field: string): boolean {
   return typeName === `${core}.SocketAddress` && field === "address";
 }
 
-/** Cluster.DiscoveryType: those that resolve names. */
+/** Values of Cluster.DiscoveryType that resolve names. */
 const resolving: readonly unknown[] = ["STRICT_DNS", 1, "LOGICAL_DNS", 2];
 
-/** The keys of what `mustHoldNumbers` looks at. */
-export function resolvingFields(typeName: string): readonly string[] {
-  return typeName === cluster ? ["type", "cluster_type", "clusterType"] : none;
-}
-
-/** Whether a resource in JSON must not hold the name of a host in the place of an address. */
+/** Whether a resource in JSON must not contain host names as addresses. */
 export function mustHoldNumbers(typeName: string, fields: { readonly [key: string]: unknown }): boolean {
   // An extension may resolve names, as `envoy.clusters.dns` does.
   if (typeName === cluster) return !resolving.includes(fields.type) && !(fields.cluster_type ?? fields.clusterType);

@@ -1,6 +1,6 @@
-import type { FieldStep } from "../../field-path.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
 import { type CidrRange, canonicalRange, cidrProblems } from "./cidr-ranges.js";
+import type { SpecialProblem } from "./problem.js";
 import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.listener.v3.FilterChainMatch` */
@@ -18,18 +18,18 @@ export interface FilterChainMatch {
   readonly suffixLen?: number | undefined;
 }
 
-/** A filter chain, as far as it says which connections are its own. */
+/** A filter chain's match and name. */
 export interface MatchingChain {
   readonly name: string;
   readonly filterChainMatch?: FilterChainMatch | undefined;
 }
 
-/** Of more combinations nobody keeps a list. */
+/** Nobody lists more combinations. */
 const mostCombinations = 100_000;
-/** No client sends a longer name: neither DNS nor ALPN has room for it. */
+/** No client sends a longer name: neither DNS nor ALPN allows it. */
 const longestName = 255;
 
-/** Filter chains of which Envoy could not say which one a connection belongs to, and matches that it cannot read. */
+/** Filter chains that match the same connections, and matches that Envoy cannot read. */
 export function matchProblems(chains: readonly MatchingChain[]): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const owners = new Map<string, number>();
@@ -75,7 +75,7 @@ function ownProblems(match: FilterChainMatch, steps: readonly FieldStep[]): Spec
   return problems;
 }
 
-/** Each connection belongs to one combination of these: Envoy keeps a filter chain for each. */
+/** Each connection has one combination of these, and Envoy keeps one filter chain for each. */
 function combinationsOf(match: FilterChainMatch, numberOf: (part: string) => number): Generator<string> {
   const lists: readonly (readonly string[])[] = [
     [String(match.destinationPort ?? 0)],
@@ -95,15 +95,15 @@ function combinationsOf(match: FilterChainMatch, numberOf: (part: string) => num
   );
 }
 
-/** What a filter chain without a match says. */
+/** What a filter chain without a match matches. */
 const everything: FilterChainMatch = {
   ...{ prefixRanges: [], directSourcePrefixRanges: [], sourcePrefixRanges: [], sourceType: 0, sourcePorts: [] },
   ...{ serverNames: [], transportProtocol: "", applicationProtocols: [], addressSuffix: "" },
 };
 
 /**
- * Numbers for texts, the same for the same text: what a combination costs must not depend on how long its parts are.
- * A text that no client sends is like no other: a Map compares long texts of the same length with each other.
+ * Numbers for texts, equal for equal texts: the cost of a combination must not depend on the length of its parts. A
+ * text that no client sends gets a new number, since a Map compares long texts of equal length.
  */
 function numbering(): (text: string) => number {
   const numbers = new Map<string, number>();
@@ -127,7 +127,7 @@ function orNone(parts: readonly string[]): readonly string[] {
   return parts.length === 0 ? [""] : parts;
 }
 
-/** Where a tree of matchers chooses the filter chain, by name. */
+/** If a matcher tree selects filter chains by name. */
 export function namedChainProblems(chains: readonly MatchingChain[]): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const names = new Set<string>();

@@ -1,11 +1,8 @@
-import type { SpecialProblem } from "../special-checks.js";
+import { typeNameOf } from "../../messages/any.js";
+import type { SpecialProblem } from "./problem.js";
 import { refused } from "./problem.js";
 
-interface Any {
-  readonly typeUrl: string;
-}
-
-/** A filter, of whatever kind. */
+/** A filter of any kind. */
 export interface Filter {
   readonly name: string;
   readonly configType: { readonly case?: string | undefined; readonly value?: unknown };
@@ -13,7 +10,7 @@ export interface Filter {
   readonly disabled?: boolean;
 }
 
-/** An extension whose configuration has a type, by which Envoy finds it: a name alone says nothing. */
+/** Envoy finds an extension by the type of its configuration. A name is not enough. */
 export function unconfiguredProblems({ configType, isOptional = false }: Filter): SpecialProblem[] {
   if (configType.case !== undefined || isOptional) return [];
   return [refused([], "needs typed_config, by whose type Envoy finds the extension")];
@@ -22,14 +19,14 @@ export function unconfiguredProblems({ configType, isOptional = false }: Filter)
 const network = "envoy.extensions.filters.network.";
 const http = "envoy.extensions.filters.http.";
 
-/** Filters that answer or forward what comes: nothing comes behind them. */
+/** Terminal filters, which answer or forward: nothing may follow them. */
 export const lastFilters: ReadonlySet<string> = new Set([
   `${network}http_connection_manager.v3.HttpConnectionManager`,
   `${network}tcp_proxy.v3.TcpProxy`,
   `${http}router.v3.Router`,
 ]);
 
-/** Filters that pass on what comes: something must come behind them. What is missing here may be either. */
+/** Filters that pass on their input: something must follow them. A filter in neither list may be either. */
 const passing: ReadonlySet<string> = new Set([
   ...["rbac.v3.RBAC", "ext_authz.v3.ExtAuthz", "ratelimit.v3.RateLimit", "local_ratelimit.v3.LocalRateLimit"].map(
     (name) => network + name,
@@ -48,11 +45,12 @@ const passing: ReadonlySet<string> = new Set([
   ...["stateful_session.v3.StatefulSession", "original_src.v3.OriginalSrc"].map((name) => http + name),
 ]);
 
-/** In which order the filters of a chain stand. */
+/** Checks the order of a filter chain. */
 export function filterOrderProblems(filters: readonly Filter[], field: string): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   for (const [index, { configType, disabled, isOptional }] of filters.entries()) {
-    const type = configType.case === "typedConfig" ? typeNameOf(configType.value as Any) : "";
+    const type =
+      configType.case === "typedConfig" ? typeNameOf((configType.value as { readonly typeUrl: string }).typeUrl) : "";
     const last = index === filters.length - 1;
     if (last && passing.has(type) && !isOptional)
       problems.push(refused([field, index], "is the last filter, and passes on what comes: another must come behind"));
@@ -61,10 +59,6 @@ export function filterOrderProblems(filters: readonly Filter[], field: string): 
     else if (disabled) problems.push(refused([field, index, "disabled"], "must not be set of the last filter"));
   }
   return problems;
-}
-
-function typeNameOf({ typeUrl }: Any): string {
-  return typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
 }
 
 /** FilterChain */

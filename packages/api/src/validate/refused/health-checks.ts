@@ -1,5 +1,5 @@
-import type { FieldStep } from "../../field-path.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
+import type { SpecialProblem } from "./problem.js";
 import { refused } from "./problem.js";
 import { type HeaderToAdd, headersToAddProblems } from "./route-headers.js";
 
@@ -8,7 +8,7 @@ interface Payload {
   readonly payload: { readonly case?: string | undefined; readonly value?: unknown };
 }
 
-/** A payload as text is bytes in hexadecimal. */
+/** A text payload is hexadecimal. */
 export function payloadProblems({ payload }: Payload): SpecialProblem[] {
   if (payload.case !== "text" || /^(?:[\da-f]{2})*$/i.test(String(payload.value))) return [];
   return [refused(["text"], "must be bytes in hexadecimal, such as 000000FF")];

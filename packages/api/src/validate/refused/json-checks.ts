@@ -1,18 +1,22 @@
+import { typeNameOf } from "../../messages/any.js";
 import { isNumericAddress } from "./addresses.js";
 import { lastFilters } from "./filters.js";
 import type { JsonCheck, JsonFields } from "./json-fields.js";
-import { bothNames, get, jsonField } from "./json-fields.js";
+import { get, jsonField } from "./json-fields.js";
 import { jsonListenerCheck } from "./json-listeners.js";
 import { hasLostPercent, isProtected } from "./route-headers.js";
 import { usualBodySize } from "./routes.js";
 
-/** Whether a message in JSON is surely nothing that Envoy refuses: the rules of `rules.ts` say what is wrong, these that something may be. */
+/**
+ * Whether Envoy surely does not refuse a message in JSON. The rules in `rules.ts` say what is wrong; these say only
+ * that something may be.
+ */
 
 const route = "envoy.config.route.v3";
 const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
 const tls = "envoy.extensions.transport_sockets.tls.v3";
 
-/** Checks of messages that are read as values, as most of what lies deep in a resource is. */
+/** Checks for messages that are read from values, as most nested messages are. */
 export const jsonRefusalChecks: { readonly [typeName: string]: JsonCheck } = {
   "envoy.config.cluster.v3.LoadBalancingPolicy": (json) => isFilled(json.policies),
   "envoy.config.listener.v3.Listener": jsonListenerCheck,
@@ -33,19 +37,6 @@ export const jsonRefusalChecks: { readonly [typeName: string]: JsonCheck } = {
   [`${tls}.DownstreamTlsContext`]: checkDownstreamTls,
 };
 
-const headerFields = bothNames(
-  ...["request_headers_to_add", "response_headers_to_add", "request_headers_to_remove", "response_headers_to_remove"],
-);
-
-/** The keys of what some of the checks look at; the others look at nearly all. */
-export const jsonRefusalKeys: { readonly [typeName: string]: readonly string[] } = {
-  [`${route}.VirtualHost`]: headerFields,
-  [`${route}.Route`]: headerFields,
-  [`${route}.WeightedCluster.ClusterWeight`]: headerFields,
-  [`${route}.RouteAction`]: bothNames("prefix_rewrite", "regex_rewrite", "path_rewrite_policy", "upgrade_configs"),
-  [`${route}.RouteAction.RequestMirrorPolicy`]: bothNames("cluster", "cluster_header"),
-};
-
 function isFilled(list: unknown): boolean {
   return Array.isArray(list) && list.length > 0;
 }
@@ -54,14 +45,14 @@ function isUnset(value: unknown): boolean {
   return value === undefined;
 }
 
-/** Whether the one filter behind which nothing comes is the last. */
+/** Whether the terminal filter is the last one. */
 function isInOrder(filters: unknown): boolean {
   if (!Array.isArray(filters)) return filters === undefined;
   const last = filters.length - 1;
   return filters.every((filter, index) => {
     const url = (get.typedConfig(filter) as { readonly "@type"?: unknown } | undefined)?.["@type"];
     if (typeof url !== "string") return false;
-    const ends = lastFilters.has(url.slice(url.lastIndexOf("/") + 1));
+    const ends = lastFilters.has(typeNameOf(url));
     return ends === (index === last) && !(ends && (filter as { readonly disabled?: unknown }).disabled);
   });
 }
@@ -112,7 +103,7 @@ function isAddable(item: unknown): boolean {
   return !isProtected(key) && !hasLostPercent(value);
 }
 
-/** Bodies that the routes answer with: a character has three bytes at most. */
+/** Bodies of direct responses. A character has at most three bytes. */
 function checkBodies(json: JsonFields): boolean {
   return isListOf(get.virtualHosts(json), (host) =>
     isListOf(get.routes(host), (one) => {

@@ -1,16 +1,13 @@
+import { keysOfStep } from "../../text/source-document.js";
+
 export type JsonFields = { readonly [key: string]: unknown };
 
-/** Whether a message in JSON is surely well. */
+/** Whether a message in JSON is surely valid. */
 export type JsonCheck = (json: JsonFields) => boolean;
 
-/** Fields by each of their names in JSON. */
-export function bothNames(...names: readonly string[]): readonly string[] {
-  return names.flatMap((name) => [name, name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())]);
-}
-
-/** Reads a field of a message in JSON, which has it under two names: `lb_policy` and `lbPolicy`. */
+/** Reads a field of a message in JSON under either of its names: `lb_policy` and `lbPolicy`. */
 export function jsonField(name: string): (json: unknown) => unknown {
-  const [, jsonName = name] = bothNames(name);
+  const [, jsonName = name] = keysOfStep(name);
   return (json) => {
     if (typeof json !== "object" || json === null) return undefined;
     const fields = json as { readonly [key: string]: unknown };
@@ -18,7 +15,7 @@ export function jsonField(name: string): (json: unknown) => unknown {
   };
 }
 
-/** The fields that are looked at, by their names in JSON. */
+/** The fields that the checks read, by name. */
 export const get = {
   address: jsonField("address"),
   addressPrefix: jsonField("address_prefix"),

@@ -4,10 +4,10 @@ import { type FilterChainMatch, type MatchingChain, matchProblems } from "./filt
 import type { JsonFields } from "./json-fields.js";
 import { get, jsonField } from "./json-fields.js";
 
-/** Fields with which a listener is left to others. */
+/** Fields that send a listener to the explaining readers. */
 const odd = ["internal_listener", "additional_addresses", "filter_chain_matcher", "udp_listener_config"].map(jsonField);
 
-/** Whether a listener in JSON is surely nothing that Envoy refuses. Its filter chains are looked at where they are read. */
+/** Whether Envoy surely does not refuse a listener in JSON. Its filter chains are checked separately. */
 export function jsonListenerCheck(json: JsonFields): boolean {
   if (get.apiListener(json) !== undefined) return true;
   if (odd.some((field) => field(json) !== undefined)) return false;
@@ -27,7 +27,7 @@ function isStreamAddress(address: unknown): boolean {
   return protocol === undefined || protocol === "TCP" || protocol === 0;
 }
 
-/** Undefined where something is not as it mostly is. */
+/** Undefined if something is unusual. */
 function chainOf(chain: unknown): MatchingChain | undefined {
   const match = get.filterChainMatch(chain);
   if (match === undefined) return { name: "", filterChainMatch: undefined };

@@ -1,10 +1,10 @@
-import { isIpv6 } from "../ip-address.js";
-import type { SpecialProblem } from "../special-checks.js";
+import { isIpv6 } from "../values/ip-address.js";
 import { type Address, addressProblems, type SocketAddress } from "./addresses.js";
 import { type MatchingChain, matchProblems, namedChainProblems } from "./filter-chain-matches.js";
+import type { SpecialProblem } from "./problem.js";
 import { refused } from "./problem.js";
 
-/** `envoy.config.listener.v3.Listener`, as far as it is looked at. */
+/** The parts of `envoy.config.listener.v3.Listener` that are checked. */
 export interface Listener {
   readonly address?: Address | undefined;
   readonly additionalAddresses: readonly { readonly address?: Address | undefined }[];
@@ -26,7 +26,7 @@ export interface Listener {
 /** SocketAddress.Protocol.UDP */
 const udp = 1;
 
-/** What Envoy refuses of listeners. One with an `api_listener` is for gRPC's clients, who look at nothing else of it. */
+/** What Envoy refuses in listeners. One with an `api_listener` is for gRPC's clients, which read nothing else of it. */
 export function listenerProblems(listener: Listener): SpecialProblem[] {
   if (listener.apiListener !== undefined) return [];
   const internal = listener.listenerSpecifier.case === "internalListener";
@@ -84,7 +84,7 @@ function placeProblems(address: Address | undefined, steps: readonly (string | n
   ];
 }
 
-/** The address of everything in IPv6, or one that holds an IPv4 address: `::ffff:10.0.0.1`. */
+/** The IPv6 wildcard address, or an IPv4 address in IPv6: `::ffff:10.0.0.1`. */
 function isCompatible({ address }: SocketAddress): boolean {
   return (
     isIpv6(address) && (/^[0:]+$/.test(address) || /^[0:]*:ffff:(?:[\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i.test(address))

@@ -1,25 +1,31 @@
-import type { FieldStep } from "../../field-path.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { XdskitErrorCode } from "../../errors/error-codes.js";
+import type { FieldStep } from "../../errors/field-path.js";
+import { shortened } from "../../errors/shortened.js";
 
-/** What an Envoy of whatever build refuses. */
+/** Something that clients refuse although no rule in the protos forbids it. */
+export interface SpecialProblem {
+  readonly code: XdskitErrorCode;
+  readonly severity: "error" | "warning";
+  readonly steps: readonly FieldStep[];
+  readonly message: string;
+}
+
+/** Refused by every build of Envoy. */
 export function refused(steps: readonly FieldStep[], message: string): SpecialProblem {
   return { code: "XDSKIT_CLIENTS_REFUSE", severity: "error", steps, message };
 }
 
-/** What Envoy refuses, and gRPC's clients, who read the same field, take. */
+/** Refused by Envoy, but accepted by gRPC's clients, which read the same field. */
 export function refusedByEnvoy(steps: readonly FieldStep[], message: string): SpecialProblem {
   return { ...refused(steps, `${message}; Envoy refuses it, gRPC's clients take it`), severity: "warning" };
 }
 
-/** More characters of a value say no more to who reads a finding. */
-const mostQuoted = 100;
-
-/** A value of whatever length, as a message says it. */
+/** A value of any length, in quotes for a message. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length <= mostQuoted ? text : `${text.slice(0, mostQuoted)}…`);
+  return JSON.stringify(shortened(text));
 }
 
-/** The same problem, of a message further inside. */
+/** The same problem, inside a nested message. */
 export function below(steps: readonly FieldStep[], problem: SpecialProblem): SpecialProblem {
   return { ...problem, steps: [...steps, ...problem.steps] };
 }

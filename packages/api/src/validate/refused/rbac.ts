@@ -1,5 +1,5 @@
-import type { SpecialProblem } from "../special-checks.js";
 import { type CidrRange, cidrProblem } from "./cidr-ranges.js";
+import type { SpecialProblem } from "./problem.js";
 import { refused } from "./problem.js";
 
 interface Choice {
@@ -13,13 +13,13 @@ const sources: { readonly [localName: string]: string } = {
   remoteIp: "remote_ip",
 };
 
-/** Addresses from which somebody comes. */
+/** Source addresses. */
 export function principalProblems({ identifier }: { readonly identifier: Choice }): SpecialProblem[] {
   const field = sources[identifier.case ?? ""];
   return field === undefined ? [] : cidrProblem(identifier.value as CidrRange, [field]);
 }
 
-/** Addresses and ports to which somebody may go. */
+/** Destination addresses and ports. */
 export function permissionProblems({ rule }: { readonly rule: Choice }): SpecialProblem[] {
   if (rule.case === "destinationIp") return cidrProblem(rule.value as CidrRange, ["destination_ip"]);
   if (rule.case !== "destinationPortRange") return [];

@@ -1,5 +1,5 @@
-import type { FieldStep } from "../../field-path.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
+import type { SpecialProblem } from "./problem.js";
 import { quoted, refused } from "./problem.js";
 
 /** `envoy.config.core.v3.HeaderValueOption` */
@@ -9,15 +9,15 @@ export interface HeaderToAdd {
   readonly appendAction: number;
 }
 
-/** Whether nobody may set or remove a header in this way. */
+/** Whether nobody may set or remove a header this way. */
 export function isProtected(name: string): boolean {
   return name.startsWith(":") || name.toLowerCase() === "host";
 }
 
-/** A percent sign begins a command, which another ends; two are one. */
+/** A percent sign begins a command, and another one ends it. Two in a row mean a literal one. */
 const percent = /%%|%[A-Z0-9_]+(?:\(.*?\))?(?::\d+)?%|%/g;
 
-/** Whether a text has a percent sign that begins no command. What commands there are, each build knows. */
+/** Whether a percent sign in a text begins no command. Each build has its own commands. */
 export function hasLostPercent(text: string): boolean {
   if (!text.includes("%")) return false;
   for (const [command] of text.matchAll(percent)) if (command === "%") return true;

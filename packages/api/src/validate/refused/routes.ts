@@ -1,4 +1,4 @@
-import type { SpecialProblem } from "../special-checks.js";
+import type { SpecialProblem } from "./problem.js";
 import { quoted, refused, refusedByEnvoy } from "./problem.js";
 import { isShorter, type Span } from "./spans.js";
 
@@ -12,7 +12,7 @@ interface WeightedCluster {
   }[];
 }
 
-/** Clusters of a route that share its requests. */
+/** Clusters that share a route's requests. */
 export function weightedClusterProblems({ clusters }: WeightedCluster): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   let sum = 0;
@@ -36,7 +36,7 @@ interface UpgradeConfig {
   readonly connectConfig?: unknown;
 }
 
-/** Upgrades of a route or of a connection manager: each protocol once, in whatever case. */
+/** Upgrades of a route or a connection manager: each protocol once, in any case. */
 export function upgradeProblems({ upgradeConfigs }: { readonly upgradeConfigs: readonly UpgradeConfig[] }) {
   const problems: SpecialProblem[] = [];
   const seen = new Set<string>();
@@ -58,7 +58,7 @@ interface RouteAction {
   readonly upgradeConfigs: readonly UpgradeConfig[];
 }
 
-/** One route's action: how the path is rewritten, and what may be upgraded. */
+/** A route's action: path rewriting and upgrades. */
 export function routeActionProblems(action: RouteAction): SpecialProblem[] {
   const rewrites = [
     ...(action.prefixRewrite === "" ? [] : ["prefix_rewrite"]),
@@ -70,19 +70,19 @@ export function routeActionProblems(action: RouteAction): SpecialProblem[] {
   return [...twice, ...upgradeProblems(action)];
 }
 
-/** RouteAction.RequestMirrorPolicy: where copies of requests go. */
+/** RouteAction.RequestMirrorPolicy: the targets of mirrored requests. */
 export function mirrorProblems(policy: { readonly cluster: string; readonly clusterHeader: string }): SpecialProblem[] {
   if ((policy.cluster === "") !== (policy.clusterHeader === "")) return [];
   return [refused([], "needs exactly one of cluster and cluster_header")];
 }
 
-/** RetryPolicy.RetryBackOff, of which gRPC's clients take the longer time. */
+/** RetryPolicy.RetryBackOff. gRPC's clients use the longer time. */
 export function retryBackOffProblems(backOff: { readonly baseInterval?: Span; readonly maxInterval?: Span }) {
   if (!isShorter(backOff.maxInterval, backOff.baseInterval)) return [];
   return [refusedByEnvoy(["max_interval"], "must be at least base_interval")];
 }
 
-/** VirtualCluster: without headers it says of no request that it is one of its own. */
+/** VirtualCluster: without headers it matches no request. */
 export function virtualClusterProblems({ headers }: { readonly headers: readonly unknown[] }): SpecialProblem[] {
   return headers.length === 0 ? [refused(["headers"], "must have at least one item")] : [];
 }
@@ -104,13 +104,13 @@ interface RouteConfiguration {
   }[];
 }
 
-/** So long a body may be if the route configuration says nothing else. */
+/** The default limit for a body, unless the route configuration sets another. */
 export const usualBodySize = 4096;
 
-/** Bodies that the routes themselves answer with. */
+/** Bodies of direct responses. */
 export function bodySizeProblems(routes: RouteConfiguration): SpecialProblem[] {
   const most = routes.maxDirectResponseBodySizeBytes ?? usualBodySize;
-  // Envoy takes a limit of 0 for none.
+  // For Envoy a limit of 0 means no limit.
   if (most === 0) return [];
   return routes.virtualHosts.flatMap((host, hostIndex) =>
     host.routes.flatMap(({ action }, index) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { readResources } from "../../resource-file.js";
+import { readResources } from "../../files/resource-file.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,4 @@
 import type { Message } from "@bufbuild/protobuf";
-import type { SpecialProblem } from "../special-checks.js";
 import { clusterPartProblems } from "./cluster-parts.js";
 import { clusterTypeProblems, lbPolicyProblems } from "./clusters.js";
 import { connectionManagerProblems } from "./connection-managers.js";
@@ -7,6 +6,7 @@ import { loadAssignmentProblems } from "./endpoints.js";
 import { chainOrderProblems, unconfiguredProblems } from "./filters.js";
 import { httpHealthCheckProblems, payloadProblems } from "./health-checks.js";
 import { listenerProblems } from "./listeners.js";
+import type { SpecialProblem } from "./problem.js";
 import { permissionProblems, principalProblems } from "./rbac.js";
 import { routeHeaderProblems } from "./route-headers.js";
 import * as routes from "./routes.js";
@@ -20,7 +20,7 @@ const route = "envoy.config.route.v3";
 const manager = "envoy.extensions.filters.network.http_connection_manager.v3";
 const tlsPackage = "envoy.extensions.transport_sockets.tls.v3";
 
-/** What Envoy refuses by itself, whatever it was built with, though no rule of the protos says so: by the message's type. */
+/** What every build of Envoy refuses although no rule of the protos forbids it, by message type. */
 const rules: { readonly [typeName: string]: readonly Rule[] } = {
   "envoy.config.core.v3.HealthCheck.Payload": [payloadProblems],
   "envoy.config.core.v3.HealthCheck.HttpHealthCheck": [httpHealthCheckProblems],
@@ -49,7 +49,7 @@ const rules: { readonly [typeName: string]: readonly Rule[] } = {
   [`${tlsPackage}.DownstreamTlsContext`]: [tls.downstreamTlsProblems],
 };
 
-/** Those of resources alone: inside another message, the same means something else. */
+/** Only for resources: inside another message the same content is valid. */
 const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
   [cluster]: [clusterTypeProblems, lbPolicyProblems, clusterPartProblems],
   "envoy.config.endpoint.v3.ClusterLoadAssignment": [loadAssignmentProblems],
@@ -58,7 +58,7 @@ const ofResources: { readonly [typeName: string]: readonly Rule[] } = {
 
 const none: readonly Rule[] = [];
 
-/** Whether Envoy may refuse messages of a type by itself. */
+/** Whether Envoy may refuse messages of a type. */
 export function mayBeRefused(typeName: string): boolean {
   return Object.hasOwn(rules, typeName) || Object.hasOwn(ofResources, typeName);
 }

@@ -4,7 +4,7 @@ export interface Span {
   readonly nanos: number;
 }
 
-/** Whether both times are set, and the one is shorter than the other. */
+/** Whether both durations are set and the first is shorter. */
 export function isShorter(one: Span | undefined, other: Span | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   return one.seconds < other.seconds || (one.seconds === other.seconds && one.nanos < other.nanos);

@@ -1,5 +1,5 @@
-import type { FieldStep } from "../../field-path.js";
-import type { SpecialProblem } from "../special-checks.js";
+import type { FieldStep } from "../../errors/field-path.js";
+import type { SpecialProblem } from "./problem.js";
 import { refused } from "./problem.js";
 
 interface TlsCertificate {
@@ -41,7 +41,7 @@ export function certificateProblems(certificate: TlsCertificate): SpecialProblem
   return [];
 }
 
-/** Hashes by which certificates are known. */
+/** Hashes of pinned certificates. */
 export function hashProblems(context: ValidationContext): SpecialProblem[] {
   const problems: SpecialProblem[] = [];
   const check = (values: readonly string[], field: string, form: RegExp, message: string) => {
@@ -55,7 +55,7 @@ export function hashProblems(context: ValidationContext): SpecialProblem[] {
   return problems;
 }
 
-/** What makes no sense without an authority. In a default that SDS completes, the authority may come from there. */
+/** Settings that need an authority. In a default that SDS completes, SDS may bring the authority. */
 export function commonTlsProblems({ validationContextType }: CommonTlsContext): SpecialProblem[] {
   if (validationContextType.case !== "validationContext") return [];
   const context = validationContextType.value as ValidationContext;
@@ -76,7 +76,7 @@ interface TlsContext {
   readonly commonTlsContext?: CommonTlsContext | undefined;
 }
 
-/** UpstreamTlsContext: a client shows one certificate. */
+/** UpstreamTlsContext: a client presents one certificate. */
 export function upstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
   const { tlsCertificates = [], tlsCertificateSdsSecretConfigs = [] } = commonTlsContext ?? {};
   const at = (field: string) => [
@@ -86,7 +86,7 @@ export function upstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialPr
   return tlsCertificateSdsSecretConfigs.length > 1 ? at("tls_certificate_sds_secret_configs") : [];
 }
 
-/** DownstreamTlsContext: a server has a certificate, from wherever. */
+/** DownstreamTlsContext: a server needs a certificate, from any source. */
 export function downstreamTlsProblems({ commonTlsContext }: TlsContext): SpecialProblem[] {
   if (commonTlsContext === undefined) return [refused([], "needs common_tls_context with a certificate")];
   if (hasUnknown(commonTlsContext)) return [];
@@ -99,7 +99,7 @@ export function downstreamTlsProblems({ commonTlsContext }: TlsContext): Special
   ];
 }
 
-/** Of fields that are newer than this, nobody knows what they mean. */
+/** Newer fields have an unknown meaning. */
 function hasUnknown(message: object): boolean {
   const { $unknown } = message as { readonly $unknown?: readonly unknown[] };
   return $unknown !== undefined && $unknown.length > 0;

@@ -12,7 +12,7 @@ import {
   XdskitError,
 } from "@xdskit/api";
 import type { CheckMessage } from "@xdskit/protocol";
-import type { ClientLimits } from "../../client-options.js";
+import type { ClientLimits } from "../../options/client-options.js";
 import { fileResource, type ReceivedFromFile } from "./file-resource.js";
 
 /** The whole state of one type, as one file has it. */
@@ -33,8 +33,8 @@ export interface ReadContentOptions {
 }
 
 /**
- * Reads a file's bytes. What is equal to what was there before is the same object as before, and not checked again.
- * Throws an XdskitError with all that is wrong: a file is taken whole or not at all (rules 154, 156).
+ * Reads a file's bytes. A resource that did not change stays the same object, and is not checked again. Throws an
+ * XdskitError with all problems: a file is taken whole or not at all (rules 154, 156).
  */
 export function readContent(
   file: { readonly path: string; readonly bytes: Uint8Array },
@@ -56,7 +56,7 @@ export function readContent(
     if (findings.length >= findingLimit) break;
     const name = canonicalName(resource.name);
     if (resource.type.typeUrl !== type.typeUrl) {
-      const message = `the file is one of ${type.name} resources, and this is of type ${resource.type.name}`;
+      const message = `the file holds ${type.name} resources, and this one is of type ${resource.type.name}`;
       findings.push({ code: "XDSKIT_TYPE_MISMATCH", severity: "error", message, ...where });
     } else if (places.has(name)) {
       const { line } = places.get(name) ?? {};
@@ -65,7 +65,7 @@ export function readContent(
     } else {
       places.set(name, where);
       const known = before?.resources.get(name);
-      if (known !== undefined && sameContent(known, resource)) {
+      if (known !== undefined && isSameContent(known, resource)) {
         resources.set(name, known);
         continue;
       }
@@ -80,12 +80,12 @@ export function readContent(
   return { version: read.version, resources };
 }
 
-/** Content decides, and not the version that the file says. */
-function sameContent(known: ReceivedFromFile, resource: Resource): boolean {
+/** Compares content, not the version that the file gives. */
+function isSameContent(known: ReceivedFromFile, resource: Resource): boolean {
   return known.resource().version === resource.version && known.name === resource.name;
 }
 
-/** As many as are worth reading. */
+/** More findings than that nobody reads. */
 const findingLimit = 100;
 
 function refuse(findings: readonly Finding[]): void {

@@ -5,7 +5,7 @@ import type { ReceivedResource } from "@xdskit/protocol";
 /** A resource of a file. */
 export type ReceivedFromFile = ReceivedResource;
 
-/** What was read of a file, in the form in which all upstreams give it. The message is read when it is first asked for. */
+/** A resource of a file in the form that all upstreams use. Its message is read when it is first needed. */
 export function fileResource(resource: Resource, version: Version, registry: Registry | undefined): ReceivedFromFile {
   const { type, name, aliases, ttl, body } = resource;
   let message: Message | undefined;
@@ -27,7 +27,7 @@ export function fileResource(resource: Resource, version: Version, registry: Reg
 
 function messageOf({ type, body }: Resource, registry: Registry): Message {
   const schema = registry.getMessage(type.typeUrl.slice(type.typeUrl.lastIndexOf("/") + 1)) ?? type.schema;
-  // It was made of a message of this type.
+  // The bytes came from a message of this type.
   if (schema === undefined) throw new Error(`messages of type ${type.typeUrl} are not known`);
   return fromBinary(schema, body);
 }

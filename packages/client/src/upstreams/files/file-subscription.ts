@@ -5,27 +5,27 @@ import type { FileContent } from "./file-content.js";
 type Removal = ResourceUpdate["removed"][number];
 
 /**
- * What is wanted of one type and what is held of it, between its file and those who watch. A file is the whole state of its type, whatever the type: what it lacks
- * does not exist, and that is known at once. Reads no clock: `now` is in milliseconds and never goes back.
+ * The wanted and the held resources of one type, between its file and the watchers. A file is the whole state of its
+ * type: a name that it lacks does not exist. Reads no clock: `now` is in milliseconds and never goes back.
  */
 export class FileSubscription {
   readonly #type: ResourceType;
   #wildcard = false;
-  /** As it was asked for, by canonical form. */
+  /** The written name, by canonical form. */
   readonly #asked = new Map<ResourceName, ResourceName>();
-  /** Collections among them. */
+  /** The collections among them. */
   #globs = 0;
   #content: FileContent | undefined;
-  /** What those who watch have, by canonical form. */
+  /** The resources that watchers have, by canonical form. */
   readonly #held = new Map<ResourceName, ReceivedResource>();
   /** Alias → name, both in canonical form, of what is held. */
   readonly #byAlias = new Map<ResourceName, ResourceName>();
   readonly #updatedAt = new Map<ResourceName, number>();
-  /** Asked for, not there, and said so. */
+  /** Wanted names that are absent, and reported so. */
   readonly #absent = new Set<ResourceName>();
-  /** When the time to live of what is held is over. */
+  /** When the TTL of each held resource ends. */
   readonly #expiries = new Map<ResourceName, number>();
-  /** Whose time to live is over; the file has to come anew. */
+  /** Names whose TTL is over; the file must be read again. */
   readonly #expired = new Set<ResourceName>();
   #rejection: ClientRejection | undefined;
 
@@ -37,12 +37,12 @@ export class FileSubscription {
     return !this.#wildcard && this.#asked.size === 0;
   }
 
-  /** The last good one. */
+  /** The last good content. */
   get content(): FileContent | undefined {
     return this.#content;
   }
 
-  /** What the file has of these comes with the next `bring`. */
+  /** The resources for these names come with the next `bring`. */
   subscribe(names: readonly ResourceName[]): void {
     for (const name of names) {
       const key = canonicalName(name);
@@ -54,7 +54,7 @@ export class FileSubscription {
     }
   }
 
-  /** What was held of these alone is forgotten without a word. */
+  /** Resources that were held only for these names are dropped silently. */
   unsubscribe(names: readonly ResourceName[]): void {
     const lost = new Set<ResourceName>();
     let isMany = false;
@@ -67,20 +67,20 @@ export class FileSubscription {
       isMany ||= isGlob || name === "*";
       lost.add(key).add(this.#byAlias.get(key) ?? key);
     }
-    // Only for a collection all that is held is looked at: names are given up one by one, by the thousand.
+    // Only a collection needs a look at all held resources: thousands of names are given up one by one.
     for (const key of isMany ? [...this.#held.keys()] : lost) {
       const resource = this.#held.get(key);
       if (resource !== undefined && !this.#isWanted(key, resource)) this.#forget(key);
     }
   }
 
-  /** Those who watch have these, and no others, from elsewhere. */
+  /** The watchers have exactly these resources, from elsewhere. */
   hold(resources: readonly ReceivedResource[], now: number): void {
     for (const key of [...this.#held.keys()]) this.#forget(key);
     for (const resource of resources) this.#hold(canonicalName(resource.name), resource, now);
   }
 
-  /** A good file. Every time to live begins anew. */
+  /** A good file. Every TTL starts again. */
   take(content: FileContent, now: number): ResourceUpdate | undefined {
     this.#content = content;
     this.#rejection = undefined;
@@ -91,26 +91,26 @@ export class FileSubscription {
     return this.bring(now);
   }
 
-  /** Nobody wants anything, and the file is read no more: what it holds is not known. */
+  /** Nothing is wanted, and the file is not read any more: its content is unknown. */
   forgetContent(): void {
     this.#content = undefined;
     this.#rejection = undefined;
     this.#expired.clear();
   }
 
-  /** A bad file. What is held stays (rule 154). */
+  /** A bad file. The held resources stay (rule 154). */
   reject(message: string, now: number): void {
     this.#rejection = { version: this.#content?.version ?? "", message, at: now };
   }
 
-  /** When a time to live is over next. */
+  /** When the next TTL ends. */
   deadline(): number | undefined {
     let first: number | undefined;
     for (const expiry of this.#expiries.values()) if (first === undefined || expiry < first) first = expiry;
     return first;
   }
 
-  /** Rule 134: what has lived its time is gone. */
+  /** Rule 134: resources whose TTL is over are removed. */
   expire(now: number): ResourceUpdate | undefined {
     const removed: Removal[] = [];
     for (const [key, expiry] of this.#expiries) {
@@ -142,7 +142,7 @@ export class FileSubscription {
     };
   }
 
-  /** What is to be told so that those who watch have what the file has. */
+  /** The update that brings the watchers to the file's content. */
   bring(now: number): ResourceUpdate | undefined {
     const content = this.#content;
     if (content === undefined) return undefined;
@@ -155,7 +155,7 @@ export class FileSubscription {
       const before = this.#held.get(key);
       if (before === resource) continue;
       this.#hold(key, resource, now);
-      if (before === undefined || !isSame(before, resource)) upserted.push(resource);
+      if (before === undefined || !isSameResource(before, resource)) upserted.push(resource);
     }
     const removed: Removal[] = [];
     for (const [key, { name }] of this.#held) {
@@ -214,8 +214,8 @@ export class FileSubscription {
   }
 }
 
-/** Of the same content, wherever it came from. */
-function isSame(before: ReceivedResource, after: ReceivedResource): boolean {
+/** Equal content, wherever it came from. */
+function isSameResource(before: ReceivedResource, after: ReceivedResource): boolean {
   if (Buffer.compare(before.value, after.value) !== 0) {
     try {
       return before.resource().version === after.resource().version;

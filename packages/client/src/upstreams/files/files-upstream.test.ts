@@ -5,11 +5,11 @@ import { suite, test } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { createResource, writeResources, XdskitError } from "@xdskit/api";
 import { ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
-import type { FilesSettings } from "../../client-options.js";
+import type { FilesSettings } from "../../options/client-options.js";
 import { recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
 import { cds, clusters, clusterUrl, eds, oneFile, withFiles } from "../../testing/watched-files.js";
-import type { UpstreamContext } from "../upstream.js";
+import type { UpstreamContext } from "../contract/upstream.js";
 import { createFilesUpstream } from "./files-upstream.js";
 
 suite("a file of resources", () => {
@@ -141,12 +141,12 @@ suite("a bad file (rules 154-156)", () => {
     [
       "of another type",
       `{"resources": [{"@type": "type.googleapis.com/envoy.config.listener.v3.Listener", "name": "b"}]}`,
-      /nack: DIR\/cds\.json:1:\d+: listener "b": the file is one of cluster resources.*\[XDSKIT_TYPE_MISMATCH\]$/,
+      /nack: DIR\/cds\.json:1:\d+: listener "b": the file holds cluster resources, and this one is of type listener \[XDSKIT_TYPE_MISMATCH\]$/,
     ],
     [
       "that has no bytes any more",
       "",
-      /nack: DIR\/cds\.json: cluster: it has no bytes any more.*\[XDSKIT_FILE_EMPTIED\]$/,
+      /nack: DIR\/cds\.json: cluster: it is empty now; write `resources: \[\]` .*\[XDSKIT_FILE_EMPTIED\]$/,
     ],
     [
       "with more than the limit",

@@ -1,11 +1,12 @@
 import { type ResourceType, XdskitError } from "@xdskit/api";
-import type { FilesSettings } from "../../client-options.js";
-import type { Upstream, UpstreamContext, UpstreamSink } from "../upstream.js";
+import type { FilesSettings } from "../../options/client-options.js";
+import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { TypeFile } from "./type-file.js";
 
 /**
- * Resources that lie in files, one a type: each is the whole state of its type. It is read when its type is first subscribed to, and again when another is moved over
- * it; a bad one changes nothing (rules 151–156). Throws an XdskitError for a type that is not known, or that has two files.
+ * Resources in files, one for each type: each file is the whole state of its type. It is read at the first
+ * subscription, and again when another file replaces it; a bad file changes nothing (rules 151–156). Throws an
+ * XdskitError for an unknown type, and for a type with two files.
  */
 export function createFilesUpstream(settings: FilesSettings, context: UpstreamContext, sink: UpstreamSink): Upstream {
   const files = new Map<ResourceType, TypeFile>();
@@ -31,7 +32,7 @@ export function createFilesUpstream(settings: FilesSettings, context: UpstreamCo
     },
     unsubscribe: (type, names) => files.get(type)?.unsubscribe(names),
     hold: (type, resources) => files.get(type)?.hold(resources),
-    // Content is compared, and never versions.
+    // Content is compared, not versions.
     forgetVersions: () => {},
     status: () => [...files.values()].filter(({ isIdle }) => !isIdle).map((file) => file.status()),
     async close() {

@@ -1,11 +1,11 @@
 import { type ResourceName, type ResourceType, XdskitError } from "@xdskit/api";
 import type { ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
-import type { UpstreamContext, UpstreamSink } from "../upstream.js";
+import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { readContent } from "./file-content.js";
 import { FileSubscription } from "./file-subscription.js";
 import { type FileLook, WatchedFile } from "./watched-file.js";
 
-/** One type and its file: what is read goes into what is held, and what became different to the sink, one after the other. */
+/** One type and its file: connects reading the file, the held resources and the sink. */
 export class TypeFile {
   readonly #type: ResourceType;
   readonly #path: string;
@@ -14,16 +14,16 @@ export class TypeFile {
   readonly #sink: UpstreamSink;
   readonly #subscription: FileSubscription;
   #file: WatchedFile | undefined;
-  /** Those that nobody needs any more, until they are closed. */
+  /** Files that are not needed any more, until they are closed. */
   readonly #closing = new Set<Promise<void>>();
   #isUp = false;
-  /** It could not be read last. */
+  /** The last read failed. */
   #isAway = false;
-  /** The client says what it holds meanwhile. */
+  /** The client is telling what it holds. */
   #preparing = false;
-  /** What was read last was rejected. */
+  /** The last content was rejected. */
   #isBad = false;
-  /** Settles when those who watch are done with all that was told; undefined: they are. */
+  /** Settles when the watchers have taken everything that was told; undefined: they have. */
   #told: Promise<void> | undefined;
   #bringing = false;
   #stopTimer = () => {};
@@ -59,7 +59,7 @@ export class TypeFile {
 
   unsubscribe(names: readonly ResourceName[]): void {
     this.#subscription.unsubscribe(names);
-    // What expires later than the timer thinks is found when it goes off.
+    // The timer finds what expired when it fires.
     if (this.isIdle) this.#awaitExpiry();
     this.#closeIdle();
   }
@@ -102,14 +102,14 @@ export class TypeFile {
     return file;
   }
 
-  /** The last moment for the client to say what it has from another server: it takes back what it asked for, and asks anew. */
+  /** The last moment for the client to say what it has from another server: it unsubscribes, and subscribes again. */
   #prepare(): void {
     this.#preparing = true;
     this.#sink.attempting();
     this.#preparing = false;
   }
 
-  /** What was read has an answer for who asks now; once for all of them. */
+  /** The content answers new subscribers; once for all of them. */
   #bringSoon(): void {
     if (this.#bringing) return;
     this.#bringing = true;
@@ -132,9 +132,9 @@ export class TypeFile {
   async #seen(look: FileLook): Promise<boolean> {
     switch (look.kind) {
       case "unwatched": {
-        const message = `the operating system refuses to watch ${look.reason}; the file is looked at every few seconds`;
+        const message = `the operating system refuses to watch ${look.reason}; the file is checked every few seconds`;
         this.#fail(this.#error("XDSKIT_WATCH_UNAVAILABLE", message), false);
-        // It is no reason to ask somebody else.
+        // This is no reason to ask another server.
         if (this.#subscription.content !== undefined && !this.#isAway) this.#sink.responded(this.#type);
         return true;
       }
@@ -150,7 +150,7 @@ export class TypeFile {
     }
   }
 
-  /** Whether it is of use. */
+  /** Whether the content can be used. */
   async #read(bytes: Uint8Array, isNew: boolean): Promise<boolean> {
     const { clock } = this.#context;
     if (this.#isAway) {
@@ -185,8 +185,8 @@ export class TypeFile {
   #parse(bytes: Uint8Array) {
     const before = this.#subscription.content;
     if (bytes.length === 0 && before !== undefined && before.resources.size > 0) {
-      // Not even Envoy's protobuf tells an empty response from a file that is being written.
-      throw this.#error("XDSKIT_FILE_EMPTIED", "it has no bytes any more; `resources: []` says that there is nothing");
+      // Even Envoy's protobuf cannot tell an empty response from a file that is being written.
+      throw this.#error("XDSKIT_FILE_EMPTIED", "it is empty now; write `resources: []` if there are no resources");
     }
     return readContent({ path: this.#path, bytes }, before, { ...this.#context, type: this.#type });
   }
@@ -199,13 +199,16 @@ export class TypeFile {
     return XdskitError.of(code, message, { file: this.#path, type: this.#type.name });
   }
 
-  /** One after the other, each when those who watch are done with the one before. `good`: it is an answer, of so many good resources. */
+  /**
+   * Updates go one after the other, each when the watchers have taken the one before. `good`: the update is an answer
+   * with so many good resources.
+   */
   #tell(update: ResourceUpdate | undefined, good?: number): void {
     this.#awaitExpiry();
     if (update === undefined && good === undefined) return;
     const tell = () => {
       if (this.#closed) return;
-      // In the same turn as what it brings.
+      // In the same turn as the update.
       if (good !== undefined) this.#sink.responded(this.#type, good);
       return update === undefined ? undefined : this.#sink.update(update);
     };

@@ -11,16 +11,16 @@ import {
   problemText,
   readWholeFile,
 } from "@xdskit/api/disk";
-import type { Clock } from "../../clock.js";
+import type { Clock } from "../../timing/clock.js";
 import { PathWatch } from "./path-watch.js";
 
-/** What a look at a file found. */
+/** The result of a look at a file. */
 export type FileLook =
-  /** `isNew`: other bytes than those before. */
+  /** `isNew`: the bytes differ from those before. */
   | { readonly kind: "read"; readonly bytes: Uint8Array; readonly isNew: boolean }
-  /** It is not there, or cannot be read. */
+  /** It does not exist, or cannot be read. */
   | { readonly kind: "unreadable"; readonly reason: string }
-  /** The operating system does not tell what happens to it: it is looked at every few seconds. */
+  /** The operating system does not report changes: the file is checked every few seconds. */
   | { readonly kind: "unwatched"; readonly reason: string };
 
 export interface WatchedFileOptions {
@@ -29,27 +29,30 @@ export interface WatchedFileOptions {
   readonly maxBytes: number;
   readonly clock: Clock;
   /**
-   * Told of the first look, and of each one after something was moved over the file; the next one waits until the promise settles, which never rejects. False: what
-   * was read is of no use, and writing to the file where it lies may mend it.
+   * Called for the first look, and for each one after another file was moved over the file. The next look waits until
+   * the promise settles; it never rejects. False: the content cannot be used, and writing to the file in place may fix
+   * it.
    */
   readonly onLook: (look: FileLook) => Promise<boolean>;
 }
 
-/** Events come in numbers, and of one rename come several. */
+/** Events come in bursts, and one rename causes several. */
 const quietMs = 20;
-/** How long a file that seems to be written where it lies must be left alone before it is read. */
+/** How long a file that seems to be written in place must not change before it is read. */
 const writtenMs = 200;
-/** How long a file may be missing between being deleted and coming again. */
+/** How long a file may be missing between being deleted and created again. */
 const missingMs = 300;
-/** What the operating system does not tell (network file systems, watches used up) is found by looking. */
+/** For changes that the operating system does not report (network file systems, no watches left). */
 const lookMs = 2_000;
 
-/** One file that is read again when something is moved over it, or over a symbolic link that leads to it (rule 153). */
+/**
+ * One file that is read again when another file is moved over it, or over a symbolic link that leads to it (rule 153).
+ */
 export class WatchedFile {
   readonly #options: WatchedFileOptions;
   readonly #path: string;
   readonly #watch: PathWatch;
-  /** What was read last is good. */
+  /** The last content is good. */
   #useful = false;
   #way = "";
   #identity = "";
@@ -67,7 +70,7 @@ export class WatchedFile {
     this.#path = resolve(options.path);
     const { watchedDirectory } = options;
     this.#watch = new PathWatch(watchedDirectory === undefined ? undefined : resolve(watchedDirectory), (event) => {
-      // A file that is of use is left alone while it is written to: half of it may look like a whole one.
+      // A file in use is not read while it is written to: half of it may look complete.
       if (event === "written" && this.#useful) return;
       this.#moved = true;
       if (this.#sleep?.isShort === false) this.#sleepFor(quietMs, this.#sleep.wake);
@@ -102,13 +105,13 @@ export class WatchedFile {
     this.#sleep = { stop, wake, isShort: milliseconds < lookMs };
   }
 
-  /** Resolves with when to look again because what was seen cannot be relied on; undefined: it can. Never rejects. */
+  /** Resolves with the time of the next look if this one cannot be trusted; undefined: it can. Never rejects. */
   async #look(moved: boolean): Promise<number | undefined> {
     const followed = await followPath(this.#path);
     if (this.#closed) return undefined;
-    // Until there is something of use, a watched folder is not all that is waited for: the file may come where it is to be.
+    // Until there is usable content, the watched folder is not enough: the file may appear at its place.
     const follows = this.#options.watchedDirectory === undefined || !this.#useful;
-    // What happened before a folder was watched is not known.
+    // The folder may have changed before it was watched.
     if (this.#watch.watch(follows ? followed.turns : [])) return 0;
     await this.#tellRefusal();
     if (followed.realPath === undefined) return this.#missing(problemText(followed), moved);
@@ -118,7 +121,8 @@ export class WatchedFile {
     const identity = `${way},${identityOf(stats)}`;
     const looksDifferent = this.#useful ? follows && way !== this.#way : identity !== this.#identity;
     if (!moved && !looksDifferent && this.#reason === undefined) return undefined;
-    // A rename changes the time of a file's metadata alone: one whose times are equal was not moved since it was written, and may be half of what it is to be.
+    // A rename changes only the metadata time of a file. If both times are equal, the file was not moved since it was
+    // written, and may be incomplete.
     const quietFor = Date.now() - Number(stats.mtimeMs);
     if (stats.ctimeNs === stats.mtimeNs && quietFor >= 0 && quietFor < writtenMs) return writtenMs - quietFor;
 
@@ -134,7 +138,7 @@ export class WatchedFile {
     this.#reason = undefined;
     this.#missingSince = undefined;
     if (!this.#closed) this.#useful = await this.#options.onLook({ kind: "read", bytes: read.bytes, isNew });
-    // From now on the watched folder is all that counts.
+    // From now on only the watched folder counts.
     const isAlone = this.#useful && this.#options.watchedDirectory !== undefined;
     return isAlone && this.#watch.watch([]) ? 0 : undefined;
   }
@@ -151,7 +155,7 @@ export class WatchedFile {
     this.#missingSince ??= now;
     const left = this.#missingSince + missingMs - now;
     if (this.#useful && left > 0) return Math.min(left, missingMs);
-    // What comes in its place is new, even where it says the same.
+    // The file in its place is new, even with the same content.
     this.#way = "";
     this.#identity = "";
     this.#moved ||= moved && this.#useful;

@@ -1,26 +1,33 @@
 import type { ResourceType } from "@xdskit/api";
 import { type ClientStream, type ClientStreamEffect, type ResourceUpdate, statusCode } from "@xdskit/protocol";
-import { createWaits } from "../../backoff.js";
-import { awayError } from "../../client-errors.js";
-import { answerLater } from "../answer-later.js";
-import type { UpstreamContext, UpstreamSink } from "../upstream.js";
+import { awayError } from "../../errors/client-errors.js";
+import { createWaits, type Waits } from "../../timing/backoff.js";
+import type { Clock } from "../../timing/clock.js";
+import { answerLater } from "../contract/answer-later.js";
+import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import type { DiscoveryMethod } from "./methods.js";
-import { createRepeatPace } from "./repeat-pace.js";
+import { createRepeatPace, type RepeatPace } from "./repeat-pace.js";
 import type { OpenStream, StreamTransport } from "./stream-transport.js";
 
-/** A stream that nobody needs is kept open for so long: programs often ask for the next name when they have left the last. */
+/** How long a stream that is not needed stays open: programs often ask for the next name after they left the last. */
 const lingerMs = 1_000;
-/** How long a server may take to end a stream that the client is done with. */
+/** How long a server may take to end a stream that the client finished. */
 const farewellMs = 1_000;
-/** A timer that comes later than this says that the process was busy with other things: what came meanwhile lies unread. */
+/** A timer that is this late shows that the process was busy: responses may lie unread. */
 const lateMs = 100;
 /** gRPC's CANCELLED. */
 const cancelled = 1;
 
-/** A machine and its stream, which is opened while anybody wants anything, again and again (A57), and never twice at once. */
+/**
+ * A machine and its stream. The stream is opened while names are wanted, again and again (A57), and never twice at
+ * once.
+ */
 export interface DiscoveryStream {
   readonly machine: ClientStream;
-  /** Something of the machine was changed from outside, by `subscribe` and the like: there may be something to send, or nothing to do any more. */
+  /**
+   * The machine was changed from outside, by `subscribe` and the like: there may be something to send, or nothing left
+   * to do.
+   */
   touched(effects: readonly ClientStreamEffect[]): void;
   close(): Promise<void>;
 }
@@ -35,304 +42,319 @@ export interface DiscoveryStreamOptions {
 }
 
 type Phase =
-  /** Nobody wants anything. */
+  /** Nothing is wanted. */
   | "idle"
-  /** Until it is time for another attempt. */
+  /** Waits for the time of the next attempt. */
   | "waiting"
   | "connecting"
   | "open"
-  /** The client is done with it; the server is to end it. */
+  /** The client is done; the server must end the stream. */
   | "ending";
 
 export function createDiscoveryStream(options: DiscoveryStreamOptions): DiscoveryStream {
-  const { server, machine, method, transport, context, sink } = options;
-  const { clock } = context;
-  const { only } = method;
-  const waits = createWaits(context.backoff, context.random);
-  const pace = createRepeatPace(method.variant);
-  let phase: Phase = "idle";
-  let stream: OpenStream | undefined;
-  /** Stops the one timer of the phase: the wait, the linger, the farewell. */
-  let stopTimer = () => {};
-  let stopDeadline = () => {};
-  let deadline: number | undefined;
-  /** No attempt begins before. */
-  let notBefore = Number.NEGATIVE_INFINITY;
-  let startedAt = 0;
-  let answered = false;
-  /** What is held is being brought up to date: nothing is begun meanwhile. */
-  let preparing = false;
-  let writing = false;
-  let pumping = false;
-  /** Updates that watchers are busy with, and whether a response is asked for already. */
-  let held = 0;
-  let reading = false;
-  /** When it was asked for. */
-  let readAt = 0;
-  /** Ends the wait of the pace; undefined where the next response may be read. */
-  let stopPace: (() => void) | undefined;
-  let closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  return new ReopenedStream(options);
+}
 
-  function timer(milliseconds: number, call: () => void): void {
-    stopTimer();
-    stopTimer = clock.after(milliseconds, call);
+class ReopenedStream implements DiscoveryStream {
+  readonly #options: DiscoveryStreamOptions;
+  readonly machine: ClientStream;
+  readonly #clock: Clock;
+  readonly #waits: Waits;
+  readonly #pace: RepeatPace;
+  #phase: Phase = "idle";
+  #stream: OpenStream | undefined;
+  /** Stops the one timer of the phase: the wait, the linger, the farewell. */
+  #stopTimer: () => void = () => {};
+  #stopDeadline: () => void = () => {};
+  #deadline: number | undefined;
+  /** The earliest time of the next attempt. */
+  #notBefore: number = Number.NEGATIVE_INFINITY;
+  #startedAt = 0;
+  #answered = false;
+  /** The held resources are being updated: nothing may start meanwhile. */
+  #preparing = false;
+  #writing = false;
+  #pumping = false;
+  /** Updates that watchers are still taking, and whether the next response was asked for. */
+  #held = 0;
+  #reading = false;
+  /** When the response was asked for. */
+  #readAt = 0;
+  /** Ends the wait of the pace; undefined where the next response may be read. */
+  #stopPace: (() => void) | undefined;
+  #closing: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  readonly #attempt = (): void => {
+    this.#phase = "connecting";
+    this.#startedAt = this.#clock.now();
+    this.#answered = false;
+    this.#preparing = true;
+    this.#options.sink.attempting();
+    this.#preparing = false;
+    if (this.machine.isIdle || this.#closing !== undefined) {
+      this.#phase = "idle";
+      return;
+    }
+    this.#notBefore = this.#startedAt + this.#waits.next();
+    const opened: OpenStream = this.#options.transport.open(this.#options.method, {
+      opened: () => {
+        if (this.#stream !== opened) return;
+        this.#phase = "open";
+        this.#writing = false;
+        this.#reading = false;
+        const effects = this.machine.step({ kind: "opened" }, this.#clock.now());
+        this.#options.sink.connected(this.#options.method.only);
+        this.#handle(effects);
+        this.#pump();
+        this.#read();
+        this.#look();
+      },
+      received: (bytes) => {
+        if (this.#stream !== opened) return;
+        this.#reading = false;
+        if (this.#phase !== "ending") this.#received(bytes);
+        this.#read();
+      },
+      ended: (code, message) => {
+        if (this.#stream === opened) this.#ended(code, message);
+      },
+    });
+    this.#stream = opened;
+  };
+
+  constructor(options: DiscoveryStreamOptions) {
+    const { machine, method, context } = options;
+    this.#options = options;
+    this.machine = machine;
+    this.#clock = context.clock;
+    this.#waits = createWaits(context.backoff, context.random);
+    this.#pace = createRepeatPace(method.variant);
   }
 
-  /** Begins what is to be done next, if anything. */
-  function look(): void {
-    if (closing !== undefined || preparing) return;
-    if (phase === "open" && machine.isIdle) timer(lingerMs, () => machine.isIdle && finish());
-    else if (phase === "open") stopTimer();
-    else if ((phase === "waiting" || phase === "connecting") && machine.isIdle) giveUp();
-    else if (phase === "idle" && !machine.isIdle) {
-      const wait = notBefore - clock.now();
+  #timer(milliseconds: number, call: () => void): void {
+    this.#stopTimer();
+    this.#stopTimer = this.#clock.after(milliseconds, call);
+  }
+
+  /** Starts the next thing to do, if any. */
+  #look(): void {
+    if (this.#closing !== undefined || this.#preparing) return;
+    if (this.#phase === "open" && this.machine.isIdle)
+      this.#timer(lingerMs, () => this.machine.isIdle && this.#finish());
+    else if (this.#phase === "open") this.#stopTimer();
+    else if ((this.#phase === "waiting" || this.#phase === "connecting") && this.machine.isIdle) this.#giveUp();
+    else if (this.#phase === "idle" && !this.machine.isIdle) {
+      const wait = this.#notBefore - this.#clock.now();
       if (wait > 0) {
-        phase = "waiting";
-        timer(wait, attempt);
+        this.#phase = "waiting";
+        this.#timer(wait, this.#attempt);
       } else {
-        attempt();
+        this.#attempt();
       }
     }
   }
 
-  function giveUp(): void {
-    stopTimer();
-    const given = stream;
-    stream = undefined;
-    phase = "idle";
+  #giveUp(): void {
+    this.#stopTimer();
+    const given = this.#stream;
+    this.#stream = undefined;
+    this.#phase = "idle";
     given?.cancel(cancelled, "not needed any more");
   }
 
-  function attempt(): void {
-    phase = "connecting";
-    startedAt = clock.now();
-    answered = false;
-    preparing = true;
-    sink.attempting();
-    preparing = false;
-    if (machine.isIdle || closing !== undefined) {
-      phase = "idle";
-      return;
-    }
-    notBefore = startedAt + waits.next();
-    const opened: OpenStream = transport.open(method, {
-      opened() {
-        if (stream !== opened) return;
-        phase = "open";
-        writing = false;
-        reading = false;
-        const effects = machine.step({ kind: "opened" }, clock.now());
-        sink.connected(only);
-        handle(effects);
-        pump();
-        read();
-        look();
-      },
-      received(bytes) {
-        if (stream !== opened) return;
-        reading = false;
-        if (phase !== "ending") received(bytes);
-        read();
-      },
-      ended(code, message) {
-        if (stream === opened) ended(code, message);
-      },
-    });
-    stream = opened;
-  }
-
-  function received(bytes: Uint8Array): void {
-    const effects = machine.step({ kind: "response", bytes }, clock.now());
-    const wait = pace.after(effects, clock.now() - readAt);
+  #received(bytes: Uint8Array): void {
+    const effects = this.machine.step({ kind: "response", bytes }, this.#clock.now());
+    const wait = this.#pace.after(effects, this.#clock.now() - this.#readAt);
     if (wait > 0) {
-      stopPace = clock.after(wait, () => {
-        stopPace = undefined;
-        read();
+      this.#stopPace = this.#clock.after(wait, () => {
+        this.#stopPace = undefined;
+        this.#read();
       });
     }
-    handle(effects);
-    pump();
+    this.#handle(effects);
+    this.#pump();
   }
 
-  function endPace(): void {
-    stopPace?.();
-    stopPace = undefined;
+  #endPace(): void {
+    this.#stopPace?.();
+    this.#stopPace = undefined;
   }
 
-  function ended(code: number, message: string): void {
-    stream = undefined;
-    stopTimer();
-    const before = phase;
-    phase = "idle";
-    if (before === "open") left(code, message);
-    else if (before === "connecting") failed(code, message);
-    if (closing !== undefined) closing.resolve();
-    else look();
+  #ended(code: number, message: string): void {
+    this.#stream = undefined;
+    this.#stopTimer();
+    const before = this.#phase;
+    this.#phase = "idle";
+    if (before === "open") this.#left(code, message);
+    else if (before === "connecting") this.#failed(code, message);
+    if (this.#closing !== undefined) this.#closing.resolve();
+    else this.#look();
   }
 
   /** The stream is gone, or as good as gone. */
-  function left(code: number, message: string): void {
-    endPace();
-    handle(machine.step({ kind: "closed" }, clock.now()));
-    sink.disconnected(only, code === statusCode.ok ? undefined : { code, message });
-    // A57: the end of a stream that was answered is no failure, and the wait after it is the first again.
-    if (answered) {
-      waits.reset();
-      notBefore = startedAt + waits.next();
+  #left(code: number, message: string): void {
+    this.#endPace();
+    this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
+    this.#options.sink.disconnected(this.#options.method.only, code === statusCode.ok ? undefined : { code, message });
+    // A57: the end of an answered stream is no failure, and the waits start again.
+    if (this.#answered) {
+      this.#waits.reset();
+      this.#notBefore = this.#startedAt + this.#waits.next();
     } else {
-      failed(code, message);
+      this.#failed(code, message);
     }
   }
 
-  function failed(code: number, message: string): void {
+  #failed(code: number, message: string): void {
     const why = code === statusCode.ok ? "it ended the stream without an answer" : `${message} (code ${code})`;
-    sink.failed(only, awayError(server, why, { cause: { code, message } }), false);
+    this.#options.sink.failed(
+      this.#options.method.only,
+      awayError(this.#options.server, why, { cause: { code, message } }),
+      false,
+    );
   }
 
-  /** Ends the stream in good order: nobody needs it. */
-  function finish(): void {
-    phase = "ending";
-    endPace();
-    handle(machine.step({ kind: "closed" }, clock.now()));
-    sink.disconnected(only, undefined);
-    waits.reset();
-    const last = stream;
+  /** Ends the stream cleanly: it is not needed. */
+  #finish(): void {
+    this.#phase = "ending";
+    this.#endPace();
+    this.#handle(this.machine.step({ kind: "closed" }, this.#clock.now()));
+    this.#options.sink.disconnected(this.#options.method.only, undefined);
+    this.#waits.reset();
+    const last = this.#stream;
     last?.finish();
-    // What was on its way is read, or the end would never come.
-    read();
-    timer(farewellMs, () => last?.cancel(cancelled, "not needed any more"));
+    // The rest of the stream must be read, or its end would never come.
+    this.#read();
+    this.#timer(farewellMs, () => last?.cancel(cancelled, "not needed any more"));
   }
 
-  function handle(effects: readonly ClientStreamEffect[]): void {
+  #handle(effects: readonly ClientStreamEffect[]): void {
     let unanswered: number | undefined;
     let update: ResourceUpdate | undefined;
     let type: ResourceType | undefined;
     for (const effect of effects) {
       switch (effect.kind) {
         case "received":
-          answered = true;
+          this.#answered = true;
           type = effect.type;
           if (effect.awaitsAnswer) unanswered = effect.response;
-          sink.responded(effect.type, effect.good);
+          this.#options.sink.responded(effect.type, effect.good);
           break;
         case "update":
           update = effect.update;
-          hold(sink.update(effect.update));
+          this.#hold(this.#options.sink.update(effect.update));
           break;
         case "rejected":
-          sink.rejected(effect.type, effect.version, effect.message, effect.bad);
+          this.#options.sink.rejected(effect.type, effect.version, effect.message, effect.bad);
           break;
         case "close":
-          abort(effect.code, effect.message);
+          this.#abort(effect.code, effect.message);
           break;
       }
     }
     if (unanswered !== undefined && type !== undefined) {
       const response = unanswered;
-      answerLater(sink, type, update, (error) => {
-        handle(machine.step({ kind: "answer", response, error }, clock.now()));
-        pump();
+      answerLater(this.#options.sink, type, update, (error) => {
+        this.#handle(this.machine.step({ kind: "answer", response, error }, this.#clock.now()));
+        this.#pump();
       });
     }
-    arm();
+    this.#arm();
   }
 
-  /** What came breaks the protocol: that is no answer. */
-  function abort(code: number, message: string): void {
-    const broken = stream;
-    stream = undefined;
-    answered = false;
-    if (phase !== "open") return;
-    phase = "idle";
+  /** The response breaks the protocol, so it does not count as an answer. */
+  #abort(code: number, message: string): void {
+    const broken = this.#stream;
+    this.#stream = undefined;
+    this.#answered = false;
+    if (this.#phase !== "open") return;
+    this.#phase = "idle";
     broken?.cancel(code, message);
-    left(code, message);
-    look();
+    this.#left(code, message);
+    this.#look();
   }
 
-  /** Reads on once watchers are done with what they were given. */
-  function hold(taken: void | Promise<void>): void {
+  /** Reads on once watchers have taken their updates. */
+  #hold(taken: void | Promise<void>): void {
     if (taken === undefined) return;
-    held += 1;
+    this.#held += 1;
     void taken.then(() => {
-      held -= 1;
-      read();
+      this.#held -= 1;
+      this.#read();
     });
   }
 
-  function read(): void {
-    if (stream === undefined || reading || (phase !== "open" && phase !== "ending")) return;
-    if ((held > 0 || stopPace !== undefined) && phase === "open") return;
-    reading = true;
-    readAt = clock.now();
-    stream.read();
+  #read(): void {
+    if (this.#stream === undefined || this.#reading || (this.#phase !== "open" && this.#phase !== "ending")) return;
+    if ((this.#held > 0 || this.#stopPace !== undefined) && this.#phase === "open") return;
+    this.#reading = true;
+    this.#readAt = this.#clock.now();
+    this.#stream.read();
   }
 
-  function pump(): void {
-    while (phase === "open" && stream !== undefined && !writing) {
-      const request = machine.next();
+  #pump(): void {
+    while (this.#phase === "open" && this.#stream !== undefined && !this.#writing) {
+      const request = this.machine.next();
       if (request === undefined) return;
-      const on = stream;
-      writing = true;
+      const on = this.#stream;
+      this.#writing = true;
       on.send(request.bytes, () => {
-        if (stream !== on) return;
-        writing = false;
-        pump();
+        if (this.#stream !== on) return;
+        this.#writing = false;
+        this.#pump();
       });
     }
   }
 
-  function pumpSoon(): void {
-    if (pumping) return;
-    pumping = true;
+  #pumpSoon(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
     queueMicrotask(() => {
-      pumping = false;
-      pump();
+      this.#pumping = false;
+      this.#pump();
     });
   }
 
-  /** Sees to it that time goes by in the machine. */
-  function arm(): void {
-    const next = machine.deadline();
-    if (next === deadline) return;
-    deadline = next;
-    stopDeadline();
-    stopDeadline = () => {};
+  /** Sets a timer for the machine's next deadline. */
+  #arm(): void {
+    const next = this.machine.deadline();
+    if (next === this.#deadline) return;
+    this.#deadline = next;
+    this.#stopDeadline();
+    this.#stopDeadline = () => {};
     if (next === undefined) return;
-    stopDeadline = clock.after(Math.max(0, next - clock.now()), () => {
-      deadline = undefined;
-      if (closing !== undefined) return;
-      const now = clock.now();
-      const isOpen = phase === "open";
-      // What lies unread of a server that repeats itself is most likely the same again, and there at all times.
-      const unread = isOpen && (held > 0 || now - next > lateMs);
-      handle(machine.step({ kind: "time", unread, unsent: isOpen && writing }, now));
-      pump();
+    this.#stopDeadline = this.#clock.after(Math.max(0, next - this.#clock.now()), () => {
+      this.#deadline = undefined;
+      if (this.#closing !== undefined) return;
+      const now = this.#clock.now();
+      const isOpen = this.#phase === "open";
+      // The unread responses of a server that repeats itself are most likely the same again.
+      const unread = isOpen && (this.#held > 0 || now - next > lateMs);
+      this.#handle(this.machine.step({ kind: "time", unread, unsent: isOpen && this.#writing }, now));
+      this.#pump();
     });
   }
 
-  return {
-    machine,
-    touched(effects) {
-      handle(effects);
-      look();
-      pumpSoon();
-    },
-    close() {
-      if (closing !== undefined) return closing.promise;
-      let resolve = () => {};
-      const promise = new Promise<void>((settle) => {
-        resolve = settle;
-      });
-      closing = { promise, resolve };
-      stopDeadline();
-      const last = stream;
-      if (phase === "open") finish();
-      else if (phase !== "ending") {
-        giveUp();
-        resolve();
-      }
-      if (last === undefined) resolve();
-      return promise;
-    },
-  };
+  touched(effects: readonly ClientStreamEffect[]) {
+    this.#handle(effects);
+    this.#look();
+    this.#pumpSoon();
+  }
+
+  close() {
+    if (this.#closing !== undefined) return this.#closing.promise;
+    let resolve = () => {};
+    const promise = new Promise<void>((settle) => {
+      resolve = settle;
+    });
+    this.#closing = { promise, resolve };
+    this.#stopDeadline();
+    const last = this.#stream;
+    if (this.#phase === "open") this.#finish();
+    else if (this.#phase !== "ending") {
+      this.#giveUp();
+      resolve();
+    }
+    if (last === undefined) resolve();
+    return promise;
+  }
 }

@@ -7,15 +7,15 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { redactErrorText } from "@xdskit/api";
-import { connectWords } from "../../connect-words.js";
 import type { GrpcCredentials } from "../../credentials/grpc-credentials.js";
-import { version } from "../../version.js";
+import { connectWords } from "../../errors/connect-words.js";
+import { version } from "../../identity/version.js";
 import { type DiscoveryMethod, pathOf } from "./methods.js";
 import type { OpenStream, StreamHandler, StreamTransport } from "./stream-transport.js";
 
 type Call = ReturnType<ChannelInterface["createCall"]>;
 
-/** How long one attempt to connect may take: gRPC's own. */
+/** How long one attempt to connect may take, as in gRPC. */
 const connectMs = 20_000;
 
 export interface GrpcTransportOptions {
@@ -27,8 +27,8 @@ export interface GrpcTransportOptions {
 }
 
 /**
- * One channel to a server, which is made anew for an attempt when the one before is not connected: so how long is waited between attempts is said by the client and
- * not by the channel, and certificates and names are looked up again. Bytes in, bytes out.
+ * One channel to a server. Each attempt makes a new channel if the last one is not connected. So the client decides how
+ * long to wait between attempts, and certificates and names are looked up again. Bytes in, bytes out.
  */
 export function createGrpcTransport({ address, credentials, responseBytes }: GrpcTransportOptions): StreamTransport {
   const options: ChannelOptions = {
@@ -39,12 +39,12 @@ export function createGrpcTransport({ address, credentials, responseBytes }: Grp
     "grpc.enable_retries": 0,
     "grpc.enable_channelz": 0,
     "grpc.service_config_disable_resolution": 1,
-    // Less than what a Go server allows by default ends the connection (too_many_pings).
+    // A Go server ends the connection (too_many_pings) for pings more often than its default allows.
     "grpc.keepalive_time_ms": 300_000,
     "grpc.keepalive_timeout_ms": 20_000,
   };
   let channel: ChannelInterface | undefined;
-  /** The attempt to connect that is under way, for all streams that wait for it. */
+  /** The current attempt to connect, for all streams that wait for it. */
   let trying: Promise<ChannelInterface> | undefined;
   let closed = false;
 
@@ -53,7 +53,7 @@ export function createGrpcTransport({ address, credentials, responseBytes }: Grp
     if (channel !== undefined && channel.getConnectivityState(false) === connectivityState.READY) {
       return Promise.resolve(channel);
     }
-    // Streams that are still open on it go on to their end.
+    // Its open streams continue until they end.
     channel?.close();
     const made = new Channel(address, credentials.channel, options);
     channel = made;
@@ -90,12 +90,12 @@ function tried(channel: ChannelInterface): Promise<ChannelInterface> {
   });
 }
 
-/** What a status says, without the words that the library puts around the system's, and without what may be a secret. */
+/** The message of a status, without the library's words around the system's, and without possible secrets. */
 function plain(details: string): string {
   const words = details
     .replace(/^No connection established\. Last error: (?:\w*Error: )?/, "")
     .replace(/\.? Resolution note: *$/, "")
-    // With a time in it, the same would be told again after each attempt.
+    // With a time in the text, the same error would be reported again after each attempt.
     .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)$/, "");
   return redactErrorText(connectWords(words));
 }
@@ -124,17 +124,17 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
     const headers = await metadata();
     if (cancelled) return;
     const channel = await connect();
-    // Perhaps by who heard in this very turn that another stream is up: a call would be one that nobody ends.
+    // Another stream may have come up in this very turn: nothing would end this call.
     if (cancelled) return;
     const isUp = channel.getConnectivityState(false) === connectivityState.READY;
-    // A channel that is not connected says by the call's status why.
+    // For a channel that is not connected, the call's status says why.
     call = channel.createCall(path, isUp ? Number.POSITIVE_INFINITY : Date.now() + connectMs, null, null, null);
     call.start(headers, {
       onReceiveMetadata() {},
       onReceiveMessage(message: Uint8Array) {
         if (!ended) handler.received(message);
       },
-      // A frame that says to be compressed and is not ends the call with neither.
+      // A frame that claims to be compressed and is not ends the call without both.
       onReceiveStatus: ({ code = status.UNKNOWN, details = "the response cannot be read" }) =>
         end(code, plain(details)),
     });
@@ -142,7 +142,7 @@ function openStream({ method, handler, metadata, connect }: Opening): OpenStream
   }
 
   start().catch((error: unknown) => {
-    // No attempt was made: credentials that cannot be read, or no answer from the network.
+    // There was no attempt: credentials that cannot be read, or no answer from the network.
     end(status.UNAVAILABLE, error instanceof Error ? error.message : String(error));
   });
   return {

@@ -1,10 +1,10 @@
-import type { GrpcServerSettings } from "../../client-options.js";
 import { credentialsOf } from "../../credentials/grpc-credentials.js";
-import type { Upstream, UpstreamContext, UpstreamSink } from "../upstream.js";
+import type { GrpcServerSettings } from "../../options/client-options.js";
+import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { createGrpcTransport } from "./grpc-transport.js";
 import { createStreamUpstream } from "./stream-upstream.js";
 
-/** Discovery over gRPC. Throws an XdskitError for TLS settings or headers that cannot be. */
+/** Discovery over gRPC. Throws an XdskitError for invalid TLS settings or headers. */
 export function createGrpcUpstream(
   settings: GrpcServerSettings,
   context: UpstreamContext,

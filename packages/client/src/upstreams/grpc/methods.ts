@@ -1,9 +1,9 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
-import type { Variant } from "@xdskit/protocol";
+import type { SotwOrDelta } from "@xdskit/protocol";
 
 /** Which discovery method is called. */
 export interface DiscoveryMethod {
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   /** Undefined: the aggregated one. */
   readonly only: ResourceType | undefined;
@@ -14,7 +14,10 @@ const aggregated: { readonly [V in ApiVersion]: string } = {
   v3: "envoy.service.discovery.v3.AggregatedDiscoveryService",
 };
 
-/** `/service/method`; undefined where the type has no such method (rule 148, VHDS and LEDS over SotW, types that v2 did not have). */
+/**
+ * `/service/method`; undefined where the type has no such method (rule 148, VHDS and LEDS over SotW, types that v2 did
+ * not have).
+ */
 export function pathOf({ variant, api, only }: DiscoveryMethod): string | undefined {
   if (only === undefined) {
     return `/${aggregated[api]}/${variant === "sotw" ? "StreamAggregatedResources" : "DeltaAggregatedResources"}`;

@@ -1,22 +1,23 @@
 import type { ResourceType } from "@xdskit/api";
-import type { ClientStreamEffect, Variant } from "@xdskit/protocol";
+import type { ClientStreamEffect, SotwOrDelta } from "@xdskit/protocol";
 
-/** So often a server may say the same again as fast as it can. */
+/** How often a server may repeat itself as fast as it can. */
 const freeRepeats = 20;
 const mostMs = 1_000;
-/** What was waited for as long as this does not come as fast as it can. */
+/** A response that took at least this long is not part of a fast repetition. */
 const ownPaceMs = 100;
 
 /**
- * How long a server waits for the next response to be read that says the same again and again: go-control-plane answers a rejection with what was rejected, at once, and
- * a wildcard beside names with what it sent. Neither end would do anything else.
+ * How long to wait before reading from a server that repeats itself: go-control-plane answers a NACK at once with the
+ * rejected content, and a wildcard beside names with what it sent before. Without a wait, neither end would do anything
+ * else.
  */
 export interface RepeatPace {
-  /** Milliseconds, by what came of one response, and for how long it was waited for. */
+  /** Milliseconds, from the effects of one response, and the time that it took. */
   after(effects: readonly ClientStreamEffect[], waitedMs: number): number;
 }
 
-export function createRepeatPace(variant: Variant): RepeatPace {
+export function createRepeatPace(variant: SotwOrDelta): RepeatPace {
   const last = new Map<ResourceType, { readonly version: string; readonly repeats: number }>();
   return {
     after(effects, waitedMs) {
@@ -25,7 +26,8 @@ export function createRepeatPace(variant: Variant): RepeatPace {
       const { type, version } = received;
       const before = last.get(type);
       const isRejected = effects.some(({ kind }) => kind === "rejected");
-      // Of other types many responses may say that nothing is new, each of other names; and a heartbeat of a full state is all of it (rule 130).
+      // For other types many responses may bring nothing new, each for other names; and the heartbeat of a full state
+      // is the whole state (rule 130).
       const saysAll = type.fullState && variant === "sotw" && !received.keepsAlive;
       const isNews = effects.some(({ kind }) => kind === "update") || before?.version !== version;
       const isSlow = waitedMs >= ownPaceMs;

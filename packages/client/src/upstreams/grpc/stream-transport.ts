@@ -1,12 +1,12 @@
 import type { DiscoveryMethod } from "./methods.js";
 
-/** What happens on a stream. After `ended` nothing does. */
+/** The events of a stream. After `ended` there are none. */
 export interface StreamHandler {
-  /** The connection is there, and the method is called: time runs for what is asked for (rule 166). */
+  /** The connection is up and the method is called: the timeouts of names start now (rule 166). */
   opened(): void;
   /** One response, after `read`. */
   received(bytes: Uint8Array): void;
-  /** How it ended, whoever ended it; also where it never opened. Codes are gRPC's. Never before `open` returned. */
+  /** How the stream ended, also if it never opened. Codes are gRPC's. Never called before `open` returned. */
   ended(code: number, message: string): void;
 }
 
@@ -25,6 +25,6 @@ export interface OpenStream {
 /** What opens streams to one server. */
 export interface StreamTransport {
   open(method: DiscoveryMethod, handler: StreamHandler): OpenStream;
-  /** Gives back the connection, once its streams have ended. */
+  /** Releases the connection, once its streams have ended. */
   close(): void;
 }

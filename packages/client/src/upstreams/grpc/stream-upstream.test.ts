@@ -5,14 +5,14 @@ import { anyPack } from "@bufbuild/protobuf/wkt";
 import { resourceTypes } from "@xdskit/api";
 import { type Cluster, ClusterSchema } from "@xdskit/api/envoy/config/cluster/v3/cluster";
 import { DeltaDiscoveryResponseSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { ClientEvent } from "../../client-event.js";
-import type { ClientOptions } from "../../client-options.js";
+import type { XdsClient } from "../../contract/xds-client.js";
 import { createClientWith } from "../../create-client.js";
+import type { ClientEvent } from "../../events/client-event.js";
+import type { ClientOptions } from "../../options/client-options.js";
 import { manualClock } from "../../testing/manual-clock.js";
 import { cluster, clusterUrl } from "../../testing/odd-responses.js";
 import { type ScriptedTransport, scriptedTransport } from "../../testing/scripted-transport.js";
 import { settle } from "../../testing/settle.js";
-import type { XdsClient } from "../../xds-client.js";
 import { createStreamUpstream } from "./stream-upstream.js";
 
 interface Tools {

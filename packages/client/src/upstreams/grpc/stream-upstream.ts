@@ -1,29 +1,29 @@
 import type { ApiVersion, ResourceName, ResourceType } from "@xdskit/api";
-import { type ClientStreamEvent, createClientStream, statusCode, type Variant } from "@xdskit/protocol";
-import type { Upstream, UpstreamContext, UpstreamSink } from "../upstream.js";
+import { type ClientStreamEvent, createClientStream, type SotwOrDelta, statusCode } from "@xdskit/protocol";
+import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { createDiscoveryStream, type DiscoveryStream } from "./discovery-stream.js";
 import { pathOf } from "./methods.js";
 import type { StreamTransport } from "./stream-transport.js";
 
 export interface StreamUpstreamOptions {
   readonly server: string;
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   readonly aggregated: boolean;
-  /** As the machine's options. */
+  /** As in the machine's options. */
   readonly keepRemoved?: boolean | undefined;
   readonly dropRejected?: boolean | undefined;
   readonly transport: StreamTransport;
 }
 
-/** A server that is reached by streams: one for all types (ADS), or one a type. */
+/** A server that is reached by streams: one for all types (ADS), or one for each type. */
 export function createStreamUpstream(
   { server, variant, api, aggregated, transport, keepRemoved, dropRejected }: StreamUpstreamOptions,
   context: UpstreamContext,
   sink: UpstreamSink,
 ): Upstream {
   const { types, registry, node, nodeOn, check, limits, absentAfterMs, clock } = context;
-  /** By type; ADS has one, of undefined. */
+  /** By type; ADS has one, under undefined. */
   const streams = new Map<ResourceType | undefined, DiscoveryStream>();
   let closing: Promise<void> | undefined;
 
@@ -56,7 +56,7 @@ export function createStreamUpstream(
     stream.touched(stream.machine.step(event, clock.now()));
   }
 
-  /** Whether a type can be asked for at all, in this way and version. */
+  /** Whether a type can be asked for in this way and version. */
   const isServed = (type: ResourceType) =>
     pathOf({ variant, api, only: aggregated ? undefined : type }) !== undefined &&
     (api === "v3" || type.v2TypeUrl !== undefined);
@@ -64,7 +64,7 @@ export function createStreamUpstream(
   function refuse(type: ResourceType, names: readonly ResourceName[]): void {
     const how = aggregated ? `in ${api}` : `as a ${variant} service of its own in ${api}`;
     const message = `the type ${type.name} does not exist ${how}`;
-    // Nobody is asked, so this is no answer of the server's.
+    // No server was asked, so this is not the server's answer.
     queueMicrotask(() => {
       if (closing !== undefined) return;
       const absent = names.map((name) => {

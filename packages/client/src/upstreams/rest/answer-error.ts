@@ -1,28 +1,28 @@
 import { type ResourceType, redactErrorText, XdskitError } from "@xdskit/api";
 import type { HttpAnswer } from "./poster.js";
 
-/** What is shown of a body. */
+/** How much of a body is shown. */
 const shownCharacters = 200;
-/** Of what is longer it cannot be said whether it holds secrets: only whole JSON is searched for them. */
+/** A longer body may hide secrets: only complete JSON can be searched for them. */
 const searchedBytes = 64 * 1024;
 
-/** Why an answer is of no use. */
+/** An answer that cannot be used. */
 export interface AnswerProblem {
   readonly type: ResourceType;
   readonly path: string;
   readonly answer: HttpAnswer;
-  /** Undefined: its status says it. */
+  /** Undefined: the status says why. */
   readonly message?: string | undefined;
-  /** Hides what the client itself sends in secret. */
+  /** Hides the secrets that the client itself sends. */
   readonly withoutSecrets: (text: string) => string;
 }
 
-/** Says what a server answered in the place of a response: its status and its first words, without secrets. */
+/** Describes an answer that is not a response: its status and its first words, without secrets. */
 export function answerError({ type, path, answer, message, withoutSecrets }: AnswerProblem): XdskitError {
   const { status, statusText, body } = answer;
   const what =
     message ?? `it was answered with ${`${status} ${withoutSecrets(statusText)}`.trim()}${redirection(answer)}`;
-  // JSON with status 200 is a response, and holds resources: the message says where it is wrong.
+  // JSON with status 200 is a response with resources; the error says where it is wrong.
   const isShown = status !== 200 || !/^\s*[{[]/.test(body.toString("latin1", 0, 100));
   const words = isShown ? wordsIn(body, type) : undefined;
   const told = words === undefined ? "" : `: ${withoutSecrets(words)}`;
@@ -30,10 +30,10 @@ export function answerError({ type, path, answer, message, withoutSecrets }: Ans
 }
 
 function redirection({ status, headers }: HttpAnswer): string {
-  return status >= 300 && status < 400 && headers.location !== undefined ? ", and redirections are not followed" : "";
+  return status >= 300 && status < 400 && headers.location !== undefined ? ", and redirects are not followed" : "";
 }
 
-/** The first words of a body, on one line; of a problem (RFC 9457) what it says. */
+/** The first words of a body, on one line; for a problem document (RFC 9457) its text. */
 function wordsIn(body: Buffer, type: ResourceType): string | undefined {
   if (body.length === 0) return undefined;
   const isWhole = body.length <= searchedBytes;
@@ -41,9 +41,9 @@ function wordsIn(body: Buffer, type: ResourceType): string | undefined {
   const detail = isWhole ? detailIn(text) : undefined;
   if (detail !== undefined) return shortened(redactErrorText(detail));
   const isJson = isWhole && isJsonText(text);
-  // What is no JSON and has braces may be the rest of a configuration, in which nobody can tell what is secret.
+  // Text with braces that is not JSON may be part of a configuration, with secrets that cannot be found.
   const words = shortened(isJson ? redactErrorText(text) : redactErrorText(text.split(/[{[]/, 1)[0] ?? ""));
-  // Whatever a server of secrets says may be one.
+  // The answer of a server of secrets may itself be a secret.
   return type.name === "secret" || words === "" ? `${body.length} bytes` : JSON.stringify(words);
 }
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import type { RestServerSettings } from "../../client-options.js";
-import { systemClock } from "../../clock.js";
+import type { RestServerSettings } from "../../options/client-options.js";
 import {
   clusterUrl,
   type OddAnswer,
@@ -12,7 +11,8 @@ import {
 } from "../../testing/odd-rest-server.js";
 import { type RecordedUpstream, recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
-import type { UpstreamContext } from "../upstream.js";
+import { systemClock } from "../../timing/clock.js";
+import type { UpstreamContext } from "../contract/upstream.js";
 import { createRestUpstream } from "./rest-upstream.js";
 
 const cds = typeNamed("cds");
@@ -114,7 +114,7 @@ suite("an answer that is of no use", () => {
     [
       "that leads elsewhere",
       (r) => r.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
-      /302 Found, and redirections are not followed/,
+      /302 Found, and redirects are not followed/,
     ],
     [
       "of HTML",

@@ -1,9 +1,9 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { envoyRegistry, type Registry, writeMessage } from "@xdskit/api";
 
-/** Turns the requests of a client's end into what is polled with: the last one is kept, since polls repeat it. */
+/** Turns the client's requests into polls. It keeps the last one, since polls repeat it. */
 export interface PollRequests {
-  /** A serialized `DiscoveryRequest` as JSON. Throws an XdskitError where the node holds what JSON cannot say. */
+  /** A serialized `DiscoveryRequest` as JSON. Throws an XdskitError where JSON cannot express the node. */
   json(request: Uint8Array): Buffer;
 }
 
@@ -14,7 +14,7 @@ export function createPollRequests(registry: Registry = envoyRegistry()): PollRe
   return {
     json(request) {
       if (last?.request === request) return last.json;
-      // v2's has the same fields.
+      // The v2 message has the same fields.
       const json = Buffer.from(writeMessage(fromBinary(schema, request), "json", { registry, withType: false }));
       last = { request, json };
       return json;

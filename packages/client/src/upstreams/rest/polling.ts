@@ -8,18 +8,18 @@ import {
   type ResourceUpdate,
   statusCode,
 } from "@xdskit/protocol";
-import { createWaits, type Waits } from "../../backoff.js";
-import { awayError } from "../../client-errors.js";
-import { answerLater } from "../answer-later.js";
-import type { UpstreamContext, UpstreamSink } from "../upstream.js";
+import { awayError } from "../../errors/client-errors.js";
+import { createWaits, type Waits } from "../../timing/backoff.js";
+import { answerLater } from "../contract/answer-later.js";
+import type { UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { answerError } from "./answer-error.js";
 import { createPollRequests, type PollRequests } from "./poll-request.js";
 import type { HttpAnswer, Poster } from "./poster.js";
 import type { UnreadResources } from "./unread-resources.js";
 
-/** The polls of one type: one after the other, while anybody wants anything of it. */
+/** The polls of one type: one after the other, while any name is wanted. */
 export interface Polling {
-  /** Something is wanted, not wanted any more, or held from elsewhere. */
+  /** Names are wanted or not wanted any more, or resources are held from elsewhere. */
   tell(event: ClientStreamEvent): void;
   status(): readonly ClientTypeStatus[];
   close(): Promise<void>;
@@ -38,13 +38,13 @@ export interface PollingOptions {
   readonly sink: UpstreamSink;
 }
 
-/** Names that change are asked for at once, but not more often than this: a program may ask for a thousand one by one. */
+/** New names are asked for at once, but not more often than this: a program may ask for a thousand one by one. */
 const leastGapMs = 100;
-/** What a wait between polls is lengthened by at most, as a part of it: never below what was asked for. */
+/** The jitter of a wait between polls, as a share of it. A wait never gets shorter than the setting. */
 const refreshJitter = 0.1;
-/** A server that fails is polled less and less often, down to this. */
+/** A failing server is polled less and less often, down to this. */
 const mostRetryMs = 30_000;
-/** What a server may ask for by `retry-after`. */
+/** The longest `retry-after` that counts. */
 const mostRetryAfterMs = 120_000;
 
 export function createPolling(options: PollingOptions): Polling {
@@ -55,25 +55,25 @@ class TypePolling implements Polling {
   readonly #options: PollingOptions;
   readonly #requests: PollRequests;
   readonly #waits: Waits;
-  /** The stream that the machine thinks to have: it lasts from poll to poll, until one fails. */
+  /** The stream that the machine sees: it lasts from poll to poll, until one fails. */
   #isOpen = false;
-  /** The sink was told so. */
+  /** The sink was told `connected`. */
   #isUp = false;
   #running: Promise<void> | undefined;
-  /** The poll under way. */
+  /** The current poll. */
   #poll: AbortController | undefined;
   #startedAt = Number.NEGATIVE_INFINITY;
-  /** The server failed: no poll before, not for new names either. */
+  /** The server failed: no poll before this time, not even for new names. */
   #notBefore = Number.NEGATIVE_INFINITY;
-  /** Names came that the last poll did not ask for. */
+  /** There are names that the last poll did not ask for. */
   #asksAnew = false;
-  /** Polls one after the other that were given up to ask for more. */
+  /** How many polls in a row were given up to ask for more names. */
   #renewals = 0;
-  /** Those who watch are not done with the last answer: there is no poll meanwhile. */
+  /** The watchers are still taking the last answer: there is no poll meanwhile. */
   #isDelivering = false;
   #stopRenewal: (() => void) | undefined;
   #request: Uint8Array | undefined;
-  /** The body that was taken last; undefined where the same one must be taken again. */
+  /** The last body that was taken; undefined where the same body must be taken again. */
   #taken: { readonly digest: string; readonly good: number } | undefined;
   #wake = () => {};
   #stopDeadline = () => {};
@@ -115,15 +115,15 @@ class TypePolling implements Polling {
   }
 
   async #run(): Promise<void> {
-    // Who subscribes now may subscribe to more.
+    // More names may follow in this turn.
     await Promise.resolve();
     while (!this.#isOver) await this.#wait(await this.#pollOnce());
     this.#end();
-    // Somebody may have come while the last one left.
+    // A new subscriber may have come while the last one left.
     this.#running = this.#isOver ? undefined : this.#run();
   }
 
-  /** Waits until it is time for the next poll: sooner where names came, at once where nobody wants anything. */
+  /** Waits for the time of the next poll: sooner for new names, not at all if nothing is wanted. */
   async #wait(milliseconds: number): Promise<void> {
     const { refreshDelayMs, context } = this.#options;
     const { clock } = context;
@@ -142,7 +142,7 @@ class TypePolling implements Polling {
     }
   }
 
-  /** Resolves with how long to wait until the next one. Never rejects. */
+  /** Resolves with the wait before the next poll. Never rejects. */
   async #pollOnce(): Promise<number> {
     const { path, poster, refreshDelayMs, sink, context } = this.#options;
     if (!this.#isOpen) {
@@ -183,7 +183,9 @@ class TypePolling implements Polling {
     this.#stopRenewal = undefined;
   }
 
-  /** A server may hold a poll until something changes: it is given up where it does not ask for all that is wanted, less and less soon. */
+  /**
+   * A server may hold a poll until something changes. A poll that lacks wanted names is given up, less and less soon.
+   */
   #renew(): void {
     const poll = this.#poll;
     if (poll === undefined || this.#stopRenewal !== undefined) return;
@@ -195,16 +197,16 @@ class TypePolling implements Polling {
     });
   }
 
-  /** What is asked now; the same as before where there is nothing new to say. */
+  /** The next request; the same as before where nothing changed. */
   #nextRequest(): Uint8Array {
     const { machine } = this.#options;
-    // The newest says all: that of an answer which is given up is not needed any more.
+    // The newest request is complete: the one of an abandoned poll is not needed.
     for (let next = machine.next(); next !== undefined; next = machine.next()) this.#request = next.bytes;
     if (this.#request === undefined) throw new Error("there is nothing to ask for");
     return this.#request;
   }
 
-  /** Takes an answer, and waits for those who watch; why it is of no use. */
+  /** Takes an answer, and waits for the watchers; returns why it cannot be used. */
   async #answered(answer: HttpAnswer): Promise<Problem | undefined> {
     const { type, path, poster, unread, context, api } = this.#options;
     const { registry, types } = context;
@@ -215,7 +217,7 @@ class TypePolling implements Polling {
     if (answer.status === 304) return this.#heard(0);
     if (answer.status !== 200) return refuse();
     const digest = createHash("sha256").update(answer.body).digest("base64");
-    // Servers that know no versions send the same again and again.
+    // Servers without versions send the same again and again.
     if (digest === this.#taken?.digest) return this.#heard(this.#taken.good);
     const read = readJsonResponse(answer.body, { registry, types, type });
     if (read.kind === "problem") return refuse(read.message);
@@ -224,9 +226,9 @@ class TypePolling implements Polling {
     const effects = this.#step({ kind: "response", bytes });
     const received = effects.find(({ kind }) => kind === "received");
     const good = received?.kind === "received" ? received.good : 0;
-    // In the same turn as what it brings.
+    // In the same turn as the update.
     this.#heard(good);
-    // A time to live begins anew each time.
+    // The TTLs start again each time.
     this.#taken = received === undefined || answer.body.includes('"ttl"') ? undefined : { digest, good };
     const { delivered, broken } = this.#handle(effects);
     this.#isDelivering = true;
@@ -280,7 +282,10 @@ class TypePolling implements Polling {
     return machine.step(event, context.clock.now());
   }
 
-  /** Tells the sink; `delivered` resolves when those who watch are done, `broken` says why no more of this stream can be understood. */
+  /**
+   * Tells the sink. `delivered` resolves when the watchers are done; `broken` says why the rest of this stream cannot
+   * be understood.
+   */
   #handle(effects: readonly ClientStreamEffect[]): { delivered: Promise<unknown>; broken: string | undefined } {
     const { type, sink } = this.#options;
     let delivered: Promise<unknown> = Promise.resolve();
@@ -289,7 +294,7 @@ class TypePolling implements Polling {
     let update: ResourceUpdate | undefined;
     for (const effect of this.#closed ? [] : effects) {
       if (effect.kind === "close") {
-        // The next poll begins as on another stream.
+        // The next poll starts as on another stream.
         this.#isOpen = false;
         this.#taken = undefined;
         broken = effect.message;
@@ -302,14 +307,14 @@ class TypePolling implements Polling {
     }
     if (unanswered !== undefined) {
       const response = unanswered;
-      // What is decided goes with the next poll.
+      // The decision goes out with the next poll.
       answerLater(sink, type, update, (error) => void this.#handle(this.#step({ kind: "answer", response, error })));
     }
     this.#awaitDeadline();
     return { delivered, broken };
   }
 
-  /** Sees to it that time goes by in the machine. */
+  /** Sets a timer for the machine's next deadline. */
   #awaitDeadline(): void {
     this.#stopDeadline();
     const { machine, context } = this.#options;
@@ -324,7 +329,7 @@ class TypePolling implements Polling {
 /** Why a poll brought nothing. */
 interface Problem {
   readonly error: unknown;
-  /** What the server asks for; 0 where it does not. */
+  /** The wait that the server asks for; 0 where it does not. */
   readonly retryAfterMs: number;
 }
 

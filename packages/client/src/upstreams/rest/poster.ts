@@ -9,13 +9,13 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { XdskitError } from "@xdskit/api";
 import { explainHandshake } from "@xdskit/api/tls-files";
-import { awayError } from "../../client-errors.js";
-import type { RestServerSettings } from "../../client-options.js";
-import type { Clock } from "../../clock.js";
 import { httpsOptionsOf } from "../../credentials/https-options.js";
+import { awayError } from "../../errors/client-errors.js";
+import type { RestServerSettings } from "../../options/client-options.js";
+import type { Clock } from "../../timing/clock.js";
 import { acceptedEncodings, readBody } from "./read-body.js";
 
-/** What a server answered. */
+/** The answer of a server. */
 export interface HttpAnswer {
   readonly status: number;
   /** Such as `Service Unavailable`. */
@@ -26,11 +26,14 @@ export interface HttpAnswer {
 
 /** Sends POSTs to one server, over connections that stay open. */
 export interface Poster {
-  /** The URL, without what is secret in it. */
+  /** The URL, without its secrets. */
   readonly server: string;
-  /** Rejects with an XdskitError: no connection, no answer in time, an answer that is too large; and with the signal's reason. */
+  /**
+   * Rejects with an XdskitError (no connection, no answer in time, an answer that is too large) or with the signal's
+   * reason.
+   */
   post(path: string, body: Buffer, options: PostOptions): Promise<HttpAnswer>;
-  /** What is shown of the server's words: without what the client itself sends in secret. */
+  /** The server's words without the secrets that the client itself sends. */
   withoutSecrets(text: string): string;
   close(): void;
 }
@@ -49,10 +52,10 @@ export interface PosterOptions {
 }
 
 const defaultTimeoutMs = 5_000;
-/** A server that holds polls (rule 143) says nothing for as long as it likes; one that ends is told of by its connection. */
+/** A server that holds polls (rule 143) may be silent for any time; a lost connection shows that it is gone. */
 const heldTimeoutMs = 60_000;
 
-/** Throws an XdskitError for a URL, a header or TLS settings that cannot be used. */
+/** Throws an XdskitError for an invalid URL, header or TLS setting. */
 export function createPoster({ settings, clock, limit }: PosterOptions): Poster {
   const url = urlOf(settings.url);
   const isTls = url.protocol === "https:";
@@ -61,7 +64,7 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
   const own = headersOf(settings.headers ?? {}, url);
   const base = url.pathname.replace(/\/+$/, "");
   const server = `${url.origin}${base}`;
-  // Of `Bearer TOKEN` the token alone may be quoted.
+  // An answer may quote only the token of `Bearer TOKEN`.
   const secrets = [
     ...Object.values(own).flatMap((value) => [value, ...value.split(" ").slice(1)]),
     ...[url.password, decoded(url.password)],
@@ -83,7 +86,7 @@ export function createPoster({ settings, clock, limit }: PosterOptions): Poster 
         const outgoing = isTls ? httpsRequest(all) : httpRequest(all);
         outgoing.on("response", resolve);
         outgoing.on("error", (error: NodeJS.ErrnoException) => {
-          // A connection that was left open may be closed by the server at the very moment that it is used again.
+          // A server may close an idle connection at the moment when it is used again.
           if (outgoing.reusedSocket && (error.code === "ECONNRESET" || error.code === "EPIPE") && !signal.aborted) {
             send().then(resolve, reject);
           } else {
@@ -133,7 +136,7 @@ function urlOf(text: string): URL {
   try {
     url = new URL(text);
   } catch {
-    // Said below, without the text: it may hold a password.
+    // The error below does not quote the URL: it may hold a password.
   }
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw XdskitError.of("XDSKIT_CLIENT_OPTION", "the URL of a REST server is http://HOST:PORT or https://HOST:PORT", {
@@ -154,7 +157,7 @@ function headersOf(settings: Readonly<Record<string, string>>, url: URL): Record
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch {
-      const message = `the header ${JSON.stringify(name.slice(0, 100))} has a name or a value that no header may have`;
+      const message = `the header ${JSON.stringify(name.slice(0, 100))} has an invalid name or value`;
       throw XdskitError.of("XDSKIT_CREDENTIALS", message, { field: "headers" });
     }
     headers[name.toLowerCase()] = value;
@@ -162,7 +165,7 @@ function headersOf(settings: Readonly<Record<string, string>>, url: URL): Record
   return headers;
 }
 
-/** A name or a password of a URL; one with a bare `%` in it stays as it is. */
+/** A name or a password of a URL; a bare `%` in it stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -172,7 +175,7 @@ function decoded(text: string): string {
 }
 
 function shown(text: string, secrets: readonly string[]): string {
-  // What is shorter is no secret, and would tear words apart.
+  // A shorter text is not a secret, and hiding it would break words.
   const hidden = secrets.filter((secret) => secret.length >= 4);
   return hidden.reduce((left, secret) => left.replaceAll(secret, "[redacted]"), text);
 }

@@ -12,12 +12,13 @@ const decompressors: Readonly<Record<string, Decompress>> = {
   br: promisify(brotliDecompress),
 };
 
-/** What is read, for the request's `accept-encoding`. */
+/** The supported encodings, for the request's `accept-encoding`. */
 export const acceptedEncodings = "gzip, deflate, br";
 
 /**
- * Reads an answer's body of at most `limit` bytes, before and after decompression. Rejects with an XdskitError where it is larger (XDSKIT_CLIENT_LIMIT) or
- * not what its content encoding says (XDSKIT_POLL_FAILED), and with the connection's error.
+ * Reads an answer's body of at most `limit` bytes, before and after decompression. Rejects with an XdskitError where it
+ * is larger (XDSKIT_CLIENT_LIMIT) or does not match its content encoding (XDSKIT_POLL_FAILED), and with the
+ * connection's error.
  */
 export async function readBody(answer: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = (answer.headers["content-encoding"] ?? "identity").trim().toLowerCase();

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, it } from "node:test";
 import type { TLSSocket } from "node:tls";
+import type { TlsSettings } from "../../options/tls-settings.js";
 import { createAuthority } from "../../testing/certificates.js";
 import { respond } from "../../testing/odd-rest-server.js";
 import { recordUpstream, typeNamed } from "../../testing/recorded-upstream.js";
 import { waitFor } from "../../testing/wait-for.js";
-import type { TlsSettings } from "../../tls.js";
 import { createRestUpstream } from "./rest-upstream.js";
 
 const folder = mkdtempSync(join(tmpdir(), "xdskit-rest-tls-"));

@@ -1,14 +1,14 @@
 import { type ResourceType, XdskitError } from "@xdskit/api";
 import { type ClientStreamEvent, createClientStream } from "@xdskit/protocol";
-import type { RestServerSettings } from "../../client-options.js";
-import type { Upstream, UpstreamContext, UpstreamSink } from "../upstream.js";
+import type { RestServerSettings } from "../../options/client-options.js";
+import type { Upstream, UpstreamContext, UpstreamSink } from "../contract/upstream.js";
 import { createPolling, type Polling } from "./polling.js";
 import { createPoster } from "./poster.js";
 import { createUnreadResources } from "./unread-resources.js";
 
 /**
- * A server that is polled over REST-JSON, type by type, at most one poll of a type at a time (rules 140, 149, 150). Throws an XdskitError for settings that
- * cannot be used.
+ * Polls a server over REST-JSON, type by type, at most one poll of a type at a time (rules 140, 149, 150). Throws an
+ * XdskitError for invalid settings.
  */
 export function createRestUpstream(
   settings: RestServerSettings,
@@ -35,7 +35,7 @@ export function createRestUpstream(
       node,
       limits,
       absentAfterMs,
-      // Each poll may come to another server.
+      // Each poll may reach another server.
       nodeOn: "every",
       check: unread.check,
       answers: sink.acknowledge === undefined ? "at-once" : "when-told",

@@ -12,17 +12,18 @@ import {
 import type { CheckMessage } from "@xdskit/protocol";
 
 const wrapperName = "envoy.service.discovery.v3.Resource";
-/** A field that no message has: what holds it is equal to nothing that was ever taken. */
+/** A field that no message has: a message with it equals nothing that was ever taken. */
 const marker = new Uint8Array([0xf8, 0xff, 0xff, 0xff, 0x0f, 1]);
 
 /**
- * Resources of an answer whose JSON could not be read have no bytes that the client's end could reject. So each goes to it as a message of its name that fails
- * the check with what was wrong: then all that follows (the good ones are taken, the old one stays, the server hears why) is as it is for any other bad resource.
+ * Resources of an answer whose JSON could not be read have no bytes that the client could reject. Each is passed on as
+ * a message of its name that fails the check. The rest is as for any bad resource: the good ones are taken, the old one
+ * stays, and the server hears why.
  */
 export interface UnreadResources {
-  /** What stands for each of them in the response; of an answer before nothing is known any more. */
+  /** The message that stands for each of them; those of the answer before are forgotten. */
   standIns(unread: readonly UnreadResource[], typeUrl: TypeUrl): (one: UnreadResource) => Any;
-  /** The check of the client's end. */
+  /** The check of the client. */
   readonly check: CheckMessage;
 }
 

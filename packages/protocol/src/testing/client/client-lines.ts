@@ -1,8 +1,14 @@
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
 import { type ApiVersion, envoyRegistry, type ResourceType } from "@xdskit/api";
 import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import type { ClientStreamEffect, OutgoingRequest, ReceivedResource, ResourceUpdate, Variant } from "../../index.js";
-import { statusCode } from "../../server/contract.js";
+import type {
+  ClientStreamEffect,
+  OutgoingRequest,
+  ReceivedResource,
+  ResourceUpdate,
+  SotwOrDelta,
+} from "../../index.js";
+import { statusCode } from "../../wire/status-code.js";
 import { readSample, wordOf } from "../sample-resources.js";
 
 /** The type in a transcript's word. */
@@ -10,7 +16,7 @@ export function wordOfType({ typeUrl }: ResourceType): string {
   return wordOf(typeUrl)?.word ?? typeUrl;
 }
 
-/** What a message of v3 says, in the words of transcripts. */
+/** The content of a v3 message, in the words of transcripts. */
 export function contentOf(type: ResourceType, message: Message): string {
   const schema = envoyRegistry().getMessage(message.$typeName);
   if (schema === undefined) throw new Error(`a message of v3 was expected, not ${message.$typeName}`);
@@ -23,8 +29,8 @@ export interface SeenRequest {
   readonly hasNode: boolean;
 }
 
-/** Decodes a request as a server would, and checks what holds for every request: that it says what the machine says of it. */
-export function describeRequest(outgoing: OutgoingRequest, variant: Variant, api: ApiVersion): SeenRequest {
+/** Decodes a request as a server would, and checks that it says what the machine says of it. */
+export function describeRequest(outgoing: OutgoingRequest, variant: SotwOrDelta, api: ApiVersion): SeenRequest {
   const { type, bytes, kind } = outgoing;
   const request = fromBinary(variant === "sotw" ? DiscoveryRequestSchema : DeltaDiscoveryRequestSchema, bytes);
   if ((request.$unknown?.length ?? 0) > 0) throw new Error("the request has fields that no server knows");

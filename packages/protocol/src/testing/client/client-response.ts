@@ -6,14 +6,14 @@ import {
   type Resource,
   ResourceSchema,
 } from "@xdskit/api/envoy/service/discovery/v3/discovery";
-import { fieldLength, utf8Length, WireWriter } from "../../messages/wire-writer.js";
-import type { Variant } from "../../server/contract.js";
+import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import { fieldLength, utf8Length, WireWriter } from "../../wire/wire-writer.js";
 import { millisecondsOf, sampleResource, typeWords, urlOf } from "../sample-resources.js";
-import { splitContent } from "../transcript-request.js";
+import { splitContent } from "../transcripts/transcript-request.js";
 
-/** What a line such as `< cluster a=1 -b v=2` is read with. */
+/** The context of a line such as `< cluster a=1 -b v=2`. */
 export interface ResponseContext {
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   /** The type of a per-type stream. */
   readonly only: string | undefined;

@@ -11,16 +11,16 @@ import {
 } from "../../index.js";
 import { millisecondsOf, sampleResource } from "../sample-resources.js";
 import { typeOf } from "../sample-world.js";
-import type { Case, Mode } from "../transcript.js";
-import { splitContent } from "../transcript-request.js";
-import type { Ran } from "../transcript-run.js";
+import type { Case, Mode } from "../transcripts/transcript.js";
+import { splitContent } from "../transcripts/transcript-request.js";
+import type { Ran } from "../transcripts/transcript-run.js";
 import { contentOf, describeEffect, describeRequest } from "./client-lines.js";
 import { responseBytes } from "./client-response.js";
 
 const mostStops = 50;
 const node = toBinary(NodeSchema, create(NodeSchema, { id: "test" }));
 
-/** Runs a case of a client's end in one of its modes. Throws where a request breaks what holds for every request. */
+/** Runs a case of a client's end in one of its modes. Throws if a request breaks what holds for every request. */
 export function runClientCase(one: Case, mode: Mode): readonly Ran[] {
   const counts = new Map<string, number>();
   const only = mode.ads ? undefined : typeInSteps(one, mode);
@@ -194,7 +194,7 @@ function limitsOf(settings: ReadonlyMap<string, string>): Partial<ClientStreamLi
   return limits;
 }
 
-/** What is called bad is rejected. */
+/** Rejects contents that are called bad. */
 const check: ClientStreamOptions["check"] = (type: ResourceType, name: ResourceName, message: Message) => {
   const content = contentOf(type, message);
   const finding: Finding = {

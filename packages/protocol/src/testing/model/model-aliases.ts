@@ -1,7 +1,7 @@
 import type { Content } from "../sample-resources.js";
 import type { Contents } from "./model-subscriber.js";
 
-/** What no resource has as its name. */
+/** Words that are no resource's name. */
 export const aliasPool: readonly string[] = ["v", "w"];
 
 /** Of these types resources have aliases. */
@@ -28,9 +28,9 @@ export function bearersOf(word: string, there: Contents): readonly string[] {
 }
 
 /**
- * Takes out what a client has no more once it was told that words are removed. A word that is removed stands for nothing: not for the resource of that name, nor
- * for one that the client had by that alias only. The server may not even know that it has that one, where the client named it otherwise when it was sent and did so
- * no more when it came.
+ * Takes out what a client loses when words are removed. A removed word stands for nothing: not for the resource of that
+ * name, and not for one that the client had by that alias only. The server may not even know that the client has that
+ * one, if the client named it differently when it was sent and no longer did when it came.
  */
 export function lose(
   kept: Map<string, Content>,

@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/api";
-import type { Variant } from "../../server/contract.js";
+import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
 import type { Random } from "../random.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
@@ -11,40 +11,44 @@ import { ModelTimers } from "./model-timers.js";
 const noNames: readonly string[] = [];
 const nothing: ReadonlyMap<string, Content> = new Map();
 
-/** What a client does for one type: it wants some names, applies what comes, answers it, and remembers across streams. */
+/**
+ * A client's behaviour for one type: it wants some names, applies responses, answers them, and remembers across
+ * streams.
+ */
 export class ModelClient {
   readonly type: string;
-  readonly #variant: Variant;
+  readonly #variant: SotwOrDelta;
   readonly #api: ApiVersion;
   readonly #whole: boolean;
   readonly #random: Random;
   wildcard = false;
   /** The wildcard was never said aloud. */
-  #unspoken = false;
+  #isImplicit = false;
   readonly names = new Set<string>();
-  /** What it has been sent and wanted, accepted or not. */
+  /** Contents that it was sent and wanted, accepted or not. */
   readonly seen = new Map<string, Content>();
-  /** What it has accepted, and of which version. */
+  /** Contents that it accepted. */
   readonly #accepted = new Map<string, Content>();
   #version = "";
   #nonce = "";
   /** The nonce of the last response that it accepted, with which Envoy's unified mux asks (interop 5). */
   #goodNonce = "";
   #subscribed = false;
-  /** Never wanted anything but everything: only then a version says what it has (rule 33). */
+  /** It never wanted anything but everything: only then a version says what it has (rule 33). */
   #alwaysAll = false;
   /** The first request on this stream named something, so that an empty list means nothing (rules 42–44). */
   #named = false;
   /** A response that is not answered yet: Envoy holds back the ACK of clusters that warm. */
   #unanswered: SentRequest | undefined;
   /**
-   * It gave something up that may still be on its way to it, while the server forgets that it had it. An alias that is asked for meanwhile would make the client keep that,
-   * and where others have the alias, too, nobody tells it that this one has gone: that is so with every word that stands for several resources.
+   * It dropped a name whose resource may still be in flight, while the server forgets that the client had it. If the
+   * client then asks for an alias of it, it keeps that resource; and if other resources have the alias too, nobody
+   * tells it that this one has gone. That is so with every word that stands for several resources.
    */
   #mayHoldUnwanted = false;
   readonly #timers = new ModelTimers();
 
-  constructor(type: string, variant: Variant, api: ApiVersion, random: Random) {
+  constructor(type: string, variant: SotwOrDelta, api: ApiVersion, random: Random) {
     this.#api = api;
     this.type = type;
     this.#variant = variant;
@@ -59,7 +63,7 @@ export class ModelClient {
 
   get #list(): readonly string[] {
     if (!this.wildcard) return [...this.names];
-    return this.#unspoken && this.names.size === 0 ? [] : ["*", ...this.names];
+    return this.#isImplicit && this.names.size === 0 ? [] : ["*", ...this.names];
   }
 
   #request(more: Partial<SentRequest>): SentRequest {
@@ -76,7 +80,7 @@ export class ModelClient {
     };
   }
 
-  /** The first request on a new stream: all that it wants, and perhaps what it has. */
+  /** The first request on a new stream: all names that it wants, and perhaps its claims. */
   begin(pool: readonly string[]): SentRequest {
     this.#nonce = "";
     this.#goodNonce = "";
@@ -85,10 +89,11 @@ export class ModelClient {
     if (!this.#subscribed) {
       this.#subscribed = true;
       this.wildcard = this.#random.chance(this.#whole ? 0.6 : 0.2);
-      this.#unspoken = this.wildcard && this.#whole && this.#random.chance(0.7);
-      for (const name of this.#random.some(pool, this.wildcard ? 0.15 : 0.5)) if (!this.#unspoken) this.names.add(name);
+      this.#isImplicit = this.wildcard && this.#whole && this.#random.chance(0.7);
+      for (const name of this.#random.some(pool, this.wildcard ? 0.15 : 0.5))
+        if (!this.#isImplicit) this.names.add(name);
       this.#alwaysAll = this.wildcard && this.names.size === 0;
-    } else if (this.#unspoken && this.names.size > 0) this.#unspoken = false;
+    } else if (this.#isImplicit && this.names.size > 0) this.#isImplicit = false;
     // A first request for nothing at all would ask for everything.
     if (this.#whole && !this.wildcard && this.names.size === 0) this.names.add(this.#random.pick(pool));
     this.#named = this.#list.length > 0;
@@ -113,7 +118,7 @@ export class ModelClient {
   #beginDelta(pool: readonly string[]): SentRequest {
     const has = new Map<string, Content>();
     if (this.#random.chance(0.7)) {
-      // Of what it had by an alias no server could tell it that it is gone: it does not keep that.
+      // No server could tell it that a resource is gone which it had by an alias: it does not keep that.
       for (const [name, content] of this.#accepted)
         if ((this.wildcard || this.names.has(name)) && this.#random.chance(0.9)) has.set(name, content);
       if (this.#random.chance(0.2)) has.set(this.#random.pick(realNames(pool)), "?");
@@ -124,23 +129,23 @@ export class ModelClient {
       if (this.wants(name, content)) this.seen.set(name, content);
       if (this.wants(name, content) && content !== "?") this.#accepted.set(name, content);
     }
-    const star = this.wildcard && !this.#unspoken ? ["*"] : [];
+    const star = this.wildcard && !this.#isImplicit ? ["*"] : [];
     return this.#request({ subscribe: [...star, ...this.names], has });
   }
 
-  /** Wants more, or less, or the same once more. `quiet`: nothing of this type is on its way. */
+  /** Wants more, or less, or the same again. `quiet`: nothing of this type is in flight. */
   change(pool: readonly string[], quiet: boolean): SentRequest {
     const nonce = this.#random.chance(0.1)
       ? "made-up"
       : this.#variant === "delta" && this.#random.chance(0.5)
         ? ""
         : this.#askingNonce();
-    // Rule 50: in v2 there is no way out of the unspoken wildcard.
-    if (this.#unspoken && this.#api === "v2") return this.#request({ nonce });
+    // Rule 50: in v2 there is no way out of the implicit wildcard.
+    if (this.#isImplicit && this.#api === "v2") return this.#request({ nonce });
     if (quiet) this.#mayHoldUnwanted = false;
     const added = new Set(this.#random.some(pool, 0.3).filter((word) => !isAlias(word) || !this.#mayHoldUnwanted));
     const dropped = new Set(this.#random.some(this.names, 0.3).filter((name) => !added.has(name)));
-    // A SotW request with a nonce that nobody knows is ignored, so it must not say anything new.
+    // A SotW request with an unknown nonce is ignored, so it must say nothing new.
     if (this.#variant === "sotw" && nonce === "made-up") return this.#request({ nonce });
     const toWildcard = !this.wildcard && quiet && this.#random.chance(0.25);
     const fromWildcard = this.wildcard && this.#random.chance(0.2);
@@ -152,13 +157,13 @@ export class ModelClient {
     if (this.wildcard ? this.names.size > 0 : true) this.#alwaysAll = false;
     const empty = () => !this.wildcard && this.names.size === 0;
     if (this.#variant === "sotw") {
-      // Names end the unspoken wildcard: it must be said aloud from now on.
-      if (this.names.size > 0 || fromWildcard) this.#unspoken = false;
+      // Names end the implicit wildcard: it must be named from now on.
+      if (this.names.size > 0 || fromWildcard) this.#isImplicit = false;
       // The wildcard that was never spoken cannot be dropped without a name.
       if (this.#whole && !this.#named && empty()) this.names.add(this.#random.pick(pool));
       return this.#request({ nonce });
     }
-    if (fromWildcard) this.#unspoken = false;
+    if (fromWildcard) this.#isImplicit = false;
     for (const name of dropped) this.#timers.forget(name);
     for (const [name, content] of this.seen) {
       if (this.wants(name, content)) continue;
@@ -177,7 +182,7 @@ export class ModelClient {
     });
   }
 
-  /** The very same request once more. */
+  /** The very same request again. */
   repeat(): SentRequest {
     return this.#request({ nonce: this.#askingNonce() });
   }

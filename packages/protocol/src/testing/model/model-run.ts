@@ -1,6 +1,6 @@
 import type { ApiVersion } from "@xdskit/api";
-import { intervalOver } from "../../beat.js";
-import type { Variant } from "../../server/contract.js";
+import { intervalOver } from "../../model/beat.js";
+import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
 import { createRandom, type Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
 import { createVersionLedger } from "../version-ledger.js";
@@ -20,15 +20,15 @@ const tick = 500;
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
 const mostRounds = 30;
 
-/** What a client may ask for. */
+/** The words that a client may ask for. */
 function wordsFor({ type }: ModelClient): readonly string[] {
   return aliasTypes.has(type) ? [...pool, ...aliasPool] : pool;
 }
 
-/** One stream of a client with what is on its way, both ways. */
+/** One stream of a client, with the messages in flight in both directions. */
 interface Session {
   readonly label: string;
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   readonly only: string | undefined;
   readonly features: readonly string[];
@@ -40,8 +40,9 @@ interface Session {
 }
 
 /**
- * Runs `steps` random steps from a seed: nodes come, ask, answer, fall silent, reconnect, while resources change; then everything comes to rest
- * and each client must hold exactly what it asked for. Steps in `without` are left out: that is how a failure is made smaller.
+ * Runs `steps` random steps from a seed: nodes connect, ask, answer, fall silent and reconnect, while resources change.
+ * Then everything settles, and each client must hold exactly what it asked for. Steps in `without` are skipped: that
+ * makes a failure smaller.
  */
 export function runModel(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);
@@ -156,7 +157,7 @@ export function runModel(seed: number, steps: number, without: ReadonlySet<numbe
     ask(session, client.receive(one.seen, rejects, late, now));
   }
 
-  /** Time goes by: heartbeats become due, and what a client has not heard of for long is gone. */
+  /** Time passes: heartbeats become due, and resources without one end. */
   function pass(milliseconds: number): void {
     const interval = intervalOver(now, now + milliseconds);
     now += milliseconds;
@@ -181,7 +182,7 @@ export function runModel(seed: number, steps: number, without: ReadonlySet<numbe
       for (const session of sessions) rest(session);
       for (const { label, clients } of sessions) {
         for (const client of clients) {
-          // What it dropped, and what does not exist any more, of which SotW cannot say so (rule 74), goes when its time is over.
+          // Dropped resources, and removed ones that SotW cannot report (rule 74), go when their time is over.
           const there = group.contents.get(client.type);
           const gone = client.expire(now).filter((name) => there?.has(name) && client.wants(name, there.get(name)));
           // What was about to be lost before this began is sent again when its heartbeat is rejected.

@@ -3,9 +3,9 @@ import {
   createStream,
   defaultStreamLimits,
   type OutgoingResponse,
+  type SotwOrDelta,
   type Stream,
   type StreamEffect,
-  type Variant,
 } from "../../index.js";
 import { urlOf, wordOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf, watchedSnapshot } from "../sample-world.js";
@@ -16,7 +16,10 @@ import { type Contents, type ExpectedEffect, type ModelRequest, ModelSubscriber 
 
 /** In which order the types go out (rules 117–119). */
 const deliveryOrder = ["runtime", "secret", "cluster", "endpoint", "extension", "listener", "scoped-route", "route"];
-/** Which types clients ask for again, with an identical request, after which others (rule 123; Envoy on the wire, 6). */
+/**
+ * Which types clients ask for again, with an identical request, and after which others (rule 123; Envoy on the wire,
+ * 6).
+ */
 const referringTo: { readonly [type: string]: readonly string[] } = {
   endpoint: ["cluster"],
   route: ["listener", "scoped-route"],
@@ -31,9 +34,9 @@ export interface SentRequest extends ModelRequest {
   readonly rejects: boolean;
 }
 
-/** What kind of stream a client opens. */
+/** The kind of stream that a client opens. */
 export interface ModelStreamOptions {
-  readonly variant: Variant;
+  readonly variant: SotwOrDelta;
   readonly api: ApiVersion;
   readonly only: string | undefined;
   readonly features: readonly string[];
@@ -42,22 +45,22 @@ export interface ModelStreamOptions {
 /** The machine under test and the model beside it: every event goes to both, every response is checked. */
 export class ModelStream {
   readonly #stream: Stream;
-  readonly #variant: Variant;
+  readonly #variant: SotwOrDelta;
   readonly #api: ApiVersion;
   readonly #subscribers = new Map<string, ModelSubscriber>();
   readonly #ledger: VersionLedger;
   /** Load assignments of clusters that were sent with news: rule 105's exception. */
   readonly #warmed = new Set<string>();
   readonly #bodies: { readonly body: Uint8Array; readonly copy: Uint8Array }[] = [];
-  /** What the nodes are to have. */
+  /** The newest configuration of the nodes. */
   #newest: SampleGroup;
-  /** What the client is to be brought to first: that of the pass that began, else the newest. */
+  /** The configuration that the client gets first: that of the running pass, or else the newest. */
   #group: SampleGroup;
   /** A response of a pass went out, and more may be due. */
   #begun = false;
-  /** The type of the last response, where the next one of the pass must be of a later type: nothing was requested since. */
+  /** The type of the last response if the next one of the pass must be of a later type: no request came since. */
   #after: string | undefined;
-  /** What the machine looked at last. */
+  /** The group that the machine looked at last. */
   #looked: SampleGroup | undefined;
   #identified = false;
   /** The types of all responses, oldest first. */
@@ -99,7 +102,7 @@ export class ModelStream {
     return this.#subscribers.get(type);
   }
 
-  /** What the nodes are to have from now on. */
+  /** The nodes' configuration from now on. */
   snapshot(group: SampleGroup): void {
     this.#newest = group;
     if (!this.#begun) this.#adopt();
@@ -119,7 +122,7 @@ export class ModelStream {
     for (const subscriber of this.#subscribers.values()) subscriber.beat();
   }
 
-  /** Between passes the newest is at once what the client is to have. */
+  /** Between passes the client gets the newest at once. */
   #adopt(): void {
     const group = this.#newest;
     for (const subscriber of this.#subscribers.values()) {
@@ -129,7 +132,7 @@ export class ModelStream {
     this.#group = group;
   }
 
-  /** A pass is over when, and only when, nothing is due as of what it was made from. */
+  /** A pass is over if, and only if, nothing of its snapshot is due. */
   #endPass(): void {
     this.#rest();
     this.#begun = false;
@@ -234,7 +237,7 @@ export class ModelStream {
     return { type, seen };
   }
 
-  /** Rule 131: the version is that of what the client has. */
+  /** Rule 131: the version is that of the client's content. */
   #heartbeat(subscriber: ModelSubscriber, seen: SeenResponse): void {
     const { type } = subscriber;
     for (const { name, version } of seen.resources) {
@@ -245,7 +248,10 @@ export class ModelStream {
     subscriber.heartbeat(seen, this.#there(type));
   }
 
-  /** Aliases are a part of the content, which SotW does not tell, and so is the TTL, which clients that are not told of it do not see. */
+  /**
+   * Aliases are part of the content, and SotW does not carry them. The same is true of the TTL, for clients that are
+   * not told TTLs.
+   */
   #withAliasesAndTtls(seen: SeenResponse, there: Contents): SeenResponse {
     const resources = seen.resources.map((resource) => {
       const { name, content, ttl } = resource;

@@ -1,9 +1,9 @@
-import type { Variant } from "../../server/contract.js";
+import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
 import type { Content } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
 import { aliasesOf, bearersOf, isAlias, lose } from "./model-aliases.js";
 
-/** What there is of one type: name → content. */
+/** The resources of one type: name → content. */
 export type Contents = ReadonlyMap<string, Content>;
 
 /** A request as the model understands it, after it was delivered. */
@@ -13,23 +13,23 @@ export interface ModelRequest {
   readonly nonce: string;
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
-  /** Delta, first request: what the client says that it has; `?` for a version that nobody knows. */
+  /** Delta, first request: the client's claims; `?` for an unknown version. */
   readonly has: ReadonlyMap<string, Content>;
 }
 
 /**
- * What a request does beside naming resources. `stale`, and `crossed` (it answers a response that a heartbeat crossed):
- * its names do not count. `answer`: it answers a response for the first time. `earlier`: it comes with an old nonce
- * after the last response was answered, and so says names only.
+ * What a request does besides naming resources. `stale`, and `crossed` (it answers a response that a heartbeat
+ * crossed): its names do not count. `answer`: it answers a response for the first time. `earlier`: it comes with an old
+ * nonce after the last response was answered, so only its names count.
  */
 export type ExpectedEffect = "stale" | "crossed" | "answer" | "earlier" | undefined;
 
-/** The types with an unspoken wildcard, whose SotW responses hold all (rules 38, 60; Envoy on the wire, 5). */
+/** The types with an implicit wildcard, whose SotW responses hold everything (rules 38, 60; Envoy on the wire, 5). */
 export const wholeTypes: ReadonlySet<string> = new Set(["cluster", "listener", "scoped-route"]);
 
 /**
- * What a server owes one client for one type on one stream: the rules, said as plainly as possible and without any thought of cost.
- * `must` is what has to be sent before the stream is at rest, `may` what can be sent although the client seems to have it.
+ * A server's duties to one client for one type on one stream: the rules, as simply as possible and without a thought of
+ * cost. `must` has to be sent before the stream settles; `may` can be sent although the client seems to have it.
  */
 export class ModelSubscriber {
   readonly type: string;
@@ -48,29 +48,29 @@ export class ModelSubscriber {
   #due = false;
   /** An empty response is allowed: the subscription is fresh. */
   #mayBeEmpty = false;
-  #unspoken = false;
+  #isImplicit = false;
   /** The version that a pure wildcard came with, while it is not answered. */
   #claimed: string | undefined;
   readonly nonces: string[] = [];
   readonly #answers = new Set<string>();
   /** It is told TTLs. */
   readonly #told: boolean;
-  /** SotW: the response before heartbeats that was not answered when the first of them went out; its answer counts. */
+  /** SotW: the response before heartbeats that was unanswered when the first of them went out; its answer counts. */
   #crossed: string | undefined;
-  /** What each response brought that has a TTL; nothing for heartbeats without bodies. */
+  /** The resources with a TTL in each response; none for heartbeats without bodies. */
   readonly #perishable = new Map<string, ReadonlyMap<string, Content>>();
-  /** What heartbeats without bodies were for. */
+  /** The resources of heartbeats without bodies. */
   readonly #bare = new Map<string, ReadonlyMap<string, Content>>();
-  /** What was sent last in a response that was rejected. */
+  /** The last contents that were sent in a rejected response. */
   readonly #rejected = new Map<string, Content>();
-  /** What each response spoke of, where that is not all. */
+  /** The names in each response, if that is not everything. */
   readonly #spoken = new Map<string, readonly string[]>();
-  /** What was in a rejected response and need not be at fault: it may come again, once (interop 9). */
+  /** Resources of a rejected response that may be innocent: they may come again, once (interop 9). */
   readonly #again = new Set<string>();
   /** Heartbeats that may come. */
   #beats = 0;
 
-  constructor(type: string, variant: Variant, told: boolean) {
+  constructor(type: string, variant: SotwOrDelta, told: boolean) {
     this.type = type;
     this.#told = told;
     this.#delta = variant === "delta";
@@ -115,7 +115,8 @@ export class ModelSubscriber {
       if (rejects && !this.#isSentAgain(nonce, name, content)) this.#rejected.set(name, content);
       else if (this.#rejected.get(name) === content) this.#rejected.delete(name);
     }
-    // Whoever rejects a heartbeat without a body has lost what it is for, and gets that whole; whoever accepts it has it.
+    // A client that rejects a heartbeat without a body has lost its resource, and gets the whole; a client that accepts
+    // it has it.
     for (const [name, content] of this.#bare.get(nonce) ?? []) {
       if (!rejects && this.#rejected.get(name) === content) this.#rejected.delete(name);
       if (rejects && this.sent.get(name) === content && this.wants(name, content) && !this.#must.has(name))
@@ -124,7 +125,7 @@ export class ModelSubscriber {
     return crossed ? "crossed" : "answer";
   }
 
-  /** In a response after that one, which is answered by itself. */
+  /** A later response has it too, and gets its own answer. */
   #isSentAgain(nonce: string, name: string, content: Content): boolean {
     const later = this.nonces.slice(this.nonces.indexOf(nonce) + 1).filter((one) => !this.#answers.has(one));
     return later.some((one) => this.#perishable.get(one)?.get(name) === content);
@@ -135,7 +136,7 @@ export class ModelSubscriber {
     this.#beats = 1;
   }
 
-  /** Checks a heartbeat: it holds what the client has and nothing else. */
+  /** Checks a heartbeat: it has resources that the client has and nothing else. */
   heartbeat({ nonce, resources }: SeenResponse, there: Contents): void {
     if (!this.#told) throw new Error("a heartbeat for a client that is not told TTLs (rules 127, 129)");
     if (this.#beats === 0) throw new Error("a heartbeat before its time, or one more");
@@ -171,13 +172,13 @@ export class ModelSubscriber {
   /** The request names what is subscribed to. */
   repeats({ names }: ModelRequest): boolean {
     const explicit = new Set(names.filter((name) => name !== "*"));
-    const wildcard = names.includes("*") || (names.length === 0 && this.wildcard && this.#unspoken);
+    const wildcard = names.includes("*") || (names.length === 0 && this.wildcard && this.#isImplicit);
     return this.wildcard === wildcard && sameNames(explicit, this.names);
   }
 
   /**
-   * A request that is not stale. `version` is that of the type's set as it is. `asksAgain`: the last response was answered before, and something
-   * that refers to this type was sent since.
+   * A request that is not stale. `version` is that of the type's current set. `asksAgain`: the last response was
+   * answered before, and something that refers to this type was sent since.
    */
   request(request: ModelRequest, there: Contents, version: string, asksAgain: boolean): void {
     const first = !this.#asked;
@@ -192,10 +193,10 @@ export class ModelSubscriber {
     const explicit = new Set(request.names.filter((name) => name !== "*"));
     const star = request.names.includes("*");
     // Rules 38, 43, 46: no names are the wildcard until any name was given.
-    const unspoken =
-      request.names.length === 0 && (first ? wholeTypes.has(this.type) : before.wildcard && this.#unspoken);
-    this.#unspoken = unspoken;
-    this.wildcard = star || unspoken;
+    const isImplicit =
+      request.names.length === 0 && (first ? wholeTypes.has(this.type) : before.wildcard && this.#isImplicit);
+    this.#isImplicit = isImplicit;
+    this.wildcard = star || isImplicit;
     this.names = explicit;
     if (first) {
       // Rule 33: a pure wildcard at the current version has everything.
@@ -216,7 +217,7 @@ export class ModelSubscriber {
       if (this.wildcard && !before.wildcard) for (const name of there.keys()) this.#must.set(name, false);
       if (this.#isFresh(request) && !same) for (const name of explicit) this.#must.set(name, false);
       if (this.#isFresh(request) && !same) this.#mayAll = true;
-      // Rule 123: an identical request may be one for what is warming.
+      // Rule 123: an identical request may be for something that is warming.
       if (asksAgain && same) for (const name of this.#wanted(there).keys()) this.#must.set(name, false);
     }
     this.#forgetUnwanted(there);
@@ -229,7 +230,7 @@ export class ModelSubscriber {
 
   #honourClaim(there: Contents, version: string): void {
     if (this.#claimed !== version) return;
-    // A version does not say what was lost because its time was over.
+    // A version does not say what a TTL took away.
     if (this.#told && [...there.values()].some((content) => content.includes("~"))) return;
     this.#claimed = undefined;
     this.#due = false;
@@ -247,7 +248,7 @@ export class ModelSubscriber {
         if (!first) for (const one of there.keys()) if (!this.#must.has(one)) this.#must.set(one, false);
       } else {
         names.add(name);
-        // Rule 86: also when the client has it; on a first request what it says to have counts (rule 105).
+        // Rule 86: also if the client has it; on a first request its claims count (rule 105).
         const bearers = bearersOf(name, there);
         const claimed = bearers.length === 0 ? has.has(name) : bearers.every((bearer) => has.has(bearer));
         if (!first || !claimed) this.#must.set(name, true);
@@ -260,7 +261,7 @@ export class ModelSubscriber {
       else if (this.wildcard)
         this.#must.set(name, true); // Rules 97, 98.
       else {
-        // What it stands for may be asked for by another word, which is owed by itself.
+        // Another word may ask for the same resource, and is pending by itself.
         this.#must.delete(name);
         this.#may.add(name);
       }
@@ -275,7 +276,7 @@ export class ModelSubscriber {
     for (const word of this.#must.keys()) if (!this.wants(word, there.get(word))) this.#must.delete(word);
   }
 
-  /** The server is to send this name, if the client wants it: its cluster was sent (rules 121–124). */
+  /** The server must send this name if the client wants it: its cluster was sent (rules 121–124). */
   warm(name: string, there: Contents, must: boolean): void {
     if (!this.wants(name, there.get(name))) return;
     this.#may.add(name);
@@ -287,7 +288,7 @@ export class ModelSubscriber {
     this.#may.add(name);
   }
 
-  /** Checks a response against what there is, and remembers it. Returns what is new to the client. */
+  /** Checks a response against the resources, and remembers it. Returns what is new to the client. */
   response(seen: SeenResponse, there: Contents): readonly string[] {
     if (this.nonces.includes(seen.nonce)) throw new Error(`nonce ${seen.nonce} came twice (rule 3)`);
     this.nonces.push(seen.nonce);
@@ -305,7 +306,7 @@ export class ModelSubscriber {
     else this.#partialResponse(seen, there, new Set(news));
     const names = seen.resources.map(({ name }) => name);
     for (const name of [...names, ...seen.removed]) this.#again.delete(name);
-    // A single one is what is at fault.
+    // A single resource is the one to blame.
     if (!this.#whole) this.#spoken.set(seen.nonce, [...(names.length > 1 ? names : []), ...seen.removed]);
     this.#mayBeEmpty = false;
     this.#claimed = undefined;
@@ -337,7 +338,8 @@ export class ModelSubscriber {
     }
     for (const name of seen.removed) {
       if (this.#wanted(there).has(name)) throw new Error(`${name} is removed, but it is there`);
-      // While an alias is not answered yet the server may speak of what had it and lost it meanwhile: harmless, for the client does not have it.
+      // While an alias is unanswered, the server may mention resources that had it and lost it since: harmless, since
+      // the client does not have them.
       const hadAlias = [...this.#must.keys()].some(isAlias);
       if (!this.sent.has(name) && !excused(name) && !hadAlias)
         throw new Error(`${name} is removed, but the client does not have it`);
@@ -355,7 +357,7 @@ export class ModelSubscriber {
     }
   }
 
-  /** Checks that nothing is owed any more: the machine says that the client lacks nothing. */
+  /** Checks that nothing is pending: the machine says that the client lacks nothing. */
   atRest(there: Contents, version: string): void {
     this.#honourClaim(there, version);
     const wanted = this.#wanted(there);

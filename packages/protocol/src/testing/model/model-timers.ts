@@ -1,17 +1,20 @@
 import { millisecondsOf } from "../sample-resources.js";
 import type { SeenResponse } from "../wire.js";
 
-/** What a client does about TTLs for one type (rule 134): a timer for each resource that has one, which every response starts anew that has it. */
+/**
+ * A client's timers for one type (rule 134): one for each resource with a TTL. Every response with the resource
+ * restarts it.
+ */
 export class ModelTimers {
   /** Name → when its time is over. */
   readonly #ends = new Map<string, number>();
 
-  /** Takes a response. `keepsOthers`: what is not in it stays. */
+  /** Takes a response. `keepsOthers`: resources that are not in it stay. */
   receive(seen: SeenResponse, rejects: boolean, keepsOthers: boolean, now: number): void {
     if (!keepsOthers) this.#ends.clear();
     for (const name of seen.removed) this.#ends.delete(name);
     for (const { name, content, ttl } of seen.resources) {
-      // What it rejects it does not hold; a rejected heartbeat without a body changes nothing.
+      // It does not hold what it rejects; a rejected heartbeat without a body changes nothing.
       if (ttl === undefined || (rejects && content !== undefined)) this.#ends.delete(name);
       else if (!rejects) this.#ends.set(name, now + millisecondsOf(ttl));
     }

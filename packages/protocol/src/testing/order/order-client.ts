@@ -15,15 +15,15 @@ type Held = Map<string, string>;
 /** In the order of delivery. */
 export const orderedTypes = ["cluster", "endpoint", "listener", "route"];
 
-/** Of these types a client asks for what it knows the names of. */
+/** A client asks for these types by the names that it knows. */
 export function isNamed(type: string): boolean {
   return type === "endpoint" || type === "route";
 }
 
 /**
- * A client like Envoy, as far as order is concerned: it takes all clusters and listeners, asks for what they name, uses a new cluster only once it acknowledged
- * it, goes on to serve by a listener until what replaced it has its routes, and drains it for a while. It throws as soon as something that it uses names
- * what it has not, or has no more.
+ * A client like Envoy as far as order is concerned. It takes all clusters and listeners, asks for what they name, and
+ * uses a new cluster only once it acknowledged it. It serves by a listener until the replacement has its routes, and
+ * then drains it for a while. It throws as soon as something in use names a resource that it lacks.
  */
 export class OrderClient {
   readonly #random: Random;
@@ -35,9 +35,9 @@ export class OrderClient {
   readonly held: ReadonlyMap<string, Held> = new Map(orderedTypes.map((type) => [type, new Map()]));
   /** Clusters that are warm. */
   readonly #warm = new Set<string>();
-  /** Listeners that wait for their routes, by name: the content that is to be served. */
+  /** Listeners that wait for their routes, by name: their new content. */
   readonly #pending = new Map<string, string>();
-  /** What listeners serve by. */
+  /** The contents that listeners serve by. */
   readonly #serving = new Map<string, string>();
   #draining: { readonly content: string; readonly until: number }[] = [];
   #booted = false;
@@ -54,7 +54,7 @@ export class OrderClient {
     return this.#booted ? orderedTypes : ["cluster", "endpoint"];
   }
 
-  /** What it asks for by name. */
+  /** The names that it asks for. */
   wants(type: string): ReadonlySet<string> {
     if (!isNamed(type)) return new Set();
     const naming =
@@ -75,7 +75,7 @@ export class OrderClient {
         for (const name of [...held.keys()]) if (!there.has(name)) this.#remove(type, name, now);
       }
       for (const { name, content = "" } of resources) {
-        // Rule 165: what it asks for no more is none of its business, once the server knows.
+        // Rule 165: it ignores what it no longer asks for, once the server knows.
         if (this.#delta && isNamed(type) && !this.wants(type).has(name)) continue;
         if (!isBad(content)) this.#take(type, name, content, now);
       }

@@ -1,32 +1,36 @@
-import { createStream, Ordering, SnapshotLine, type Stream } from "../../index.js";
+import { createStream, Ordering, SnapshotLineage, type Stream } from "../../index.js";
 import { createRandom, type Random } from "../random.js";
 import { urlOf } from "../sample-resources.js";
 import { describeSet, type SampleGroup, typeOf } from "../sample-world.js";
 import { usualStream } from "../stream-options.js";
 import { decodeResponse, encodeRequest, type SeenResponse } from "../wire.js";
 import { isNamed, OrderClient, type OrderRequest, orderedTypes as types } from "./order-client.js";
-import { closedWorld, mended } from "./order-world.js";
+import { closedWorld, fixed } from "./order-world.js";
 
-/** How long a client may take to answer, at the most, in steps, of so many milliseconds each. */
+/** The longest time that a client takes to answer, in steps, and the length of a step in milliseconds. */
 const patience = 12;
 const step = 300;
 
-/** More turns than the streams of a client need until none has more to say, unless they wake each other for ever. */
+/** More turns than the streams of a client need to finish, unless they wake each other for ever. */
 const mostTurns = 1_000;
 
-/** What is on its way between a client and a server, for one stream. */
+/** Messages in flight between a client and a server, for one stream. */
 interface Line {
   readonly stream: Stream;
   readonly types: readonly string[];
   readonly responses: { readonly type: string; readonly seen: SeenResponse; readonly count: number }[];
   isNew: boolean;
-  /** Something happened to the stream, or another of the same node let it go on. Only then a server asks it for responses. */
+  /**
+   * Something happened to the stream, or another stream of the node let it go on. Only then a server asks it for
+   * responses.
+   */
   isAwake: boolean;
 }
 
 /**
- * A client is brought from one random configuration to the next, and the next, in `steps` steps: it answers late, rejects what is bad, and at every moment what it serves by
- * must be there. In the end it must have what there is.
+ * Brings a client from one random configuration to the next in `steps` steps. It answers late and rejects bad
+ * resources, and at every moment the resources that it serves by must exist. In the end it must have the newest
+ * configuration.
  */
 export function runOrder(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);
@@ -37,13 +41,13 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
   let now = 0;
   let world: SampleGroup = closedWorld(start, undefined, false);
   const shared = new Ordering();
-  const snapshots = new SnapshotLine();
+  const snapshots = new SnapshotLineage();
   snapshots.start(world.snapshot);
   const lines = (ads ? [types] : types.map((type) => [type])).map((own) => open(own));
   /** Answers that the client has not sent yet, oldest first, and the step at which it must. */
   const late: { readonly line: Line; readonly request: OrderRequest; readonly until: number }[] = [];
   const said = new Map<string, { names: ReadonlySet<string>; version: string; nonce: string }>();
-  /** How many responses had been sent when the client asked for a name last, by type and name. */
+  /** By type and name, how many responses had been sent when the client last asked for the name. */
   const askedAt = new Map<string, number>();
   let sent = 0;
   const lastNonces = new Map<string, string>();
@@ -64,13 +68,13 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
   function tell(): void {
     say(`  wanted: ${types.map((type) => `${type} ${describeSet(world, type)}`).join("; ")}`);
     snapshots.goOn(world.snapshot, true);
-    // As a server does: who went along is not visited.
+    // As a server does: a stream that moved along with the lineage is not visited.
     for (const line of lines) if (!line.isNew && !line.stream.isAbreast(world.snapshot)) give(line);
   }
 
   function give(line: Line): void {
     line.isAwake = true;
-    line.stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering: shared, line: snapshots }, now);
+    line.stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering: shared, lineage: snapshots }, now);
   }
 
   /** Delivers a request as the client means it now. */
@@ -82,7 +86,7 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
     const version = before?.version ?? "";
     say(`  > ${type} ${[...names].join(" ")} n=${nonce}${rejects === undefined ? "" : ` nack: ${rejects}`}`);
     const told = nonce === "" ? (before?.nonce ?? "") : nonce;
-    // Rule 27: of a SotW request with an old nonce the names are not heard, so that what they leave out may still come and count.
+    // Rule 27: the names of a SotW request with an old nonce do not count, so names that it leaves out may still come.
     const isHeard = variant === "delta" || before === undefined || told === lastNonces.get(type);
     if (isHeard) client.forgetBut(type, names);
     if (isHeard) for (const name of added) askedAt.set(`${type} ${name}`, sent);
@@ -128,7 +132,8 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
     const next = line.responses.shift();
     if (next === undefined) return;
     const { type, count } = next;
-    // What was on its way as it was given up and asked for again: no word of the protocol says that it is out of date.
+    // It was in flight while the name was dropped and asked for again: nothing in the protocol says that it is out of
+    // date.
     const isFresh = (name: string) => !isNamed(type) || count > (askedAt.get(`${type} ${name}`) ?? 0);
     const seen = { ...next.seen, resources: next.seen.resources.filter(({ name }) => isFresh(name)) };
     say(`  reads ${type} n=${seen.nonce}`);
@@ -137,7 +142,7 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
     ask();
   }
 
-  /** Of each type what is asked for by name follows what is had. */
+  /** For each type asked for by name, the client asks for what its resources name. */
   function ask(): void {
     for (const type of client.asks) {
       const line = lines.find((one) => one.types.includes(type));
@@ -225,7 +230,7 @@ export function runOrder(seed: number, steps: number, without: ReadonlySet<numbe
     }
   }
   say("at last");
-  world = mended(world);
+  world = fixed(world);
   tell();
   flow();
   for (let round = 0; round < 60; round++) {

@@ -9,7 +9,7 @@ const listeners = ["l0", "l1"];
 /** A client rejects resources with this label. */
 export const bad = "bad";
 
-/** What a content names: `1->a,b`. */
+/** The names in a content: `1->a,b`. */
 export function namedBy(content: string): readonly string[] {
   return (content.split("->")[1] ?? "").split(",").filter((name) => name !== "" && name !== "static");
 }
@@ -24,15 +24,15 @@ function few(random: Random, list: readonly string[], most: number): readonly st
   return found.length === 0 ? [random.pick(list)] : found;
 }
 
-/** A configuration in which everything that is named is there. `faults`: some resources are such that clients reject them. */
+/** A configuration in which every named resource exists. With `faults`, clients reject some of the resources. */
 export function closedWorld(random: Random, before: SampleGroup | undefined, faults: boolean): SampleGroup {
   const next = new Map<string, Map<string, string>>();
   const count = random.int(1_000_000);
   const old = (type: string, name: string) => before?.contents.get(type)?.get(name);
   const put = (type: string, name: string, refers: readonly string[]) => {
     const known = old(type, name);
-    // What was not changed on purpose is as it was, if it may be.
-    // No content comes twice: of a name that a client did not ask for it is not known which of two equal ones it would have had.
+    // A resource that is not changed on purpose stays as it was, if it can. No content comes twice: for a name that a
+    // client did not ask for, nobody could tell which of two equal contents it has.
     const label = `${faults && random.chance(0.06) ? bad : ""}${count}`;
     const content = refers.length === 0 ? label : `${label}->${refers.join(",")}`;
     const stays = known !== undefined && random.chance(0.6) && namedBy(known).join() === refers.join();
@@ -59,7 +59,7 @@ export function closedWorld(random: Random, before: SampleGroup | undefined, fau
 }
 
 /** The same without what clients reject. */
-export function mended(before: SampleGroup): SampleGroup {
+export function fixed(before: SampleGroup): SampleGroup {
   const edits: Edit[] = [];
   for (const [type, names] of before.contents) {
     for (const [name, content] of names) {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { create, type Message, toBinary } from "@bufbuild/protobuf";
 import { type ApiVersion, type Finding, resourceTypes } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import { intervalOver } from "../../beat.js";
 import {
   type ClientStream,
   type ClientStreamEffect,
@@ -10,22 +9,23 @@ import {
   createClientStream,
   createStream,
   defaultStreamLimits,
+  type SotwOrDelta,
   type Stream,
   type StreamEvent,
-  type Variant,
 } from "../../index.js";
+import { intervalOver } from "../../model/beat.js";
 import { contentOf, describeEffect, describeRequest, wordOfType } from "../client/client-lines.js";
 import { createRandom, type Random } from "../random.js";
 import { type SampleGroup, typeOf } from "../sample-world.js";
 import { PairWatch } from "./pair-watch.js";
-import { askable, mend, pairTypes, randomChange } from "./pair-world.js";
+import { askable, fix, pairTypes, randomChange } from "./pair-world.js";
 
 const node = toBinary(NodeSchema, create(NodeSchema, { id: "test" }));
 /** More rounds than two ends need to come to rest, unless they answer each other for ever. */
 const mostRounds = 60;
 const absentAfter = 15_000;
 
-/** A client's end, and the server's as long as a stream is open, with what is on its way. */
+/** A client's end, the server's end while a stream is open, and the messages in flight. */
 interface Pair {
   readonly label: string;
   readonly types: readonly string[];
@@ -34,7 +34,7 @@ interface Pair {
   readonly wanted: ReadonlyMap<string, Set<string>>;
   readonly toServer: Uint8Array[];
   readonly toClient: Uint8Array[];
-  /** Numbers of responses that nobody decided on. */
+  /** Numbers of responses that wait for a decision. */
   readonly undecided: number[];
   /** Types of which something was asked for on this stream, and then no more. */
   readonly givenUp: Set<string>;
@@ -42,12 +42,13 @@ interface Pair {
 }
 
 /**
- * The client's machine against the server's: names come and go, resources change and are bad now and then, messages are slow, streams break, and in the end
- * each client must hold what the server has of what it asks for, and must never have told the same thing twice.
+ * The client's machine against the server's: names come and go, resources change and are sometimes bad, messages are
+ * slow, streams break. In the end each client must hold what the server has of its names, and must never have reported
+ * the same thing twice.
  */
 export function runPair(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);
-  const variant: Variant = start.chance(0.5) ? "sotw" : "delta";
+  const variant: SotwOrDelta = start.chance(0.5) ? "sotw" : "delta";
   const api: ApiVersion = start.chance(0.75) ? "v3" : "v2";
   const ads = start.chance(0.5);
   const nodeOn = start.chance(0.5) ? "first" : "every";
@@ -104,7 +105,8 @@ export function runPair(seed: number, steps: number, without: ReadonlySet<number
 
   function subscribe(pair: Pair): void {
     const type = random.pick(pair.types);
-    // Delta: of what was given up and comes after all, since that crossed a response, nobody tells who asks for everything then that it is gone.
+    // Delta: a dropped resource that comes after all crossed the request. If the client then asks for everything,
+    // nobody tells it that the resource is gone.
     const isLost = variant === "delta" && pair.givenUp.has(type);
     const names = random.some(askable, 0.3).filter((name) => name !== "*" || !isLost);
     if (names.length === 0) return;
@@ -271,14 +273,14 @@ export function runPair(seed: number, steps: number, without: ReadonlySet<number
   say("rest");
   for (const pair of pairs) connect(pair);
   settle();
-  change(mend(group, say));
-  // What a user rejected comes again with a new stream.
+  change(fix(group, say));
+  // A resource that a user rejected comes again with a new stream.
   if (answers === "when-told") for (const pair of pairs) disconnect(pair);
   for (const pair of pairs) connect(pair);
   wait(absentAfter + 1000);
   for (const pair of pairs) agree(pair);
 
-  /** The client has what the server has, of what it asks for. */
+  /** Asserts that the client has what the server has of its names. */
   function agree(pair: Pair): void {
     const { server } = pair;
     if (server !== undefined && server.status().length > 0)

@@ -3,11 +3,14 @@ import { canonicalName } from "@xdskit/api";
 import type { ClientStream, ResourceUpdate } from "../../index.js";
 import { describeResource, wordOfType } from "../client/client-lines.js";
 
-/** Who watches what a client tells, and believes nothing: what it was told must be what the client holds, and nothing is told twice. */
+/**
+ * A watcher that believes nothing: the updates that it gets must add up to what the client holds, and none may come
+ * twice.
+ */
 export class PairWatch {
   /** Type → name → content. */
   readonly #seen = new Map<string, Map<string, string>>();
-  /** Told to be absent since somebody asked. */
+  /** Reported as absent since they were asked for. */
   readonly #absent = new Set<string>();
 
   of(type: string): ReadonlyMap<string, string> {
@@ -22,7 +25,7 @@ export class PairWatch {
     this.#absent.delete(`${type} ${name}`);
   }
 
-  /** Nobody asks for this any more: it is forgotten without a word, unless something else asks for it. */
+  /** The names were dropped: they are forgotten silently, unless another subscription asks for them. */
   dropped(type: string, wanted: ReadonlySet<string>): void {
     const seen = this.#seen.get(type);
     if (seen === undefined || wanted.has("*")) return;
@@ -53,7 +56,7 @@ export class PairWatch {
     }
   }
 
-  /** What the client holds is what it told of. */
+  /** Asserts that the client holds what it reported. */
   compare(client: ClientStream): void {
     for (const { type, resources } of client.status()) {
       const held = [...resources].map(([key, resource]) => {

@@ -1,16 +1,16 @@
 import type { Random } from "../random.js";
 import { type Edit, edit, type SampleGroup } from "../sample-world.js";
 
-/** What the servers of a pair test have, and how it changes. */
+/** The resources on the servers of a pair test, and how they change. */
 export const pairTypes = ["cluster", "endpoint", "listener", "route", "secret"] as const;
 const names = ["a", "b", "c", "d"];
 /** Heartbeats are due every second, or every few. */
 const ttls = ["~10s", "~60s"];
 
-/** What a client may ask for. */
+/** The names that a client may ask for. */
 export const askable: readonly string[] = [...names, "z", "*"];
 
-/** One atomic change; the first brings all that there is. */
+/** One atomic change; the first one brings all resources. */
 export function randomChange(
   before: SampleGroup | undefined,
   random: Random,
@@ -22,7 +22,7 @@ export function randomChange(
     const name = random.pick(names);
     const isGone = before !== undefined && random.chance(0.3);
     const label = random.chance(0.15) ? `bad${random.int(2)}` : `${random.int(3)}`;
-    // What is beside something bad in a full state gets no heartbeats (rule 17), and goes.
+    // Good resources beside a bad one in a full state get no heartbeats (rule 17), and would end.
     const ttl = !["cluster", "listener"].includes(type) && random.chance(0.2) ? random.pick(ttls) : "";
     edits.set(`${type} ${name}`, { type, name, content: isGone ? undefined : `${label}${ttl}` });
   }
@@ -30,11 +30,11 @@ export function randomChange(
 }
 
 /** Nothing is bad any more. */
-export function mend(before: SampleGroup, say: (line: string) => void): SampleGroup {
+export function fix(before: SampleGroup, say: (line: string) => void): SampleGroup {
   const edits = [...before.contents].flatMap(([type, contents]) =>
     [...contents]
       .filter(([, content]) => content.startsWith("bad"))
-      .map(([name]): Edit => ({ type, name, content: "mended" })),
+      .map(([name]): Edit => ({ type, name, content: "fixed" })),
   );
   return edits.length === 0 ? before : apply(before, edits, say);
 }

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { describeMode } from "../transcript.js";
-import { listSizes, reasonElsewhere } from "../transcript-coverage.js";
+import { describeMode } from "../transcripts/transcript.js";
+import { listSizes, reasonElsewhere } from "../transcripts/transcript-coverage.js";
 import { type Point, parseRules } from "./rule-book.js";
-import { readCases, readClientCases, readParts, root } from "./rule-files.js";
-import { casesOf, label, rulePage } from "./rule-page.js";
+import { readCases, readChapters, readClientCases, root } from "./rule-files.js";
+import { casesOf, label, rulePages } from "./rule-page.js";
 
-const parts = readParts();
-const points = parts.flatMap(({ points }) => points);
+const chapters = readChapters();
+const points = chapters.flatMap(({ parts }) => parts).flatMap(({ points }) => points);
 const cases = readCases();
 const clientCases = readClientCases();
 
@@ -74,17 +74,32 @@ test("a transcript's tags are points that there are", () => {
     for (const tag of tags) assert.ok(known.has(label(tag)), `${file}: ${tag.list} ${tag.number}`);
 });
 
-test("docs/protocol.md is what the rules and transcripts say; if not: npm run docs -w @xdskit/protocol", () => {
-  assert.equal(read("docs/protocol.md"), rulePage(parts, cases, clientCases));
+test("docs/protocol is what the rules and transcripts say; if not: npm run docs -w @xdskit/protocol", () => {
+  const pages = rulePages(chapters, cases, clientCases);
+  for (const [file, text] of pages) assert.equal(read(file), text, file);
+  const written = readdirSync(`${root}docs/protocol`).map((name) => `docs/protocol/${name}`);
+  assert.deepEqual(
+    written.filter((file) => !pages.has(file)),
+    [],
+  );
+});
+
+test("every number in the index leads to its row", () => {
+  const links = [...read("docs/protocol.md").matchAll(/\]\((protocol\/[a-z-]+\.md)#([a-z]+-\d+)\)/g)];
+  assert.equal(links.length, points.length);
+  for (const [, page = "", anchor = ""] of links) {
+    assert.ok(read(`docs/${page}`).includes(`<a id="${anchor}"></a>`), `${page}#${anchor}`);
+  }
 });
 
 test("what is written wrong is refused with its line", () => {
   for (const [text, message] of [
-    ["rule 1, sotw: x", /x:1: a line before the first part/],
-    ["# a\nrule 1, rest ads: x", /x:2: want "sotw/],
-    ["# a\nrule 1, sotw: x\nin a.ts", /x:3: want FILE SYMBOL/],
-    ["# a\nrule 1, sotw: x\nby a.test.ts", /x:3: want FILE: TITLE/],
-    ["# a\nrule 1, sotw: x\nrule 2: y", /x:3: neither a point nor/],
+    ["# a", /x:1: want chapter: TITLE/],
+    ["chapter: c\nrule 1, sotw: x", /x:2: a line before the first part/],
+    ["chapter: c\n# a\nrule 1, rest ads: x", /x:3: want "sotw/],
+    ["chapter: c\n# a\nrule 1, sotw: x\nin a.ts", /x:4: want FILE SYMBOL/],
+    ["chapter: c\n# a\nrule 1, sotw: x\nby a.test.ts", /x:4: want FILE: TITLE/],
+    ["chapter: c\n# a\nrule 1, sotw: x\nrule 2: y", /x:4: neither a point nor/],
   ] as const)
     assert.throws(() => parseRules("x", text), message);
 });

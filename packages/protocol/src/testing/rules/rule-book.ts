@@ -1,5 +1,5 @@
-import type { Variant } from "../../server/contract.js";
-import type { Tag } from "../transcript.js";
+import type { SotwOrDelta } from "../../wire/sotw-or-delta.js";
+import type { Tag } from "../transcripts/transcript.js";
 
 /** A symbol in a source file: where a point is implemented. */
 export interface Place {
@@ -14,9 +14,9 @@ export interface NamedTest {
   readonly title: string;
 }
 
-/** What a point is about: streams of these variants on ADS, per type or on both, polls, or what a client does. */
+/** The subject of a point: streams of these variants on ADS, per type or both; polls; or a client's duties. */
 export type Subject =
-  | { readonly kind: "streams"; readonly variants: readonly Variant[]; readonly ads: readonly boolean[] }
+  | { readonly kind: "streams"; readonly variants: readonly SotwOrDelta[]; readonly ads: readonly boolean[] }
   | { readonly kind: "rest" }
   | { readonly kind: "client" };
 
@@ -25,30 +25,41 @@ export interface Point extends Tag {
   readonly subject: Subject;
   readonly says: string;
   readonly places: readonly Place[];
-  /** Besides transcripts, which name their points themselves. */
+  /** Tests other than transcripts, which name their points themselves. */
   readonly tests: readonly NamedTest[];
   /** Where xdskit deliberately does something else, and why. */
   readonly differs: string | undefined;
   readonly note: string | undefined;
-  /** What is not there yet. */
+  /** A part that is missing so far. */
   readonly toCome: string | undefined;
 }
 
-/** Points that belong together, in the order of the page. */
+/** Points that belong together. */
 export interface Part {
   readonly title: string;
   readonly introduction: string;
   readonly points: readonly Point[];
 }
 
+/** One file of rules, and one page of the documentation. */
+export interface Chapter {
+  /** Of the page, without folder and ending. */
+  readonly name: string;
+  readonly title: string;
+  readonly parts: readonly Part[];
+}
+
 const heading = /^(rule|choice|interop|envoy|grpc|naming) (\d+), ([a-z -]+): (.+)$/;
 const detail = /^(in|by|but:|note:|to come:) (.+)$/;
 
-/** Reads a file of `packages/protocol/rules`. Throws an error that names the line for anything that it does not understand. */
-export function parseRules(file: string, text: string): readonly Part[] {
+/** Reads a file of `packages/protocol/rules`. Throws an error that names the line for anything that it cannot read. */
+export function parseRules(file: string, text: string): Chapter {
   const parts: { title: string; introduction: string; points: Draft[] }[] = [];
-  for (const [index, line] of text.split("\n").entries()) {
-    const refuse = (reason: string): Error => new Error(`${file}:${index + 1}: ${reason}: ${line}`);
+  const [first = "", ...lines] = text.split("\n");
+  const [, title] = /^chapter: (.+)$/.exec(first) ?? [];
+  if (title === undefined) throw new Error(`${file}:1: want chapter: TITLE: ${first}`);
+  for (const [index, line] of lines.entries()) {
+    const refuse = (reason: string): Error => new Error(`${file}:${index + 2}: ${reason}: ${line}`);
     const part = parts.at(-1);
     const point = part?.points.at(-1);
     const head = heading.exec(line);
@@ -61,7 +72,7 @@ export function parseRules(file: string, text: string): readonly Part[] {
     else if (more !== null) addDetail(point, more[1] ?? "", more[2] ?? "", refuse);
     else throw refuse("neither a point nor a detail of one");
   }
-  return parts;
+  return { name: file.replace(/^\d+-|\.txt$/g, ""), title, parts };
 }
 
 type Draft = { -readonly [K in keyof Point]: Point[K] } & { places: Place[]; tests: NamedTest[] };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Case, parseTranscript } from "../transcript.js";
-import { type Part, parseRules } from "./rule-book.js";
+import { type Case, parseTranscript } from "../transcripts/transcript.js";
+import { type Chapter, parseRules } from "./rule-book.js";
 
 /** The root of the repository, with a slash behind it. */
 export const root: string = fileURLToPath(new URL("../../../../../", import.meta.url));
@@ -11,9 +11,9 @@ export const transcriptFolder = "packages/protocol/transcripts/";
 /** Where the points are written down, from the root. */
 export const ruleFolder = "packages/protocol/rules/";
 
-/** All parts, in the order of the page. */
-export function readParts(): readonly Part[] {
-  return textsIn(ruleFolder).flatMap(([name, text]) => parseRules(name, text));
+/** All chapters, in their order. */
+export function readChapters(): readonly Chapter[] {
+  return textsIn(ruleFolder).map(([name, text]) => parseRules(name, text));
 }
 
 /** The cases of all transcripts of a server's stream. */

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import type { Case } from "../transcript.js";
-import { reasonElsewhere } from "../transcript-coverage.js";
-import type { NamedTest, Part, Place, Point, Subject } from "./rule-book.js";
+import type { Case } from "../transcripts/transcript.js";
+import { reasonElsewhere } from "../transcripts/transcript-coverage.js";
+import type { Chapter, NamedTest, Place, Point, Subject } from "./rule-book.js";
 import { transcriptFolder } from "./rule-files.js";
 
 const listNames: { readonly [L in Point["list"]]: string } = {
@@ -15,28 +15,60 @@ const listNames: { readonly [L in Point["list"]]: string } = {
 
 const introduction = `# The protocol, rule by rule
 
-What xdskit promises about the xDS protocol, where that is in the code, and which test shows it. The numbers are this project's own: the protocol's documents number nothing.
+What xdskit promises about the xDS protocol, where the code does it, and which test shows it. The numbers are this
+project's own, since the protocol's documents number nothing.
 
-- **1–167** are the rules: from the "xDS REST and gRPC protocol" document in its versions since v2 (for v3 the newest counts), from the comments of Envoy's proto files, and from what clients and servers rely on.
-- **C1–C12** are choices where the document is silent; **I1–I13** what real clients do, and what a server must therefore do;
-- **E1–E14** were seen on the wire of Envoy 1.40, **G1–G11** on that of gRPC's clients. Where they disagree with a rule, the client is served as it is, and others by the rule;
-- **N1–N17** are about [names](naming.md): of federation, collections, variants, and errors of single names.
+- **1–167** are the rules. They come from the "xDS REST and gRPC protocol" document in its versions since v2 (for v3 the
+  newest counts), from the comments in Envoy's proto files, and from what clients and servers rely on.
+- **C1–C12** are choices where the document is silent. **I1–I13** say what real clients do, and what a server must
+  therefore do.
+- **E1–E14** were seen on the wire of Envoy 1.40, **G1–G11** on the wire of gRPC's clients. Where they disagree with a
+  rule, xdskit serves that client as it is, and others by the rule.
+- **N1–N17** are about [names](naming.md): federation, collections, variants, and errors of single names.
 
-Comments in the code and the headings of [transcripts](../packages/protocol/transcripts) use the same numbers (\`rule 60\`, \`choice 4\`, \`envoy 8\`). A transcript is a small play: what a client sends, and all that must go out;
-they run on both variants, aggregated and per type, as far as the column "on" says. Every row names code that exists and a test that exists, or this page's own test fails.
+Comments in the code and the headings of [transcripts](../packages/protocol/transcripts) use the same numbers
+(\`rule 60\`, \`choice 4\`, \`envoy 8\`). A transcript is a small play: what a client sends, and everything that must go
+out. Transcripts run on both variants, aggregated and per type, as far as the column "on" says. Every row names code
+that exists and a test that exists: a test holds these pages to that.
 
-**on**: SotW and delta streams, or \`both\`; \`ADS\` or \`per type\` where it is about one of them only. \`client\`: what a client does; its transcripts are [in a folder of their own](../packages/protocol/transcripts/client).
-Where xdskit deliberately does something else, the row says **differs**, and why; [all of them](#where-xdskit-differs) stand at the end.
+The column **on** says SotW or delta streams, or \`both\`, and \`ADS\` or \`per type\` where a rule is about one of them
+only. \`client\` is what a client does: those transcripts are
+[in a folder of their own](../packages/protocol/transcripts/client). Where xdskit deliberately does something else, the
+row says **differs**, and why; [all of these](#where-xdskit-differs) are at the end of this page.
 `;
 
-/** docs/protocol.md, as it should be. */
-export function rulePage(parts: readonly Part[], cases: readonly Case[], clientCases: readonly Case[]): string {
-  const tables = parts.map(({ title, introduction, points }) => {
-    const rows = points.map((point) => row(point, point.subject.kind === "client" ? clientCases : cases));
-    const words = introduction === "" ? "" : `${introduction}\n\n`;
-    return `## ${title}\n\n${words}| | what it says | on | code | shown by |\n|--|--|--|--|--|\n${rows.join("\n")}\n`;
-  });
-  const points = parts.flatMap(({ points }) => points);
+const madeBy =
+  "<!-- Made by `npm run docs -w @xdskit/protocol` from packages/protocol/rules and packages/protocol/transcripts: change it there. -->";
+
+/** From a chapter's page to the root of the repository. */
+const toRoot = "../../";
+
+/** The documentation of the protocol: docs/protocol.md, and a page for each chapter. By path from the root. */
+export function rulePages(
+  chapters: readonly Chapter[],
+  cases: readonly Case[],
+  clientCases: readonly Case[],
+): ReadonlyMap<string, string> {
+  const pages = new Map([["docs/protocol.md", indexPage(chapters)]]);
+  for (const chapter of chapters) pages.set(pageOf(chapter), chapterPage(chapter, cases, clientCases));
+  return pages;
+}
+
+function pageOf({ name }: Chapter): string {
+  return `docs/protocol/${name}.md`;
+}
+
+/** The chapters, every number with a link to its row, and what differs or is missing. */
+function indexPage(chapters: readonly Chapter[]): string {
+  const rows = chapters.flatMap((chapter) =>
+    chapter.parts.flatMap(({ points }) =>
+      points.map((point) => ({
+        point,
+        line: tableRow([link(chapter, point), said(point), subjectName(point.subject)]),
+      })),
+    ),
+  );
+  const points = rows.map(({ point }) => point);
   const differing = points.filter(({ differs }) => differs !== undefined);
   const missing = points.filter(({ toCome }) => toCome !== undefined);
   const ofClient = points.filter(({ subject, places }) => subject.kind === "client" && places.length === 0);
@@ -44,10 +76,19 @@ export function rulePage(parts: readonly Part[], cases: readonly Case[], clientC
     ...groupedByReason(missing),
     ...(ofClient.length === 0 ? [] : [["the client", ofClient.map(label)] as const]),
   ];
-  return `<!-- Made by \`npm run docs -w @xdskit/protocol\` from packages/protocol/rules and packages/protocol/transcripts: change it there. -->
+  return `${madeBy}
 
 ${introduction}
-${tables.join("\n")}
+## Chapters
+
+${chapters.map((chapter) => `- [${chapter.title}](protocol/${chapter.name}.md): ${numbers(chapter)}`).join("\n")}
+
+## By number
+
+| | what it says | on |
+|--|--|--|
+${rows.map(({ line }) => line).join("\n")}
+
 ## Where xdskit differs
 
 ${differing.map((point) => `- **${label(point)}** ${point.says}: ${point.differs}.`).join("\n")}
@@ -58,22 +99,63 @@ ${notThere.map(([reason, labels]) => `- ${reason}: ${labels.join(", ")}`).join("
 `;
 }
 
+/** `1–50`, or of several lists `C1–C12, I1–I13`. */
+function numbers({ parts }: Chapter): string {
+  const byList = new Map<Point["list"], Point[]>();
+  for (const point of parts.flatMap(({ points }) => points))
+    byList.set(point.list, [...(byList.get(point.list) ?? []), point]);
+  const ranges = Array.from(byList.values(), (points) =>
+    [points[0], points.at(-1)].map((point) => point && label(point)),
+  );
+  return ranges.map(([first, last]) => (first === last ? first : `${first}–${last}`)).join(", ");
+}
+
+function chapterPage({ title, parts }: Chapter, cases: readonly Case[], clientCases: readonly Case[]): string {
+  const tables = parts.map(({ title, introduction, points }) => {
+    const rows = points.map((point) => row(point, point.subject.kind === "client" ? clientCases : cases));
+    const words = introduction === "" ? "" : `${introduction}\n\n`;
+    return `## ${title}\n\n${words}| | what it says | on | code | shown by |\n|--|--|--|--|--|\n${rows.join("\n")}\n`;
+  });
+  return `${madeBy}
+
+# ${title}
+
+[All rules by number, and what the columns mean](../protocol.md)
+
+${tables.join("\n")}`;
+}
+
 function row(point: Point, cases: readonly Case[]): string {
+  const shown = [...transcriptsOf(point, cases), ...point.tests.map(testLink)];
+  const reason = reasonElsewhere(point);
+  const why = reason === undefined || point.subject.kind === "client" ? [] : [`no transcript: ${reason}`];
   const remarks = [
     point.differs === undefined ? "" : ` **differs**: ${point.differs}`,
     point.note === undefined ? "" : ` *${point.note}*`,
   ];
-  const shown = [...transcriptsOf(point, cases), ...point.tests.map(testLink)];
-  const reason = reasonElsewhere(point);
-  const why = reason === undefined || point.subject.kind === "client" ? [] : [`no transcript: ${reason}`];
-  const cells = [
-    label(point),
-    `${point.says}.${remarks.join("")}`,
+  return tableRow([
+    `<a id="${anchor(point)}"></a>${label(point)}`,
+    `${said(point)}${remarks.join("")}`,
     subjectName(point.subject),
     point.toCome === undefined ? point.places.map(placeLink).join(", ") : `*to come: ${point.toCome}*`,
     [...shown, ...why].join("<br>"),
-  ];
+  ]);
+}
+
+function tableRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function said({ says }: Point): string {
+  return `${says}.`;
+}
+
+function anchor({ list, number }: Point): string {
+  return `${list}-${number}`;
+}
+
+function link({ name }: Chapter, point: Point): string {
+  return `[${label(point)}](protocol/${name}.md#${anchor(point)})`;
 }
 
 /** A rule by its number, a point of another list with the list's letter. */
@@ -97,15 +179,15 @@ export function casesOf({ list, number }: Point, cases: readonly Case[]): readon
 function transcriptsOf(point: Point, cases: readonly Case[]): readonly string[] {
   const first = new Map<string, Case>();
   for (const one of casesOf(point, cases)) if (!first.has(one.file)) first.set(one.file, one);
-  return [...first.values()].map(({ file, title }) => `[${file}](../${transcriptFolder}${file}): ${title}`);
+  return [...first.values()].map(({ file, title }) => `[${file}](${toRoot}${transcriptFolder}${file}): ${title}`);
 }
 
 function testLink({ file, title }: NamedTest): string {
-  return `[${basename(file)}](../${file}): ${title.replaceAll(/,? ?\[?\$\{[a-z.]+\}\]?/g, "")}`;
+  return `[${basename(file)}](${toRoot}${file}): ${title.replaceAll(/,? ?\[?\$\{[a-z.]+\}\]?/g, "")}`;
 }
 
 function placeLink({ file, symbol }: Place): string {
-  return `[${basename(file)}](../${file}) \`${symbol}\``;
+  return `[${basename(file)}](${toRoot}${file}) \`${symbol}\``;
 }
 
 function groupedByReason(points: readonly Point[]): ReadonlyMap<string, readonly string[]> {

@@ -3,7 +3,7 @@ import type { SeenResponse } from "../wire.js";
 /** A client rejects contents that begin so. */
 export const bad = "bad";
 
-/** What a client makes of one response: what it uses from then on, and what it has against it. */
+/** What a client does with one response: the resources that it uses from then on, and its objections. */
 export interface Taken {
   readonly nonce: string;
   readonly version: string;
@@ -18,20 +18,21 @@ export interface Taken {
 }
 
 /**
- * A client's use of one type, as plain as can be: it uses what it takes, tells the server so when it likes, and remembers what it told. What the server says of it is compared with that.
+ * A client's use of one type, as simple as possible: it uses what it takes, tells the server when it likes, and
+ * remembers what it told. The server's status is compared with that.
  */
 export class TruthClient {
   readonly type: string;
-  /** What it asks for; undefined for everything. */
+  /** The names that it asks for; undefined for everything. */
   names: ReadonlySet<string> | undefined;
   readonly #isWhole: boolean;
   readonly #blames: boolean;
   #uses: ReadonlyMap<string, string> = new Map();
-  /** What it used as of the last answer that the server is to have heard; undefined before it acknowledged anything. */
+  /** What it used at the last answer that the server heard; undefined before its first acknowledgement. */
   told: ReadonlyMap<string, string> | undefined;
-  /** What it said against responses, of what it was not heard to use or to drop since. */
+  /** Its objections to resources that it has not used or dropped since, as far as the server heard. */
   refused: ReadonlyMap<string, string> = new Map();
-  /** How many responses had been sent when it asked for a name anew: what those have of it is older. */
+  /** How many responses had been sent when it asked for a name anew: their contents of the name are older. */
   readonly #askedAt = new Map<string, number>();
   /** Read, and not answered: the oldest first. */
   readonly open: Taken[] = [];
@@ -47,14 +48,14 @@ export class TruthClient {
     return this.names === undefined || this.names.has(name);
   }
 
-  /** Reads a response, and takes what it can use. `count`: which of all that were sent. */
+  /** Reads a response, and takes the good part. `count` is its number among all that were sent. */
   read({ nonce, version, resources, removed, isHeartbeat }: SeenResponse, count: number): void {
     const isAsked = (name: string) => this.asksFor(name) && count > (this.#askedAt.get(name) ?? 0);
     const carried = resources.filter(({ name, content }) => content !== undefined && isAsked(name));
     const faulty = carried.filter(({ content = "" }) => content.startsWith(bad));
     const usesRest = this.#blames && (this.type === "cluster" || this.type === "listener");
     const uses = new Map(this.#uses);
-    // By name it takes a heartbeat for what it is; where it is the full state it may not leave anything out.
+    // By name it accepts a heartbeat as one; in a full state nothing may be missing.
     const isUsed = (faulty.length === 0 || usesRest) && (this.#isWhole || !isHeartbeat);
     if (isUsed) {
       const there = new Set(resources.map(({ name }) => name));
@@ -80,12 +81,12 @@ export class TruthClient {
     });
   }
 
-  /** The server is to have heard this answer. `wanted`: what the client is to have by now. */
+  /** The server hears this answer. `wanted` is the client's current target. */
   heard({ uses, refused, about }: Taken, wanted: ReadonlyMap<string, string>): void {
     if (refused === undefined || this.told !== undefined || uses.size > 0) this.told = uses;
     if (refused !== undefined) this.refused = new Map([...this.refused, ...refused]);
     else if (about === "everything") this.refused = new Map();
-    // What it rejected is out of the question once it acknowledged something after it went.
+    // A rejection is void once the client acknowledged something after the resource went.
     else {
       const still = [...this.refused].filter(([name, content]) => !about.has(name) && wanted.get(name) === content);
       this.refused = new Map(still);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createStream, Ordering, SnapshotLine, type Stream } from "../../index.js";
+import { createStream, Ordering, SnapshotLineage, type Stream } from "../../index.js";
 import { createRandom, type Random } from "../random.js";
 import { sampleResource, urlOf } from "../sample-resources.js";
 import { type Edit, edit, type SampleGroup, typeOf } from "../sample-world.js";
@@ -11,20 +11,20 @@ const types = ["cluster", "endpoint", "listener", "route"];
 const pool = ["a", "b", "c"];
 const byName = new Set(["endpoint", "route"]);
 
-/** What is on its way to a client, on one stream. */
+/** Responses in flight to a client, on one stream. */
 interface Line {
   readonly stream: Stream;
   readonly clients: readonly TruthClient[];
   readonly inbox: { readonly type: string; readonly seen: SeenResponse; readonly count: number }[];
   /** By type. */
   readonly lastNonces: Map<string, string>;
-  /** By type, what was sent and not answered, and not overtaken by what was acknowledged; heartbeats, too. */
+  /** By type, responses that are unanswered and not overtaken by an acknowledgement, heartbeats included. */
   readonly unanswered: Map<string, { readonly nonce: string; readonly isHeartbeat: boolean }[]>;
 }
 
 /**
- * A client that answers when it likes, also long after nothing waits for that any longer, and rejects what is bad: at every moment what the server says of it must be what
- * it said itself, no more and no less.
+ * A client that answers when it likes, even long after nothing waits for the answer, and rejects bad resources. At
+ * every moment the server's status must be exactly what the client said.
  */
 export function runTruth(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
   const start = createRandom(seed);
@@ -46,7 +46,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     undefined,
     types.flatMap((type) => pool.map((name) => ({ type, name, content: content(type) }))),
   );
-  const line = new SnapshotLine();
+  const line = new SnapshotLineage();
   line.start(world.snapshot);
   const how = [variant, ads ? "ads" : "per type", isOrdered ? "ordered" : "at once"];
   say([...how, ...(blames ? ["blames"] : []), ...(skips ? ["skips"] : [])].join(" "));
@@ -83,7 +83,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
   }
 
   function give({ stream }: Line): void {
-    stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering, line, ttl }, now);
+    stream.step({ kind: "snapshot", snapshot: world.snapshot, ordering, lineage: line, ttl }, now);
   }
 
   function flow(): void {
@@ -129,7 +129,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     const client = clientOf(one, type);
     let taken = client.open.shift();
     for (let [next] = client.open; skips && next !== undefined && taken !== undefined; [next] = client.open) {
-      // What it says against a response it says of that, or of the heartbeat that has the same once more.
+      // Its objection to a response holds for the heartbeat that repeats it, too.
       const isLike =
         taken.refused === undefined ? next.refused === undefined : next.isHeartbeat && next.refused !== undefined;
       if (!isLike || random.chance(0.5)) break;
@@ -151,7 +151,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     const effects = one.stream.step({ kind: "request", bytes }, now);
     const unanswered = one.unanswered.get(type) ?? [];
     const at = unanswered.findIndex((each) => each.nonce === nonce);
-    // Rule 27: of a SotW acknowledgement of an older response than the last the names are not heard, but that it is one.
+    // Rule 27: a SotW acknowledgement of an older response counts, but its names do not.
     const said = effects.map(({ kind }) => kind).join();
     const heard = variant === "sotw" ? ["acknowledged", "stale"] : ["acknowledged"];
     assert.ok((refused === undefined ? heard : ["rejected"]).includes(said), `the answer ${nonce} of ${type}: ${said}`);
@@ -166,7 +166,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     const unread = one.inbox.filter((each) => each.type === type);
     const isBusy = client.open.length > 0 || unread.length > 0;
     if (before === undefined || (variant === "sotw" && isBusy)) return;
-    // By giving up what is at fault nobody says that the rest may come once more.
+    // A client that drops the bad name does not say that the rest may come again.
     const isFaulty = unread.some(({ seen }) => seen.resources.some(({ content = "" }) => content.startsWith(bad)));
     const rejects = isFaulty || client.refused.size > 0 || client.open.some(({ refused }) => refused !== undefined);
     const names = new Set([...(rejects ? before : []), ...random.some(pool, 0.6)]);
@@ -207,7 +207,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
           const told = client.told?.get(name);
           const there = wanted(type).get(name);
           const isUnsaid = variant === "sotw" && byName.has(type);
-          // What is removed may stay, since connections drain or the client asks for it.
+          // A removed resource may stay, since connections drain or the client asks for it.
           const needed = contents.get(status.meanwhile?.get(name)?.version ?? "");
           assert.ok(needed === there || there === undefined, `${what} ${name}: ${needed} is no lack of ${there}`);
           if (told !== needed && !(needed === undefined && isUnsaid)) isTrue = false;
@@ -218,7 +218,7 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
         const open = (unanswered.get(type) ?? []).length;
         if (open > 0) isTrue = false;
         if (open < 32) assert.equal(status.outstanding, open, `${what}: unanswered`);
-        // Of what went while nothing was on its way it is not to be said that it rejects it.
+        // A resource that went while nothing was in flight must not count as rejected.
         if (open === 0)
           client.refused = new Map([...client.refused].filter(([name, refused]) => wanted(type).get(name) === refused));
         for (const [name, refused] of client.refused) {
@@ -267,12 +267,12 @@ export function runTruth(seed: number, steps: number, without: ReadonlySet<numbe
     flow();
   }
   say("at last");
-  const mended: Edit[] = [];
+  const fixed: Edit[] = [];
   for (const [type, names] of world.contents) {
     for (const [name, text] of names)
-      if (text.startsWith(bad)) mended.push({ type, name, content: text.replace(bad, "0") });
+      if (text.startsWith(bad)) fixed.push({ type, name, content: text.replace(bad, "0") });
   }
-  publish(mended);
+  publish(fixed);
   rest();
   check();
   for (const { stream } of lines) assert.ok(stream.isSettled, "in the end a stream is not settled");

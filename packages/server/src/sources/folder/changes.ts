@@ -1,8 +1,8 @@
 import type { Turn } from "@xdskit/api/disk";
 
 /**
- * What is known to have changed on disk since it was last looked at. Only a hint that saves work: what a scan decides by is the
- * files' metadata.
+ * Changes on disk since the last look, as far as events told them. They only save work: a scan decides by the files'
+ * metadata.
  */
 export class Changes {
   #everything: boolean;
@@ -25,7 +25,7 @@ export class Changes {
     this.#everything = true;
   }
 
-  /** Something happened to a name in a folder; undefined: nobody knows to which. */
+  /** Notes an event for a name in a folder; undefined: it is not known for which. */
   add(directory: string, name: string | undefined): void {
     const names = this.#names.get(directory);
     if (names === "all") return;
@@ -47,7 +47,7 @@ export class Changes {
     return this.#everything || this.#names.has(directory);
   }
 
-  /** The names in this folder to which something happened; undefined: nobody knows. */
+  /** The names in this folder with events; undefined: not known. */
   namesIn(directory: string): ReadonlySet<string> | undefined {
     const names = this.#everything ? undefined : this.#names.get(directory);
     return names === "all" ? undefined : names;

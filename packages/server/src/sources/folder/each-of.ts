@@ -1,4 +1,4 @@
-/** Does something with each item, at most so many at once. The first error ends it. */
+/** Works on all items, at most this many at once. The first error ends it. */
 export async function eachOf<Item>(
   items: readonly Item[],
   parallel: number,

@@ -12,7 +12,7 @@ import {
   resourceTypes,
 } from "@xdskit/api";
 import { readWholeFile } from "@xdskit/api/disk";
-import type { LayerUpdate } from "../../source.js";
+import type { LayerUpdate } from "../../contracts/source.js";
 import { eachOf } from "./each-of.js";
 import { type FolderLimits, isWithin, type LayerFolder } from "./folder-options.js";
 import type { AdoptedFile } from "./folder-summary.js";
@@ -20,34 +20,33 @@ import { type JudgedFiles, type Judgement, judgeFiles, judgeSkipping } from "./j
 import type { NamedResource } from "./kept-names.js";
 import { type LayerChange, LayerIndex } from "./layer-index.js";
 import type { ScannedFile } from "./list-folder.js";
-import { type FileRead, withDigest } from "./read-ahead/file-batch.js";
-import { readAtOnce } from "./read-ahead/read-at-once.js";
+import { type FileRead, readAtOnce, withDigest } from "./read-at-once.js";
 import { ReadingThread } from "./reading-thread/reading-thread.js";
 import type { Scan } from "./scan.js";
 import { usablePart } from "./skipping.js";
 
-/** What is known of one file. */
+/** The state of one file. */
 interface KnownFile {
   /** As it was found before it was read. */
   readonly found: ScannedFile;
-  /** As of when it was read. Undefined where it could not be read, and nobody looked at its metadata. */
+  /** As of its reading. Undefined if it could not be read, and its metadata were not looked at. */
   readonly identity: string | undefined;
   /** Of the bytes; undefined where they could not be read. */
   readonly digest: string | undefined;
-  /** Of a file that has errors: what is well of it where the rest is skipped, otherwise nothing. */
+  /** For a file with errors: its valid resources if the rest is skipped, otherwise none. */
   readonly resources: readonly PositionedResource[];
-  /** Names of which nobody knows what they are to hold now: what was applied of them stays. */
+  /** Names whose content is unknown now: what was applied of them stays. */
   readonly kept: readonly NamedResource[];
   readonly findings: readonly Finding[];
-  /** What was taken of it where it is of another form than resources, such as a bootstrap. */
+  /** The resources' forms taken from a file of another kind, such as a bootstrap. */
   readonly adoptions: readonly Adoption[];
-  /** Whether it had resources the last time that it was well. */
+  /** Whether it had resources when it was last valid. */
   readonly held: boolean;
   /** Read it again at the next look, whatever its metadata say. */
   readonly doubtful: boolean;
 }
 
-/** What came of reading the files that a scan found changed. */
+/** The result of reading the files that a scan found changed. */
 export interface Reading {
   /** Paths, relative to the directory. */
   readonly read: readonly string[];
@@ -75,7 +74,7 @@ interface LongFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** How many files are held open at once: as many as are read by Node's thread pool, and as many that wait, so that it need not. */
+/** How many files are open at once: as many as Node's thread pool reads, and as many more in waiting. */
 const parallel = 8;
 
 /** All files of a folder as they were last read, and what they come to together. */
@@ -100,7 +99,7 @@ export class FolderContents {
     this.#layers = options.layers.map(({ name, path }) => ({ path, index: new LayerIndex(name) }));
   }
 
-  /** Ends what is read in a thread. */
+  /** Ends reading in the thread. */
   close(): void {
     this.#thread.close();
   }
@@ -114,7 +113,7 @@ export class FolderContents {
     return new Set(this.#files.keys());
   }
 
-  /** What was taken of files that are of another form than resources, in the order of their paths. */
+  /** What was taken from files of another kind than resources, in the order of their paths. */
   get adopted(): readonly AdoptedFile[] {
     return [...this.#adopted.keys()]
       .sort()
@@ -135,7 +134,8 @@ export class FolderContents {
   /**
    * Reads the files that changed, and only those. An aborted reading leaves the rest as it was.
    *
-   * @param patient whether a file that was written to meanwhile may be read again soon; if not, that is an error of that file
+   * @param patient whether a file that was written to meanwhile may be read again soon; if not, that is an error of
+   * that file
    * @param atOnce whether nothing else waits: a disk that is slow may then hold up the thread
    */
   async update(scan: Scan, patient: boolean, signal: AbortSignal, atOnce = false): Promise<Reading> {
@@ -148,7 +148,7 @@ export class FolderContents {
       this.#put(path, undefined);
       changed = true;
     }
-    // What is read at a start stays together; of what changes later, each body is to go by itself.
+    // Bodies read at a start stay together in memory; later each body must be releasable by itself.
     const bodies = atOnce ? createBodyMemory() : undefined;
     const long: LongFile[] = [];
     const note = (file: ScannedFile, read: FileRead, parse: (bytes: Uint8Array) => ResourceFile): void => {
@@ -184,7 +184,7 @@ export class FolderContents {
     return { read: stale.map(({ path }) => path), parsed, changed, moved };
   }
 
-  /** What is wrong with the files as they were last read. */
+  /** Finds the errors of all files as they were last read. */
   judge(): Judgement {
     const files: JudgedFiles = {
       all: this.#files,
@@ -196,7 +196,7 @@ export class FolderContents {
     return this.#options.skips ? judgeSkipping(files, this.#types) : judgeFiles(files);
   }
 
-  /** What is to be applied: everything the first time, then what changed. */
+  /** The changes to apply: everything the first time, then the differences. */
   changes(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): readonly (readonly [LayerIndex, LayerChange])[] {
     return this.indexes.flatMap((index) => {
       const change = index.change(kind, leftOut);

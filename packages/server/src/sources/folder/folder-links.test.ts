@@ -97,7 +97,10 @@ test("a Kubernetes ConfigMap, files that are links into ..data, changes at once"
   assert.deepEqual(sink.errors, []);
 });
 
-/** Notes every change after which clusters of two releases stand beside each other; the releases are known by their versions. */
+/**
+ * Notes every change after which clusters of two releases stand beside each other; the releases are known by their
+ * versions.
+ */
 function watchForMixtures(sink: RecordingSink, releases: number) {
   const numbers = new Map<string, number>();
   for (let number = 1; number <= releases; number += 1) {
@@ -128,8 +131,8 @@ for (const { what, directory, link, prepare } of [
 ]) {
   test(`however often ${what} is swapped, two releases are never mixed`, async (t) => {
     const folder = await temporaryFolder(t);
-    // Two folders in turn, so that the old release is overwritten, file by file, while it may still be read. And whatever is read
-    // is applied at once, even if more changes come: nothing but the link says what belongs together.
+    // Two folders in turn, so that the old release is overwritten, file by file, while it may still be read. And
+    // whatever is read is applied at once, even if more changes come: nothing but the link says what belongs together.
     const options = { directory: folder.at(directory), settleMs: 2, maxSettleMs: 2, pollMs: 30 };
     const { source, sink } = folderSource(t, options);
     const { mixtures, served } = watchForMixtures(sink, 20);
@@ -141,7 +144,8 @@ for (const { what, directory, link, prepare } of [
       const place = number % 2 === 0 ? "2" : "1";
       await release(folder, place, number);
       await folder.swapLink(folder.at(place), link);
-      // Different steps, so that the next release falls everywhere into the reading; now and then it may come to its end.
+      // Different steps, so that the next release falls everywhere into the reading; now and then it may come to its
+      // end.
       if (number % 4 === 0) await sink.until(`release ${number} is served`, () => served() === number);
       else await delay((number * 17) % 61);
     }
@@ -198,7 +202,8 @@ test("files that were overwritten while the link led elsewhere are read, though 
   const { lstat } = fs.promises;
   let swapped = false;
   t.mock.method(fs.promises, "lstat", (...all: Parameters<typeof lstat>) => {
-    // The scan has begun with what it was told, and comes to the link now: the release that it led to at first has become another one.
+    // The scan has begun with what it was told, and comes to the link now: the release that it led to at first has
+    // become another one.
     if (!swapped && all[0] === folder.at("current")) {
       swapped = true;
       for (const name of names) fs.writeFileSync(folder.at(`1/${name}.yaml`), clusters([name], 3));

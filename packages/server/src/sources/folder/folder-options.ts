@@ -7,7 +7,7 @@ import {
   type TableOf,
   XdskitError,
 } from "@xdskit/api";
-import type { LayerName } from "../../source.js";
+import type { LayerName } from "../../settings/group-settings.js";
 import type { FolderSummary } from "./folder-summary.js";
 
 /** The extensions of files that hold resources, in any case. Everything else in the folder is left alone. */
@@ -25,7 +25,10 @@ export const wholeFolderLayer: LayerName = ".";
 
 /** What one folder may cost. Beyond a limit there is a finding, and the last good configuration stays. */
 export interface FolderLimits {
-  /** Bytes of one file; a larger one is not read at all. Default: 64 MiB. A long file is read in a thread of its own; YAML of 16 MiB takes some seconds there. */
+  /**
+   * Bytes of one file; a larger file is not read at all. Default: 64 MiB. A long file is read in a thread of its own;
+   * YAML of 16 MiB takes some seconds there.
+   */
   readonly fileBytes: number;
   /** Files with resources, over all folders. Default: 100,000. */
   readonly files: number;
@@ -51,16 +54,18 @@ export interface FolderGroup {
 
 /** How a folder is read and watched. */
 export interface FolderSourceOptions {
-  /** The folder, or a symbolic link to it. Findings name files as this path and what is below it. */
+  /** The folder, or a symbolic link to it. Findings show files with this path in front. */
   readonly directory: string;
   /**
-   * Folders relative to `directory`, each a layer of its own whose name is the string given here. A file belongs to every layer
-   * whose folder it is in; files in none are not served. Undefined: the whole folder is one layer, `wholeFolderLayer`.
+   * Folders relative to `directory`, each a layer of its own whose name is the string given here. A file belongs to
+   * every layer whose folder it is in; files in none are not served. Undefined: the whole folder is one layer,
+   * `wholeFolderLayer`.
    */
   readonly layers?: readonly LayerName[] | undefined;
   /**
-   * Groups of nodes, such as those of `createServer`. Where none of the folders of a group is there at the start, that is an error
-   * (a warning with `allowEmpty`): its nodes would be told that there is nothing. Groups with layers of other sources are left alone.
+   * Groups of nodes, such as those of `createServer`. If none of the folders of a group exists at the start, that is
+   * an error (a warning with `allowEmpty`): its nodes would be told that there is nothing. Groups with layers of other
+   * sources are ignored.
    */
   readonly groups?: readonly FolderGroup[] | undefined;
   /** Files that hold no resources, such as the settings: relative to `directory`, or absolute. */
@@ -68,29 +73,33 @@ export interface FolderSourceOptions {
   /** Start although nothing can be served yet, and allow that all files go away later. Default: false. */
   readonly allowEmpty?: boolean | undefined;
   /**
-   * Where nothing is served yet, serve the files without errors and leave the others out. Clients then lose what those held before a restart. False: `start`
-   * waits until every file is valid. Default: false.
+   * While nothing is served yet, serve the files without errors and leave the others out. Clients then lose the
+   * resources of those since before a restart. False: `start` waits until every file is valid. Default: false.
    */
   readonly allowPartial?: boolean | undefined;
   /**
-   * What is done with resources that have errors. `refuse`: the change is refused as a whole, and the last good configuration stays.
-   * `skip`: the rest is served, also at the start. A resource that was served keeps its last good content for as long as a file names
-   * it; so does all that a file held which cannot be read any more. What was never good is not served. Default: `refuse`.
+   * What happens to resources with errors. `refuse`: the change is refused as a whole, and the last good configuration
+   * stays. `skip`: the rest is served, also at the start. A resource that was served keeps its last good content as
+   * long as a file names it; so do all resources of a file that can no longer be read. A resource that was never valid
+   * is not served. Default: `refuse`.
    */
   readonly onInvalid?: "refuse" | "skip" | undefined;
   /** Milliseconds of quiet after the last change before files are read. Default: 100. */
   readonly settleMs?: number | undefined;
-  /** Milliseconds after which files are read although changes still come. Default: ten times `settleMs`, at least 1,000. */
+  /**
+   * Milliseconds after which files are read although changes still come. Default: ten times `settleMs`, at least 1,000.
+   */
   readonly maxSettleMs?: number | undefined;
   /**
-   * Milliseconds for which no file may be written in place before files are read: whoever writes so may stop half-way for a moment. After twenty times as long files
-   * are read all the same. What is renamed into place is whole, and waits for `settleMs` alone. Default: five times `settleMs`.
+   * Milliseconds without a write in place before files are read: a program that writes in place may pause half-way.
+   * After twenty times as long files are read all the same. A renamed file is whole, and waits for `settleMs` alone.
+   * Default: five times `settleMs`.
    */
   readonly writeSettleMs?: number | undefined;
   /**
-   * Milliseconds between two looks at the metadata of all files, which find what the operating system did not tell (network
-   * file systems, watches used up). Default: 2,000, or twenty times what one look takes where that is longer, but at most 30,000.
-   * 0 turns it off.
+   * Milliseconds between two looks at the metadata of all files, which find changes that the operating system did not
+   * report (network file systems, watches used up). Default: 2,000, or twenty times the duration of one look if that
+   * is longer, but at most 30,000. 0 turns it off.
    */
   readonly pollMs?: number | undefined;
   readonly limits?: Partial<FolderLimits> | undefined;

@@ -1,5 +1,5 @@
 import { type Finding, XdskitError } from "@xdskit/api";
-import type { LayerUpdate, SourceSink } from "../../source.js";
+import type { LayerUpdate, SourceSink } from "../../contracts/source.js";
 import type { FolderContents } from "./folder-contents.js";
 import { boundedFindings, hasErrors, sameFindings } from "./folder-findings.js";
 import type { Round } from "./folder-reader.js";
@@ -13,7 +13,7 @@ export interface FolderPublicationOptions extends ExpectedFolders {
   readonly maxFindings: number;
 }
 
-/** Decides what of a folder's contents is applied, and tells what is wrong. */
+/** Decides which of a folder's contents are applied, and reports errors. */
 export class FolderPublication {
   readonly #options: FolderPublicationOptions;
   readonly #contents: FolderContents;
@@ -78,11 +78,15 @@ export class FolderPublication {
     };
   }
 
-  /** Of a folder with errors, the files that are not to be applied now; undefined: nothing is, the last good configuration stays. */
+  /**
+   * The files that are not applied now, for a folder with errors; undefined: none is, and the last good configuration
+   * stays.
+   */
   #leftOut(round: Round, judgement: Judgement, findings: readonly Finding[]): ReadonlySet<string> | undefined {
     if (this.#serving) return undefined;
     if (this.#options.allowPartial && isUsable(round, judgement)) return judgement.skipped ? none : judgement.bad;
-    // Clients may still have what these files held before a restart: without them it would be removed everywhere.
+    // Clients may still have the resources of these files from before a restart: without them they would be removed
+    // everywhere.
     this.#waiting ||= round.scan.root !== undefined && judgement.valid > 0;
     if (this.#started || this.#waiting) return undefined;
     if (!this.#options.allowEmpty) throw errorOf(findings);
@@ -105,7 +109,7 @@ export class FolderPublication {
     };
   }
 
-  /** All that is wrong, and whether that keeps the change from being applied. What has errors and is skipped does not. */
+  /** All errors, and whether they keep the change from being applied. Skipped errors do not. */
   #findings({ scan, whole }: Round, judgement: Judgement, watchRefused: string | undefined) {
     const { directory, allowEmpty } = this.#options;
     const findings: Finding[] = [];
@@ -147,7 +151,7 @@ export class FolderPublication {
   }
 }
 
-/** What became of a round. */
+/** The outcome of a round. */
 interface Outcome {
   readonly applied: boolean;
   readonly change: ChangeSummary;

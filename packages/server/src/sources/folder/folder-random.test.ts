@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import fc from "fast-check";
+import { effort } from "../../testing/effort.js";
 import { patienceMs } from "../../testing/wait-for.js";
 import type { RecordingSink } from "./testing/recording-sink.js";
 import {
@@ -103,7 +104,7 @@ async function comesTo(
 }
 
 test("whatever happens to a folder, a source comes to what one sees that starts afresh", {
-  timeout: 300_000,
+  timeout: 300_000 * effort,
 }, async (t) => {
   const batches = fc.array(fc.array(operation, { minLength: 1, maxLength: 4 }), { minLength: 4, maxLength: 12 });
   await fc.assert(
@@ -123,6 +124,6 @@ test("whatever happens to a folder, a source comes to what one sees that starts 
       await source.close();
       await folder.remove(".");
     }),
-    { numRuns: 25, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: false },
+    { numRuns: 6 * effort },
   );
 });

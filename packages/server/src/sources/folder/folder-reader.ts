@@ -15,7 +15,7 @@ const attempts = 10;
 
 const nothingRead: Reading = { read: [], parsed: 0, changed: false, moved: false };
 
-/** What came of reading until the folder was still. */
+/** The result of reading until the folder was still. */
 export interface Round {
   readonly scan: Scan;
   /** Paths of the files whose bytes were read. */
@@ -36,7 +36,7 @@ export interface FolderReaderOptions {
   readonly signal: AbortSignal;
 }
 
-/** Brings what is known of a folder up to its present state, with as little reading as that takes. */
+/** Brings the known state of a folder up to date, with as little reading as possible. */
 export class FolderReader {
   readonly #options: FolderReaderOptions;
   readonly #contents: FolderContents;
@@ -46,7 +46,7 @@ export class FolderReader {
   #unseen = new Changes(true);
   /** Whether what was read last is one state. */
   #whole = false;
-  /** Whether all of it was read once: until then nobody is served. */
+  /** Whether everything was read once: until then no client is served. */
   #begun = false;
 
   constructor(options: FolderReaderOptions, contents: FolderContents, watcher: FolderWatcher) {
@@ -61,8 +61,8 @@ export class FolderReader {
   }
 
   /**
-   * Looks at the metadata of everything, and tells whether the folder differs from what was read of it. The state that was read
-   * stays as it is.
+   * Looks at the metadata of everything, and says whether the folder differs from the state that was read, which stays
+   * as it is.
    */
   async differs(): Promise<boolean> {
     const before = this.#scan;
@@ -72,7 +72,7 @@ export class FolderReader {
     return scan.root !== undefined && this.#contents.differs(scan);
   }
 
-  /** Milliseconds until files may be read, since one of them was written in place a moment ago and may be half there. */
+  /** Milliseconds until files may be read, if one of them was just written in place and may be incomplete. */
   #waitForWrites(since: number): number {
     const { writeSettleMs } = this.#options;
     const now = performance.now();
@@ -91,10 +91,10 @@ export class FolderReader {
   }
 
   /**
-   * Reads what changed until the folder is still: no symbolic link was swapped, no file was written meanwhile, and nothing new was
-   * heard of; or until `maxSettleMs` after `since` (on the clock of `performance.now()`) as far as the last is concerned. Where links
-   * say what belongs together, what is taken so late was looked at file by file: of a file that was overwritten while no link led to
-   * it, the scan that comes through the link may be ahead of the watcher.
+   * Reads what changed until the folder is still: no symbolic link was swapped, no file was written meanwhile, and no
+   * new event arrived. After `maxSettleMs` from `since` (on the clock of `performance.now()`) new events no longer
+   * count. If links say which files belong together, a late reading has looked at every file: if a file was
+   * overwritten while no link led to it, the scan through the link may be ahead of the watcher.
    */
   async read(since: number): Promise<Round> {
     const { settleMs, maxSettleMs, signal } = this.#options;

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
-import { XdskitError } from "@xdskit/api";
-import { callListener } from "../../call-listener.js";
-import { longestTimerMs } from "../../clock.js";
-import type { Source, SourceSink } from "../../source.js";
+import { longestTimerMs, XdskitError } from "@xdskit/api";
+import { callListener } from "../../basics/call-listener.js";
+import type { Source, SourceSink } from "../../contracts/source.js";
 import { FolderContents } from "./folder-contents.js";
 import { checkFolderOptions, defaultFolderLimits, type FolderSourceOptions, layerFolders } from "./folder-options.js";
 import { FolderPublication } from "./folder-publication.js";
@@ -14,14 +13,17 @@ import { Settling } from "./settling.js";
 /**
  * A source that serves the resource files of a folder and follows its changes.
  *
- * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. Where nothing is
- *   served yet, `start` does not resolve until they are fixed: clients would drop what the files with errors held before a restart.
- *   With `allowPartial` the files without errors are served meanwhile, and no change is applied until all are valid.
- *   With `onInvalid: "skip"` only what has errors is skipped; errors of folders refuse a change as before.
+ * - All or nothing: while any file has an error, the last good configuration stays and the errors are reported. Where
+ *   nothing is served yet, `start` does not resolve until they are fixed: clients would drop what the files with errors
+ *   held before a restart. With `allowPartial` the files without errors are served meanwhile, and no change is applied
+ *   until all are valid. With `onInvalid: "skip"` only what has errors is skipped; errors of folders refuse a change as
+ *   before.
  * - `start` rejects with an XdskitError if the directory is missing or none of its files is valid, unless `allowEmpty`.
  *   Where none of the folders of one of the `groups` is there, it waits until one is.
- * - Swapping a symbolic link, the directory itself or one in it, is one change; so is what happens within the settling time.
- * - A folder that vanishes leaves the last good configuration; so does one that loses its last file, unless `allowEmpty`.
+ * - Swapping a symbolic link, the directory itself or one in it, is one change; so is what happens within the settling
+ *   time.
+ * - A folder that vanishes leaves the last good configuration; so does one that loses its last file, unless
+ *   `allowEmpty`.
  *
  * @throws XdskitError XDSKIT_FOLDER_OPTION for an option that cannot be
  */
@@ -118,7 +120,7 @@ class FolderSource implements Source {
     });
     const done = run.catch(() => {});
     this.#work = done;
-    // Also after a fault: whoever waits for the end of the work would wait for ever.
+    // Also after a fault: callers that wait for the end of the work would wait for ever.
     await done;
     if (this.#work === done) {
       this.#work = undefined;

@@ -1,5 +1,5 @@
 import type { Adoption, Finding, Resource, Where } from "@xdskit/api";
-import type { LayerName } from "../../source.js";
+import type { LayerName } from "../../settings/group-settings.js";
 
 /** How many resources are skipped, over all layers. */
 export interface SkippedCounts {
@@ -9,7 +9,7 @@ export interface SkippedCounts {
   readonly absent: number;
 }
 
-/** What was taken of a file, which is in the folder as findings show it. */
+/** What was taken from a file, with the path that findings show. */
 export interface AdoptedFile extends Adoption {
   readonly file: string;
 }
@@ -24,15 +24,17 @@ export interface FolderSummary {
   readonly read: number;
   /** Of those, the ones with other bytes than before, which were parsed. */
   readonly parsed: number;
-  /** Paths of what was read, relative to the directory; the first hundred. */
+  /** Paths of the files that were read, relative to the directory; the first hundred. */
   readonly readFiles: readonly string[];
   /** Whether the configuration follows what was read. False: the last good one stays, see `findings`. */
   readonly applied: boolean;
-  /** Whether any configuration is served, this one or one before. False: the errors at the start must be fixed first. */
+  /**
+   * Whether any configuration is served, this one or one before. False: the errors at the start must be fixed first.
+   */
   readonly serving: boolean;
   /**
-   * With `onInvalid: "skip"`, how many resources have errors and are skipped, over all layers; `findings` say which and why. A file of
-   * which nothing can be read, and that held nothing before, counts as one. Otherwise undefined.
+   * With `onInvalid: "skip"`, how many resources have errors and are skipped, over all layers; `findings` say which
+   * and why. An unreadable file that held nothing before counts as one. Otherwise undefined.
    */
   readonly skipped: SkippedCounts | undefined;
   /** Resources that the change gave and took, over all layers. */
@@ -46,10 +48,10 @@ export interface FolderSummary {
   readonly changedLayers: readonly LayerName[];
   /** Resources that are served now: by layer, then by the type's name, such as `cluster`. */
   readonly resources: ReadonlyMap<LayerName, ReadonlyMap<string, number>>;
-  /** Where a resource of a layer stands; undefined for one that is not there. Asks the state of the moment, not that of this reading. */
+  /** Where a resource of a layer is defined; undefined if it does not exist. Answers for now, not for this reading. */
   readonly whereIs: (layer: LayerName, resource: Pick<Resource, "type" | "key">) => Where | undefined;
   readonly findings: readonly Finding[];
-  /** What was taken of files that are of another form than resources: of a bootstrap, a config dump. */
+  /** What was taken from files of another kind than resources: a bootstrap, a config dump. */
   readonly adopted: readonly AdoptedFile[];
   /** From the end of the settling time to here. */
   readonly durationMs: number;

@@ -9,11 +9,11 @@ import { namedBy, type Standing, withStanding } from "./skipping.js";
 export interface Judgement {
   /** Without the bound on their number. */
   readonly findings: readonly Finding[];
-  /** Files of which all can be served, or, where what has errors is skipped, a part. */
+  /** Files that can be served whole, or, if errors are skipped, in part. */
   readonly valid: number;
   /** Files with errors, by themselves or beside the others. */
   readonly bad: ReadonlySet<string>;
-  /** What is skipped; undefined: a change is applied whole or not at all. */
+  /** The skipped resources; undefined: a change is applied whole or not at all. */
   readonly skipped: SkippedCounts | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface JudgedFiles {
   readonly shown: (path: string) => string;
 }
 
-/** What is wrong with files. Costs those with findings. */
+/** Finds the errors of files. Costs the files with findings. */
 export function judgeFiles({ all, bad, warned, layers, shown }: JudgedFiles): Judgement {
   const findings = [...bad, ...warned].sort().flatMap((path) => all.get(path)?.findings ?? []);
   const wrong = new Set(bad);
@@ -47,7 +47,7 @@ export function judgeFiles({ all, bad, warned, layers, shown }: JudgedFiles): Ju
   return { findings, valid: all.size - wrong.size, bad: wrong, skipped: undefined };
 }
 
-/** The same where what has errors is skipped: each error says what comes of it. */
+/** The same if errors are skipped: each error says its effect. */
 export function judgeSkipping({ all, bad, warned, layers, shown }: JudgedFiles, types: ResourceTypes): Judgement {
   const findings: Finding[] = [];
   const counts: Record<Standing, number> = { lastGood: 0, absent: 0, elsewhere: 0 };
@@ -56,7 +56,7 @@ export function judgeSkipping({ all, bad, warned, layers, shown }: JudgedFiles, 
     if (file === undefined) continue;
     const indexes = layers.filter((layer) => isWithin(path, layer.path)).map(({ index }) => index);
     const standingOf = (name: NamedResource) => worst(indexes.map((index) => index.standingOf(name)));
-    // Of what an error does not name nobody knows more than what the file held before.
+    // If an error names no resource, only the file's former content is known.
     const unnamed = file.kept.some((name) => standingOf(name) === "lastGood") ? "lastGood" : "absent";
     let hasUnnamed = false;
     for (const finding of file.findings) {

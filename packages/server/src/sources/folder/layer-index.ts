@@ -1,5 +1,6 @@
 import type { PositionedResource, Resource, ResourceType, TypeUrl, Where } from "@xdskit/api";
-import type { LayerName, LayerUpdate } from "../../source.js";
+import type { LayerUpdate } from "../../contracts/source.js";
+import type { LayerName } from "../../settings/group-settings.js";
 import { KeptNames, type NamedResource } from "./kept-names.js";
 import type { Standing } from "./skipping.js";
 
@@ -14,7 +15,7 @@ export interface Entry {
 /** A change of one layer, not yet made. */
 export interface LayerChange {
   readonly update: LayerUpdate;
-  /** The places of what the update upserts, and of what it removes, in its order. */
+  /** The places of the resources that the update upserts, then of those it removes, in order. */
   readonly upserted: readonly Place[];
   readonly removed: readonly Place[];
   /** Places that hold the same as before once it is made. */
@@ -37,7 +38,10 @@ interface Place {
   entry: PositionedResource | undefined;
   /** Which file, relative to the directory. */
   file: string;
-  /** What else is said of the same name, which is a mistake, by file; undefined: nothing. A folder of copies may have thousands of them. */
+  /**
+   * Other entries with the same name, which is an error, by file; undefined: none. A folder of copies may have
+   * thousands of them.
+   */
   others: Map<string, PositionedResource[]> | undefined;
   applied: Resource | undefined;
   /** Whether its entries changed since they were applied. */
@@ -47,8 +51,8 @@ interface Place {
 const none: readonly Entry[] = [];
 
 /**
- * What the files of one layer say, beside what was applied of it. Reading a file again costs that file's resources; what is to be
- * applied costs what was touched since the last time. Both whatever the total.
+ * The resources of one layer's files, beside what was applied. Reading a file again costs that file's resources; a
+ * change costs what was touched since the last one, whatever the total.
  */
 export class LayerIndex {
   readonly layer: LayerName;
@@ -113,7 +117,7 @@ export class LayerIndex {
     }
   }
 
-  /** What was applied under these names stays for as long as the file is there, unless a file says what it is to be. */
+  /** The applied contents of these names stay as long as the file exists, unless a file defines them. */
   keep(file: string, names: readonly NamedResource[]): void {
     for (const name of names) this.#kept.add(file, name);
   }
@@ -127,7 +131,7 @@ export class LayerIndex {
     }
   }
 
-  /** What is served under a name that is kept, or that several entries have. */
+  /** The content served under a name that is kept, or that several entries have. */
   standingOf({ type, key }: NamedResource): Standing {
     const place = this.#places.get(type.typeUrl)?.byKey.get(key);
     if (place?.entry !== undefined && !this.#doubled.has(place)) return "elsewhere";
@@ -142,7 +146,7 @@ export class LayerIndex {
     }
   }
 
-  /** Where a resource stands. */
+  /** Where a resource is defined. */
   whereIs({ type, key }: Pick<Resource, "type" | "key">): Where | undefined {
     return this.#places.get(type.typeUrl)?.byKey.get(key)?.entry?.where;
   }
@@ -152,16 +156,13 @@ export class LayerIndex {
     for (const place of this.#doubled) yield [...entriesOf(place)].sort(byPlace);
   }
 
-  /**
-   * What is to be applied so that the layer holds what its files say, without the files left out.
-   * Undefined: it does already.
-   */
+  /** The change that brings the layer to what its files say, without the files left out. Undefined: no change. */
   change(kind: LayerUpdate["kind"], leftOut: ReadonlySet<string>): LayerChange | undefined {
     const upsert: Resource[] = [];
     const remove: { readonly type: Resource["type"]; readonly name: Resource["key"] }[] = [];
     const upserted: Place[] = [];
     const removed: Place[] = [];
-    // Of all that was touched, but for what the files left out say.
+    // All that was touched, except what the files left out say.
     const done: Place[] = leftOut.size === 0 ? this.#touched.slice() : [];
     for (const place of this.#touched) {
       const { applied } = place;
@@ -234,7 +235,7 @@ function ofFile([file, entries]: readonly [string, readonly PositionedResource[]
   return entries.map(({ resource, where }) => ({ resource, where, file }));
 }
 
-/** Puts the entry that follows in the place of one that is gone. */
+/** Replaces an entry that is gone by the next one. */
 function takeNext(place: Place): void {
   place.entry = undefined;
   for (const [file, [entry, ...more]] of place.others ?? []) {
@@ -247,8 +248,8 @@ function takeNext(place: Place): void {
 }
 
 /**
- * Bodies of one reading of a file lie together. What is applied of a later one is often a few of many: in there each would keep the memory of its reading,
- * and a file that changes all the time as much of it as resources for each of them.
+ * The bodies of one reading of a file share memory. Often only a few of a later reading are applied: each would keep
+ * the memory of its whole reading, and a file that changes all the time would keep as many as it has resources.
  */
 function withOwnBody(resource: Resource): Resource {
   const { body } = resource;

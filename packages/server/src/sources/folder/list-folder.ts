@@ -26,11 +26,11 @@ export interface ScannedFile {
   readonly path: string;
   /** Where it really is. */
   readonly realPath: string;
-  /** Changes whenever the file could have other bytes. Undefined: it is new, and its metadata are for its reader to look at. */
+  /** Changes whenever the file could have other bytes. Undefined: it is new, and its reader looks at its metadata. */
   readonly identity: string | undefined;
 }
 
-/** One folder's own part of a scan: what stands in it, and what is wrong with that. */
+/** One folder's own part of a scan: its entries and their errors. */
 export interface ScannedFolder {
   readonly realPath: string;
   readonly inode: string;
@@ -54,7 +54,7 @@ export interface ListOptions {
   readonly ignored: ReadonlySet<string>;
 }
 
-/** A folder that is to be looked at. */
+/** A folder to look at. */
 export interface FolderToList {
   /** Relative to the directory, with `/`. */
   readonly path: string;
@@ -180,7 +180,7 @@ async function look(
     return isAbsence(errno) ? { kind: "gone" } : { kind: "unreadable", reason: errnoText(errno) };
   }
   if (isResourceFile) {
-    // A container that is to mount a file which does not exist gets a folder of that name: better said than passed over.
+    // If a container mounts a file that does not exist, it gets a folder of that name: report it.
     if (!stats.isFile()) return { kind: "unreadable", reason: `it is ${kindOf(stats)}, not a file` };
     const identity = identityOf(stats);
     const same = known !== undefined && known.identity === identity && known.realPath === realPath;

@@ -13,8 +13,8 @@ export interface ExpectedFolders {
 }
 
 /**
- * The findings for folders that are not there. Those that were there once (`seen`) are missed, any other may come later: git keeps no
- * empty ones. Where a group has none of its folders, its clients would lose all that they have.
+ * Makes the findings for missing folders. A folder that existed before (`seen`) is an error; any other may come later,
+ * since git keeps no empty ones. If a group has none of its folders, its clients would lose everything.
  */
 export function missingFolders(
   missing: Scan["missing"],

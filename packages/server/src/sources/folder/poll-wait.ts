@@ -2,7 +2,7 @@
 const leastMs = 2000;
 /** … or this many times as long as one look takes, so that looking takes little of the machine's time … */
 const share = 20;
-/** … but never longer than this: what nobody told of must not wait for minutes because of one slow look. */
+/** … but never longer than this: unreported changes must not wait for minutes because of one slow look. */
 const mostMs = 30_000;
 
 /** Milliseconds until the next look at all metadata, after one that took so long. */

@@ -12,13 +12,13 @@ import {
   type ScannedFolder,
 } from "./list-folder.js";
 
-/** Of more names the operating system may have told some and lost others. */
+/** Beyond this many names the operating system may have lost some events. */
 const mostNames = 100;
 
 /**
- * Looks again at those names of a folder that the watcher has told of, without listing the others: a change of one file among 10,000 costs one `lstat`. Undefined
- * where that is not enough: nothing is known of the folder or of what happened in it, it holds links or something that is wrong, or anything but
- * a file of resources comes or goes.
+ * Looks again at the names of a folder that have events, without listing the others: one changed file of 10,000 costs
+ * one `lstat`. Undefined if that is not enough: the folder or its events are unknown, it holds links or errors, or
+ * anything other than a resource file comes or goes.
  */
 export async function relistFolder(options: ListOptions, folder: FolderToList): Promise<ScannedFolder | undefined> {
   const { before, trusted, changes, realPath, path } = folder;

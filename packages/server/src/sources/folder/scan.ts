@@ -27,7 +27,7 @@ import {
 } from "./list-folder.js";
 import { relistFolder } from "./relist-folder.js";
 
-/** Of so many folders the one is searched that may be meant by a name that is not there. */
+/** The most folders that are searched for one that a missing name may mean. */
 const mostBeside = 1000;
 
 /** Which files there are, without their bytes. */
@@ -51,7 +51,7 @@ export interface Scan {
 export interface MissingFolder {
   readonly path: string;
   readonly reason: string;
-  /** The folders beside it when it was missed first, of which one may be meant. */
+  /** The folders beside it when it was first missing, one of which may be meant. */
   readonly beside: readonly string[];
 }
 
@@ -60,8 +60,8 @@ export interface ScanOptions extends ListOptions {
 }
 
 /**
- * Looks at a folder's tree. Costs a `stat` a folder, and one a file that `changes` names; all files where it says that nothing is
- * known. Never throws.
+ * Looks at a folder's tree. Costs one `stat` for each folder and for each file that `changes` names; all files if
+ * nothing is known. Never throws.
  */
 export async function scanFolder(
   options: ScanOptions,
@@ -132,7 +132,7 @@ class Scanner {
       folder = await this.#watched((isFirst) => this.#look(path, realPath, trail, isFirst));
     } catch (error) {
       const errno = errnoOf(error);
-      // It was there a moment ago: whoever takes it away is not done.
+      // It was there a moment ago: something is being moved.
       if (isAbsence(errno)) this.#moved = true;
       else this.#findings.push(unreadable(join(shown, path), errnoText(errno)));
       return;
@@ -149,7 +149,7 @@ class Scanner {
     for (const below of folder.folders) await this.#walk(pathBelow(path, below.name), below.realPath, trail);
   }
 
-  /** Follows links, and once more where they were not watched as they were followed: what happened before they were is not told. */
+  /** Follows links, and once more if they were not watched while they were followed: earlier events were lost. */
   async #watched<Found extends { readonly turns: readonly Turn[] }>(
     follow: (isFirst: boolean) => Promise<Found>,
   ): Promise<Found> {
@@ -162,7 +162,7 @@ class Scanner {
     }
   }
 
-  /** One folder's own entries; what is known of it already where nothing happened. */
+  /** One folder's own entries; the known ones if nothing happened. */
   async #look(path: string, realPath: string, trail: readonly string[], isFirst: boolean): Promise<ScannedFolder> {
     const changes = this.#changes;
     const before = this.#before?.folders.get(path);

@@ -1,4 +1,4 @@
-/** Waits until changes have been quiet for a while, but not for ever. */
+/** Waits until changes have been quiet for a while, but only up to a limit. */
 export class Settling {
   readonly #quietMs: number;
   readonly #maxMs: number;

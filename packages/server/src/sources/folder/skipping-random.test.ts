@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import type { Resource } from "@xdskit/api";
+import { createRepeatable } from "../../../../api/src/testing/repeatable.js";
 import { clusters, startedSource, temporaryFolder } from "./testing/temporary-folder.js";
 
 const names = ["a", "b", "c"];
@@ -12,7 +13,7 @@ test("whatever becomes of files, what is served is what was good last of all tha
   const folder = await temporaryFolder(t);
   await folder.write("step.yaml", clusters(["step"]));
   const { sink } = await startedSource(t, { directory: folder.path, onInvalid: "skip", settleMs: 5 });
-  const below = pseudoRandom(12_345);
+  const { below } = createRepeatable();
   const files = new Map<string, Said>();
   /** What each file held when it could be read last. */
   const known = new Map<string, ReadonlySet<string>>();
@@ -54,13 +55,4 @@ test("whatever becomes of files, what is served is what was good last of all tha
 /** Whether a cluster has `connect_timeout: { seconds }`, which is its field 4. */
 function holds(cluster: Resource | undefined, seconds: number): boolean {
   return cluster !== undefined && Buffer.from(cluster.body).includes(Buffer.from([0x22, 0x02, 0x08, seconds]));
-}
-
-/** Whole numbers below a limit, the same ones every time. */
-function pseudoRandom(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor(state / 256) % limit;
-  };
 }

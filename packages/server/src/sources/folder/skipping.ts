@@ -1,10 +1,10 @@
 import { canonicalName, type Finding, type PositionedResource, type ResourceTypes } from "@xdskit/api";
 import type { NamedResource } from "./kept-names.js";
 
-/** Of a file with more errors than this, no more are told (as `readResources` says). */
+/** Beyond this many errors of a file, no more are reported (as `readResources` says). */
 const mostFindings = 100;
 
-/** What can be served of a file, some of which has errors. */
+/** The part of a file with errors that can be served. */
 export interface UsablePart {
   readonly resources: readonly PositionedResource[];
   /** What the file holds besides, or may hold: what was applied of it stays. */
@@ -12,8 +12,8 @@ export interface UsablePart {
 }
 
 /**
- * Takes what is well of a file with errors. A resource that an error names keeps its last good content. Where an error does not say of
- * which resource it is, nobody knows what the file means to hold: then all stays that it held before.
+ * Takes what is well of a file with errors. A resource that an error names keeps its last good content. Where an error
+ * does not say of which resource it is, nobody knows what the file means to hold: then all stays that it held before.
  *
  * @param before what the file held, or kept, when it was read the last time
  */
@@ -50,17 +50,17 @@ function isOf(each: NamedResource, { type, key }: NamedResource): boolean {
   return each.type.typeUrl === type.typeUrl && (each.key === key || each.key.startsWith(`${key}${variantMark}`));
 }
 
-/** What stands between a name and its variant in a key. */
+/** Separates a name and its variant in a key. */
 const variantMark = "\ud800\ud800";
 
 function textOf({ type, key }: NamedResource): string {
   return `${type.typeUrl} ${key}`;
 }
 
-/** What is served in the place of something with an error. */
+/** What is served instead of a resource with an error. */
 export type Standing = "lastGood" | "absent" | "elsewhere";
 
-/** The same finding, which also says what comes of it. */
+/** Adds the effect to a finding. */
 export function withStanding(finding: Finding, standing: Standing): Finding {
   return { ...finding, message: `${finding.message}${consequences[standing]}` };
 }

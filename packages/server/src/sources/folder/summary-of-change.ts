@@ -4,7 +4,7 @@ import type { LayerChange } from "./layer-index.js";
 /** What became different, in words. */
 export type ChangeSummary = Pick<FolderSummary, "upserted" | "removed" | "changed" | "changedFiles" | "changedLayers">;
 
-/** More than that nobody reads on a line. */
+/** More than this is too long to read on one line. */
 const mostNamed = 10;
 
 /** How much changes, and what first. Costs the change. */

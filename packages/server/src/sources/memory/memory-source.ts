@@ -1,5 +1,6 @@
 import { checkCall, type Resource } from "@xdskit/api";
-import type { LayerName, LayerUpdate, Source, SourceSink } from "../../source.js";
+import type { LayerUpdate, Source, SourceSink } from "../../contracts/source.js";
+import type { LayerName } from "../../settings/group-settings.js";
 
 /** A source that a program feeds: what it sets before it is started is its first configuration. */
 export interface MemorySource extends Source {

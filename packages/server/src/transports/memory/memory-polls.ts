@@ -1,5 +1,5 @@
 import type { ApiVersion, ResourceType } from "@xdskit/api";
-import type { PollAnswer, PollConnection, PollHandler, PollTransport } from "../../poll-transport.js";
+import type { PollAnswer, PollConnection, PollHandler, PollTransport } from "../../contracts/poll-transport.js";
 
 /** A poll in memory. */
 export interface MemoryPoll {
@@ -13,17 +13,23 @@ export interface MemoryPoll {
 export interface MemoryPollClient {
   /** Sends a request; `json` is a `DiscoveryRequest` in JSON, parsed. */
   poll(type: ResourceType, json: unknown, api?: ApiVersion): MemoryPoll;
-  /** What is under way goes away, and the server may not take what it sent for received. */
+  /** Cancels what is under way; the server must not take what it sent for received. */
   close(): void;
 }
 
 /** A way for polls to come in without a network, for tests of programs that use a server. */
 export interface MemoryPollTransport extends PollTransport {
-  /** Connects to who listens under an address; throws where nobody does. `from` is what the server sees as the client's address. */
+  /**
+   * Connects to the server at an address; throws if there is none. `from` is what the server sees as the client's
+   * address.
+   */
   connect(address: string, from?: string): MemoryPollClient;
 }
 
-/** A transport of polls without a socket, for tests: `server.pollOn(transport, "anywhere")`, then `transport.connect("anywhere")`. */
+/**
+ * A transport of polls without a socket, for tests: `server.pollOn(transport, "anywhere")`, then
+ * `transport.connect("anywhere")`.
+ */
 export function createMemoryPollTransport(): MemoryPollTransport {
   const handlers = new Map<string, PollHandler>();
   let clients = 0;

@@ -1,5 +1,11 @@
 import { type StatusCode, statusCode } from "@xdskit/protocol";
-import { type Accept, type Connection, type ConnectionHandler, lastWordMs, type Method } from "../../transport.js";
+import {
+  type Accept,
+  type CallHandler,
+  type DiscoveryCall,
+  lastWordMs,
+  type Method,
+} from "../../contracts/transport.js";
 
 /** How a stream ended. */
 export interface MemoryStatus {
@@ -10,7 +16,7 @@ export interface MemoryStatus {
 /** What a client does with a response. */
 export type MemoryReceiver = (message: Uint8Array) => void;
 
-/** The client's end of a stream in memory. Messages arrive in a later microtask, as over a network they arrive later, too. */
+/** The client's end of a stream in memory. Messages arrive in a later microtask, as they do over a network. */
 export interface MemoryStream {
   /** Sends one request. Ignored after `finish`, and once the stream has ended. */
   send(bytes: Uint8Array): void;
@@ -30,112 +36,137 @@ export interface MemoryStream {
 /** How many messages may be on the way to a client that takes them. */
 const onTheWay = 16;
 
-/** Opens a stream to whoever accepts it. */
-export function openMemoryStream(options: {
+/** What a stream in memory is opened with. */
+export interface MemoryStreamOptions {
   readonly peer: string;
   readonly method: Method;
   readonly accept: Accept;
   readonly receive: MemoryReceiver;
-}): MemoryStream {
-  const { peer, method, accept, receive } = options;
-  let tell: (status: MemoryStatus) => void = () => {};
-  let finishOver: () => void = () => {};
-  const status = new Promise<MemoryStatus>((resolve) => {
-    tell = resolve;
-  });
-  const over = new Promise<void>((resolve) => {
-    finishOver = resolve;
-  });
-  const responses: Uint8Array[] = [];
-  let end: MemoryStatus | undefined;
-  let cutOff: NodeJS.Timeout | undefined;
-  let paused = false;
-  let full = false;
-  let gone = false;
+}
+
+/** Opens a stream to a server. */
+export function openMemoryStream(options: MemoryStreamOptions): MemoryStream {
+  const call = new MemoryCall(options);
   let finished = false;
-  let flushing = false;
-
-  function flushSoon(): void {
-    if (flushing) return;
-    flushing = true;
-    queueMicrotask(() => {
-      flushing = false;
-      flush();
-    });
-  }
-  function flush(): void {
-    while (!paused && !gone) {
-      const response = responses.shift();
-      if (response === undefined) break;
-      receive(response);
-    }
-    if (gone || paused) return;
-    if (end !== undefined) conclude(end);
-    else if (full) {
-      full = false;
-      handler?.drained();
-    }
-  }
-  function conclude(how: MemoryStatus): void {
-    tell(how);
-    leave();
-  }
-  function leave(): void {
-    if (gone) return;
-    gone = true;
-    clearTimeout(cutOff);
-    responses.length = 0;
-    handler?.closed();
-    finishOver();
-  }
-
-  const connection: Connection = {
-    method,
-    peer,
-    send(body, tail) {
-      if (gone || end !== undefined) return false;
-      const response = new Uint8Array(body.byteLength + tail.byteLength);
-      response.set(body);
-      response.set(tail, body.byteLength);
-      responses.push(response);
-      flushSoon();
-      full = paused || responses.length >= onTheWay;
-      return !full;
-    },
-    end(code, message) {
-      if (gone || end !== undefined) return;
-      const how = { code, message };
-      end = how;
-      flushSoon();
-      if (code !== statusCode.ok) cutOff = setTimeout(() => conclude(how), lastWordMs).unref();
-    },
-  };
-  let handler: ConnectionHandler | undefined;
-  const accepted = accept(connection);
-  if ("code" in accepted) connection.end(accepted.code, accepted.message);
-  else handler = accepted;
-
-  const deliver = (action: (to: ConnectionHandler) => void) =>
-    queueMicrotask(() => {
-      if (!gone && end === undefined && handler !== undefined) action(handler);
-    });
   return {
     send(bytes) {
-      if (!finished) deliver((to) => to.received(bytes));
+      if (!finished) call.deliver((to) => to.received(bytes));
     },
     finish() {
-      if (!finished) deliver((to) => to.finished());
+      if (!finished) call.deliver((to) => to.finished());
       finished = true;
     },
-    cancel: leave,
-    pause() {
-      paused = true;
-    },
-    resume() {
-      paused = false;
-      flushSoon();
-    },
-    status,
-    over,
+    cancel: () => call.leave(),
+    pause: () => call.pause(),
+    resume: () => call.resume(),
+    status: call.status,
+    over: call.over,
   };
+}
+
+/** The server's end of a stream in memory, and what is on its way to the client. */
+class MemoryCall implements DiscoveryCall {
+  readonly method: Method;
+  readonly peer: string;
+  readonly status: Promise<MemoryStatus>;
+  readonly over: Promise<void>;
+  readonly #receive: MemoryReceiver;
+  readonly #handler: CallHandler | undefined;
+  #tell: (status: MemoryStatus) => void = () => {};
+  #finishOver: () => void = () => {};
+  /** Those that the client did not take yet. */
+  readonly #responses: Uint8Array[] = [];
+  #end: MemoryStatus | undefined;
+  #cutOff: NodeJS.Timeout | undefined;
+  #isPaused = false;
+  #isFull = false;
+  #isGone = false;
+  #isFlushing = false;
+
+  constructor({ peer, method, accept, receive }: MemoryStreamOptions) {
+    this.peer = peer;
+    this.method = method;
+    this.#receive = receive;
+    this.status = new Promise((resolve) => {
+      this.#tell = resolve;
+    });
+    this.over = new Promise((resolve) => {
+      this.#finishOver = resolve;
+    });
+    const accepted = accept(this);
+    if ("code" in accepted) this.end(accepted.code, accepted.message);
+    else this.#handler = accepted;
+  }
+
+  send(body: Uint8Array, tail: Uint8Array): boolean {
+    if (this.#isGone || this.#end !== undefined) return false;
+    const response = new Uint8Array(body.byteLength + tail.byteLength);
+    response.set(body);
+    response.set(tail, body.byteLength);
+    this.#responses.push(response);
+    this.#flushSoon();
+    this.#isFull = this.#isPaused || this.#responses.length >= onTheWay;
+    return !this.#isFull;
+  }
+
+  end(code: StatusCode, message: string): void {
+    if (this.#isGone || this.#end !== undefined) return;
+    const how = { code, message };
+    this.#end = how;
+    this.#flushSoon();
+    if (code !== statusCode.ok) this.#cutOff = setTimeout(() => this.#conclude(how), lastWordMs).unref();
+  }
+
+  /** Tells the server of something, in a later microtask. */
+  deliver(action: (to: CallHandler) => void): void {
+    queueMicrotask(() => {
+      if (!this.#isGone && this.#end === undefined && this.#handler !== undefined) action(this.#handler);
+    });
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#flushSoon();
+  }
+
+  leave(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    clearTimeout(this.#cutOff);
+    this.#responses.length = 0;
+    this.#handler?.closed();
+    this.#finishOver();
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    queueMicrotask(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (!this.#isPaused && !this.#isGone) {
+      const response = this.#responses.shift();
+      if (response === undefined) break;
+      this.#receive(response);
+    }
+    if (this.#isGone || this.#isPaused) return;
+    if (this.#end !== undefined) this.#conclude(this.#end);
+    else if (this.#isFull) {
+      this.#isFull = false;
+      this.#handler?.drained();
+    }
+  }
+
+  #conclude(how: MemoryStatus): void {
+    this.#tell(how);
+    this.leave();
+  }
 }

@@ -1,15 +1,18 @@
 import { XdskitError } from "@xdskit/api";
 import { statusCode } from "@xdskit/protocol";
-import type { Accept, Method, Transport } from "../../transport.js";
+import type { Accept, Method, Transport } from "../../contracts/transport.js";
 import { type MemoryReceiver, type MemoryStream, openMemoryStream } from "./memory-stream.js";
 
 /** A transport without a network: for tests, and for a client and a server in one program. */
 export interface MemoryTransport extends Transport {
-  /** Opens a stream to who listens at an address; one to nobody ends with UNAVAILABLE. */
+  /** Opens a stream to the server at an address; without one it ends with UNAVAILABLE. */
   open(address: string, method: Method, receive: MemoryReceiver): MemoryStream;
 }
 
-/** A transport without a socket, for tests: `server.listenOn(transport, "anywhere")`, then `transport.open("anywhere", …)`. */
+/**
+ * A transport without a socket, for tests: `server.listenOn(transport, "anywhere")`, then `transport.open("anywhere",
+ * …)`.
+ */
 export function createMemoryTransport(): MemoryTransport {
   const listening = new Map<string, Accept>();
   const open = new Set<{ readonly ended: Promise<void>; cut(): void }>();

@@ -1,6 +1,6 @@
 /**
- * How much of request bodies may be there at once, over all connections: whoever sends the half of many large ones must not fill the memory.
- * A small body needs no room, so that ordinary clients are served whatever others do.
+ * How many bytes of request bodies may be held at once, over all connections: a client that sends half of many large
+ * bodies must not fill the memory. A small body needs no room, so ordinary clients are served whatever others do.
  */
 export class BodyRoom {
   readonly #most: number;
@@ -34,7 +34,7 @@ export class BodyRoom {
 export interface BodyPlace {
   /** False, and nothing is taken, if there is no room for so many more bytes. */
   grow(bytes: number): boolean;
-  /** Gives all of it back; may be called again. */
+  /** Releases all of it; may be called again. */
   leave(): void;
 }
 

@@ -15,7 +15,9 @@ export interface RestPaths {
 
 const apis: readonly ApiVersion[] = ["v2", "v3"];
 
-/** `/v3/discovery:clusters` and the others: one for each type of the table that has a path, in each API that has the type. */
+/**
+ * `/v3/discovery:clusters` and the others: one for each type of the table with a path, in each API that has the type.
+ */
 export function restPaths(types: ResourceTypes): RestPaths {
   const endpoints = new Map<string, Endpoint>();
   for (const type of types.all) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
-import type { PollRefusal } from "../../poll-transport.js";
+import type { PollRefusal } from "../../contracts/poll-transport.js";
 import type { BodyRoom } from "./body-room.js";
 
 /** A request's body, or why there is none; `gone`: nobody waits for an answer any more. */
@@ -78,7 +78,9 @@ function readRaw(request: IncomingMessage, limit: number, room: BodyRoom): Promi
   });
 }
 
-/** A body that is too large, but not by far, is read to its end and dropped: a client that still sends may not see the answer. */
+/**
+ * A body that is a little too large is read to its end and dropped: a client that still sends may not see the answer.
+ */
 const drained = 2;
 
 const noRoom: ReadBody = {

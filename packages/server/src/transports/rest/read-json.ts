@@ -1,13 +1,13 @@
 import { parseJsonText } from "@xdskit/api";
-import type { ServerLimits } from "../../limits.js";
-import type { PollRefusal } from "../../poll-transport.js";
+import type { PollRefusal } from "../../contracts/poll-transport.js";
+import type { ServerLimits } from "../../settings/limits.js";
 
 /** A request's body as JSON, or why it is none. */
 export type ReadJson = { readonly kind: "value"; readonly value: unknown } | PollRefusal;
 
 /**
- * Reads a body. Its size alone does not bound what that costs: a few kilobytes, compressed, are millions of empty objects, which would keep everybody
- * else waiting for seconds. So they are counted first.
+ * Reads a body. Its size alone does not bound what that costs: a few compressed kilobytes can be millions of empty
+ * objects, which would hold up everybody for seconds. So values are counted first.
  */
 export function readJson(bytes: Uint8Array, { namesPerRequest }: Pick<ServerLimits, "namesPerRequest">): ReadJson {
   let text: string;
@@ -37,7 +37,10 @@ export function readJson(bytes: Uint8Array, { namesPerRequest }: Pick<ServerLimi
 const valuesPerName = 10;
 /** An Envoy's node has some thousands. */
 const valuesBesideNames = 100_000;
-/** Up to here it is looked for where a body is wrong, which is slow: Envoy's node of 61 kB, and what people write. */
+/**
+ * The position of a mistake, which is slow to find, is looked for up to this size: Envoy's node of 61 kB, and what
+ * people write.
+ */
 const searchedBytes = 256 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -46,7 +49,7 @@ function refused(message: string): PollRefusal {
   return { kind: "refused", status: 400, message };
 }
 
-/** Whether a text has more values than so many, as far as that can be seen from what begins or parts them. */
+/** Whether a text has more values than so many, as far as its brackets and commas show. */
 function hasMoreValues(bytes: Uint8Array, most: number): boolean {
   let values = 0;
   let inString = false;

@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { create } from "@bufbuild/protobuf";
 import { createResourceTypes, resourceTypes } from "@xdskit/api";
 import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
-import type { GroupSettings } from "../../groups.js";
+import type { GroupSettings } from "../../settings/group-settings.js";
 import { namesIn } from "../../testing/rest-client.js";
 import { heldPolls, longHold, shortHold, withRest } from "../../testing/running-rest.js";
 import { cluster, listener, loadAssignment, routeConfiguration } from "../../testing/test-resources.js";

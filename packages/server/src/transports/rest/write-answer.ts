@@ -1,7 +1,7 @@
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from "node:http";
-import type { BodyEncoding, PollAnswer, PollRefusal, SharedBody } from "../../poll-transport.js";
+import type { BodyEncoding, PollAnswer, PollRefusal, SharedBody } from "../../contracts/poll-transport.js";
 
-/** How long a client may take nothing of its answer before its connection is cut, in milliseconds. */
+/** How long a client may read nothing of its answer before its connection is cut, in milliseconds. */
 const readTimeoutMs = 30_000;
 /** Smaller bodies are not worth the work. */
 const worthCompressing = 1_024;
@@ -36,7 +36,7 @@ export function writeProblem(
     ...headers,
   };
   if (retryAfterS !== undefined) fields["retry-after"] = String(retryAfterS);
-  // What is left of the request is not read.
+  // The rest of the request is not read.
   if (status === 413 || status === 503) fields.connection = "close";
   response.writeHead(status, fields).end(body);
 }
@@ -70,7 +70,7 @@ function writeBody(response: ServerResponse, body: SharedBody, accepts: string |
     );
 }
 
-/** The best that the client takes: `gzip;q=0` is a no, `*` says nothing that is sure. */
+/** The best encoding that the client takes: `gzip;q=0` is a no, and `*` does not say enough. */
 export function accepted(header = ""): BodyEncoding | undefined {
   const taken = new Set<string>();
   for (const part of header.toLowerCase().split(",")) {

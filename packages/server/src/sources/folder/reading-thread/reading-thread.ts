@@ -12,10 +12,13 @@ import {
   resourceFileForm,
   resourceTypes,
 } from "@xdskit/api";
-import { threadProgram } from "../../../thread-program.js";
+import { threadProgram } from "../../../basics/thread-program.js";
 import type { SentResource, ThreadAnswer, ThreadRequest, ThreadStart } from "./thread-messages.js";
 
-/** From so many bytes on a file may take longer to read than streams may wait: some 50 ms. JSON is read ten times as fast as the others. */
+/**
+ * From this many bytes on, reading a file may take longer than streams may wait: some 50 ms. JSON is read ten times as
+ * fast as the others.
+ */
 const longFile = { yaml: 128 * 1024, text: 128 * 1024, binary: 128 * 1024, json: 1024 * 1024 };
 
 /** How long the thread waits for another file before it ends, in milliseconds. */
@@ -24,8 +27,8 @@ const idleMs = 30_000;
 const program = threadProgram(import.meta.url, "reading-main");
 
 /**
- * Reads long files in a thread of its own, one after the other, so that streams are served meanwhile. The thread is started when it is needed, and
- * ends when it has not been for a while.
+ * Reads long files in a thread of its own, one after the other, so that streams are served meanwhile. The thread
+ * starts when it is needed, and ends after an idle time.
  */
 export class ReadingThread {
   readonly #options: ReadResourcesOptions;
@@ -42,8 +45,8 @@ export class ReadingThread {
   }
 
   /**
-   * Whether a file is read here. Types of a program's own may hold functions, which do not go over to a thread. At a start no stream waits, and JSON of any length is read
-   * sooner than its resources come over.
+   * Whether a file is read here. A program's own types may hold functions, which cannot be sent to a thread. At a
+   * start no stream waits, and JSON of any length is read sooner than its resources could be sent.
    */
   takes(path: string, bytes: number, atStart = false): boolean {
     const { places } = this.#options;
@@ -71,7 +74,7 @@ export class ReadingThread {
     return read;
   }
 
-  /** Ends the thread. What is being read fails. */
+  /** Ends the thread. A reading in progress fails. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#idle);

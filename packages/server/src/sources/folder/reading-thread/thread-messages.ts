@@ -9,16 +9,16 @@ export interface ThreadStart {
   readonly validate: boolean | undefined;
 }
 
-/** What the main thread asks for: a file, then batch after batch of what it holds. */
+/** Requests of the main thread: a file, then batch after batch of its resources. */
 export type ThreadRequest = { readonly path: string; readonly bytes: Uint8Array } | "next";
 
-/** A resource on its way: a type travels as its URL. */
+/** A resource as it is sent: its type is a URL. */
 export interface SentResource {
   readonly resource: Omit<Resource, "type"> & { readonly type: TypeUrl };
   readonly where: Where;
 }
 
-/** One batch of what a file holds. The last one has the rest. */
+/** One batch of a file's resources. The last one carries the rest of the result. */
 export interface ThreadAnswer {
   readonly resources: readonly SentResource[];
   readonly end: Omit<ResourceFile, "resources"> | undefined;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, type Finding, type Resource } from "@xdskit/api";
-import type { LayerUpdate, SourceSink } from "../../../source.js";
+import type { LayerUpdate, SourceSink } from "../../../contracts/source.js";
 import { patienceMs } from "../../../testing/wait-for.js";
 
 /** A sink that keeps what a source gives it, and holds the resources that come of it. */

@@ -3,15 +3,16 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Source } from "../../../source.js";
+import type { Source } from "../../../contracts/source.js";
 import type { FolderSourceOptions } from "../folder-options.js";
 import { createFolderSource } from "../folder-source.js";
 import type { FolderSummary } from "../folder-summary.js";
 import { RecordingSink } from "./recording-sink.js";
 
 /**
- * A folder of its own for one test. What is done to it is done in one turn of the event loop, several steps in a row too, unless the test
- * waits for something in between: so no settling time can end between them, however slow the machine is.
+ * A folder of its own for one test. What is done to it is done in one turn of the event loop, several steps in a row
+ * too, unless the test waits for something in between: so no settling time can end between them, however slow the
+ * machine is.
  */
 export interface TemporaryFolder {
   readonly path: string;
@@ -60,7 +61,10 @@ export interface SourceUnderTest {
   readonly summaries: readonly FolderSummary[];
 }
 
-/** A folder source that is closed with the test; its safety poll is off, so that what is tested is the watching, and it does not wait longer for files that are written in place. */
+/**
+ * A folder source that is closed with the test; its safety poll is off, so that what is tested is the watching, and it
+ * does not wait longer for files that are written in place.
+ */
 export function folderSource(test: TestContext, options: FolderSourceOptions): SourceUnderTest {
   const summaries: FolderSummary[] = [];
   const source = createFolderSource({

@@ -1,0 +1,393 @@
+/** What an error code means. The errors page of the documentation is made from this registry. */
+export interface ErrorCode {
+  /** What happened, in one sentence. */
+  readonly meaning: string;
+  /** The usual cause. */
+  readonly cause: string;
+  /** What to do about it. */
+  readonly fix: string;
+}
+
+/** Every error that xdskit throws, logs or answers with. */
+export const errorCodes = {
+  XDSKIT_FILE_UNREADABLE: {
+    meaning: "A configuration file or folder could not be read.",
+    cause: "It does not exist, its permissions forbid it, it is larger than the limit, or symbolic links form a loop.",
+    fix: "Check the path and the reason in the message. The last good configuration stays in use until the path can be read.",
+  },
+  XDSKIT_SYNTAX: {
+    meaning: "A file is not well-formed YAML, JSON, text format or protobuf.",
+    cause: "A typo, or a file that was cut off while it was written.",
+    fix: "Fix the line that the message names. Write files under another name and rename them into place.",
+  },
+  XDSKIT_SETTINGS_INVALID: {
+    meaning: "The settings file (xdskit.yaml) has an unknown key or a wrong value.",
+    cause: "A typo, a setting from a newer version, or a resource file that is named xdskit.yaml.",
+    fix: "Correct the line that the message names. docs/settings.md lists every setting.",
+  },
+  XDSKIT_ADDRESS_IN_USE: {
+    meaning: "The port of a listening address is already in use.",
+    cause: "Another program listens there, often another xdskit.",
+    fix: "Stop the other program, or choose another address with --grpc, --rest or --admin. Port 0 picks a free one.",
+  },
+  XDSKIT_ADDRESS_UNAVAILABLE: {
+    meaning: "A listening address cannot be used, although its port is free.",
+    cause: "The host does not belong to this machine, its name cannot be resolved, or the port needs more privileges.",
+    fix: "Choose another address with --grpc, --rest or --admin: 0.0.0.0 or [::] for all interfaces, a port above 1023.",
+  },
+  XDSKIT_DANGLING_REFERENCE: {
+    meaning: "A resource refers to another one that does not exist in its group.",
+    cause: "A typo in a name, or a missing file. A route to a missing cluster answers 503.",
+    fix: "Correct the name or add the resource. If another server provides it, ignore the warning.",
+  },
+  XDSKIT_DUPLICATE_RESOURCE: {
+    meaning: "Two resources of one type have the same name within one layer.",
+    cause: "A file was copied and not edited, or an old file is still there beside the new one.",
+    fix: "Rename or delete one of them; the message names both files. To override one on purpose, put them into two folders of a group.",
+  },
+  XDSKIT_ENVOY_TOO_OLD: {
+    meaning:
+      "A resource uses something that is newer than the version of Envoy that was asked about, or that connected.",
+    cause:
+      "The resource was written for a newer Envoy. Envoy ignores fields that it does not know, and rejects extensions that it does not have.",
+    fix: "Upgrade these Envoys, remove what is new, or serve it only to a group of newer ones.",
+  },
+  XDSKIT_EXTENSION_MISSING: {
+    meaning: "A resource configures an extension that the standard build of Envoy does not have.",
+    cause:
+      "The extension is part of Envoy's contrib build, only other proxies have it, or the type is not the configuration of an extension.",
+    fix: "Run an Envoy that has the extension, such as the contrib image, and ignore the warning; or choose another type.",
+  },
+  XDSKIT_FOLDER_MISSING: {
+    meaning: "The configuration folder, or a folder of one of its groups, does not exist.",
+    cause: "A typo in the path, a volume that is not mounted, or a broken symbolic link.",
+    fix: "Create the folder, or correct the path. xdskit picks it up as soon as it exists; the last good configuration stays in use until then.",
+  },
+  XDSKIT_GROUP_FOLDERS: {
+    meaning: "None of a group's folders exists.",
+    cause:
+      "A typo in the group's `folders`, or an empty folder, which git does not keep. The clients of the group would lose everything that they have.",
+    fix: "Correct the name, or create the folder with a file in it; a file with `[]` is enough. With --allow-empty the server starts anyway.",
+  },
+  XDSKIT_NO_VALID_FILE: {
+    meaning: "The configuration folder holds no file that can be served.",
+    cause:
+      "It is empty, its files have other extensions than .yaml, .yml, .json, .pb, .pb_text and .textproto, or all of them have errors.",
+    fix: "Correct the files that the messages name, or start with --allow-empty and add files later.",
+  },
+  XDSKIT_FILE_EMPTIED: {
+    meaning: "A file that held resources is empty now.",
+    cause: "A program is writing it in place, or failed halfway.",
+    fix: "If its resources should be removed, delete the file, or write `[]` into it. Write files under another name and rename them into place.",
+  },
+  XDSKIT_FOLDER_LIMIT: {
+    meaning: "The configuration folder has more files, or deeper folders, than the limit.",
+    cause: "The path is wrong, or a symbolic link leads out of the folder into a large tree.",
+    fix: "Check the path in the message. Raise the limit if the folder really is that large.",
+  },
+  XDSKIT_FOLDER_UNSETTLED: {
+    meaning: "The configuration folder kept being replaced while it was read.",
+    cause: "A symbolic link is swapped faster than the files behind it can be read.",
+    fix: "Swap the link less often. xdskit tries again automatically; the last good configuration stays in use until then.",
+  },
+  XDSKIT_FOLDER_OPTION: {
+    meaning: "An option of the folder source has an invalid value.",
+    cause: "A group's folder is absolute or lies outside of the configuration folder, or a time is negative.",
+    fix: "Name folders relative to the configuration folder, without `..`.",
+  },
+  XDSKIT_SERVER_OPTION: {
+    meaning: "An option of `createServer` has an invalid value.",
+    cause: "A time that is negative or not a number, a limit of 0, or a word that the option does not know.",
+    fix: "Correct the option that the message names. Times are in milliseconds.",
+  },
+  XDSKIT_CHANGE_REFUSED: {
+    meaning: "The server refused a change from a source.",
+    cause: "The server is closing, or the change does not fit any group.",
+    fix: "Read the reason in the message. The last good configuration stays in use, and the server tries the change again with the next one.",
+  },
+  XDSKIT_WATCH_UNAVAILABLE: {
+    meaning: "The operating system refused to watch a folder for changes.",
+    cause:
+      "The limit of watches is used up (on Linux fs.inotify.max_user_watches or max_user_instances), or the file system cannot be watched.",
+    fix: "Raise the limit. Until then xdskit finds changes by looking at the files every few seconds.",
+  },
+  XDSKIT_GROUP_INVALID: {
+    meaning: "The settings of a group of nodes are invalid.",
+    cause: "A match key that does not exist, a name that is used twice, or a group without layers or folders.",
+    fix: "Match by id, cluster, locality.region, locality.zone, locality.sub_zone or metadata.<path>, and name at least one folder.",
+  },
+  XDSKIT_TYPE_NAME_UNKNOWN: {
+    meaning: "There is no resource type of that name.",
+    cause: "A typo, or a type of your own that the server was not told about.",
+    fix: "Use a name such as cluster, an abbreviation such as cds, or a type URL.",
+  },
+  XDSKIT_ADDRESS_INVALID: {
+    meaning: "A listening address does not have the form HOST:PORT.",
+    cause: "The port is missing or above 65535, or an IPv6 address has no brackets.",
+    fix: "Write 127.0.0.1:18000, [::1]:18000, or 0.0.0.0:18000 for all interfaces. Port 0 picks a free one.",
+  },
+  XDSKIT_SERVER_CLOSED: {
+    meaning: "A server was used after it was closed.",
+    cause: "listen or addSource was called after close.",
+    fix: "Create a new server.",
+  },
+  XDSKIT_DESCRIPTOR_SET: {
+    meaning: "A descriptor set of the user's own messages cannot be used.",
+    cause:
+      "The file is not a serialized google.protobuf.FileDescriptorSet, it lacks a file that another one imports, or a file that replaces a built-in one lacks what other built-in files need.",
+    fix: "Make it with `buf build -o set.binpb`, or `protoc --include_imports --descriptor_set_out=set.binpb`; leave out Envoy's own files where they do not match the built-in ones.",
+  },
+  XDSKIT_TYPE_DEFINITION: {
+    meaning: "A program, or `types` in the settings, defined a resource type that is invalid or already taken.",
+    cause:
+      "There is no such message, another type has that name or message, the field that should hold a resource's name does not exist, or the type that it must come after does not exist.",
+    fix: "Give each type its own name, spell fields as the proto does, and pass the descriptor set that has the message.",
+  },
+  XDSKIT_TYPE_UNKNOWN: {
+    meaning: "A message was given as a resource, but its type is not an xDS resource type.",
+    cause:
+      "A part of a resource stands where a resource should (a route where a route configuration should), or the type URL has a typo.",
+    fix: "Use one of the resource types: Listener, RouteConfiguration, Cluster, ClusterLoadAssignment, Secret …",
+  },
+  XDSKIT_NAME_MISSING: {
+    meaning: "A resource has no name.",
+    cause:
+      "Its field `name` (`cluster_name` of a ClusterLoadAssignment) is empty, or messages of its type carry no name (LbEndpoint).",
+    fix: "Fill in the field, or wrap the resource in an envoy.service.discovery.v3.Resource with a `name`.",
+  },
+  XDSKIT_NAME_DIFFERS: {
+    meaning: "A resource's own name differs from the name in the envoy.service.discovery.v3.Resource around it.",
+    cause:
+      "Only one of the two was renamed, or a virtual host of VHDS has its own name instead of `<route configuration>/<virtual host>`.",
+    fix: "Write the same name into both. Otherwise Envoy cannot remove a virtual host, and does not accept a route configuration or a secret.",
+  },
+  XDSKIT_AUTHORITY: {
+    meaning: "A resource's `xdstp://` name has an authority that the server does not serve.",
+    cause: "The setting `authorities` does not list what follows `xdstp://` in the name.",
+    fix: "Add the authority to the setting, or rename the resource; `xdstp:///…`, without an authority, is served by every server.",
+  },
+  XDSKIT_CONSTRAINTS: {
+    meaning: "The envoy.service.discovery.v3.Resource around a resource does not say which clients get this variant.",
+    cause:
+      "Its dynamic_parameter_constraints are empty, a constraint has neither `value` nor `exists`, they are nested too deep, or both `name` and `resource_name` are set.",
+    fix: "Say `resource_name: { name, dynamic_parameter_constraints: { constraint: { key, value } } }`, without `name` beside it.",
+  },
+  XDSKIT_NAME_XDSTP: {
+    meaning: "A resource's name begins with `xdstp:` but is not a valid xdstp name for a resource of its type.",
+    cause:
+      "It does not have the form `xdstp://authority/type/name?key=value`, it names another type, or it is a locator: a glob (`/*`), or one with directives (`#`).",
+    fix: "Write the full name of the resource's own message into it (`envoy.config.cluster.v3.Cluster`), or use a plain name.",
+  },
+  XDSKIT_TTL: {
+    meaning: "A TTL is not positive.",
+    cause: "A `ttl` of zero or less.",
+    fix: "Set a time above zero, or leave it out if the resource does not expire.",
+  },
+  XDSKIT_LOAD_REPORTS_INVALID: {
+    meaning: "The request for load reports is invalid.",
+    cause: "An interval that is too short or too long, or an empty list of clusters.",
+    fix: 'Set an interval of at least 100 ms, and name clusters. For all clusters leave `clusters` out, or say "all".',
+  },
+  XDSKIT_MESSAGE_INVALID: {
+    meaning: "A message cannot be written as protobuf.",
+    cause:
+      "A program put a value into a field that the field's type cannot hold: a fraction into an integer, a string into a message.",
+    fix: "Check the field that the message names. Make messages with `create` of @bufbuild/protobuf, which the compiler checks.",
+  },
+  XDSKIT_FILE_FORM: {
+    meaning: "A file is well-formed but holds no resources in a known form.",
+    cause: "It is something other than resource configuration, such as a list of names.",
+    fix: 'A file holds a resource with "@type", a list of them, YAML documents of them, or a DiscoveryResponse (`resources: [...]`); or a bootstrap or dump (docs/adopt.md).',
+  },
+  XDSKIT_TYPE_MISSING: {
+    meaning: 'A resource or an extension lacks "@type", so nothing says what its fields mean.',
+    cause: "The line was forgotten, or is at the wrong level of the file.",
+    fix: 'Add it, such as "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster.',
+  },
+  XDSKIT_TYPE_MISMATCH: {
+    meaning: "A DiscoveryResponse says one type in type_url and holds another.",
+    cause: "Files of several types were merged.",
+    fix: "Remove type_url: every resource says its type itself.",
+  },
+  XDSKIT_FIELD_UNKNOWN: {
+    meaning: "A message has no field of that name.",
+    cause: "A typo, a wrong level of indentation, or a field that was removed from the API.",
+    fix: "Use the name that the message suggests, or look at the message in Envoy's API reference.",
+  },
+  XDSKIT_FIELD_INVALID: {
+    meaning: "A field's value has the wrong kind.",
+    cause: "A list where a mapping belongs, a number where a string belongs, two fields of which only one may be set …",
+    fix: "Write what the message expects. Strings that look like numbers or booleans need quotes.",
+  },
+  XDSKIT_RULE_BROKEN: {
+    meaning: "A field breaks a validation rule of its proto file (`validate.rules`): Envoy would reject the resource.",
+    cause: "A required field is missing, or a value is out of its range.",
+    fix: "Change the field so that it obeys the rule that the message names.",
+  },
+  XDSKIT_NOTHING_TAKEN: {
+    meaning: "A file is a bootstrap, a config dump or something similar, and holds no resource that can be served.",
+    cause:
+      "The bootstrap has no static_resources, the dump covers another part of the configuration, or all its secrets are hidden.",
+    fix: "Remove the file from the folder, or make the dump again with what is missing: see docs/adopt.md.",
+  },
+  XDSKIT_DUMPED_STATE: {
+    meaning: "A dump holds a momentary state where a setting belongs.",
+    cause: "Envoy writes endpoints that failed their health checks as UNHEALTHY.",
+    fix: "Make the dump again while all endpoints are healthy, or change the field in the file.",
+  },
+  XDSKIT_SECRET_LEFT_OUT: {
+    meaning: "A field holds `[redacted]` instead of a secret.",
+    cause:
+      "The file was printed by `xdskit get`, by Envoy's admin or by another program that leaves secrets out. Clients would use the word itself as the key or the password.",
+    fix: "Write the secret there, or print the resource again with `xdskit get --show-secrets`.",
+  },
+  XDSKIT_NOT_IN_JSON: {
+    meaning: "A resource holds something that JSON cannot express.",
+    cause:
+      "xdskit does not know a field, or the type of an `Any`, and JSON needs their names. Over gRPC, in binary files and between xdskits the content passes through unchanged.",
+    fix: "Let Envoys that need it ask over gRPC or read binary files (--to-files-format pb), or pass the descriptor set of your types with --descriptors. docs/serve.md shows what such JSON looks like.",
+  },
+  XDSKIT_REGEX_INVALID: {
+    meaning: "A regular expression is not valid in RE2, the syntax that Envoy and gRPC use.",
+    cause:
+      "An unbalanced parenthesis, something that RE2 does not have (look-ahead, look-behind, back references), or too many repetitions.",
+    fix: "Rewrite it in RE2's syntax. Such an expression crashes some gRPC clients, so it is never served.",
+  },
+  XDSKIT_REGEX_LARGE: {
+    meaning: "A regular expression is valid but larger than Envoy accepts by default.",
+    cause: "Large counted repetitions such as [a-z]{1,200}, or long lists of alternatives.",
+    fix: "Make it smaller, or raise re2.max_program_size.error_level in Envoy's runtime. gRPC has no such limit.",
+  },
+  XDSKIT_CLIENTS_REFUSE: {
+    meaning: "A resource obeys every rule of its proto file, but Envoy refuses it.",
+    cause:
+      "Parts of it do not fit together: a host name where nothing resolves it, filter chains that match the same connections, a cluster of type EDS without an EDS config, a domain twice. It is an error if every Envoy refuses it, and a warning if gRPC's clients read the same field and accept it.",
+    fix: "Change what the message names. docs/validate.md lists the checks.",
+  },
+  XDSKIT_ON_DEMAND_FAILED: {
+    meaning: "The on-demand supplier failed to say whether a name exists.",
+    cause: "It threw, its promise was rejected, or it took longer than the limit.",
+    fix: "Fix what the message says. xdskit asks again automatically, with growing delays. Clients that wait are told after a while that the resource does not exist.",
+  },
+  XDSKIT_ON_DEMAND_UNSUITABLE: {
+    meaning: "The on-demand supplier returned something else than what was asked for.",
+    cause:
+      "It has another type, it has the name neither as its own nor as an alias, or a layer has another resource of that name.",
+    fix: "Give the resource the name that was asked for, or make it with `createResource` and list that name among its aliases.",
+  },
+  XDSKIT_ON_DEMAND_BUSY: {
+    meaning: "Clients ask for more names than may be looked up, or than may wait for the supplier.",
+    cause: "The supplier is slow, or a client asks for a great many names that no layer has.",
+    fix: "Make the supplier faster, raise `concurrency`, `queue` or `names`, or find the client. Waiting names are tried again automatically, names beyond `names` when a client asks again.",
+  },
+  XDSKIT_CONFIG_UNRESOLVED: {
+    meaning: "A listener was received but cannot be resolved to routes, clusters and endpoints.",
+    cause:
+      "No virtual host serves the authority, aggregate clusters form a loop or are nested too deep, or routes or endpoints do not come over xDS.",
+    fix: "Change the resource that the message names, or the authority that was asked for.",
+  },
+  XDSKIT_CACHE: {
+    meaning: "A relay's cache on disk cannot be used, or a part of it cannot be read.",
+    cause:
+      "Its permissions forbid it, the path is not a folder, or a file is damaged or was written by another program or by a newer xdskit.",
+    fix: "Give the relay a folder of its own. A file that cannot be used is set aside under the name in the message, and the origin sends its content again.",
+  },
+  XDSKIT_TO_FILES: {
+    meaning: "xdskit cannot write what it serves to the folder of --to-files.",
+    cause:
+      "The folder holds other programs' files or lies inside a served folder, its permissions forbid it, or the group is not named or does not exist.",
+    fix: "Choose an empty folder outside of what is served, or one that xdskit wrote before. Choose the group with --to-files-group.",
+  },
+  XDSKIT_BOOTSTRAP: {
+    meaning:
+      "A bootstrap of gRPC or Envoy lacks something that a client needs, or asks for something that is not supported.",
+    cause:
+      "A field is missing or of the wrong kind, a cluster that it names is not in static_resources, or it asks for credentials that are not supported (google_default, SDS).",
+    fix: "Correct the field that the message names. `xdskit bootstrap` prints bootstraps to start from.",
+  },
+  XDSKIT_CREDENTIALS: {
+    meaning: "A client's credentials, or its settings for checking a management server, are invalid.",
+    cause:
+      "A certificate has no key, a path holds a certificate's content, a token would go to another machine in plaintext, TLS is set for an http:// URL, or a header has an invalid name or value.",
+    fix: "Correct the setting that the message names.",
+  },
+  XDSKIT_CREDENTIALS_FILE: {
+    meaning: "A file with a certificate, a private key or a token cannot be used.",
+    cause:
+      "It does not exist, its permissions forbid it, it is not in PEM form, the key needs a password, or certificate and key do not match.",
+    fix: "Fix the file that the message names. A client reads it again with its next attempt, a server within seconds. The previous certificates stay in use.",
+  },
+  XDSKIT_TLS_HANDSHAKE: {
+    meaning: "No TLS connection to a management server could be made.",
+    cause:
+      "The server's certificate is not trusted or is for another name, the server wants a client certificate, or it does not speak TLS.",
+    fix: "Set the authority's certificate (`caFile`), the name in the certificate (`serverName`), or the client's own (`certificateFile`, `keyFile`). The client tries again automatically.",
+  },
+  XDSKIT_CLIENT_OPTION: {
+    meaning: "An option of `createClient`, or an argument of one of the client's methods, has an invalid value.",
+    cause: "An invalid server address, a negative time, or a collection where a single name is needed.",
+    fix: "Correct what the message names. Times are in milliseconds.",
+  },
+  XDSKIT_CLIENT_CLOSED: {
+    meaning: "A client was used after it was closed.",
+    cause: "watch or get was called after close, or close was called while get was waiting.",
+    fix: "Create a new client.",
+  },
+  XDSKIT_CLIENT_TIMEOUT: {
+    meaning: "A resource did not arrive in time.",
+    cause:
+      "The server is slow or does not know the name yet, or the timeout is shorter than the 15 s after which a name counts as absent.",
+    fix: "Check what the server has, or wait longer.",
+  },
+  XDSKIT_UPSTREAM_AWAY: {
+    meaning: "A management server does not answer.",
+    cause:
+      "It is not running, its address is wrong, something in between refuses the connection, or the server ends streams at once.",
+    fix: "Check the address and the reason in the message. The client tries again automatically, with growing delays. What it received before stays in use.",
+  },
+  XDSKIT_UPSTREAM_NONE: {
+    meaning: "A client has no server for a name.",
+    cause: "The name's authority is not configured, and there are no default servers.",
+    fix: "Add the authority, or servers, to the client's options or bootstrap.",
+  },
+  XDSKIT_RESOURCE_ABSENT: {
+    meaning: "A resource that was asked for does not exist, or was removed.",
+    cause: "A typo in the name, the server serves something else to this node, or the resource was removed.",
+    fix: "Check what the server serves to this node. Watchers are told as soon as it appears.",
+  },
+  XDSKIT_RESOURCE_FAILING: {
+    meaning: "The management server says that it cannot give a resource now.",
+    cause: "Something behind the server is unavailable. The message comes from the server.",
+    fix: "Check the server. What was received before stays in use.",
+  },
+  XDSKIT_UPDATE_REJECTED: {
+    meaning: "The client rejected what the management server sent, and told it so.",
+    cause:
+      "A resource breaks a validation rule of its proto file or a check of the program, or the response breaks the protocol.",
+    fix: "Correct on the server what the message names. What was received before stays in use.",
+  },
+  XDSKIT_CHECK_FAILED: {
+    meaning: "A resource fails one of the program's own checks.",
+    cause: "The message comes from the check, or is what it threw.",
+    fix: "Correct the resource on the server, or the check.",
+  },
+  XDSKIT_CLIENT_LIMIT: {
+    meaning: "A management server or a file exceeds a limit of the client.",
+    cause: "More bytes in one response, or more resources of one type, than `limits` allows.",
+    fix: "Raise the limit that the message names, or ask for fewer names. What was received before stays in use.",
+  },
+  XDSKIT_POLL_FAILED: {
+    meaning: "A poll of a REST server got no usable answer.",
+    cause:
+      "The server cannot be reached, does not answer in time, answers with a status other than 200 and 304, or with something that is not a DiscoveryResponse in JSON.",
+    fix: "Check the status and the server's answer in the message. What was received before stays in use, and the client polls again automatically.",
+  },
+  XDSKIT_POLL_UNSUPPORTED: {
+    meaning: "The resource type that was asked for does not exist over REST.",
+    cause: "VHDS and LEDS are incremental only, list collections exist on ADS only, and some types are not in v2.",
+    fix: 'Ask for it over gRPC (`variant: "delta"`).',
+  },
+} as const satisfies Record<string, ErrorCode>;
+
+/** The code of an error or a finding, which docs/errors.md explains. */
+export type XdskitErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,139 @@
+import type { XdskitErrorCode } from "./error-codes.js";
+import { XdskitError } from "./errors.js";
+import { didYouMean } from "./nearest-name.js";
+
+/** The kinds of values that options take. `off` and `false` stand for themselves. */
+export type OptionKind = "string" | "number" | "boolean" | "function" | "object" | "list" | "off" | "false";
+
+/**
+ * What an option takes: one of some kinds, or an object with its own options, in a list, as each value of an object, or
+ * as an alternative.
+ */
+export type OptionRule =
+  | OptionKind
+  | readonly OptionKind[]
+  | {
+      readonly options?: OptionTable;
+      /** The options of each item of a list. */
+      readonly items?: OptionTable;
+      /** Whether an item may also be a string. */
+      readonly texts?: boolean;
+      readonly or?: readonly OptionKind[];
+    };
+
+/** The known options. */
+export type OptionTable = { readonly [option: string]: OptionRule };
+
+/** A table with a rule for each option of an interface. It does not compile if an option is missing. */
+export type TableOf<Options> = { readonly [Option in keyof Required<Options>]: OptionRule };
+
+/** Rules for options that are all numbers and have defaults. */
+export function numberOptions(defaults: object): OptionTable {
+  return Object.fromEntries(Object.keys(defaults).map((option) => [option, "number"]));
+}
+
+/** The function that a program calls, for messages about its arguments. */
+export interface CallWithOptions {
+  /** `createServer`, `server.listen`. */
+  readonly call: string;
+  /** An example in JavaScript. */
+  readonly example: string;
+  readonly table: OptionTable;
+  readonly code: XdskitErrorCode;
+}
+
+/**
+ * Checks options from a program, which may be untyped: they must be an object without unknown options, and each value
+ * must have the right kind. Undefined counts as omitted. Throws an XdskitError that lists all problems with
+ * suggestions, and shows no value.
+ */
+export function checkCall({ call, example, table, code }: CallWithOptions, options: unknown): void {
+  if (!isObject(options))
+    throw XdskitError.of(code, `${call} takes an object, such as ${example}, not ${nameOf(options)}`);
+  const faults = [...faultsOf(table, options, "")];
+  const [first, ...rest] = faults.map((fault) => {
+    return { code, severity: "error", message: `${call}: ${fault}` } as const;
+  });
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+}
+
+/** The same for a list or another iterable. `wanted` says what it must hold. */
+export function checkIterable(
+  { call, example, code }: Pick<CallWithOptions, "call" | "example" | "code">,
+  value: unknown,
+  wanted: string,
+): void {
+  const isIterable = typeof value === "object" && value !== null && Symbol.iterator in value;
+  if (!isIterable) throw XdskitError.of(code, `${call} takes ${wanted}, such as ${example}, not ${nameOf(value)}`);
+}
+
+type FullRule = Exclude<OptionRule, OptionKind | readonly OptionKind[]>;
+
+function* faultsOf(table: OptionTable, options: object, above: string): Generator<string> {
+  for (const [option, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const field = above === "" ? option : `${above}.${option}`;
+    const rule = Object.hasOwn(table, option) ? table[option] : undefined;
+    if (rule === undefined) {
+      const names = Object.keys(table);
+      const hint = didYouMean(option, names) || `; there is ${names.join(", ")}`;
+      yield `there is no option ${JSON.stringify(field.slice(0, 128))}${hint}`;
+    } else yield* faultsOfValue(rule, value, field);
+  }
+}
+
+function* faultsOfValue(rule: OptionRule, value: unknown, field: string): Generator<string> {
+  const full: FullRule = typeof rule === "string" ? { or: [rule] } : "length" in rule ? { or: rule } : rule;
+  const { options, items, texts = false, or = [] } = full;
+  if (options !== undefined && isObject(value)) yield* faultsOf(options, value, field);
+  else if (items !== undefined && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      if (isObject(item)) yield* faultsOf(items, item, `${field}[${index}]`);
+      else if (!texts || typeof item !== "string") yield `${field}[${index}] must be an object, not ${nameOf(item)}`;
+    }
+  } else if (!or.some((kind) => isOf(kind, value))) {
+    const object: OptionKind[] = options === undefined ? [] : ["object"];
+    const list: OptionKind[] = items === undefined ? [] : ["list"];
+    const kinds = [...object, ...list, ...or].map((kind) => names[kind]);
+    yield `${field} must be ${kinds.join(" or ")}, not ${nameOf(value)}`;
+  }
+}
+
+const names: Readonly<Record<OptionKind, string>> = {
+  string: "a string",
+  number: "a number",
+  boolean: "true or false",
+  function: "a function",
+  object: "an object",
+  list: "a list",
+  off: '"off"',
+  false: "false",
+};
+
+function isOf(kind: OptionKind, value: unknown): boolean {
+  switch (kind) {
+    case "object":
+      return isObject(value);
+    case "list":
+      return Array.isArray(value);
+    case "off":
+      return value === "off";
+    case "false":
+      return value === false;
+    default:
+      return typeof value === kind;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Says what kind of value it is without showing it: it may be a secret. */
+function nameOf(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value !== "object") return typeof value === "boolean" ? String(value) : `a ${typeof value}`;
+  return "$typeName" in value && typeof value.$typeName === "string" ? `one ${value.$typeName}` : "an object";
+}

@@ -1,0 +1,148 @@
+import { tellOfNothing } from "../adoption/document-taker.js";
+import type { Finding } from "../errors/errors.js";
+import { partsOfList } from "../json/json-parts.js";
+import { parseJson } from "../json/json-source.js";
+import type { Adoption } from "../reading/adoption-record.js";
+import type { BodyMemory } from "../reading/body-slabs.js";
+import { addFinding, type FileReading, type PositionedResource } from "../reading/file-reading.js";
+import { readBinary } from "../reading/message-items.js";
+import { mayLeaveOutSecrets } from "../redact/left-out-secrets.js";
+import { envoyRegistry, type Registry } from "../registry/registry.js";
+import type { ResourceTypes } from "../resource-types/resource-type.js";
+import { resourceTypes } from "../resource-types/resource-types.js";
+import { decodeText, type FileText } from "../text/file-text.js";
+import { isLong, NoList } from "../text/list-parts.js";
+import { readTextFormat } from "../text-format/text-file.js";
+import { partsOfYamlList } from "../yaml/yaml-parts.js";
+import { parseYaml } from "../yaml/yaml-source.js";
+import { readSource } from "./source-items.js";
+
+/** The content of a file: its valid resources, and all problems. */
+export interface ResourceFile {
+  readonly resources: readonly PositionedResource[];
+  /** At most 100, in the order of the file. */
+  readonly findings: readonly Finding[];
+  /** The `version_info` of a `DiscoveryResponse`; empty if there is none. */
+  readonly version: string;
+  /** What was taken from other forms, such as an Envoy's bootstrap. Usually empty. */
+  readonly adoptions: readonly Adoption[];
+}
+
+/** How to read a resource file. */
+export interface ReadResourcesOptions {
+  /** Knows every message that may occur. Default: Envoy's messages. */
+  readonly registry?: Registry | undefined;
+  /** Default: all types that Envoy knows. */
+  readonly types?: ResourceTypes | undefined;
+  /**
+   * Whether to check resources by the rules in their protos, and for `[redacted]` instead of a secret. Default: true.
+   */
+  readonly validate?: boolean | undefined;
+  /**
+   * Whether to check also for what Envoy itself refuses without a rule in the protos. Default: the value of `validate`.
+   */
+  readonly envoy?: boolean | undefined;
+  /**
+   * Whether resources can say where they name other resources. Default: false, since that keeps the whole file in
+   * memory.
+   */
+  readonly places?: boolean | undefined;
+  /** Memory for the bodies: files that are read and kept together can share it. By default each file has its own. */
+  readonly bodies?: BodyMemory | undefined;
+}
+
+/** The extensions of resource files with their forms. */
+export const resourceFileForms = {
+  ".yaml": "yaml",
+  ".yml": "yaml",
+  ".json": "json",
+  ".pb": "binary",
+  ".pb_text": "text",
+  ".textproto": "text",
+} as const;
+
+/** The form of a resource file. */
+export type ResourceFileForm = (typeof resourceFileForms)[keyof typeof resourceFileForms];
+
+/** The form of a file by its extension, in any case. Undefined if it is not a resource file. */
+export function resourceFileForm(path: string): ResourceFileForm | undefined {
+  const extension = path.slice(path.lastIndexOf(".")).toLowerCase();
+  return Object.hasOwn(resourceFileForms, extension)
+    ? resourceFileForms[extension as keyof typeof resourceFileForms]
+    : undefined;
+}
+
+/**
+ * Reads a resource file: YAML, JSON, binary or text, by the path's extension. It holds one resource, a list of
+ * resources, a `DiscoveryResponse`, or (in YAML) several such documents. In YAML and JSON it may also be a bootstrap or
+ * a dump from an Envoy or its control plane (`adoptions`). Never throws because of a file's content: problems become
+ * findings. A resource with an error is left out.
+ *
+ * Bodies of small resources of one file share pieces of memory of up to 64 kB, and each body keeps its whole piece
+ * alive. To keep a few resources of a large file for long, copy them: `{ ...resource, body: new
+ * Uint8Array(resource.body) }`. With `bodies` this holds for all files that share them.
+ */
+export function readResources(
+  file: { readonly path: string; readonly bytes: Uint8Array },
+  options: ReadResourcesOptions = {},
+): ResourceFile {
+  const form = resourceFileForm(file.path);
+  const reading: FileReading = {
+    path: file.path,
+    registry: options.registry ?? envoyRegistry(),
+    types: options.types ?? resourceTypes,
+    validate: options.validate ?? true,
+    envoy: options.envoy ?? true,
+    mayLeaveOutSecrets: (options.validate ?? true) && mayLeaveOutSecrets(file.bytes),
+    places: options.places ?? false,
+    views: form !== "json",
+    bodies: options.bodies,
+    resources: [],
+    findings: [],
+    adoptions: [],
+    version: "",
+  };
+  if (form === undefined) {
+    const message = `a resource file ends with one of ${Object.keys(resourceFileForms).join(", ")}`;
+    addFinding(reading, { at: () => undefined }, "XDSKIT_FILE_FORM", message);
+  } else if (form === "binary") {
+    readBinary(reading, file.bytes);
+  } else {
+    const text = decodeText(file.bytes);
+    const { problem } = text;
+    if (problem !== undefined)
+      addFinding(reading, { at: () => text.at(problem.offset) }, "XDSKIT_SYNTAX", problem.message);
+    else if (form === "text") readTextFormat(reading, text);
+    else readStructured(reading, text, form);
+  }
+  tellOfNothing(reading);
+  const { resources, findings, version } = reading;
+  return { resources, findings, version, adoptions: reading.adoptions.map(({ adoption }) => adoption) };
+}
+
+function readStructured(reading: FileReading, text: FileText, form: "json" | "yaml"): void {
+  if (isLong(text.text)) {
+    const documents = form === "json" ? partsOfList(text.text) : partsOfYamlList(text.text);
+    if (attempt(reading, () => readSource(reading, text, { documents, problems: [] }))) return;
+  }
+  if (isEmpty(text)) return;
+  readSource(reading, text, form === "json" ? parseJson(text.text, "envoy") : parseYaml(text.text, "envoy"));
+}
+
+/** Tries one way to read a text. If it fails, its results are dropped. */
+function attempt(reading: FileReading, read: () => void): boolean {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (!(error instanceof NoList)) throw error;
+    reading.resources.length = 0;
+    reading.findings.length = 0;
+    reading.adoptions.length = 0;
+    return false;
+  }
+}
+
+function isEmpty({ text }: FileText): boolean {
+  return !/\S/.test(text);
+}

@@ -1,0 +1,129 @@
+import {
+  type DescEnum,
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  type Registry,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { isWrapperDesc } from "@bufbuild/protobuf/wkt";
+import { typeNameOf } from "../messages/any.js";
+import { isObject, keepWritten, setOwn, writtenAs } from "../text/source-document.js";
+import { hasOwnJsonForm } from "../unknown/unknown-fields.js";
+import { enumForm, scalarForm, wellKnownForm } from "./json-forms.js";
+
+/** What a field, a list item or the value of a map entry holds. */
+type Held = Pick<DescField, "message" | "enum" | "scalar">;
+
+/**
+ * The canonical JSON of a message that may use other forms which Envoy accepts. Invalid values stay as they are. Run it
+ * only after the plain reader has refused: it makes a copy.
+ */
+export function canonicalJson(schema: DescMessage, json: JsonValue, registry: Registry): JsonValue {
+  if (schema.typeName === "google.protobuf.Any") return anyForm(json, registry);
+  if (isWrapperDesc(schema)) return wrapperForm(schema, json);
+  if (hasOwnJsonForm(schema)) return wellKnownForm(schema.typeName, json);
+  if (!isObject(json)) return json;
+  const canonical: JsonObject = {};
+  keepWritten(json, canonical);
+  for (const [key, value] of Object.entries(json)) {
+    const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
+    if (field === undefined) setOwn(canonical, key, value);
+    // Null means that the field is not set, also beside another field of its oneof.
+    else if (value !== null || takesNull(field)) setOwn(canonical, key, fieldForm(field, value, json, key, registry));
+  }
+  return canonical;
+}
+
+/** Whether a nested list means the same as one flat list: Envoy takes the items of both. */
+export function isFlat({ message }: Held): boolean {
+  return message === undefined || !/^google\.protobuf\.(?:Value|ListValue)$/.test(message.typeName);
+}
+
+function fieldForm(field: DescField, json: JsonValue, container: object, key: string, registry: Registry): JsonValue {
+  if (field.fieldKind === "list") {
+    const list = Array.isArray(json) ? json : [json];
+    if (!Array.isArray(json)) keepWritten(container, list, key);
+    return isFlat(field) ? [...itemForms(field, list, registry)] : list;
+  }
+  if (field.fieldKind !== "map") return heldForm(field, json, writtenAs(container, key), registry);
+  if (!isObject(json)) return json;
+  const map: JsonObject = {};
+  for (const [name, value] of Object.entries(json)) {
+    const held = value === null ? emptyForm(field) : heldForm(field, value, writtenAs(json, name), registry);
+    setOwn(map, name, held);
+  }
+  return map;
+}
+
+function* itemForms(held: Held, list: readonly JsonValue[], registry: Registry): Generator<JsonValue> {
+  for (const [index, item] of list.entries()) {
+    if (Array.isArray(item)) yield* itemForms(held, item, registry);
+    else yield item === null ? null : heldForm(held, item, writtenAs(list, index), registry);
+  }
+}
+
+function heldForm(held: Partial<Held>, json: JsonValue, written: string | undefined, registry: Registry): JsonValue {
+  if (held.enum !== undefined) return enumForm(held.enum, json, written);
+  if (held.message === undefined) return scalarForm(held.scalar, json, written);
+  const isWrapper = isWrapperDesc(held.message);
+  return isWrapper ? wrapperForm(held.message, json, written) : canonicalJson(held.message, json, registry);
+}
+
+/** A wrapper is a bare value. Envoy also accepts its message form. */
+export function wrapperForm(schema: DescMessage, json: JsonValue, written?: string): JsonValue {
+  const [field] = schema.fields;
+  if (!isObject(json)) return scalarForm(field?.scalar, json, written);
+  const { value = null, ...others } = json;
+  if (Object.keys(others).length > 0) return json;
+  return value === null ? zeroOf(field?.scalar) : scalarForm(field?.scalar, value, writtenAs(json, "value"));
+}
+
+function anyForm(json: JsonValue, registry: Registry): JsonValue {
+  const url = isObject(json) ? json["@type"] : undefined;
+  const schema = typeof url === "string" ? registry.getMessage(typeNameOf(url)) : undefined;
+  if (schema === undefined || !isObject(json)) return json;
+  if (!hasOwnJsonForm(schema)) return canonicalJson(schema, json, registry);
+  const { value = null } = json;
+  const held = { message: schema };
+  const form = value === null ? emptyForm(held) : heldForm(held, value, writtenAs(json, "value"), registry);
+  return { ...json, value: form };
+}
+
+/** The empty value, where a value is required. */
+export function emptyForm(held: Partial<Held>): JsonValue {
+  const { message, enum: values, scalar } = held;
+  if (values !== undefined) return firstOf(values);
+  if (message === undefined) return zeroOf(scalar);
+  if (isWrapperDesc(message)) return zeroOf(message.fields[0]?.scalar);
+  switch (message.typeName) {
+    case "google.protobuf.Duration":
+      return "0s";
+    case "google.protobuf.Timestamp":
+      return "1970-01-01T00:00:00Z";
+    case "google.protobuf.FieldMask":
+      return "";
+    case "google.protobuf.ListValue":
+      return [];
+    case "google.protobuf.Value":
+      return null;
+    default:
+      return {};
+  }
+}
+
+function firstOf({ values }: DescEnum): number {
+  return values[0]?.number ?? 0;
+}
+
+function zeroOf(scalar: ScalarType | undefined): JsonValue {
+  if (scalar === ScalarType.BOOL) return false;
+  return scalar === ScalarType.STRING || scalar === ScalarType.BYTES ? "" : 0;
+}
+
+function takesNull(field: DescField): boolean {
+  return field.fieldKind === "message"
+    ? field.message.typeName === "google.protobuf.Value"
+    : field.enum?.typeName === "google.protobuf.NullValue";
+}

@@ -1,0 +1,115 @@
+import {
+  type DescMessage,
+  fromJson,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Registry,
+} from "@bufbuild/protobuf";
+import type { FieldProblem } from "../errors/field-problem.js";
+import { keepWritten, setOwn } from "../text/source-document.js";
+import { takeUnknown } from "../unknown/json-reader.js";
+import { canonicalJson } from "./canonical-json.js";
+import { hasBigint, narrowBigints } from "./json-bigints.js";
+import { explainJson } from "./json-explain.js";
+
+/** A message, or all its problems (at least one). */
+export type ReadMessage =
+  | { readonly kind: "message"; readonly message: Message }
+  | { readonly kind: "problems"; readonly problems: readonly FieldProblem[] };
+
+/**
+ * Reads one message by the proto3 JSON mapping: both spellings of fields, the other forms that Envoy accepts, and what
+ * is in it in base64 (`unknown/keys.ts`). `@type` is not one of its fields. Without `careful` it accepts what
+ * `mayHideMistakes` detects.
+ */
+export function readJsonMessage(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  options: { readonly careful: boolean } = { careful: true },
+): ReadMessage {
+  return readTaken(schema, json, registry, (clean) => readPlain(schema, clean, registry, options));
+}
+
+function readPlain(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  { careful }: { readonly careful: boolean },
+): ReadMessage {
+  try {
+    const message = parse(schema, json, registry);
+    const problems = careful ? explainJson(schema, json, registry) : [];
+    return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
+  } catch (error) {
+    const problems = explainJson(schema, json, registry);
+    if (problems.length > 0) return { kind: "problems", problems };
+    const message = error instanceof RangeError ? "nested too deep" : reasonOf(error);
+    return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message }] };
+  }
+}
+
+/** Reads a message, and a second time without its base64 parts if they are the reason why it cannot be read. */
+function readTaken(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  read: (json: JsonValue) => ReadMessage,
+): ReadMessage {
+  const plain = read(json);
+  if (plain.kind === "message") return plain;
+  const taken = takeUnknown(schema, json, registry);
+  if (taken === undefined) return plain;
+  const known = read(taken.json);
+  const problems = [...taken.problems, ...(known.kind === "problems" ? known.problems : [])];
+  if (known.kind === "message" && problems.length === 0) problems.push(...taken.restore(known.message));
+  return problems.length > 0 || known.kind === "problems" ? { kind: "problems", problems } : known;
+}
+
+function parse(schema: DescMessage, json: JsonValue, registry: Registry, ignoreUnknownFields = false): Message {
+  try {
+    return fromJson(schema, json, { registry, ignoreUnknownFields });
+  } catch {
+    const narrowed = hasBigint(json) ? narrowBigints(schema, json, registry) : json;
+    return fromJson(schema, canonicalJson(schema, narrowed, registry), { registry, ignoreUnknownFields });
+  }
+}
+
+/**
+ * The same for a message from a peer, which may be newer: unknown fields are ignored, as in binary. All other problems
+ * are reported, unknown enum values too: if they were dropped, the meaning would change.
+ */
+export function readSentJsonMessage(
+  schema: DescMessage,
+  json: JsonValue,
+  registry: Registry,
+  options: { readonly careful: boolean },
+): ReadMessage {
+  const read = readJsonMessage(schema, json, registry, options);
+  if (read.kind === "message") return read;
+  const [first, ...more] = read.problems.filter(({ code }) => code !== "XDSKIT_FIELD_UNKNOWN");
+  if (first !== undefined) return { kind: "problems", problems: [first, ...more] };
+  const taken = takeUnknown(schema, json, registry);
+  try {
+    const message = parse(schema, taken?.json ?? json, registry, true);
+    const problems = taken?.restore(message) ?? [];
+    return problems.length === 0 ? { kind: "message", message } : { kind: "problems", problems };
+  } catch (error) {
+    return { kind: "problems", problems: [{ code: "XDSKIT_FIELD_INVALID", steps: [], message: reasonOf(error) }] };
+  }
+}
+
+/** The object without some of its keys. */
+export function without(object: JsonObject, ...keys: readonly string[]): JsonObject {
+  const others: JsonObject = {};
+  for (const key of Object.keys(object)) if (!keys.includes(key)) setOwn(others, key, object[key] ?? null);
+  keepWritten(object, others);
+  return others;
+}
+
+/** `cannot decode field a.B.c from JSON` without the rest, which may contain the value. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return /^cannot decode .*? from JSON/.exec(message)?.[0] ?? message;
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { readResources } from "../files/resource-file.js";
+import { assertPartsOfWhole } from "../testing/parts-of-whole.js";
+import { NoList } from "../text/list-parts.js";
+import { partsOfList } from "./json-parts.js";
+import { parseJson } from "./json-source.js";
+
+const type = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+
+/** Long enough for several parts. */
+function list(indent?: number, count = 3_000): string {
+  const items = Array.from({ length: count }, (_, index) => ({
+    "@type": type,
+    name: `c${index}`,
+    // What looks like the end of an item but is not.
+    alt_stat_name: ['},{"', '\\"],', "é€😀\\", "]}"][index % 4],
+    connect_timeout: "1.5s",
+    metadata: { filter_metadata: { a: { "},": [1e3, -1.5, {}, [[], "x"]], b: index } } },
+  }));
+  return JSON.stringify(items, undefined, indent);
+}
+
+suite("a long list in parts", () => {
+  for (const { what, text } of [
+    { what: "on one line", text: list() },
+    { what: "indented", text: ` \n${list(2)}\n\n` },
+  ]) {
+    test(`${what} is what it is as a whole, and stands where it stands`, () => {
+      const [whole] = parseJson(text).documents;
+      assertPartsOfWhole([...partsOfList(text)], whole, ["metadata", "filter_metadata", { key: "a" }]);
+    });
+  }
+
+  test("is read with the lines of the file, and mistakes are told with theirs", () => {
+    const text = list(1).replace('"c2500"', '"c2500",\n  "no_such_field": 1').replace('"c2900"', '""');
+    const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
+    assert.equal(resources.length, 2_998);
+    const lines = text.split("\n");
+    for (const { resource, where } of [...resources.slice(0, 5), ...resources.slice(-5)]) {
+      assert.match(lines[where.line ?? 0] ?? "", /@type/);
+      assert.match(lines[(where.line ?? 0) + 1] ?? "", new RegExp(`"${resource.name}"`));
+    }
+    const at = lines.findIndex((line) => line.includes("no_such_field")) + 1;
+    assert.deepEqual(
+      findings.map(({ code, line }) => [code, line]),
+      [
+        ["XDSKIT_FIELD_UNKNOWN", at],
+        ["XDSKIT_RULE_BROKEN", lines.findIndex((line) => line.includes('"name": ""')) + 1],
+      ],
+    );
+  });
+
+  const good = list(1);
+  const end = good.lastIndexOf("]");
+  for (const [what, text] of [
+    ["a comma too many at its end", `${good.slice(0, end)},]`],
+    ["a comma too many in it", good.replace('{\n  "@type"', ', {\n  "@type"')],
+    ["no end", good.slice(0, end)],
+    ["two ends", `${good}]`],
+    ["something behind it", `${good} {}`],
+    ["a bracket too many in its middle", good.replace('"c2000",', '"c2000"}],')],
+    ["a string without an end", good.replace('"c2000"', '"c2000')],
+    ["a key twice", good.replace('"c2000",', '"c2000", "name": "again",')],
+    ["something that is no object", `${good.slice(0, end)}, 1]`],
+    ["a number of more digits than a double has", good.replace("1000", "12345678901234567")],
+    ["more inside each other than may be", good.replace("1000", `${"[".repeat(300)}${"]".repeat(300)}`)],
+    ["nothing in it", `[${" ".repeat(100_000)}]`],
+    ["no list around it", `{"resources": ${good}}`],
+  ] as const) {
+    test(`with ${what} is left to the reader of whole texts`, () => {
+      assert.throws(() => [...partsOfList(text)], NoList);
+      const { resources, findings } = readResources({ path: "a.json", bytes: new TextEncoder().encode(text) });
+      const { problems } = parseJson(text, "envoy");
+      assert.equal(findings.length > 0, problems.length > 0 || what === "something that is no object");
+      if (problems.length > 0) assert.deepEqual([resources.length, findings[0]?.code], [0, "XDSKIT_SYNTAX"]);
+    });
+  }
+});

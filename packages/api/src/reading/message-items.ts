@@ -1,0 +1,104 @@
+import { type DescMessage, fromBinary, type Message } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import type { FieldStep } from "../errors/field-path.js";
+import { schemaOf, typeNameOf } from "../messages/any.js";
+import { unknownTypeMessage } from "../messages/unknown-type.js";
+import { responseName, versionOf, wrapperName, wrappingOf } from "../resources/wrapping.js";
+import { addFinding, addResource, type FileReading, type Place } from "./file-reading.js";
+
+/** The positions of the fields of a response's resource. */
+export type PlaceInResponse = (steps: readonly FieldStep[]) => ReturnType<Place["at"]>;
+
+/** Reads a binary `DiscoveryResponse`. */
+export function readBinary(reading: FileReading, bytes: Uint8Array): void {
+  const schema = responseSchema(reading);
+  let response: Message;
+  try {
+    response = fromBinary(schema, bytes);
+  } catch (error) {
+    addFinding(reading, { at: nowhere }, "XDSKIT_SYNTAX", `not a binary DiscoveryResponse: ${reasonOf(error)}`);
+    return;
+  }
+  if ((response.$unknown?.length ?? 0) > 0 && resourcesOf(response).length === 0) {
+    addFinding(reading, { at: nowhere }, "XDSKIT_FILE_FORM", "it holds another message than a DiscoveryResponse");
+    return;
+  }
+  readResponse(reading, response, nowhere);
+}
+
+/** Adds the resources of a response. */
+export function readResponse(reading: FileReading, response: Message, at: PlaceInResponse): void {
+  reading.version = versionOf(response);
+  for (const [index, any] of resourcesOf(response).entries()) readAny(reading, any, ["resources", index], at);
+}
+
+/** The schema of `DiscoveryResponse`. */
+export function responseSchema({ registry }: FileReading): DescMessage {
+  const schema = registry.getMessage(responseName);
+  if (schema === undefined) throw new Error(`the registry lacks ${responseName}`);
+  return schema;
+}
+
+/** Adds the resource in an `Any`, which may be wrapped. `steps` lead to it. */
+export function readAny(reading: FileReading, any: Any, steps: readonly FieldStep[], at: PlaceInResponse): void {
+  const place: Place = { typeUrl: any.typeUrl, at: (inner) => at([...steps, ...inner]) };
+  const unwrapped = unpack(reading, any, place);
+  if (unwrapped === undefined) return;
+  if (unwrapped.schema.typeName !== wrapperName) {
+    addResource(reading, { ...place, resource: nameIn(unwrapped.message) }, unwrapped.schema, unwrapped.message, {});
+    return;
+  }
+  const inner = (unwrapped.message as Message & { resource?: Any | undefined }).resource;
+  if (inner === undefined) {
+    addFinding(reading, place, "XDSKIT_TYPE_MISSING", "the wrapped resource is missing", ["resource"]);
+    return;
+  }
+  const innerPlace: Place = { typeUrl: inner.typeUrl, at: (more) => at([...steps, "resource", ...more]) };
+  const content = unpack(reading, inner, innerPlace);
+  if (content === undefined) return;
+  const wrapping = wrappingOf(unwrapped.message);
+  const resource = wrapping.name ?? nameIn(content.message);
+  addResource(reading, { ...innerPlace, resource }, content.schema, content.message, wrapping);
+}
+
+/** Reads the content of an `Any`, or reports what is wrong with it. */
+export function unpack(
+  reading: FileReading,
+  any: Any,
+  place: Place,
+): { schema: DescMessage; message: Message } | undefined {
+  const schema = schemaOf(typeNameOf(any.typeUrl), reading.registry);
+  if (schema === undefined) {
+    if (any.typeUrl === "") addFinding(reading, place, "XDSKIT_TYPE_MISSING", "a resource lacks its type URL");
+    else addFinding(reading, place, "XDSKIT_TYPE_UNKNOWN", () => unknownTypeMessage(any.typeUrl, reading.registry));
+    return undefined;
+  }
+  try {
+    return { schema, message: fromBinary(schema, any.value) };
+  } catch (error) {
+    addFinding(reading, place, "XDSKIT_SYNTAX", `not a serialized ${schema.typeName}: ${reasonOf(error)}`);
+    return undefined;
+  }
+}
+
+function resourcesOf(response: Message): readonly Any[] {
+  return (response as Message & { resources: Any[] }).resources;
+}
+
+/** A resource's own name, for findings. */
+function nameIn(message: Message): string | undefined {
+  const { name, clusterName } = message as Message & { name?: unknown; clusterName?: unknown };
+  return [name, clusterName].find((known): known is string => typeof known === "string" && known !== "");
+}
+
+function nowhere(): undefined {
+  return undefined;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof RangeError
+    ? "it ends too early, or is nested too deep"
+    : error instanceof Error
+      ? error.message
+      : String(error);
+}

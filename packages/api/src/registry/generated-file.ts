@@ -1,0 +1,11 @@
+import { readFileSync } from "node:fs";
+
+/**
+ * `gen/` is beside both `src/` and `dist/`. The bundled command has no folders: there `gen/` is beside the bundle's.
+ */
+const gen = new URL(/\/registry\/[^/]+$/.test(import.meta.url) ? "../../gen/" : "../gen/", import.meta.url);
+
+/** Reads a file that the build made from the table of Envoy's API. */
+export function generatedFile(name: "envoy.binpb" | "extensions.json" | "since.json"): Uint8Array {
+  return readFileSync(new URL(name, gen));
+}

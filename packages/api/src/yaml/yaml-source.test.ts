@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { stringify } from "yaml";
+import { effort } from "../testing/effort.js";
+import { parseYaml } from "./yaml-source.js";
+
+const words = fc.oneof(
+  fc.constantFrom(
+    "a",
+    "null",
+    "true",
+    "Null",
+    "yes",
+    "no",
+    "~",
+    "",
+    "-",
+    "--",
+    "---",
+    "...",
+    "-1",
+    "01",
+    "1e3",
+    "0x1f",
+    "0o7",
+    "1.5",
+    "1.",
+    ".5",
+    "-.inf",
+    ".nan",
+    "+1",
+    "1_000",
+    "10.0.0.1",
+    "0.25s",
+  ),
+  fc.constantFrom(
+    "a b",
+    "a: b",
+    "a:",
+    "a #b",
+    "a#b",
+    "#a",
+    "- a",
+    "? a",
+    "a, b",
+    "[a",
+    "{a",
+    "*a",
+    "&a",
+    "!a",
+    "|",
+    ">",
+    "%a",
+    "@a",
+    "`a",
+    "it's",
+    '"a"',
+    'a"b',
+    "a\\b",
+    "\n",
+    "a\nb\n",
+    " a ",
+    "é",
+    "😀",
+    "::1",
+    "http://a/b?c#d",
+  ),
+  fc.string({ maxLength: 5 }),
+  fc
+    .string({ unit: fc.constantFrom(..."ab01-:#,[]{}\"' .\n&*!|>%@~?"), maxLength: 6 })
+    // The library that writes here loses spaces of a line that has nothing else.
+    .filter((text) => !/ \n/.test(text)),
+);
+const scalar = fc.oneof(
+  words,
+  fc.integer(),
+  // Whole numbers beyond what a double holds exactly are read as bigints, and JSON has no negative zero.
+  fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .filter((n) => !Object.is(n, -0) && (!Number.isInteger(n) || Number.isSafeInteger(n))),
+  fc.boolean(),
+  fc.constant(null),
+);
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    scalar,
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(words, tie("value"), { maxKeys: 4 }),
+  ),
+}));
+
+test("what a program writes, in several styles, is read as it was", () => {
+  fc.assert(
+    fc.property(
+      value as fc.Arbitrary<unknown>,
+      fc.constantFrom(2, 4),
+      fc.boolean(),
+      fc.constantFrom("PLAIN", "QUOTE_SINGLE", "QUOTE_DOUBLE"),
+      (given, indent, indentSeq, style) => {
+        const text = stringify(given, {
+          indent,
+          indentSeq,
+          defaultStringType: style as "PLAIN",
+          aliasDuplicateObjects: false,
+        });
+        const { documents, problems } = parseYaml(text);
+        assert.deepEqual(problems, [], text);
+        assert.deepEqual(
+          documents.map(({ value }) => value),
+          [JSON.parse(JSON.stringify(given))],
+          text,
+        );
+      },
+    ),
+    { numRuns: 150 * effort },
+  );
+});
+
+test("positions of fields, in either spelling, and of what is not there", () => {
+  const [document] = parseYaml("resources:\n- a: 1\n  b_c: { d: 2 }\n- a: 3\n").documents;
+  assert.deepEqual(
+    [[], ["resources", 1], ["resources", 0, "b_c", "d"], ["resources", 0, "b_c", "x"]].map((steps) =>
+      document?.locate(steps),
+    ),
+    [0, 36, 27, 20],
+  );
+});
+
+test("what is wrong with the indentation or a colon is said in plain words, where it is", () => {
+  const said = (text: string) =>
+    parseYaml(text).problems.map(
+      ({ offset, message }) => `${JSON.stringify(text.slice(offset, offset + 4))}: ${message}`,
+    );
+  const tooDeep = "a key below a value: indent it less, or take the value away";
+  const noColon = "a key stands on one line, with a colon and a space after it";
+  assert.deepEqual(said("- name: web\n    type: EDS\n"), [`"type": ${tooDeep}`]);
+  assert.deepEqual(said("name: web\n\n   type: EDS\nport: 1\n  host: a\n"), [
+    `"type": ${tooDeep}`,
+    `"host": ${tooDeep}`,
+  ]);
+  assert.deepEqual(said("- name: web\n    type: EDS\n    port: 1\n    host: a\n- b: 1\n"), [`"type": ${tooDeep}`]);
+  assert.deepEqual(said("time: 10: 20\n"), ['"10: ": a value with ": " in it needs quotes']);
+  assert.deepEqual(said("- a\nb: 1\nc: { d: 1 }\n"), [
+    '"b: 1": a line that belongs to nothing: is it indented as it must be?',
+  ]);
+  assert.deepEqual(said('a: "b" c\n'), ['"c\\n": text behind the end of a value']);
+  assert.deepEqual(said("name:web\ntype: EDS\n"), [`"name": ${noColon}`]);
+  const template = "a key that is no text: is this a template that was not filled in?";
+  assert.deepEqual(said("{{ .Values.web }}\n"), [`"{ .V": ${template}`]);
+  assert.deepEqual(said("name: {{ web }}\n"), [`"{ we": ${template}`]);
+  assert.deepEqual(said("domains: [*]\n"), ['"*]\\n": a text that begins with "*" needs quotes']);
+  assert.deepEqual(said("domains:\n- *\n"), ['"*\\n": a text that begins with "*" needs quotes']);
+  assert.deepEqual(said("a:\n  b: 1\n c: 2\n"), ['" c: ": All mapping items must start at the same column']);
+});

@@ -1,0 +1,281 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type ParsedNode,
+  Parser,
+} from "yaml";
+import type { FieldStep } from "../errors/field-path.js";
+import {
+  keysOfStep,
+  nestingLimit,
+  noteWritten,
+  type SourceDocument,
+  type SourceText,
+  type SyntaxProblem,
+  setOwn,
+  writtenAs,
+} from "../text/source-document.js";
+import { inPlainWords, withoutContent } from "./yaml-problems.js";
+import { asWritten, envoyScalar, scalarValue } from "./yaml-scalars.js";
+
+type YamlDocument = Document.Parsed<ParsedNode>;
+
+/**
+ * How many values the aliases of one file may expand to beyond what is written: a few kilobytes of nested aliases can
+ * mean billions. A long text counts as several values, since each resource gets a copy.
+ */
+const aliasLimit = 2_000_000;
+
+/** What Envoy drops from a mapping. */
+const ignoredTag = "!ignore";
+
+/**
+ * Reads a YAML 1.2 stream (core schema, and merge keys). Keys are strings, and a duplicate key in a mapping is a
+ * problem.
+ *
+ * @param dialect with `envoy` some words and numbers mean what they mean to Envoy, see `envoyScalar`
+ */
+export function parseYaml(text: string, dialect: "core" | "envoy" = "core"): SourceText {
+  const composer = new Composer<ParsedNode>({ uniqueKeys: false, stringKeys: true, logLevel: "silent" });
+  let parsed: YamlDocument[];
+  try {
+    parsed = Array.from(composer.compose(boundedTokens(text), false, text.length)) as YamlDocument[];
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error;
+    return {
+      documents: [],
+      problems: [{ offset: error.offset, message: `nested deeper than ${nestingLimit} levels` }],
+    };
+  }
+  const documents: SourceDocument[] = [];
+  const problems: SyntaxProblem[] = [];
+  const budget = { aliased: 0 };
+  const streamErrors = parsed.length === 0 ? composer.streamInfo().errors : [];
+  for (const error of streamErrors) problems.push({ offset: error.pos[0], message: withoutContent(error) });
+  for (const document of parsed) {
+    const errors = document.errors.filter(({ code, pos }) => {
+      return code !== "NON_STRING_KEY" || text.slice(...pos) !== ignoredTag;
+    });
+    problems.push(...inPlainWords([...errors, ...document.warnings], text));
+    if (errors.length > 0 || document.contents === null) continue;
+    const reader = new Reader(problems, budget, dialect);
+    const value = reader.read(document.contents, 0);
+    documents.push({
+      value,
+      offset: document.contents.range[0],
+      locate: (steps) => locate(document.contents, reader.anchors, steps),
+    });
+  }
+  return { documents, problems };
+}
+
+class TooDeep extends Error {
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super();
+    this.offset = offset;
+  }
+}
+
+/** Besides nested values the parser's stack holds the document and the current scalar or key. */
+const deepestStack = nestingLimit + 8;
+
+/**
+ * The tokens of a text, up to our nesting limit. The parser has no limit, and the composer after it is recursive: a
+ * line of a hundred thousand dashes would take seconds, or end the process.
+ */
+function* boundedTokens(text: string): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > deepestStack) throw new TooDeep(parser.offset);
+  }
+  yield* parser.end();
+}
+
+interface Anchored {
+  readonly node: ParsedNode;
+  readonly value: JsonValue;
+  /** How many values it contains, with aliases expanded. */
+  readonly size: number;
+}
+
+/** Turns the nodes of one document into plain values. Aliases share them. */
+class Reader {
+  readonly anchors = new Map<string, Anchored>();
+  private readonly problems: SyntaxProblem[];
+  private readonly budget: { aliased: number };
+  private readonly dialect: "core" | "envoy";
+  private size = 0;
+
+  constructor(problems: SyntaxProblem[], budget: { aliased: number }, dialect: "core" | "envoy") {
+    this.problems = problems;
+    this.budget = budget;
+    this.dialect = dialect;
+  }
+
+  read(node: ParsedNode, depth: number): JsonValue {
+    this.size += weightOf(node);
+    if (isAlias(node)) return this.alias(node.source, node.range[0])?.value ?? null;
+    const anchor = node.anchor;
+    if (anchor === undefined) return this.content(node, depth);
+    const before = this.size;
+    const value = this.content(node, depth);
+    this.anchors.set(anchor, { node, value, size: this.size - before + weightOf(node) });
+    return value;
+  }
+
+  private content(node: ParsedNode, depth: number): JsonValue {
+    if (isScalar(node)) return this.dialect === "envoy" ? envoyScalar(node) : scalarValue(node);
+    if (depth > nestingLimit) {
+      this.problem(node.range?.[0] ?? 0, `nested deeper than ${nestingLimit} levels`);
+      return null;
+    }
+    if (isSeq(node)) {
+      const list: JsonValue[] = [];
+      for (const item of node.items) {
+        list.push(this.read(item as ParsedNode, depth + 1));
+        this.noteWritten(list, list.length - 1, item as ParsedNode);
+      }
+      return list;
+    }
+    if (isMap(node)) return this.mapping(node, depth);
+    return null;
+  }
+
+  private mapping(
+    node: ParsedNode & { items: readonly { key: unknown; value: unknown }[] },
+    depth: number,
+  ): JsonObject {
+    const object: JsonObject = {};
+    let merged: ParsedNode[] | undefined;
+    for (const { key, value } of node.items) {
+      if (!isScalar(key)) continue;
+      if (key.value === "<<" && key.type === "PLAIN") {
+        merged = [...(merged ?? []), value as ParsedNode];
+        continue;
+      }
+      const name = String(key.value);
+      if (Object.hasOwn(object, name) && key.tag !== ignoredTag)
+        this.problem(key.range?.[0] ?? 0, `the key ${JSON.stringify(name)} comes twice`);
+      const content = value === null ? null : this.read(value as ParsedNode, depth + 1);
+      // It may exist only as the target of aliases.
+      if (key.tag === ignoredTag) continue;
+      setOwn(object, name, content);
+      this.noteWritten(object, name, value as ParsedNode | null);
+    }
+    for (const source of merged ?? []) this.merge(object, source, depth + 1);
+    return object;
+  }
+
+  /** Keys of a merged mapping come after written keys, and after those merged before. */
+  private merge(into: JsonObject, source: ParsedNode, depth: number): void {
+    const value = this.read(source, depth);
+    for (const from of Array.isArray(value) ? value : [value]) {
+      if (from === null || typeof from !== "object" || Array.isArray(from)) {
+        this.problem(source.range?.[0] ?? 0, 'the value of the merge key "<<" must be a mapping or a list of mappings');
+        return;
+      }
+      for (const key of Object.keys(from)) {
+        if (Object.hasOwn(into, key)) continue;
+        setOwn(into, key, from[key] ?? null);
+        const written = writtenAs(from, key);
+        if (written !== undefined) noteWritten(into, key, written);
+      }
+    }
+  }
+
+  /** Notes the spelling of a value for text fields. */
+  private noteWritten(container: object, key: string | number, node: ParsedNode | null): void {
+    const scalar = isAlias(node) ? this.anchors.get(node.source)?.node : node;
+    if (this.dialect !== "envoy" || !isScalar(scalar)) return;
+    const written = asWritten(scalar);
+    if (written !== undefined) noteWritten(container, key, written);
+  }
+
+  private alias(name: string, offset: number): Anchored | undefined {
+    const anchored = this.anchors.get(name);
+    if (anchored === undefined) {
+      // Without its name: it may be a secret that begins with a star.
+      this.problem(
+        offset,
+        'an alias without an anchor that is complete before it: a text that begins with "*" needs quotes',
+      );
+      return undefined;
+    }
+    this.size += anchored.size;
+    this.budget.aliased += anchored.size;
+    if (this.budget.aliased > aliasLimit) {
+      if (this.budget.aliased - anchored.size <= aliasLimit) {
+        this.problem(offset, `the aliases of this file stand for more than ${aliasLimit} values`);
+      }
+      return undefined;
+    }
+    return anchored;
+  }
+
+  private problem(offset: number, message: string): void {
+    this.problems.push({ offset, message });
+  }
+}
+
+function weightOf(node: ParsedNode): number {
+  return isScalar(node) && typeof node.value === "string" ? 1 + Math.floor(node.value.length / 32) : 1;
+}
+
+function locate(root: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>, steps: readonly FieldStep[]): number {
+  let offset = root?.range?.[0] ?? 0;
+  let node = root;
+  for (const step of steps) {
+    node = resolve(node, anchors);
+    let next: ParsedNode | undefined;
+    if (isSeq(node) && typeof step === "number") {
+      next = node.items[step] as ParsedNode | undefined;
+      offset = next?.range?.[0] ?? offset;
+    } else if (isMap(node) && typeof step !== "number") {
+      const pair = keysOfStep(step)
+        .map((name) => findPair(node as ParsedNode, name, anchors))
+        .find((found) => found !== undefined);
+      offset = pair?.offset ?? offset;
+      next = pair?.value;
+    }
+    if (next === undefined) return offset;
+    node = next;
+  }
+  return offset;
+}
+
+function resolve(node: ParsedNode | null, anchors: ReadonlyMap<string, Anchored>): ParsedNode | null {
+  return isAlias(node) ? (anchors.get(node.source)?.node ?? null) : node;
+}
+
+function findPair(
+  node: ParsedNode | null,
+  name: string,
+  anchors: ReadonlyMap<string, Anchored>,
+): { readonly offset: number; readonly value: ParsedNode | undefined } | undefined {
+  const map = resolve(node, anchors);
+  if (!isMap(map)) return undefined;
+  const merged: ParsedNode[] = [];
+  for (const { key, value } of map.items) {
+    if (!isScalar(key)) continue;
+    if (key.value === name) return { offset: key.range?.[0] ?? 0, value: (value as ParsedNode | null) ?? undefined };
+    if (key.value === "<<" && key.type === "PLAIN") merged.push(value as ParsedNode);
+  }
+  for (const source of merged) {
+    const target = resolve(source, anchors);
+    for (const part of isSeq(target) ? target.items : [target]) {
+      const found = findPair(part as ParsedNode, name, anchors);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import type { ClientEvent, ClientListener } from "./client-event.js";
+
+/** The listeners of a client. */
+export interface ClientEvents {
+  on(listener: ClientListener): () => void;
+  /** Tells all listeners; the event is made only if there is one. */
+  emit(event: () => ClientEvent): void;
+}
+
+export function createClientEvents(): ClientEvents {
+  const listeners = new Set<ClientListener>();
+  return {
+    on(listener) {
+      // Wrapped, so that the same function may listen twice.
+      const entry: ClientListener = (event) => listener(event);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    emit(event) {
+      if (listeners.size === 0) return;
+      const told = event();
+      for (const listener of listeners) call(listener, told);
+    },
+  };
+}
+
+/** A fault in a listener must not end the client or the process: it becomes a warning. */
+function call(listener: (event: ClientEvent) => unknown, event: ClientEvent): void {
+  const warn = (error: unknown) => {
+    process.emitWarning(`a listener of the client, at "${event.kind}", threw: ${String(error)}`, "XdskitWarning");
+  };
+  try {
+    const result = listener(event);
+    if (result instanceof Promise) result.catch(warn);
+  } catch (error) {
+    warn(error);
+  }
+}

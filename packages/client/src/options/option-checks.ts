@@ -1,0 +1,37 @@
+import { XdskitError } from "@xdskit/api";
+import type { ClientOptions } from "./client-options.js";
+import { checkCall } from "./option-tables.js";
+import { validateLevels } from "./validate-level.js";
+
+/**
+ * Checks what types alone cannot: times, counts and words. Throws an XdskitError (XDSKIT_CLIENT_OPTION) that names the
+ * option.
+ */
+export function checkOptions(options: ClientOptions): void {
+  checkCall("createClient", options);
+  const { backoff, limits, absentAfterMs, nodeOn, fallback, node, validate } = options;
+  if (node === undefined || !("$typeName" in node)) checkCall("createClient: node", node);
+  if (nodeOn !== undefined && nodeOn !== "first" && nodeOn !== "every")
+    throw wrongOption("nodeOn", '"first" or "every"', nodeOn);
+  if (fallback !== undefined && fallback !== "when-lacking" && fallback !== "when-away")
+    throw wrongOption("fallback", '"when-lacking" or "when-away"', fallback);
+  if (validate !== undefined && typeof validate !== "boolean" && !validateLevels.includes(validate))
+    throw wrongOption("validate", '"full", "types" or "off"', validate);
+  if (absentAfterMs !== undefined && !(absentAfterMs > 0)) {
+    throw wrongOption("absentAfterMs", "milliseconds above 0", absentAfterMs);
+  }
+  for (const [option, value] of Object.entries(limits ?? {})) {
+    if (value !== undefined && !(value > 0)) throw wrongOption(`limits.${option}`, "a number above 0", value);
+  }
+  const { firstMs, factor, mostMs, jitter } = backoff ?? {};
+  // With 0 milliseconds the client would ask a server that is away without a pause.
+  if (firstMs !== undefined && !(firstMs > 0)) throw wrongOption("backoff.firstMs", "milliseconds above 0", firstMs);
+  if (mostMs !== undefined && !(mostMs > 0)) throw wrongOption("backoff.mostMs", "milliseconds above 0", mostMs);
+  if (factor !== undefined && !(factor >= 1)) throw wrongOption("backoff.factor", "a number from 1 up", factor);
+  if (jitter !== undefined && !(jitter >= 0 && jitter <= 1)) throw wrongOption("backoff.jitter", "from 0 to 1", jitter);
+}
+
+function wrongOption(option: string, wanted: string, value: unknown): XdskitError {
+  const message = `${option} is ${JSON.stringify(value) ?? String(value)}, and has to be ${wanted}`;
+  return XdskitError.of("XDSKIT_CLIENT_OPTION", message, { field: option });
+}

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { clientOptionsFromBootstrap } from "../bootstrap/bootstrap.js";
+import { createClient } from "../create-client.js";
+
+// As a program without types would call it.
+const anything = (value: unknown) => value as never;
+const node = { id: "me" };
+
+test("a call that cannot be meant says what was meant, in a program without types, too", async () => {
+  const client = createClient({ servers: ["127.0.0.1:1"], node });
+  const made = (options: unknown) => () => createClient(anything(options));
+  const wrong: readonly (readonly [() => unknown, RegExp])[] = [
+    [
+      () => (createClient as (...none: readonly []) => unknown)(),
+      /^createClient takes .* { servers: \[.*, not nothing/,
+    ],
+    [made("127.0.0.1:18000"), /^createClient takes an object, such as .*, not a string/],
+    [made({ server: ["127.0.0.1:1"], node }), /^createClient: .* "server"; did you mean "servers"\?/],
+    [made({ servers: "127.0.0.1:1", node }), /^createClient: servers must be a list, not a string/],
+    [made({ servers: ["127.0.0.1:1"] }), /^createClient: node takes an object, such as { id: "me"/],
+    [made({ servers: ["127.0.0.1:1"], node: "me" }), /^createClient: node must be an object, not a string/],
+    [made({ servers: [], node: { id: "me", clsuter: "a" } }), /"clsuter"; did you mean "cluster"\?/],
+    [made({ servers: [{ address: "127.0.0.1:1" }], node }), /^servers: .*servers are of kind grpc, rest or files/],
+    [made({ servers: [5], node }), /servers are of kind grpc, rest or files.*write "127.0.0.1:18000"/],
+    [
+      made({ servers: [{ kind: "grpc", adress: "127.0.0.1:1" }], node }),
+      /kind grpc: .*"adress"; did you mean "address"/,
+    ],
+    [made({ servers: [{ kind: "grpc" }], node }), /a server over gRPC needs an address/],
+    [made({ servers: [{ kind: "files" }], node }), /at least one file/],
+    [
+      () => client.watch("cluster", "web", anything({ onChange: () => {} })),
+      /^client.watch takes a watcher, .*onChanged/,
+    ],
+    [() => client.watch(anything(undefined), "web"), /a type is a string, such as "cluster"/],
+    [() => client.watchCollection("cluster", "*", anything(undefined)), /^client.watchCollection takes a watcher/],
+    [() => client.watchConfig("web", anything({ onChange: () => {} })), /^client.watchConfig: .* "onChange"/],
+    [
+      () => client.get("cluster", "web", anything({ timeoutMs: 5 })),
+      /^client.get: .* "timeoutMs"; did you mean "timeout"/,
+    ],
+    [() => client.on(anything("event")), /^client.on takes a function/],
+    [
+      () => clientOptionsFromBootstrap(anything({ file: "a" })),
+      /^clientOptionsFromBootstrap: .* "file"; there is path/,
+    ],
+  ];
+  for (const [call, message] of wrong) {
+    await assert.rejects(
+      async () => call(),
+      (error: Error & { readonly code?: string }) => {
+        assert.equal(error.code, "XDSKIT_CLIENT_OPTION");
+        assert.match(error.message, message);
+        return true;
+      },
+    );
+  }
+  await client.close();
+});

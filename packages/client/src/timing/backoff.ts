@@ -1,0 +1,34 @@
+/** The waits between attempts, in milliseconds (gRPC's A57). */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly factor: number;
+  readonly mostMs: number;
+  /** A share of each wait, up or down: 0.2 is ±20 %. */
+  readonly jitter: number;
+}
+
+/** gRPC's defaults. */
+export const defaultBackoff: Backoff = { firstMs: 1_000, factor: 1.6, mostMs: 120_000, jitter: 0.2 };
+
+/** The waits between attempts that fail one after the other. */
+export interface Waits {
+  /** The time from the start of the last attempt to that of the next, in milliseconds. */
+  next(): number;
+  /** An attempt was answered: the next wait is the first again. */
+  reset(): void;
+}
+
+/** `random` gives numbers from 0 to 1. */
+export function createWaits({ firstMs, factor, mostMs, jitter }: Backoff, random: () => number): Waits {
+  let base = firstMs;
+  return {
+    next() {
+      const wait = Math.min(base, mostMs);
+      base = Math.min(wait * factor, mostMs);
+      return wait * (1 + jitter * (2 * random() - 1));
+    },
+    reset() {
+      base = firstMs;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { Registry, ResourceName, ResourceType, ResourceTypes, Version, XdskitError } from "@xdskit/api";
+import type { BadResource, CheckMessage, ClientTypeStatus, ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+import type { ClientLimits } from "../../options/client-options.js";
+import type { Backoff } from "../../timing/backoff.js";
+import type { Clock } from "../../timing/clock.js";
+
+/** What all upstreams of one client share: its options, with defaults. */
+export interface UpstreamContext {
+  /** The serialized `Node`. */
+  readonly node: Uint8Array;
+  /** REST sends it with every poll in any case. */
+  readonly nodeOn: "first" | "every";
+  readonly types: ResourceTypes;
+  /** Where messages are looked up; undefined: Envoy's own. */
+  readonly registry: Registry | undefined;
+  /** The checks of a message: those of `validate`, and the program's. Undefined: none. */
+  readonly check: CheckMessage | undefined;
+  /**
+   * Whether the checks include the rules of the protos. Files are checked while they are read, so that errors have line
+   * numbers.
+   */
+  readonly rules: boolean;
+  readonly limits: ClientLimits;
+  readonly absentAfterMs: number;
+  readonly backoff: Backoff;
+  readonly clock: Clock;
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+/** Receives what an upstream gets. None of it throws. */
+export interface UpstreamSink {
+  /**
+   * An attempt to reach the server begins: a stream that is not up, or a poll after a failed one. The last moment to
+   * tell the upstream what the client holds; the upstream may be called from inside.
+   */
+  attempting(): void;
+  /** A stream, of one type or of all, is up; or the first poll was answered. */
+  connected(type: ResourceType | undefined): void;
+  /** The connection is lost. The next attempt comes after a wait. */
+  disconnected(type: ResourceType | undefined, error: { code: number; message: string } | undefined): void;
+  /**
+   * Without `nack` the server is away (A57, A71): an attempt ended without an answer, whether or not a stream was up; a
+   * poll failed; a file could not be read. After a stream that was answered comes only `disconnected`. With `nack` the
+   * content of a file was rejected, and `rejected` is not called.
+   */
+  failed(type: ResourceType | undefined, error: XdskitError, nack: boolean): void;
+  /**
+   * The server answered (A57, A71): it is there. Called before the `update` of the answer, if there is one. `good`: the
+   * resources that can be taken, including those that did not change.
+   */
+  responded(type: ResourceType, good?: number): void;
+  /** One response. The upstream reads on once the promise settles; the promise never rejects. */
+  update(update: ResourceUpdate): void | Promise<void>;
+  /** When to acknowledge a response that could be taken; undefined: at once. Rejects with the reason for a NACK. */
+  readonly acknowledge: ((update: ResourceUpdate) => Promise<void>) | undefined;
+  /** A part of a response was rejected. Called after the `update` of the same response. */
+  rejected(type: ResourceType, version: Version, message: string, bad: readonly BadResource[]): void;
+}
+
+/** Brings the resources of one server: gRPC streams, REST polls or files. Connects at the first subscription. */
+export interface Upstream {
+  /** The address, the URL, or the files. Without secrets. */
+  readonly server: string;
+  /** `*` is the wildcard. The client asks for a name once, however many watchers it has. */
+  subscribe(type: ResourceType, names: readonly ResourceName[]): void;
+  unsubscribe(type: ResourceType, names: readonly ResourceName[]): void;
+  /** The client has these already: see the machine's event. Call it while nothing of the type is subscribed to. */
+  hold(type: ResourceType, resources: readonly ReceivedResource[], version: Version): void;
+  /** Another server answered meanwhile. */
+  forgetVersions(): void;
+  status(): readonly ClientTypeStatus[];
+  /** Ends everything cleanly; does not call the sink any more. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,79 @@
+/** What one connection, all connections of an address, and all clients may use. */
+export interface UseLimits {
+  readonly streamsPerAddress: number;
+  /** Bytes held of requests of which the rest has not come. */
+  readonly partialRequestBytes: number;
+  readonly partialRequestBytesPerAddress: number;
+  readonly partialRequestBytesPerConnection: number;
+}
+
+/** What the connections of an address use. */
+interface Use {
+  streams: number;
+  held: number;
+}
+
+/** What one connection uses. A caller that is told why there is no more must not use it. */
+export interface ConnectionUse {
+  /** Counts one more stream. Returns the reason if it must be refused; `closeStream` follows in any case. */
+  openStream(): string | undefined;
+  closeStream(): void;
+  /** Counts bytes that are held, or released where negative. Returns the reason if that is too much. */
+  hold(bytes: number): string | undefined;
+  /** The connection is gone, with all its streams. */
+  end(): void;
+}
+
+/**
+ * Counts what connections use, so that neither one connection nor one address can take everything. `requestBytes` is
+ * the largest request: there is always room for two of them.
+ */
+export function createClientUse(
+  given: UseLimits,
+  requestBytes: number,
+  limitName: (limit: keyof UseLimits) => string,
+): (address: string) => ConnectionUse {
+  const { streamsPerAddress } = given;
+  const ofConnection = Math.max(given.partialRequestBytesPerConnection, 2 * requestBytes);
+  const ofAddress = Math.max(given.partialRequestBytesPerAddress, ofConnection);
+  const inAll = Math.max(given.partialRequestBytes, ofAddress);
+  const addresses = new Map<string, Use & { connections: number }>();
+  let heldInAll = 0;
+
+  return (address) => {
+    const shared = addresses.get(address) ?? { connections: 0, streams: 0, held: 0 };
+    addresses.set(address, shared);
+    shared.connections += 1;
+    let held = 0;
+    return {
+      openStream() {
+        shared.streams += 1;
+        if (shared.streams <= streamsPerAddress) return undefined;
+        return `${streamsPerAddress} streams are open from one address, and none may have more (${limitName("streamsPerAddress")})`;
+      },
+      closeStream() {
+        shared.streams -= 1;
+      },
+      hold(bytes) {
+        held += bytes;
+        shared.held += bytes;
+        heldInAll += bytes;
+        if (bytes <= 0) return undefined;
+        if (held > ofConnection)
+          return tooMuch("this connection", ofConnection, limitName("partialRequestBytesPerConnection"));
+        if (shared.held > ofAddress)
+          return tooMuch("this address", ofAddress, limitName("partialRequestBytesPerAddress"));
+        if (heldInAll > inAll) return tooMuch("all clients", inAll, limitName("partialRequestBytes"));
+        return undefined;
+      },
+      end() {
+        shared.connections -= 1;
+        if (shared.connections === 0) addresses.delete(address);
+      },
+    };
+  };
+}
+
+function tooMuch(who: string, most: number, limit: string): string {
+  return `requests of ${who} of which the rest has not come take more than ${most} bytes (${limit})`;
+}

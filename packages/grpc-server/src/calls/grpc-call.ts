@@ -1,0 +1,268 @@
+import { lastWordMs } from "../connection/connection-end.js";
+import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
+import type { Again } from "../connection/outgoing-queue.js";
+import { http2Error } from "../frames/http2-errors.js";
+import type { RequestHead } from "../frames/request-head.js";
+import { type GrpcCode, grpcCode } from "../messages/grpc-code.js";
+import type { MessageEncoding } from "../messages/inflate-message.js";
+import { MessageReader, type MessageSink } from "../messages/message-reader.js";
+import type { Peer } from "../sockets/peer.js";
+import { longestTimerMs } from "../timing/longest-timer.js";
+import type { GrpcCall, GrpcCallHandler, GrpcMethod } from "./call.js";
+import type { ConnectionUse } from "./client-use.js";
+import { acceptEncoding, plainStatus, responseHead, statusBlock } from "./grpc-status.js";
+import { readGrpcTimeout } from "./grpc-timeout.js";
+import type { Patience, Waited } from "./patience.js";
+
+/**
+ * How long a client may take to read the response of a unary call, in milliseconds. Until then the response is kept
+ * and counts.
+ */
+const unreadMs = 60_000;
+
+/** What all calls of a connection share. */
+export interface GrpcContext {
+  /** By path: `/service/Method`. */
+  readonly methods: ReadonlyMap<string, GrpcMethod>;
+  readonly requestBytes: number;
+  readonly peer: Peer;
+  readonly use: ConnectionUse;
+  /** For requests that do not come, and for their missing parts. */
+  readonly patience: Patience;
+  /** Called for a call that was ended for what its client did, before its handler heard of that. */
+  readonly refused: (code: GrpcCode, message: string) => void;
+}
+
+/** A client that sends a request at this many bytes a second has longer. */
+const leastRate = 64 * 1024;
+
+/** Serves one gRPC call, streaming or unary, on an HTTP/2 stream. */
+export function serveGrpc(context: GrpcContext, head: RequestHead, stream: Http2Stream): Http2StreamHandler {
+  const { headers } = head;
+  if (head.method !== "POST") return refuseBy(stream, plainStatus(405));
+  if (!/^application\/grpc($|[;+])/.test(headers.get("content-type") ?? "")) return refuseBy(stream, plainStatus(415));
+  const refuse = (code: GrpcCode, message: string) => refuseBy(stream, statusBlock(code, message, false));
+  const method = context.methods.get(head.path);
+  if (method === undefined) return refuse(grpcCode.unimplemented, `there is no method ${head.path.slice(0, 200)}`);
+  const encoding = headers.get("grpc-encoding") ?? "identity";
+  if (encoding !== "identity" && encoding !== "gzip" && encoding !== "deflate") {
+    return refuseBy(stream, unknownEncoding);
+  }
+
+  const timeout = readGrpcTimeout(headers.get("grpc-timeout"));
+  if (timeout === undefined) return refuse(grpcCode.internal, "grpc-timeout is malformed");
+
+  const call = new ServedCall(context, method, head, stream, encoding === "identity" ? undefined : encoding);
+  call.open(timeout);
+  return call;
+}
+
+/** One call: the server's `GrpcCall`, the handler of its HTTP/2 stream, and the sink of its messages. */
+class ServedCall implements GrpcCall, Http2StreamHandler, MessageSink, Waited {
+  readonly #context: GrpcContext;
+  readonly #method: GrpcMethod;
+  /** Until the method has it. */
+  #head: RequestHead | undefined;
+  readonly #stream: Http2Stream;
+  readonly #reader: MessageReader;
+  since = 0;
+  due = 0;
+  /** The first request came whole; for a unary call, the end came too. */
+  #wasAsked = false;
+  #handler: GrpcCallHandler | undefined;
+  #isEnded = false;
+  #isClosed = false;
+  #hasHead = false;
+  /** For a unary call: its request, and its answer, which goes out only with status OK. */
+  #request: Uint8Array | undefined;
+  #answer: readonly [body: Uint8Array, tail: Uint8Array, again: Again | undefined] | undefined;
+  #cutOff: NodeJS.Timeout | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(
+    context: GrpcContext,
+    method: GrpcMethod,
+    head: RequestHead,
+    stream: Http2Stream,
+    encoding: MessageEncoding | undefined,
+  ) {
+    this.#head = head;
+    this.#context = context;
+    this.#method = method;
+    this.#stream = stream;
+    this.#reader = new MessageReader(this, { mostBytes: context.requestBytes, encoding, hold: context.use.hold });
+  }
+
+  get peer(): string {
+    return this.#context.peer.text;
+  }
+
+  /** Begins the call, with so many milliseconds left. */
+  open(timeout: number): void {
+    if (Number.isFinite(timeout)) {
+      const late = () => this.end(grpcCode.deadlineExceeded, "the client's deadline is over");
+      this.#deadline = setTimeout(late, Math.min(timeout, longestTimerMs)).unref();
+    }
+    const refused = this.#context.use.openStream();
+    if (refused !== undefined) {
+      this.failed(grpcCode.resourceExhausted, refused);
+      return;
+    }
+    this.#context.patience.begin(this);
+    if (!this.#method.unary) this.#accept();
+  }
+
+  send(body: Uint8Array, tail: Uint8Array = nothing, again?: Again): boolean {
+    if (this.#isEnded || this.#isClosed) return false;
+    if (!this.#method.unary) return this.#send(body, tail, again);
+    this.#answer = [body, tail, again];
+    return false;
+  }
+
+  end(code: GrpcCode, message: string): void {
+    if (this.#isEnded || this.#isClosed) return;
+    this.#isEnded = true;
+    this.#reader.close();
+    this.#context.patience.end(this);
+    clearTimeout(this.#deadline);
+    const { unary } = this.#method;
+    let told = code;
+    if (unary && code === grpcCode.ok) {
+      if (this.#answer === undefined) told = grpcCode.unavailable;
+      else this.#send(...this.#answer);
+      this.#answer = undefined;
+    }
+    // The status goes out once all messages have left the queue, which never happens if the client reads nothing.
+    if (unary || told !== grpcCode.ok) {
+      const cutOff = () => this.#stream.reset(http2Error.cancel);
+      this.#cutOff = setTimeout(cutOff, unary ? unreadMs : lastWordMs).unref();
+    }
+    this.#stream.end(statusBlock(told, message, this.#hasHead));
+  }
+
+  get isSettled(): boolean | undefined {
+    return this.#handler?.isSettled;
+  }
+
+  data(bytes: Buffer, from: number): void {
+    this.#reader.receive(bytes, from);
+    if (this.#isLacking !== this.due > 0) this.#waitOrNot();
+  }
+
+  /** The client still has to send its first request, or the rest of one. */
+  get #isLacking(): boolean {
+    return !this.#isEnded && !this.#isClosed && (!this.#wasAsked || this.#reader.waiting > 0);
+  }
+
+  #waitOrNot(): void {
+    if (this.#isLacking) this.#context.patience.begin(this);
+    else this.#context.patience.end(this);
+  }
+
+  get grantedMs(): number {
+    return (this.#reader.waiting / leastRate) * 1_000;
+  }
+
+  late(): void {
+    // A message that waited for another one may have been read with that one.
+    if (this.#isLacking) this.failed(grpcCode.deadlineExceeded, this.#reader.waiting > 0 ? restIsLate : requestIsLate);
+  }
+
+  ended(): void {
+    this.#reader.end();
+  }
+
+  drained(): void {
+    if (!this.#isEnded && !this.#isClosed && !this.#method.unary) this.#handler?.drained();
+  }
+
+  stopped(): void {
+    this.end(grpcCode.ok, "");
+  }
+
+  closed(): void {
+    this.#isClosed = true;
+    this.#reader.close();
+    this.#context.patience.end(this);
+    this.#context.use.closeStream();
+    clearTimeout(this.#cutOff);
+    clearTimeout(this.#deadline);
+    this.#handler?.closed();
+  }
+
+  message(bytes: Uint8Array): void {
+    if (!this.#method.unary) this.#wasAsked = true;
+    if (this.due > 0) this.#context.patience.begin(this);
+    if (!this.#method.unary) this.#handler?.received(bytes);
+    else if (this.#request === undefined) this.#request = Buffer.from(bytes);
+    else this.end(grpcCode.unimplemented, "a unary call has one request");
+  }
+
+  lastMessage(): void {
+    this.#wasAsked = true;
+    this.#context.patience.end(this);
+    if (this.#method.unary) this.#callUnary();
+    else if (!this.#isEnded && !this.#isClosed) this.#handler?.finished();
+  }
+
+  failed(code: GrpcCode, message: string): void {
+    if (!this.#isEnded && !this.#isClosed) this.#context.refused(code, message);
+    this.end(code, message);
+  }
+
+  #send(body: Uint8Array, tail: Uint8Array = nothing, again: Again | undefined): boolean {
+    if (!this.#hasHead) this.#stream.respond(responseHead);
+    this.#hasHead = true;
+    const length = body.length + tail.length;
+    prefix[1] = length >>> 24;
+    prefix[2] = length >>> 16;
+    prefix[3] = length >>> 8;
+    prefix[4] = length;
+    return this.#stream.send(prefix, body, tail, again);
+  }
+
+  /** A unary call is accepted once its request is whole, so that half a request costs the method nothing. */
+  #callUnary(): void {
+    if (this.#isEnded || this.#isClosed) return;
+    if (this.#request === undefined) {
+      this.end(grpcCode.internal, "a unary call without a request");
+      return;
+    }
+    if (!this.#accept()) return;
+    this.#handler?.received(this.#request);
+    if (!this.#isEnded) this.#handler?.finished();
+  }
+
+  #accept(): boolean {
+    const { path, headers } = this.#head as RequestHead;
+    this.#head = undefined;
+    const accepted = this.#method.accept(this, { path, headers, peer: this.#context.peer });
+    if (!("code" in accepted)) {
+      this.#handler = accepted;
+      return true;
+    }
+    this.end(accepted.code, accepted.message);
+    return false;
+  }
+}
+
+/** The prefix of each message: not compressed, and its length. A stream copies it, so one is enough for all. */
+const prefix = new Uint8Array(5);
+
+const nothing = new Uint8Array(0);
+
+/** gRPC requires that the answer names the known encodings. */
+const unknownEncoding = statusBlock(
+  grpcCode.unimplemented,
+  "requests may be compressed by gzip or deflate only",
+  false,
+  [acceptEncoding],
+);
+
+const requestIsLate = "a stream was opened, and no request came in time";
+const restIsLate = "a request began, and its rest did not come in time";
+
+function refuseBy(stream: Http2Stream, block: Uint8Array): Http2StreamHandler {
+  stream.end(block);
+  return { data() {}, ended() {}, drained() {}, stopped() {}, closed() {} };
+}

@@ -1,0 +1,23 @@
+import type { RequestHead } from "../frames/request-head.js";
+import type { Http2Stream, Http2StreamHandler } from "./http2-stream.js";
+import type { OutputHost } from "./output.js";
+
+/** What one connection may cost. */
+export interface ConnectionLimits {
+  /** Streams open at once. */
+  readonly streams: number;
+  /** Bytes of one header block, as HPACK counts, and of its frames. */
+  readonly headerBytes: number;
+}
+
+/** What a connection needs from outside: it opens no socket and reads no clock. */
+export interface ConnectionHost extends OutputHost {
+  /** No more is written: close once all has gone out. */
+  finish(): void;
+  /** Milliseconds, never going back. */
+  now(): number;
+  /** Takes over a new stream; nothing is called on it before this returns. */
+  accept(head: RequestHead, stream: Http2Stream): Http2StreamHandler;
+  /** A stream was refused, since there are as many as the limits allow. */
+  full?(): void;
+}

@@ -1,0 +1,217 @@
+import { defaultFrameBytes, defaultWindow, frameType, largestWindow } from "../frames/frames.js";
+import { ConnectionError, http2Error, StreamError } from "../frames/http2-errors.js";
+import type { PeerSettings } from "../frames/peer-settings.js";
+import type { FloodGuard } from "./flood-guard.js";
+import type { StreamOwner, StreamState } from "./http2-stream.js";
+import type { Again } from "./outgoing-queue.js";
+import type { Output } from "./output.js";
+
+/**
+ * A client that says nothing for so many milliseconds after it was sent more than a frame may have stopped reading.
+ * What is written to its socket may then stay there, with the whole buffer that it is part of. It is long enough that
+ * a fleet which acknowledges late costs no more than usual.
+ */
+const silenceMs = 500;
+
+/** A smaller frame earns nothing at the flood guard where there was more to send. */
+const smallBytes = 1_024;
+
+/** When a SETTINGS frame makes us visit so many streams, that counts as one idle frame. */
+const visitsPerCost = 100;
+
+const tooLarge = "a window is too large";
+
+/**
+ * Sends what streams have to send, as far as the peer's windows and the socket have room: one frame of each stream in
+ * turn, so that none starves another.
+ */
+export class Http2Sender {
+  readonly #output: Output;
+  readonly #peer: PeerSettings;
+  readonly #flood: FloodGuard;
+  readonly #owner: Pick<StreamOwner, "end">;
+  /**
+   * Streams with data to send and room in their own window when they were last looked at. Most connections never have
+   * one.
+   */
+  #ready: Set<StreamState> | undefined;
+  /** Streams with data to send and no room in their own window. */
+  #blocked: Set<StreamState> | undefined;
+  /** No stream's window is further above the initial one than this. */
+  #highestOffset = 0;
+  #window = defaultWindow;
+  #isFlushing = false;
+  readonly #now: () => number;
+  /** When we first sent more than a frame that the peer has not reacted to. */
+  #silentSince: number | undefined;
+
+  /** `owner` ends a stream whose last data went out, if trailers wait. */
+  constructor(
+    output: Output,
+    peer: PeerSettings,
+    flood: FloodGuard,
+    owner: Pick<StreamOwner, "end">,
+    now: () => number,
+  ) {
+    this.#now = now;
+    this.#output = output;
+    this.#peer = peer;
+    this.#flood = flood;
+    this.#owner = owner;
+  }
+
+  /**
+   * Sends three parts of one piece of data. Returns false when there is no room for more; only what the peer does not
+   * take yet is kept.
+   */
+  send(stream: StreamState, prefix: Uint8Array, body: Uint8Array, tail: Uint8Array, again: Again | undefined): boolean {
+    const isAlone = !this.#isFlushing && (this.#ready === undefined || this.#ready.size === 0);
+    if (isAlone && !stream.isFull && this.#output.hasRoom) {
+      const length = prefix.length + body.length + tail.length;
+      if (length <= this.#windowOf(stream) && length <= this.#window && length <= defaultFrameBytes) {
+        this.#output.data(stream.id, length, prefix, body, tail);
+        this.#sent(stream, length, true);
+        return true;
+      }
+    }
+    // A copy: it waits.
+    stream.queue.push(new Uint8Array(prefix));
+    stream.queue.push(again ?? body);
+    stream.queue.push(tail);
+    this.#suspect(stream);
+    while (isAlone && this.#canSend(stream)) this.#sendFrame(stream);
+    this.#readyIfSo(stream);
+    this.flush();
+    stream.isFull = stream.queue.bytes > 0;
+    return !stream.isFull;
+  }
+
+  /** The peer said something. */
+  heard(): void {
+    this.#silentSince = undefined;
+  }
+
+  #suspect({ queue }: StreamState): void {
+    const now = this.#now();
+    this.#silentSince ??= now;
+    if (now - this.#silentSince > silenceMs) queue.isSparing = true;
+  }
+
+  /** The peer takes so many bytes more on a stream. Throws a StreamError. */
+  grow(stream: StreamState, bytes: number): void {
+    stream.sendOffset += bytes;
+    if (this.#windowOf(stream) > largestWindow) throw new StreamError(http2Error.flowControlError, tooLarge);
+    if (stream.sendOffset > this.#highestOffset) this.#highestOffset = stream.sendOffset;
+    this.#readyIfSo(stream);
+  }
+
+  /**
+   * The peer's settings made the windows of all its streams larger; too large a window is an error of the connection
+   * (6.9.2). Only streams that wait for window are visited, and all open ones where one of them may have too much.
+   * Doing that often counts as a flood. Throws a ConnectionError.
+   */
+  grownEach(open: Iterable<StreamState>): void {
+    let visits = 0;
+    if (this.#highestOffset + this.#peer.window > largestWindow) {
+      // The stream with the largest window may be gone by now, or have used it.
+      this.#highestOffset = 0;
+      for (const { sendOffset } of open) {
+        visits += 1;
+        if (sendOffset > this.#highestOffset) this.#highestOffset = sendOffset;
+      }
+      if (this.#highestOffset + this.#peer.window > largestWindow) {
+        throw new ConnectionError(http2Error.flowControlError, tooLarge);
+      }
+    }
+    if (this.#blocked !== undefined) {
+      visits += this.#blocked.size;
+      for (const stream of this.#blocked) this.#readyIfSo(stream);
+    }
+    if (visits >= visitsPerCost) this.#flood.count(Math.floor(visits / visitsPerCost));
+  }
+
+  /** The same for the connection. Throws a ConnectionError. */
+  growAll(bytes: number): void {
+    this.#window += bytes;
+    if (this.#window > largestWindow) throw new ConnectionError(http2Error.flowControlError, tooLarge);
+  }
+
+  drop(stream: StreamState): void {
+    stream.queue.clear();
+    this.#ready?.delete(stream);
+    this.#blocked?.delete(stream);
+  }
+
+  /** Sends what can be sent. Within a turn. */
+  flush(): void {
+    // A handler that hears of room sends again, which comes back here: one loop is enough.
+    const ready = this.#ready;
+    if (ready === undefined || ready.size === 0 || this.#isFlushing) return;
+    this.#isFlushing = true;
+    try {
+      // Streams that become ready meanwhile are added at the end, and reached.
+      for (const stream of ready) {
+        if (this.#window <= 0 || !this.#output.hasRoom) return;
+        ready.delete(stream);
+        // SETTINGS may have taken away the stream's own window while it waited for the connection's (6.9.2). Without
+        // this check frames without content would be sent for ever.
+        if (this.#windowOf(stream) > 0) this.#sendFrame(stream);
+        this.#readyIfSo(stream);
+        this.#afterSending(stream);
+      }
+    } finally {
+      this.#isFlushing = false;
+    }
+  }
+
+  #windowOf(stream: StreamState): number {
+    return this.#peer.window + stream.sendOffset;
+  }
+
+  #readyIfSo(stream: StreamState): void {
+    if (stream.queue.bytes === 0) {
+      this.#ready?.delete(stream);
+      this.#blocked?.delete(stream);
+    } else if (this.#windowOf(stream) > 0) {
+      this.#blocked?.delete(stream);
+      this.#ready ??= new Set();
+      this.#ready.add(stream);
+    } else {
+      this.#ready?.delete(stream);
+      this.#blocked ??= new Set();
+      this.#blocked.add(stream);
+    }
+  }
+
+  #canSend(stream: StreamState): boolean {
+    return stream.queue.bytes > 0 && this.#windowOf(stream) > 0 && this.#window > 0 && this.#output.hasRoom;
+  }
+
+  #sendFrame(stream: StreamState): void {
+    const { queue } = stream;
+    const length = Math.min(queue.bytes, this.#windowOf(stream), this.#window, this.#peer.frameBytes);
+    this.#output.head(length, frameType.data, 0, stream.id);
+    const { isSparing } = queue;
+    queue.move(this.#output, length);
+    this.#sent(stream, length, queue.bytes === 0);
+    // The socket says at once that it is full, and gets no more.
+    if (isSparing) this.#output.flush();
+  }
+
+  #sent(stream: StreamState, length: number, isAll: boolean): void {
+    stream.sendOffset -= length;
+    this.#window -= length;
+    // Not where the peer's window made the frame small (CVE-2019-9511).
+    if (length >= smallBytes || isAll) this.#flood.earn();
+    if (this.#output.isLarge) this.#output.flush();
+  }
+
+  #afterSending(stream: StreamState): void {
+    if (stream.queue.bytes > 0) return;
+    if (stream.trailers !== undefined) this.#owner.end(stream, stream.trailers);
+    else if (stream.isFull) {
+      stream.isFull = false;
+      stream.handler?.drained();
+    }
+  }
+}

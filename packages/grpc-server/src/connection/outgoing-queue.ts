@@ -1,0 +1,99 @@
+import type { Output } from "./output.js";
+
+/** Bytes that need not be kept, since they can be made again. */
+export interface Again {
+  /** How many there are. */
+  readonly length: number;
+  /** All of them, if they are kept anyway. */
+  readonly atHand: Uint8Array | undefined;
+  /** The bytes from `from` on, in pieces that can be released one by one. */
+  rest(from: number): Iterator<Uint8Array>;
+}
+
+type Part = Uint8Array | Again;
+
+const nothing: Part[] = [];
+const noBytes = new Uint8Array(0);
+
+/**
+ * What one stream has to send and has no room for: whole messages in parts that may be shared. Nothing is copied
+ * before it goes.
+ */
+export class OutgoingQueue {
+  #parts = nothing;
+  #next = 0;
+  /** How much of the next part was sent. */
+  #offset = 0;
+  /** The rest of the next part, where its bytes are made again, and the piece of it that was not sent yet. */
+  #rest: Iterator<Uint8Array> | undefined;
+  #piece: Uint8Array = noBytes;
+  /**
+   * Make bytes again wherever that is possible, even if they are at hand, so that a socket that keeps a frame does
+   * not keep the whole message.
+   */
+  isSparing = false;
+  /** Bytes that wait. */
+  bytes = 0;
+
+  push(part: Part): void {
+    if (part.length === 0) return;
+    if (this.#parts === nothing) this.#parts = [];
+    this.#parts.push(part);
+    this.bytes += part.length;
+  }
+
+  /** Moves so many bytes to the output; no more than wait. */
+  move(output: Output, length: number): void {
+    this.bytes -= length;
+    let left = length;
+    while (left > 0) {
+      const part = this.#parts[this.#next] as Part;
+      const size = Math.min(left, part.length - this.#offset);
+      this.#put(output, part, size);
+      left -= size;
+      this.#offset += size;
+      if (this.#offset === part.length) {
+        this.#next += 1;
+        this.#offset = 0;
+        this.#rest = undefined;
+        this.#piece = noBytes;
+      }
+    }
+    if (this.bytes === 0) this.clear();
+    else if (this.#next > 64) {
+      this.#parts.splice(0, this.#next);
+      this.#next = 0;
+    }
+  }
+
+  clear(): void {
+    this.#parts = nothing;
+    this.#next = 0;
+    this.#offset = 0;
+    this.#rest = undefined;
+    this.#piece = noBytes;
+    this.bytes = 0;
+    this.isSparing = false;
+  }
+
+  /** Puts so many bytes of the next part, from the offset on. */
+  #put(output: Output, part: Part, size: number): void {
+    if (this.#rest === undefined) {
+      const bytes = part instanceof Uint8Array ? part : this.isSparing ? undefined : part.atHand;
+      if (bytes !== undefined) {
+        const from = this.#offset;
+        output.put(size === bytes.length ? bytes : bytes.subarray(from, from + size));
+        return;
+      }
+      this.#rest = (part as Again).rest(this.#offset);
+    }
+    for (let left = size; left > 0; ) {
+      if (this.#piece.length === 0) this.#piece = this.#rest.next().value as Uint8Array;
+      const piece = this.#piece;
+      const most = Math.min(left, piece.length);
+      output.put(most === piece.length ? piece : piece.subarray(0, most));
+      this.#piece = piece.subarray(most);
+      left -= most;
+    }
+  }
+}

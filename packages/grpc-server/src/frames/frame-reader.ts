@@ -1,0 +1,103 @@
+import { defaultFrameBytes, frameHeadBytes } from "./frames.js";
+import { ConnectionError, http2Error } from "./http2-errors.js";
+
+/** Who is told of each frame. The payload is only good until the call returns, unless it is copied. */
+export type FrameReceiver = (type: number, flags: number, stream: number, payload: Buffer) => void;
+
+/** Cuts the bytes of a connection into frames, however they come. */
+export interface FrameReader {
+  /**
+   * Throws a ConnectionError for a frame that is too large, and what the receiver throws. A part of a frame is copied
+   * until its rest comes.
+   */
+  receive(bytes: Buffer): void;
+  /** Bytes of a frame of which the rest has not come. */
+  readonly waiting: number;
+}
+
+/** Whether these bytes are one frame, whole, of that type and with those flags. */
+export function isOneFrame(bytes: Buffer, type: number, flags: number): boolean {
+  if (bytes.length < frameHeadBytes || bytes[3] !== type || bytes[4] !== flags) return false;
+  const length = bytes.length - frameHeadBytes;
+  return length <= defaultFrameBytes && length === (((bytes[0] ?? 0) << 16) | ((bytes[1] ?? 0) << 8) | (bytes[2] ?? 0));
+}
+
+/** The stream of the frame that begins there. */
+export function streamAt(bytes: Buffer, at: number): number {
+  // The highest bit means nothing (4.1).
+  return bytes.readUInt32BE(at + 5) & 0x7fffffff;
+}
+
+/** Makes a reader of frames with at most `most` bytes behind their head. */
+export function createFrameReader(receive: FrameReceiver, most = defaultFrameBytes): FrameReader {
+  /** The beginning of a frame whose rest has not come. */
+  let parts: Buffer[] = [];
+  let waiting = 0;
+
+  /**
+   * Adds what the waiting frame still needs from the chunk, and tells of the frame if it is whole. What lies behind
+   * is not copied. Returns where that begins.
+   */
+  function complete(chunk: Buffer): number {
+    const before = waiting;
+    parts.push(chunk);
+    waiting += chunk.length;
+    // Joined only once it is a frame, so that one that comes byte by byte costs no copy each.
+    const needed = neededOf(parts, waiting, most);
+    if (waiting < needed) {
+      // It is only lent.
+      parts.push(Buffer.from(parts.pop() as Buffer));
+      return chunk.length;
+    }
+    const whole = Buffer.concat(parts, needed);
+    parts = [];
+    waiting = 0;
+    receive(whole[3] as number, whole[4] as number, streamAt(whole, 0), whole.subarray(frameHeadBytes));
+    return needed - before;
+  }
+
+  return {
+    receive(bytes) {
+      let at = 0;
+      if (waiting > 0) {
+        at = complete(bytes);
+        if (waiting > 0) return;
+      }
+      while (bytes.length - at >= frameHeadBytes) {
+        const length = lengthAt(bytes, at, most);
+        const start = at + frameHeadBytes;
+        const end = start + length;
+        if (end > bytes.length) break;
+        const type = bytes[at + 3] as number;
+        const flags = bytes[at + 4] as number;
+        const stream = streamAt(bytes, at);
+        at = end;
+        receive(type, flags, stream, bytes.subarray(start, end));
+      }
+      if (at < bytes.length) {
+        // A copy: what came with it is not to be kept for the few bytes that are left.
+        parts = [Buffer.from(bytes.subarray(at))];
+        waiting = bytes.length - at;
+        if (waiting >= 3) lengthAt(bytes, at, most);
+      }
+    },
+    get waiting() {
+      return waiting;
+    },
+  };
+}
+
+function lengthAt(bytes: Buffer, at: number, most: number): number {
+  const length = bytes.readUIntBE(at, 3);
+  if (length > most) throw new ConnectionError(http2Error.frameSizeError, `a frame of ${length} bytes is too large`);
+  return length;
+}
+
+/** How many bytes are needed before a frame can be read. */
+function neededOf(parts: Buffer[], waiting: number, most: number): number {
+  if (waiting < frameHeadBytes) return frameHeadBytes;
+  const [first] = parts as [Buffer];
+  const head = first.length >= 3 ? first : Buffer.concat(parts, waiting);
+  if (head !== first) parts.splice(0, parts.length, head);
+  return frameHeadBytes + lengthAt(head, 0, most);
+}

@@ -1,0 +1,78 @@
+import { BadHeaderBlock, type HeaderBlock, type HeaderDecoder } from "../hpack/header-decoder.js";
+import type { HeaderField } from "../hpack/static-table.js";
+import { ConnectionError, http2Error, StreamError } from "./http2-errors.js";
+
+/** The head of a request, checked as RFC 9113, 8.2 and 8.3 require. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  /** By lower-case name, without pseudo-header fields. The values of a name that comes twice are joined by a comma. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** The content-length, if there is one. */
+  readonly contentLength: number | undefined;
+}
+
+/** Fields of one connection, which HTTP/2 does not have (8.2.2). */
+const connectionHeaders = new Set(["connection", "proxy-connection", "keep-alive", "transfer-encoding", "upgrade"]);
+
+/** Decodes a header block and keeps at most so many bytes of it. Throws a ConnectionError if it cannot be read. */
+export function decodeBlock(decoder: HeaderDecoder, bytes: Buffer, most: number): HeaderBlock {
+  try {
+    return decoder.decode(bytes, most);
+  } catch (error) {
+    if (!(error instanceof BadHeaderBlock)) throw error;
+    throw new ConnectionError(http2Error.compressionError, error.message);
+  }
+}
+
+/** Throws a StreamError for what is malformed. */
+export function readRequestHead(fields: readonly HeaderField[]): RequestHead {
+  const pseudo = new Map<string, string>();
+  const headers = new Map<string, string>();
+  for (const [name, value] of fields) {
+    checkField(name, value);
+    if (name.startsWith(":")) {
+      if (headers.size > 0) throw malformed(`${name} comes after other fields`);
+      if (!/^:(method|scheme|path|authority)$/.test(name) || pseudo.has(name))
+        throw malformed(`a second or unknown ${name}`);
+      pseudo.set(name, value);
+      continue;
+    }
+    const before = headers.get(name);
+    headers.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  const method = pseudo.get(":method");
+  const path = pseudo.get(":path");
+  if (method === undefined || path === undefined || path === "" || !pseudo.has(":scheme")) {
+    throw malformed("a request needs :method, :scheme and :path");
+  }
+  return { method, path, headers, contentLength: readLength(headers.get("content-length")) };
+}
+
+function readLength(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(value)) throw malformed("content-length is no number");
+  return Number(value);
+}
+
+/** Checks the fields after the body. Throws a StreamError for malformed ones. */
+export function checkTrailers(fields: readonly HeaderField[]): void {
+  for (const [name, value] of fields) {
+    checkField(name, value);
+    if (name.startsWith(":")) throw malformed(`${name} in trailers`);
+  }
+}
+
+function checkField(name: string, value: string): void {
+  if (!/^:?[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name))
+    throw malformed("a field's name has a character that it must not have");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that must not occur (8.2.1).
+  if (/[\x00\x0a\x0d]|^[ \t]|[ \t]$/.test(value))
+    throw malformed("a field's value has a character that it must not have");
+  if (connectionHeaders.has(name)) throw malformed(`${name} does not exist in HTTP/2`);
+  if (name === "te" && value.toLowerCase() !== "trailers") throw malformed("te is something else than trailers");
+}
+
+function malformed(message: string): StreamError {
+  return new StreamError(http2Error.protocolError, message);
+}

@@ -1,0 +1,187 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { performance } from "node:perf_hooks";
+import { createServer as createTlsServer, type TlsOptions, Server as TlsServer } from "node:tls";
+import type { GrpcMethod } from "./calls/call.js";
+import { createClientUse } from "./calls/client-use.js";
+import { type GrpcContext, serveGrpc } from "./calls/grpc-call.js";
+import { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
+import { Patience } from "./calls/patience.js";
+import type { Http2Connection } from "./connection/http2-connection.js";
+import { Slab } from "./connection/output.js";
+import { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
+import { createSharedReads } from "./node-internals/shared-reads.js";
+import { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
+import { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
+import { peerOf } from "./sockets/peer.js";
+import { type SocketContext, serveSocket } from "./sockets/served-socket.js";
+import { createTurnBudget } from "./sockets/turn-budget.js";
+
+/** How a gRPC server serves. What is left out is as its default says. */
+export interface GrpcServerOptions {
+  /** By path: `/service/Method`. It may be added to until the first client comes. Other paths answer UNIMPLEMENTED. */
+  readonly methods: ReadonlyMap<string, GrpcMethod>;
+  /** Default: `defaultGrpcLimits`. */
+  readonly limits?: Partial<GrpcLimits> | undefined;
+  /** Default: `defaultKeepalive`. */
+  readonly keepalive?: Partial<Keepalive> | undefined;
+  /**
+   * Milliseconds that a call may be without its first message, and a message without its rest. A client that goes on
+   * to send at 64 KiB a second has longer. Default 10,000.
+   */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Certificates. Default: plaintext, with prior knowledge of HTTP/2. */
+  readonly tls?: TlsOptions | undefined;
+  /**
+   * Called for a call that was refused, or ended, for what its client did, before its method heard of that. Default:
+   * nothing is called.
+   */
+  readonly refused?: ((peer: string, code: GrpcCode, message: string) => void) | undefined;
+  /** Called for a TLS handshake that failed. Default: nothing is called. */
+  readonly handshakeFailed?: HandshakeFailed | undefined;
+  /**
+   * Called for a fault of the server or of a method. It ended the connection of that peer, and nothing else. Default:
+   * nothing is called.
+   */
+  readonly fault?: ((peer: string, error: unknown) => void) | undefined;
+  /** The name by which clients are told of a limit that they reached. Default: `limits.` and the option's name. */
+  readonly limitName?: ((limit: keyof GrpcLimits) => string) | undefined;
+}
+
+/** Where a server listens: an address, or the descriptor of a bound socket, which then belongs to the server. */
+export type ListenAt = { readonly host: string; readonly port: number } | { readonly descriptor: number };
+
+/** A gRPC server. */
+export interface GrpcServer {
+  /** Starts to listen, at one more address; resolves to the port. Rejects with Node's error. */
+  listen(at: ListenAt): Promise<number>;
+  /**
+   * Stops accepting, and asks clients to go (GOAWAY). Resolves when every call has ended, at the latest after so many
+   * milliseconds.
+   */
+  close(timeoutMs: number): Promise<void>;
+  /** New connections use these certificates; open ones stay as they are. Without effect in plaintext. */
+  renew(tls: TlsOptions): void;
+  /** Node's servers, one an address. */
+  readonly servers: ReadonlySet<Server>;
+}
+
+/**
+ * How many connections the kernel keeps until they are accepted, as far as net.core.somaxconn lets it. With Node's
+ * default of 511 handshakes are lost when a fleet comes back at once, and each lost one costs its client a second.
+ */
+export const backlog = 65_535;
+
+const headerBytes = 32 * 1024;
+
+/**
+ * Makes a gRPC server on our own HTTP/2: methods in, messages in and out, as bytes. A message that goes to a thousand
+ * calls costs each of them one copy behind a frame's head and one write.
+ */
+export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
+  const { methods, requestTimeoutMs = 10_000, limitName = (limit) => `limits.${limit}` } = options;
+  const limits: GrpcLimits = { ...defaultGrpcLimits, ...options.limits };
+  const { requestBytes, streamsPerConnection } = limits;
+  const useOf = createClientUse(limits, requestBytes, limitName);
+  const now = () => performance.now();
+  const patience = new Patience(requestTimeoutMs, now);
+  let { tls } = options;
+  let isClosing = false;
+  const connections = new Map<Socket, Http2Connection>();
+  const servers = new Set<Server>();
+  /** Sockets in their TLS handshake; `connections` has those that finished it. */
+  const strangers: ReadonlySet<Socket>[] = [];
+  const connectionIsFull = `${streamsPerConnection} streams are open on one connection, and none may have more (${limitName("streamsPerConnection")})`;
+  const slab = new Slab();
+  const context: SocketContext = {
+    keepalive: { ...defaultKeepalive, ...options.keepalive },
+    limits: { streams: streamsPerConnection, headerBytes },
+    budget: createTurnBudget(),
+    readShared: createSharedReads(),
+    isClosing: () => isClosing,
+  };
+  function serve(socket: Socket): void {
+    if (isClosing) {
+      socket.destroy();
+      return;
+    }
+    const peer = peerOf(socket);
+    const use = useOf(peer.host);
+    const refused = (code: GrpcCode, message: string) => options.refused?.(peer.text, code, message);
+    const calls: GrpcContext = { methods, requestBytes, peer, use, patience, refused };
+    const connection = serveSocket(
+      socket,
+      context,
+      {
+        slab,
+        now,
+        accept: (head, stream) => serveGrpc(calls, head, stream),
+        full: () => refused(grpcCode.resourceExhausted, connectionIsFull),
+      },
+      {
+        fault: (error) => options.fault?.(peer.text, error),
+        closed: () => void connections.delete(socket),
+        released: () => use.end(),
+      },
+    );
+    connections.set(socket, connection);
+  }
+
+  return {
+    servers,
+    async listen(at) {
+      const server =
+        tls === undefined
+          ? createServer(serve)
+          : createTlsServer({ ALPNProtocols: ["h2"], handshakeTimeout: handshakeMs, ...tls }, serve);
+      servers.add(server);
+      if (server instanceof TlsServer) {
+        strangers.push(followHandshakes(server, tls?.handshakeTimeout ?? handshakeMs, options.handshakeFailed));
+      }
+      const port = await listening(server, at);
+      server.on("error", () => {});
+      return port;
+    },
+    async close(timeoutMs) {
+      isClosing = true;
+      await closeAll(servers, connections, strangers, timeoutMs);
+    },
+    renew(renewed) {
+      if (tls === undefined) return;
+      tls = { ...tls, ...renewed };
+      for (const server of servers) if (server instanceof TlsServer) server.setSecureContext(tls);
+    },
+  };
+}
+
+/** Lets nobody in any more, asks those who are there to go, and ends the connections that are left after the time. */
+async function closeAll(
+  servers: ReadonlySet<Server>,
+  connections: ReadonlyMap<Socket, Http2Connection>,
+  strangers: readonly ReadonlySet<Socket>[],
+  timeoutMs: number,
+): Promise<void> {
+  const ended = Array.from(servers, (server) => new Promise<void>((resolve) => server.close(() => resolve())));
+  for (const [socket, connection] of connections) {
+    // A client that has not sent its preface yet cannot be told.
+    if (connection.isOpen) connection.goAway();
+    else socket.destroy();
+  }
+  for (const socket of strangers.flatMap((each) => [...each])) socket.destroy();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([Promise.all(ended), late]);
+  clearTimeout(timer);
+  for (const socket of connections.keys()) socket.destroy();
+}
+
+function listening(server: Server, at: ListenAt): Promise<number> {
+  return new Promise<number>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ ...("descriptor" in at ? { fd: at.descriptor } : at), backlog }, () => {
+      const bound = server.address();
+      resolve(typeof bound === "object" && bound !== null ? bound.port : 0);
+    });
+  });
+}

@@ -1,0 +1,150 @@
+import { decodeHuffman } from "./huffman.js";
+import { type HeaderField, staticTable } from "./static-table.js";
+
+/**
+ * A header block that cannot be read. The compression state of the connection is lost with it, so the connection must
+ * end with COMPRESSION_ERROR.
+ */
+export class BadHeaderBlock extends Error {}
+
+/** What a header block held. */
+export interface HeaderBlock {
+  readonly fields: readonly HeaderField[];
+  /** It was larger than allowed; the fields are then not all. */
+  readonly isTooLarge: boolean;
+}
+
+/** Each field counts 32 bytes beside its characters (RFC 7541, 4.1). */
+const fieldOverhead = 32;
+
+/** The receiving half of HPACK (RFC 7541) for one connection. */
+export interface HeaderDecoder {
+  /**
+   * Reads a whole block: also one that is too large, since later ones build on it. Throws BadHeaderBlock. `mostBytes`
+   * bounds what is kept of it, counted as the dynamic table counts.
+   */
+  decode(block: Uint8Array, mostBytes: number): HeaderBlock;
+}
+
+/** `tableBytes`: the largest dynamic table that the peer may use, by SETTINGS_HEADER_TABLE_SIZE 4,096 by default. */
+export function createHeaderDecoder(tableBytes = 4_096): HeaderDecoder {
+  /** The newest is the last. */
+  const entries: HeaderField[] = [];
+  let size = 0;
+  let most = tableBytes;
+
+  function evict(room: number): void {
+    while (entries.length > 0 && size > room) size -= sizeOf(entries.shift() as HeaderField);
+  }
+
+  function remember(field: HeaderField): void {
+    const length = sizeOf(field);
+    // One that is larger than the table empties it (4.4).
+    evict(most - length);
+    if (length > most) return;
+    entries.push(field);
+    size += length;
+  }
+
+  function fieldAt(index: number): HeaderField {
+    const field =
+      index <= staticTable.length ? staticTable[index - 1] : entries[entries.length - (index - staticTable.length)];
+    if (field === undefined) throw new BadHeaderBlock(`there is no field ${index}`);
+    return field;
+  }
+
+  return {
+    decode(block, mostBytes) {
+      const reader = new BlockReader(block);
+      const fields: HeaderField[] = [];
+      let total = 0;
+      const keep = (field: HeaderField) => {
+        total += sizeOf(field);
+        if (total <= mostBytes) fields.push(field);
+      };
+      while (!reader.atEnd) {
+        const first = reader.peek();
+        if (first >= 0x80) {
+          keep(fieldAt(reader.integer(7)));
+        } else if (first >= 0x40) {
+          const field = literal(6);
+          remember(field);
+          keep(field);
+        } else if (first >= 0x20) {
+          // Only where no field came before (4.2).
+          if (total > 0) throw new BadHeaderBlock("the table changes its size in the middle of a block");
+          const wanted = reader.integer(5);
+          if (wanted > tableBytes) throw new BadHeaderBlock(`a table of ${wanted} bytes is too large`);
+          most = wanted;
+          evict(most);
+        } else {
+          keep(literal(4));
+        }
+      }
+      return { fields, isTooLarge: total > mostBytes };
+
+      function literal(bits: number): HeaderField {
+        const index = reader.integer(bits);
+        const name = index === 0 ? reader.text() : fieldAt(index)[0];
+        return [name, reader.text()];
+      }
+    },
+  };
+}
+
+function sizeOf([name, value]: HeaderField): number {
+  return name.length + value.length + fieldOverhead;
+}
+
+class BlockReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get atEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  peek(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw new BadHeaderBlock("the block ends in the middle of a field");
+    return byte;
+  }
+
+  #byte(): number {
+    const byte = this.peek();
+    this.#at += 1;
+    return byte;
+  }
+
+  /** An integer whose first part has so many bits (5.1). */
+  integer(bits: number): number {
+    const mask = 2 ** bits - 1;
+    let value = this.#byte() & mask;
+    if (value < mask) return value;
+    for (let shift = 0; ; shift += 7) {
+      // Nothing here is larger than a header block may be.
+      if (shift > 21) throw new BadHeaderBlock("an integer is too large");
+      const byte = this.#byte();
+      value += (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  /** A string, plain or in Huffman's code (5.2), one character a byte. */
+  text(): string {
+    const isHuffman = this.peek() >= 0x80;
+    const length = this.integer(7);
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw new BadHeaderBlock("a string is longer than its block");
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    if (!isHuffman) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    const text = decodeHuffman(bytes);
+    if (text === undefined) throw new BadHeaderBlock("a string is not in Huffman's code");
+    return text;
+  }
+}

@@ -1,0 +1,18 @@
+export type { GrpcCall, GrpcCallHandler, GrpcMethod, GrpcRefusal, GrpcRequest } from "./calls/call.js";
+export type { UseLimits } from "./calls/client-use.js";
+export { defaultGrpcLimits, type GrpcLimits } from "./calls/limits.js";
+export { lastWordMs } from "./connection/connection-end.js";
+export type { Again } from "./connection/outgoing-queue.js";
+export { backlog, createGrpcServer, type GrpcServer, type GrpcServerOptions, type ListenAt } from "./grpc-server.js";
+export { type GrpcCode, grpcCode } from "./messages/grpc-code.js";
+export { followHandshakes, type HandshakeFailed, handshakeMs } from "./sockets/handshakes.js";
+export { defaultKeepalive, type Keepalive } from "./sockets/keepalive.js";
+export { type Peer, peerOf } from "./sockets/peer.js";
+export {
+  createFairQueue,
+  type FairQueue,
+  type FairQueueOptions,
+  type SliceClock,
+  systemSliceClock,
+} from "./timing/fair-queue.js";
+export { longestTimerMs } from "./timing/longest-timer.js";

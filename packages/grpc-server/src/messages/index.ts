@@ -1,0 +1,4 @@
+export { framed, prefixBytes } from "./framing.js";
+export { type GrpcCode, grpcCode } from "./grpc-code.js";
+export type { MessageEncoding } from "./inflate-message.js";
+export { MessageReader, type MessageReaderOptions, type MessageSink } from "./message-reader.js";

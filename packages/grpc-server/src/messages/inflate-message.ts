@@ -1,0 +1,58 @@
+import { promisify } from "node:util";
+import { gunzip, inflate } from "node:zlib";
+import { type GrpcCode, grpcCode } from "./grpc-code.js";
+
+/** How messages may be compressed. */
+export type MessageEncoding = "gzip" | "deflate";
+
+const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate) } as const;
+
+/**
+ * How many messages are inflated at once, over all connections: a few kilobytes may become `mostBytes`, and thousands
+ * of those must not fill the memory.
+ */
+const atOnce = 4;
+let running = 0;
+const waiting = new Set<() => void>();
+
+/** The message, or why it cannot be had. */
+export type Inflated = { readonly bytes: Buffer } | { readonly code: GrpcCode; readonly message: string };
+
+/**
+ * Inflates a message, up to `mostBytes`, and passes it to `told`; no other message takes its place before that
+ * returns. A message that `isWanted` no longer wants is skipped.
+ */
+export async function inflateMessage(
+  encoding: MessageEncoding,
+  bytes: Buffer,
+  mostBytes: number,
+  isWanted: () => boolean,
+  told: (inflated: Inflated) => void,
+): Promise<void> {
+  if (running < atOnce) running += 1;
+  else await new Promise<void>((resolve) => waiting.add(resolve));
+  try {
+    if (isWanted()) told(await inflateNow(encoding, bytes, mostBytes));
+  } finally {
+    const [next] = waiting;
+    if (next === undefined) running -= 1;
+    else {
+      waiting.delete(next);
+      next();
+    }
+  }
+}
+
+async function inflateNow(encoding: MessageEncoding, bytes: Buffer, mostBytes: number): Promise<Inflated> {
+  try {
+    return { bytes: await inflaters[encoding](bytes, { maxOutputLength: mostBytes }) };
+  } catch (error) {
+    const isLarge = error instanceof RangeError;
+    return isLarge
+      ? {
+          code: grpcCode.resourceExhausted,
+          message: `a request is larger than ${mostBytes} bytes once it is inflated`,
+        }
+      : { code: grpcCode.internal, message: `a request is no ${encoding}` };
+  }
+}

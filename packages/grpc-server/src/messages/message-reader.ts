@@ -1,0 +1,195 @@
+import { prefixBytes } from "./framing.js";
+import { type GrpcCode, grpcCode } from "./grpc-code.js";
+import { inflateMessage, type MessageEncoding } from "./inflate-message.js";
+
+/** A message may get so many times the memory of what came of it. */
+const mostGrowth = 8;
+
+/** Receives the messages. */
+export interface MessageSink {
+  /** One message, whole; only good until the call returns. */
+  message(bytes: Uint8Array): void;
+  /** The end came, after all messages. */
+  lastMessage(): void;
+  /** Reading failed; nothing follows. */
+  failed(code: GrpcCode, message: string): void;
+}
+
+/** How messages are read. */
+export interface MessageReaderOptions {
+  /** The largest message, in bytes, also after it was inflated. */
+  readonly mostBytes: number;
+  /** What `grpc-encoding` says. Default: no message may be compressed. */
+  readonly encoding?: MessageEncoding | undefined;
+  /**
+   * Called with the number of bytes that are held in addition, or, where negative, released: of messages that are not
+   * whole yet, or wait to be inflated. If it returns a reason, no more of them are held. Default: bytes are not
+   * counted.
+   */
+  readonly hold?: ((bytes: number) => string | undefined) | undefined;
+  /** What a message is called in errors. Default: `request`. */
+  readonly noun?: string | undefined;
+}
+
+/**
+ * Cuts the body of a gRPC call, in one direction, into messages. After `failed` or `close` it tells nothing any more.
+ */
+export class MessageReader {
+  readonly #sink: MessageSink;
+  readonly #mostBytes: number;
+  readonly #encoding: MessageEncoding | undefined;
+  readonly #hold: (bytes: number) => string | undefined;
+  readonly #noun: string;
+  /** The bytes that wait, with room for more behind them. */
+  #kept = nothing;
+  #waiting = 0;
+  /** Bytes of the waiting message with its prefix; undefined until the prefix came. */
+  #needed: number | undefined;
+  #isOver = false;
+  #isEnding = false;
+  /** A message is being inflated: later ones wait, so that they stay in order. */
+  #isInflating = false;
+
+  constructor(
+    sink: MessageSink,
+    { mostBytes, encoding, hold = () => undefined, noun = "request" }: MessageReaderOptions,
+  ) {
+    this.#sink = sink;
+    this.#mostBytes = mostBytes;
+    this.#encoding = encoding;
+    this.#hold = hold;
+    this.#noun = noun;
+  }
+
+  /** Bytes of a message that is not whole yet, or that waits for one before it. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Reads the bytes from `from` on; they are copied where they are kept. */
+  receive(bytes: Buffer, from = 0): void {
+    if (this.#isOver) return;
+    if (this.#waiting === 0 && !this.#isInflating) {
+      this.#read(bytes, from);
+      return;
+    }
+    if (!this.#add(bytes.subarray(from))) return;
+    if (this.#isInflating) {
+      if (this.#waiting > 2 * this.#mostBytes)
+        this.#fail(grpcCode.resourceExhausted, `${this.#noun}s come faster than they can be read`);
+      return;
+    }
+    if (this.#needed !== undefined && this.#waiting < this.#needed) return;
+    this.#needed = undefined;
+    this.#readAll();
+  }
+
+  end(): void {
+    this.#isEnding = true;
+    this.#finishIfDone();
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#waiting > 0) this.#hold(-this.#kept.length);
+    this.#kept = nothing;
+    this.#waiting = 0;
+  }
+
+  #fail(code: GrpcCode, message: string): void {
+    this.close();
+    this.#sink.failed(code, message);
+  }
+
+  #add(bytes: Buffer): boolean {
+    const before = this.#kept;
+    const waiting = this.#waiting + bytes.length;
+    if (waiting > before.length) {
+      // Makes room for the whole message at once if that is not much more: the claim of a reconnecting client is some
+      // frames long, and each copy of it counts. If the length is unknown, the room doubles, so that a message in
+      // small parts is not copied for each of them.
+      const room = this.#needed === undefined ? 2 * before.length : Math.min(this.#needed, mostGrowth * waiting);
+      this.#kept = Buffer.allocUnsafe(Math.max(waiting, room));
+      before.copy(this.#kept, 0, 0, this.#waiting);
+    }
+    // A copy: the chunk is not ours, and is larger.
+    bytes.copy(this.#kept, this.#waiting);
+    this.#waiting = waiting;
+    const refused = this.#kept === before ? undefined : this.#hold(this.#kept.length - before.length);
+    if (refused === undefined) return true;
+    this.#fail(grpcCode.resourceExhausted, refused);
+    return false;
+  }
+
+  #readAll(): void {
+    const kept = this.#kept;
+    const waiting = this.#waiting;
+    this.#hold(-kept.length);
+    this.#kept = nothing;
+    this.#waiting = 0;
+    this.#read(kept.subarray(0, waiting), 0);
+  }
+
+  /** Passes on the messages that are whole, and keeps the rest. */
+  #read(bytes: Buffer, from: number): void {
+    let at = from;
+    while (!this.#isOver && !this.#isInflating && bytes.length - at >= prefixBytes) {
+      const length = bytes.readUInt32BE(at + 1);
+      if (length > this.#mostBytes) {
+        this.#fail(grpcCode.resourceExhausted, `a ${this.#noun} of ${length} bytes is larger than ${this.#mostBytes}`);
+        return;
+      }
+      const start = at + prefixBytes;
+      if (bytes.length - start < length) {
+        this.#needed = prefixBytes + length;
+        break;
+      }
+      const isCompressed = bytes[at];
+      at = start + length;
+      const message = bytes.subarray(start, at);
+      if (isCompressed === 0) this.#sink.message(message);
+      else if (isCompressed === 1 && this.#encoding !== undefined) this.#inflate(this.#encoding, Buffer.from(message));
+      else {
+        this.#fail(grpcCode.internal, `a compressed ${this.#noun}, and no word of how`);
+        return;
+      }
+    }
+    if (!this.#isOver && at < bytes.length) this.#add(bytes.subarray(at));
+  }
+
+  #inflate(how: MessageEncoding, bytes: Buffer): void {
+    this.#isInflating = true;
+    const refused = this.#hold(bytes.length);
+    const isWanted = () => {
+      if (this.#isOver) this.#hold(-bytes.length);
+      return !this.#isOver;
+    };
+    if (refused !== undefined) this.#fail(grpcCode.resourceExhausted, refused);
+    void inflateMessage(how, bytes, this.#mostBytes, isWanted, (result) => {
+      this.#hold(-bytes.length);
+      this.#isInflating = false;
+      if (this.#isOver) return;
+      if ("code" in result) {
+        this.#fail(result.code, result.message);
+        return;
+      }
+      this.#sink.message(result.bytes);
+      if (this.#isOver) return;
+      if (this.#waiting > 0) this.#readAll();
+      this.#finishIfDone();
+    });
+  }
+
+  #finishIfDone(): void {
+    if (!this.#isEnding || this.#isOver || this.#isInflating) return;
+    if (this.#waiting > 0) {
+      this.#fail(grpcCode.internal, `the stream ended in the middle of a ${this.#noun}`);
+      return;
+    }
+    this.#isOver = true;
+    this.#sink.lastMessage();
+  }
+}
+
+const nothing = Buffer.alloc(0);

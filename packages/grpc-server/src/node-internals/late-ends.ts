@@ -1,0 +1,43 @@
+import type { Socket } from "node:net";
+
+/** How a connection ended: its peer sends no more, or it is gone altogether. */
+export type SocketEnd = "input" | "broken";
+
+/**
+ * Keeps from Node that a socket's peer sends no more, or that the connection broke, and tells of it instead, of each
+ * once. The listener releases the socket when there is time, by `destroy()`; or, where something is still to be
+ * written, it calls what is returned, by which Node learns of the end of input, and then `end()`. When a fleet is
+ * cut, thousands of sockets end in one turn of the event loop, and nobody could put off what Node does for each at
+ * once: events, a stack for the error, closing.
+ *
+ * It relies on how Node learns of an end: it calls the socket's `push(null)`, and `destroy` with an error. Both are
+ * public, but that Node calls them is not documented. Fallback: where it does not, its own events come at once. `end`
+ * is told here as well, and after `close` nothing is left to do.
+ */
+export function tellEnd(socket: Socket, ended: (end: SocketEnd) => void): () => void {
+  const { push, destroy } = socket;
+  let told: SocketEnd | undefined;
+  function tell(end: SocketEnd): void {
+    // What broke has ended, too.
+    if (told === end || told === "broken") return;
+    told = end;
+    ended(end);
+  }
+  socket.push = (chunk, encoding) => {
+    if (chunk !== null) return push.call(socket, chunk, encoding);
+    tell("input");
+    return false;
+  };
+  socket.destroy = (error) => {
+    // Without an error the program itself destroys the socket, and means it.
+    if (error === undefined || error === null) return destroy.call(socket);
+    tell("broken");
+    return socket;
+  };
+  socket.once("end", () => tell("input"));
+  return () => {
+    push.call(socket, null);
+    // As Node does: it emits "end" where nothing was read before it, too.
+    socket.read(0);
+  };
+}

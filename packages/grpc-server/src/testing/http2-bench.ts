@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { Http2Connection } from "../connection/http2-connection.js";
+import type { Http2Stream, Http2StreamHandler } from "../connection/http2-stream.js";
+import { Slab } from "../connection/output.js";
+import { createFrameReader } from "../frames/frame-reader.js";
+import { flag, frame, frameType } from "../frames/frames.js";
+import { encodeHeaders } from "../hpack/header-encoder.js";
+
+export const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+/** SETTINGS that say nothing. */
+export const noSettings = frame(frameType.settings, 0, 0, Buffer.alloc(0));
+/** The header block of a gRPC request. */
+export const request = encodeHeaders([
+  [":method", "POST"],
+  [":scheme", "http"],
+  [":path", "/a/b"],
+  ["content-type", "application/grpc"],
+  ["te", "trailers"],
+]);
+
+/** What went out, one word a frame: `goaway:1`, `rst:3:5`, `data:1:12`, `headers:1`, `ping`, … */
+export type Word = string;
+
+/** A connection without a socket: frames in, words out. */
+export interface Http2Bench {
+  readonly connection: Http2Connection;
+  readonly streams: Http2Stream[];
+  /** What the handlers were told: `data:hello`, `ended`, `drained`, `closed`. */
+  readonly told: string[];
+  send(...frames: readonly Uint8Array[]): void;
+  /** What went out since the last call. */
+  out(): Word[];
+  isFinished(): boolean;
+  /** The socket says that it is full, or has room again. */
+  room(has: boolean): void;
+  sentBytes(stream: number): number;
+  /** Bytes that a full socket would keep of what was written last: all of a chunk's memory. */
+  keptBytes(): number;
+  /** Lets so many milliseconds go by. */
+  wait(ms: number): void;
+  /** How often it wrote to the socket since the last call. */
+  writes(): number;
+  /** The data that went out on a stream. */
+  outBytes(stream: number): string;
+}
+
+/** A connection that has shaken hands, if nothing else is asked for. Its clock stands still, but for `wait`. */
+export function http2Bench(options: { handshake?: boolean; streams?: number; settings?: Buffer } = {}): Http2Bench {
+  const words: Word[] = [];
+  const streams: Http2Stream[] = [];
+  const told: string[] = [];
+  const dataOf = new Map<number, Buffer[]>();
+  let finished = false;
+  let room = true;
+  let writes = 0;
+  let now = 0;
+  const kept = new Set<ArrayBufferLike>();
+  const reader = createFrameReader((type, flags, stream, payload) => {
+    const names = [
+      "data",
+      "headers",
+      "priority",
+      "rst",
+      "settings",
+      "push",
+      "ping",
+      "goaway",
+      "window",
+      "continuation",
+    ];
+    const name = `${names[type]}${(flags & flag.ack) !== 0 && type === frameType.settings ? "-ack" : ""}`;
+    if (type === frameType.goAway) words.push(`goaway:${payload.readUInt32BE(4)}`);
+    else if (type === frameType.rstStream) words.push(`rst:${stream}:${payload.readUInt32BE(0)}`);
+    else if (type === frameType.windowUpdate) words.push(`window:${stream}`);
+    else if (type === frameType.data) {
+      words.push(`data:${stream}:${payload.length}`);
+      const all = dataOf.get(stream) ?? [];
+      all.push(Buffer.from(payload));
+      dataOf.set(stream, all);
+    } else words.push(stream === 0 ? name : `${name}:${stream}${(flags & flag.endStream) !== 0 ? ":end" : ""}`);
+  });
+  const handler = (): Http2StreamHandler => ({
+    data: (bytes, from) => told.push(`data:${bytes.toString("latin1", from)}`),
+    ended: () => told.push("ended"),
+    drained: () => told.push("drained"),
+    stopped: () => told.push("stopped"),
+    closed: () => told.push("closed"),
+  });
+  const connection = new Http2Connection(
+    {
+      slab: new Slab(),
+      write(chunks) {
+        writes += 1;
+        if (room) kept.clear();
+        else for (const { buffer } of chunks) kept.add(buffer);
+        reader.receive(Buffer.concat(chunks));
+        return room ? "gone" : "full";
+      },
+      finish() {
+        finished = true;
+      },
+      now: () => now,
+      accept(_head, stream) {
+        streams.push(stream);
+        return handler();
+      },
+    },
+    { streams: options.streams ?? 100, headerBytes: 16_384 },
+  );
+  const result: Http2Bench = {
+    connection,
+    streams,
+    told,
+    send: (...frames) => lend(connection, Buffer.concat(frames)),
+    out: () => words.splice(0),
+    isFinished: () => finished,
+    keptBytes: () => Array.from(kept, ({ byteLength }) => byteLength).reduce((sum, bytes) => sum + bytes, 0),
+    wait(ms) {
+      now += ms;
+    },
+    writes() {
+      const before = writes;
+      writes = 0;
+      return before;
+    },
+    room(has) {
+      room = has;
+      if (has) connection.drained();
+    },
+    sentBytes: (stream) => (dataOf.get(stream) ?? []).reduce((bytes, { length }) => bytes + length, 0),
+    outBytes: (stream) => Buffer.concat(dataOf.get(stream) ?? []).toString("latin1"),
+  };
+  if (options.handshake !== false) {
+    result.send(preface, options.settings ?? noSettings);
+    assert.deepEqual(result.out(), ["settings", "window:0", "settings-ack"]);
+  }
+  return result;
+}
+
+/** HEADERS of a request that may have a body, on a stream. */
+export const open = (stream: number, flags = 0) => frame(frameType.headers, flag.endHeaders | flags, stream, request);
+/** DATA of a text. */
+export const data = (stream: number, text: string, flags = 0) =>
+  frame(frameType.data, flags, stream, Buffer.from(text));
+/** Four bytes, the highest first. */
+export const uint32 = (value: number) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+/** SETTINGS of one value. */
+export const setting = (id: number, value: number) => {
+  const bytes = Buffer.alloc(6);
+  bytes.writeUInt16BE(id);
+  bytes.writeUInt32BE(value, 2);
+  return frame(frameType.settings, 0, 0, bytes);
+};
+/** HEADERS of such fields, on stream 1. */
+export const fields = (...all: [string, string][]) => frame(frameType.headers, flag.endHeaders, 1, encodeHeaders(all));
+/** What a request needs. */
+export const proper: [string, string][] = [
+  [":method", "POST"],
+  [":scheme", "http"],
+  [":path", "/"],
+];
+
+/** Lets a connection read bytes that are good only until it has, as sockets do. */
+export function lend(connection: Http2Connection, bytes: Uint8Array): void {
+  const lent = Buffer.from(bytes);
+  connection.receive(lent);
+  lent.fill(0xdb);
+}

@@ -1,0 +1,58 @@
+import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { Slab } from "../connection/output.js";
+import { encodeHeaders } from "../hpack/header-encoder.js";
+import { createSharedReads } from "../node-internals/shared-reads.js";
+import { defaultKeepalive } from "../sockets/keepalive.js";
+import { serveSocket } from "../sockets/served-socket.js";
+import { createTurnBudget } from "../sockets/turn-budget.js";
+
+const head = encodeHeaders([
+  [":status", "200"],
+  ["content-type", "text/plain"],
+]);
+const trailers = encodeHeaders([["x-done", "yes"]]);
+
+/**
+ * The server without gRPC: it answers each request once that is whole, whatever its method and path. gRPC refuses what
+ * h2spec asks, and ends the stream at once, before h2spec could say what it must not say on an open stream.
+ */
+export function createPlainHttp2Server(tls?: TlsOptions): Server {
+  const context = {
+    keepalive: defaultKeepalive,
+    limits: { streams: 100, headerBytes: 32 * 1024 },
+    budget: createTurnBudget(),
+    readShared: createSharedReads(),
+    isClosing: () => false,
+  };
+  const slab = new Slab();
+  const serve = (socket: Socket): void => {
+    serveSocket(
+      socket,
+      context,
+      {
+        slab,
+        now: () => performance.now(),
+        accept: (_request, stream) => ({
+          data() {},
+          ended() {
+            stream.respond(head);
+            stream.send(Buffer.from("hello"));
+            stream.end(trailers);
+          },
+          drained() {},
+          stopped() {},
+          closed() {},
+        }),
+      },
+      {
+        fault(error) {
+          throw error;
+        },
+        closed() {},
+        released() {},
+      },
+    );
+  };
+  return tls === undefined ? createServer(serve) : createTlsServer({ ALPNProtocols: ["h2"], ...tls }, serve);
+}

@@ -1,0 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How long a test waits for what must hold in the end: a busy machine is slow, a fault is for ever. */
+export const patienceMs = 30_000;
+
+/** Waits until something holds, looking every few milliseconds; throws after `timeoutMs` with what was waited for. */
+export async function waitFor(what: string, holds: () => boolean, timeoutMs = patienceMs): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`);
+    await sleep(2);
+  }
+}
+
+/** Resolves as a promise does, or rejects after `timeoutMs` with what was waited for. */
+export async function within<T>(what: string, promise: Promise<T>, timeoutMs = patienceMs): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${timeoutMs} ms in vain for: ${what}`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,126 @@
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import { type Answer, Answers } from "./answers.js";
+import { type AskingContext, createAsking } from "./asking.js";
+import type { ClientStreamOptions, OutgoingRequest } from "./contract.js";
+import { DroppedNames } from "./dropped-names.js";
+import { LapsedNames } from "./lapsed-names.js";
+import { isHeartbeat, type NamedResponse } from "./response-reading.js";
+import { type WantedNames, wildcard } from "./wanted-names.js";
+
+/** What a request says that outlives the stream. */
+export interface RequestContext extends Pick<AskingContext, "version" | "claims"> {
+  readonly wanted: WantedNames;
+  /** Sent with the request, or undefined. */
+  readonly node: Uint8Array | undefined;
+}
+
+/**
+ * One type on one stream: what the server of the stream was told and must still be told, and the answers to its
+ * responses. Each stream begins with a new one; `ClientType` has what outlives streams.
+ */
+export class TypeStream {
+  readonly type: ResourceType;
+  readonly answers = new Answers();
+  /** Of the last response, for SotW. */
+  nonce = "";
+  readonly #options: ClientStreamOptions;
+  readonly #asking: ReturnType<typeof createAsking>;
+  /**
+   * The names that the server surely knows, whatever crosses its responses: those of the first request, and those it
+   * sent. Names that are only held are not in it.
+   */
+  #known = new Set<ResourceName>();
+  readonly #dropped = new DroppedNames();
+  readonly #lapsed = new LapsedNames();
+  /** Everything was wanted and is no longer, and the server cannot be told (rule 50). */
+  #isAllGivenUp = false;
+
+  constructor(type: ResourceType, options: ClientStreamOptions, wanted: Iterable<ResourceName>) {
+    this.type = type;
+    this.#options = options;
+    this.#asking = createAsking(type, options.variant, options.api, wanted);
+  }
+
+  /** A request was sent. */
+  get isAsked(): boolean {
+    return this.#asking.isAsked;
+  }
+
+  get known(): ReadonlySet<ResourceName> {
+    return this.#known;
+  }
+
+  /** Everything was wanted and is no longer, and the server cannot be asked anew. */
+  get isAllGivenUp(): boolean {
+    return this.#isAllGivenUp;
+  }
+
+  hasRequest(wanted: WantedNames): boolean {
+    return this.answers.isReady || (this.#asking.names.isChanged && (this.isAsked || wanted.size > 0));
+  }
+
+  want(key: ResourceName): void {
+    this.#asking.names.add(key);
+    this.#dropped.want(key);
+  }
+
+  drop(key: ResourceName): void {
+    if (key === wildcard && this.#asking.isDeaf) this.#isAllGivenUp = true;
+    this.#known.delete(key);
+    this.#lapsed.delete(key);
+    this.#asking.names.delete(key);
+    if (this.#options.variant === "sotw" && this.isAsked) this.#dropped.drop(key);
+    this.#dropped.settle(key);
+  }
+
+  /** The time of a held resource is over. */
+  lapse(key: ResourceName): void {
+    this.#lapsed.add(key);
+  }
+
+  /** A resource came that is not taken. The server knows its name, unless it was sent because of an earlier request. */
+  cameBadly(key: ResourceName, wanted: WantedNames): void {
+    if (!this.#dropped.settle(key) && wanted.has(key)) this.#known.add(key);
+  }
+
+  /**
+   * The server may not have seen that a name was dropped: it ignores a request that crosses a response (rule 27), and
+   * sends nothing to a client that seems to have it. So the answer says it again, a few times at most.
+   */
+  repeatUnsure(isThere: (key: ResourceName) => boolean): void {
+    for (const key of this.#dropped.takeRepeats(isThere)) this.#asking.names.repeat(key);
+  }
+
+  /** Asks again for resources that the server keeps alive although their time was over here. */
+  askForLapsed({ resources }: NamedResponse, wanted: WantedNames): void {
+    const { variant, api } = this.#options;
+    const { names, isDeaf } = this.#asking;
+    for (const named of resources) {
+      const { key } = named;
+      if (!isHeartbeat(named)) this.#lapsed.delete(key);
+      else if (wanted.covers(key, []) && !isDeaf && this.#lapsed.revives(key)) {
+        if (wanted.has(key)) names.repeat(key);
+        else if (variant === "delta" && api === "v3") names.once(key);
+      }
+    }
+  }
+
+  /** The answer that the next request carries; the first request carries none. */
+  takeAnswer(): Answer | undefined {
+    return this.isAsked ? this.answers.take() : undefined;
+  }
+
+  request(answer: Answer | undefined, { wanted, node, version, claims }: RequestContext): OutgoingRequest {
+    const { variant, api } = this.#options;
+    const { typeUrl: v3, v2TypeUrl: v2, fullState } = this.type;
+    // Only names that a full state lacks do not exist.
+    if (!this.isAsked && fullState && variant === "sotw") this.#known = new Set(wanted.keys());
+    // SotW says which response it saw last; delta only which one it answers (the comment of `response_nonce`).
+    const nonce = answer?.nonce ?? (variant === "sotw" ? this.nonce : "");
+    const head = { typeUrl: api === "v2" ? (v2 ?? v3) : v3, node, nonce, error: answer?.error };
+    const spelled = (key: ResourceName) => wanted.spelled(key);
+    const bytes = this.#asking.request({ head, version, spelled, claims });
+    const kind = answer === undefined ? "subscribe" : answer.error === undefined ? "ack" : "nack";
+    return { type: this.type, bytes, kind };
+  }
+}

@@ -1,0 +1,36 @@
+import { globOf, isGlobName, type Resource, type ResourceName } from "@xdskit/api";
+import type { ResourceSet } from "./resource-set.js";
+
+/*
+ * A name such as `xdstp://authority/type/path/*` stands for all resources in that directory (xRFC TP1, "Glob"). Envoy
+ * asks for the endpoints of a locality in this way (LEDS; Envoy on the wire, 12), and may ask for listeners and
+ * clusters. Names of the old style have no collections: a virtual host may be called `routes/*`. All names here are
+ * canonical, so the order of context parameters does not matter.
+ */
+
+const known = new WeakMap<ResourceSet, ReadonlyMap<ResourceName, readonly Resource[]>>();
+
+/** The members of a collection. The first call finds all collections of a set at once. */
+export function membersOf(set: ResourceSet, collection: ResourceName): readonly Resource[] {
+  if (!isGlobName(collection)) return none;
+  let collections = known.get(set);
+  if (collections === undefined) {
+    collections = collectionsOf(set);
+    known.set(set, collections);
+  }
+  return collections.get(collection) ?? none;
+}
+
+function collectionsOf(set: ResourceSet): ReadonlyMap<ResourceName, readonly Resource[]> {
+  const collections = new Map<ResourceName, Resource[]>();
+  for (const resource of set) {
+    const glob = globOf(resource.name);
+    if (glob === undefined) continue;
+    const members = collections.get(glob);
+    if (members === undefined) collections.set(glob, [resource]);
+    else members.push(resource);
+  }
+  return collections;
+}
+
+const none: readonly Resource[] = [];

@@ -1,0 +1,161 @@
+import { globOf, isCollection, type Reference, type Resource, type ResourceName, type TypeUrl } from "@xdskit/api";
+import { changeBetween, type Difference } from "./change.js";
+import { emptyResourceSet, type ResourceSet } from "./resource-set.js";
+import { emptySnapshot, type Snapshot } from "./snapshot.js";
+import { calledName } from "./variant-index.js";
+
+/** What the newest snapshot changed about the names that dangle. */
+export interface DanglingChange {
+  readonly appeared: readonly Reference[];
+  /** They are there now, or nothing names them any more. */
+  readonly gone: readonly Reference[];
+}
+
+/**
+ * The names that a snapshot's resources refer to and that the snapshot lacks, kept up to date at the cost of each
+ * change. It remembers which resource names what, so that a removal needs no search.
+ */
+export interface DanglingNames {
+  /** Takes the snapshot that follows. */
+  update(next: Snapshot): DanglingChange;
+  has(reference: Reference): boolean;
+  /** Those that name it; their contents may be those of before. */
+  referrers(reference: Reference): Iterable<Resource>;
+  readonly size: number;
+}
+
+/** Begins with a snapshot that has nothing. */
+export function createDanglingNames(): DanglingNames {
+  let current = emptySnapshot();
+  const types = new Map<TypeUrl, NamesOfType>();
+
+  function of(type: TypeUrl): NamesOfType {
+    let names = types.get(type);
+    if (names === undefined) {
+      names = new NamesOfType();
+      types.set(type, names);
+    }
+    return names;
+  }
+
+  return {
+    update(next) {
+      const before = current;
+      current = next;
+      for (const type of new Set([...before.sets.keys(), ...next.sets.keys()])) {
+        const names = of(type);
+        for (const { before: old, after } of differences(before.sets.get(type), next.sets.get(type))) {
+          if (old !== undefined) for (const { type, name } of old.references) of(type).forget(name, old);
+          if (after !== undefined) for (const { type, name } of after.references) of(type).note(name, after);
+          if (old === undefined && after !== undefined) names.exists(calledName(after), 1);
+          else if (old !== undefined && after === undefined) names.exists(calledName(old), -1);
+        }
+      }
+      const appeared: Reference[] = [];
+      const gone: Reference[] = [];
+      for (const [type, names] of types) names.settle(type, next.sets.get(type), appeared, gone);
+      return { appeared, gone };
+    },
+    has: ({ type, name }) => types.get(type)?.dangling.has(name) ?? false,
+    referrers: ({ type, name }) => types.get(type)?.referrers(name) ?? [],
+    get size() {
+      return [...types.values()].reduce((sum, { dangling }) => sum + dangling.size, 0);
+    },
+  };
+}
+
+/** The names of one type that are named, and which of them dangle. */
+class NamesOfType {
+  readonly dangling = new Set<ResourceName>();
+  /** Most names are named once; the others by the keys of those that name them. */
+  readonly #named = new Map<ResourceName, Resource | Map<string, Resource>>();
+  /** Names of which perhaps something changed since it was settled last. */
+  readonly #touched = new Set<ResourceName>();
+  /** How many members each collection has; not counted before a resource names a collection. */
+  #members: Map<ResourceName, number> | undefined;
+
+  note(name: ResourceName, referrer: Resource): void {
+    this.#touched.add(name);
+    const known = this.#named.get(name);
+    if (known === undefined || isSame(known, referrer)) this.#named.set(name, referrer);
+    else if (known instanceof Map) known.set(keyOf(referrer), referrer);
+    else this.#named.set(name, new Map([known, referrer].map((each) => [keyOf(each), each])));
+  }
+
+  forget(name: ResourceName, referrer: Resource): void {
+    this.#touched.add(name);
+    const known = this.#named.get(name);
+    if (known instanceof Map) known.delete(keyOf(referrer));
+    if (known instanceof Map ? known.size === 0 : isSame(known, referrer)) this.#named.delete(name);
+  }
+
+  /** A name came, or went. */
+  exists(name: ResourceName, by: 1 | -1): void {
+    if (this.#named.has(name)) this.#touched.add(name);
+    if (this.#members === undefined) return;
+    for (const collection of collectionsOf(name)) {
+      count(this.#members, collection, by);
+      if (this.#named.has(collection)) this.#touched.add(collection);
+    }
+  }
+
+  settle(type: TypeUrl, set: ResourceSet | undefined, appeared: Reference[], gone: Reference[]): void {
+    for (const name of this.#touched) {
+      const dangles = this.#named.has(name) && !this.#isThere({ type, name }, set);
+      if (dangles === this.dangling.has(name)) continue;
+      if (dangles) this.dangling.add(name);
+      else this.dangling.delete(name);
+      (dangles ? appeared : gone).push({ type, name });
+    }
+    this.#touched.clear();
+  }
+
+  referrers(name: ResourceName): Iterable<Resource> {
+    const known = this.#named.get(name);
+    return known === undefined ? [] : known instanceof Map ? known.values() : [known];
+  }
+
+  #isThere(reference: Reference, set: ResourceSet | undefined): boolean {
+    if (!isCollection(reference)) return (set?.named(reference.name).length ?? 0) > 0;
+    if (this.#members === undefined) {
+      this.#members = new Map();
+      for (const resource of set ?? [])
+        for (const each of collectionsOf(calledName(resource))) count(this.#members, each, 1);
+    }
+    return this.#members.has(reference.name);
+  }
+}
+
+function* differences(from: ResourceSet | undefined, to: ResourceSet | undefined): Iterable<Difference> {
+  if (from === to) return;
+  if (from === undefined || from.size === 0) {
+    // Nothing is compared with nothing, and no such change is kept for others.
+    for (const after of to ?? []) yield { key: after.key, before: undefined, after };
+    return;
+  }
+  yield* changeBetween(from, to ?? emptyResourceSet(from.type)).differences.values();
+}
+
+function keyOf({ type, key }: Resource): string {
+  return `${type.typeUrl} ${key}`;
+}
+
+function isSame(known: Resource | Map<string, Resource> | undefined, { type, key }: Resource): boolean {
+  return known !== undefined && !(known instanceof Map) && known.type === type && known.key === key;
+}
+
+function count(members: Map<ResourceName, number>, collection: ResourceName, by: 1 | -1): void {
+  const left = (members.get(collection) ?? 0) + by;
+  if (left > 0) members.set(collection, left);
+  else members.delete(collection);
+}
+
+/** The collections that a name is in: its glob, or of the old style all, and all below each part of it. */
+function* collectionsOf(name: ResourceName): Iterable<ResourceName> {
+  const glob = globOf(name);
+  if (glob !== undefined) yield glob;
+  yield "*";
+  for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1)) {
+    yield `${name.slice(0, slash)}/*`;
+  }
+}

@@ -1,0 +1,30 @@
+/*
+ * The bounds that were chosen by hand and that no option sets, in one place. Each stops a peer, which chooses names and
+ * texts, from filling the memory. What the options set is in `server/contract/limits.ts` and `client/limits.ts`.
+ */
+
+/** Bytes of each text of a node, except its metadata. They go to logs, pages and metrics; real ids stay below half. */
+export const longestNodeText = 512;
+/** Characters that are kept of an `error_detail`, and of a resource error's message. Envoy sends no more. */
+export const longestErrorText = 4_096;
+/** Dynamic parameters of a resource locator, and their characters: they are kept with every name. */
+export const locatorParameters = { count: 64, characters: 8_192 };
+/** Runs of repeated fields whose values are remembered: how many, and their bytes in total. */
+export const knownRuns = { count: 16, bytes: 4 * 1024 * 1024 };
+/** Branches of one set that are remembered. Only clients that leave the set in ever new ways make more. */
+export const mostBranches = 1_000;
+/** Names that a wait lists. */
+export const mostNamesOfWait = 100;
+
+/** Names of one type that a client remembers for a purpose: dropped, lapsed. With a wildcard the server chooses them. */
+export const mostNamesRemembered = 10_000;
+/** How often a client asks anew for a name that the server may think it has. */
+export const mostRepeats = 3;
+/** Characters of the rejections of one type that a client remembers. */
+export const rejectionCharacters = 4 * 1024 * 1024;
+/** Reasons of one bad resource that a client reports, and the characters of each. */
+export const rejectionReasons = { count: 5, characters: 500 };
+/** Answers that wait for a server that does not read them. */
+export const mostAnswers = 1_000;
+/** Aliases that the resources of one response get: a small response could otherwise fill the memory. */
+export const mostAliases = 1_000_000;

@@ -1,0 +1,23 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { mostBranches } from "./limits.js";
+import { PerKey, perPair } from "./memo.js";
+import { type ResourceSet, ResourceSets } from "./resource-set.js";
+
+type Changes = ReadonlyMap<ResourceName, Resource | undefined>;
+
+const known = new PerKey<ResourceSet, ResourceSet>(mostBranches);
+
+/**
+ * The branch of a set with these changes: the same object whenever the changes are equal. Sets are compared by
+ * identity, so a stage that is worked out again with an equal result moves no stream. The same map, which must not
+ * change, costs a lookup; another map with equal entries costs its size.
+ */
+export function sharedBranch(set: ResourceSet, changes: Changes): ResourceSet {
+  return branchBy(changes, set);
+}
+
+const branchBy = perPair((changes: Changes, set: ResourceSet): ResourceSet => {
+  const words = Array.from(changes, ([key, resource]) => JSON.stringify([key, resource?.version ?? null]));
+  const key = words.sort().join();
+  return known.get(set, key) ?? known.set(set, key, ResourceSets.branch(set, changes));
+});

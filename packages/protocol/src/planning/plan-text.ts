@@ -1,0 +1,115 @@
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import type { Plan, PlanStage, TypeChange } from "./plan.js";
+import type { Wait } from "./wait.js";
+
+/** How to write a plan. */
+export interface PlanTextOptions {
+  /** How many names of a list to write; the others are counted. Default 8. */
+  readonly names?: number | undefined;
+  /** Writes one name. Names come from files, and may hold what moves a terminal's cursor. Default: as it is. */
+  readonly name?: ((name: ResourceName) => string) | undefined;
+}
+
+/**
+ * Writes a plan for people to read before a change: what each stage adds (`+`), changes (`~`) and removes (`-`), and
+ * what must happen before it. Ends with a line end.
+ *
+ *     3 stages: 1 added, 1 changed, 1 removed
+ *     1. at once
+ *          + cluster b
+ *     2. once cluster b is acknowledged (warm)
+ *          ~ route main
+ *     3. once the change of route main is acknowledged
+ *          - cluster a
+ */
+export function formatPlan(plan: Plan, options: PlanTextOptions = {}): string {
+  const words = wordsOf(options);
+  const lines = [total(plan)];
+  const removed = new Set<string>();
+  for (const [index, stage] of plan.stages.entries()) {
+    lines.push(`${index + 1}. ${conditionsOf(stage, removed, words)}`);
+    for (const [sign, type, names] of rowsOf(stage)) lines.push(`     ${sign} ${words(type, names, "counts")}`);
+    for (const { type, removed: gone } of stage.changes) for (const { name } of gone) removed.add(keyOf(type, name));
+  }
+  for (const wait of plan.held) {
+    const cause = wait.for === undefined ? "" : ` for ${words(wait.for.type, wait.for.names)}`;
+    lines.push(`never: ${words(wait.type, wait.names)}, waiting in vain${cause}`);
+  }
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** `cluster a`, `clusters a, b … and 7 more`; with `counts` `2 clusters: a, b`. */
+type Words = (type: ResourceType, names: readonly ResourceName[], counts?: "counts") => string;
+
+function wordsOf({ names: most = 8, name: written = (name) => name }: PlanTextOptions): Words {
+  return ({ name: noun }, names, counts) => {
+    const shown = names.slice(0, most).map(written).join(", ");
+    if (names.length === 1) return `${noun} ${shown}`;
+    const nouns = noun.endsWith("s") ? noun : `${noun}s`;
+    const more = names.length > most ? ` … and ${names.length - most} more` : "";
+    return `${counts ? `${names.length} ${nouns}:` : nouns} ${shown}${more}`;
+  };
+}
+
+function total({ stages }: Plan): string {
+  if (stages.length === 0) return "nothing changes";
+  const changes = stages.flatMap((stage) => stage.changes);
+  const count = (of: (change: TypeChange) => readonly unknown[]) =>
+    changes.reduce((sum, change) => sum + of(change).length, 0);
+  const counts = [
+    `${count(({ added }) => added)} added`,
+    `${count(({ changed }) => changed)} changed`,
+    `${count(({ removed }) => removed)} removed`,
+  ];
+  return `${stages.length} ${stages.length === 1 ? "stage" : "stages"}: ${counts.join(", ")}`;
+}
+
+type Row = readonly [sign: "+" | "~" | "-", type: ResourceType, names: readonly ResourceName[]];
+
+function rowsOf({ changes }: PlanStage): readonly Row[] {
+  const rows: readonly Row[] = [
+    ...changes.map(({ type, added }): Row => ["+", type, added.map(({ name }) => name)]),
+    ...changes.map(({ type, changed }): Row => ["~", type, changed.map(({ after }) => after.name)]),
+    ...changes.map(({ type, removed }): Row => ["-", type, removed.map(({ name }) => name)]),
+  ];
+  return rows.filter(([, , names]) => names.length > 0);
+}
+
+/**
+ * What must happen before a stage, each kind and type once, with all its names. `removed`: the removals of earlier
+ * stages.
+ */
+function conditionsOf({ after }: PlanStage, removed: ReadonlySet<string>, words: Words): string {
+  const conditions = new Map<
+    string,
+    { readonly say: Say; readonly type: ResourceType; readonly names: Set<ResourceName> }
+  >();
+  for (const wait of after) {
+    if (wait.for === undefined) continue;
+    const { type, names } = wait.for;
+    for (const name of names) {
+      const say = says[wait.kind === "break" && removed.has(keyOf(type, name)) ? "gone" : wait.kind];
+      const key = `${type.typeUrl} ${say("", false)}`;
+      const known = conditions.get(key) ?? { say, type, names: new Set() };
+      known.names.add(name);
+      conditions.set(key, known);
+    }
+  }
+  if (conditions.size === 0) return "at once";
+  const told = Array.from(conditions.values(), ({ say, type, names }) => say(words(type, [...names]), names.size > 1));
+  return `once ${told.join(", and ")}`;
+}
+
+type Say = (what: string, isMany: boolean) => string;
+
+const says: { readonly [kind in Wait["kind"] | "gone"]: Say } = {
+  make: (what, isMany) => `${what} ${isMany ? "are" : "is"} acknowledged (warm)`,
+  break: (what) => `the change of ${what} is acknowledged`,
+  gone: (what) => `the removal of ${what} is acknowledged`,
+  linger: (what) => `connections of what ${what} was before have drained`,
+  named: (what) => `no client asks for ${what} any more`,
+};
+
+function keyOf(type: ResourceType, name: ResourceName): string {
+  return `${type.typeUrl} ${name}`;
+}

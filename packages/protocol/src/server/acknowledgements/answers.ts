@@ -1,0 +1,83 @@
+import { redactErrorText } from "@xdskit/api";
+import type { ErrorDetail } from "../../wire/requests.js";
+import type { StreamEffect } from "../contract/effects.js";
+import { blameOf } from "../nack-messages/blame.js";
+import { noneInFlight, type Rejection, type Sent } from "../state/client-use.js";
+import type { Subscriber } from "../state/subscriber.js";
+import { acknowledge, assumeAgain, reject, settleSilently, takeBack } from "./in-flight.js";
+import { noteAnswer } from "./lifetimes.js";
+import { newIn } from "./rejected.js";
+import { noteConfirmed } from "./unconfirmed-names.js";
+
+/**
+ * Takes the answer to a response: `error_detail` alone makes it a rejection, whatever version it carries (rules 20, 21, 26). `superseded`: it answers all older responses of the type, too
+ * (SotW); `each`: this one only (delta).
+ */
+export function answered(
+  subscriber: Subscriber,
+  sent: Sent,
+  error: ErrorDetail | undefined,
+  now: number,
+  superseded: "superseded" | "each",
+): StreamEffect {
+  const assumed = takeBack(subscriber);
+  const { inFlight } = subscriber;
+  const effect = taken(subscriber, sent, error, now, superseded);
+  noteConfirmed(subscriber, inFlight);
+  if (assumed !== undefined) assumeAgain(subscriber, assumed);
+  return effect;
+}
+
+function taken(
+  subscriber: Subscriber,
+  sent: Sent,
+  error: ErrorDetail | undefined,
+  now: number,
+  superseded: "superseded" | "each",
+): StreamEffect {
+  const { type, inFlight } = subscriber;
+  const { nonce, version } = sent;
+  if (error === undefined) noteAnswer(subscriber, sent, "nothing");
+  const rest = inFlight.filter(({ count }) =>
+    superseded === "superseded" ? count > sent.count : count !== sent.count,
+  );
+  subscriber.inFlight = rest.length === 0 ? noneInFlight : rest;
+  if (error === undefined) {
+    const before = superseded === "superseded" ? inFlight.filter(({ count }) => count < sent.count) : noneInFlight;
+    acknowledge(subscriber, sent, before, now);
+    return { kind: "acknowledged", type, nonce, version };
+  }
+  const { code } = error;
+  const about = superseded === "superseded" ? responseAgainst(subscriber, sent, inFlight) : sent;
+  const carried = newIn(subscriber, about);
+  const blame = blameOf(error.message, carried);
+  // A heartbeat of a full state would send what was rejected again (rule 17): so none of its TTLs is kept alive.
+  const isOneByOne = superseded === "each" || !type.fullState;
+  noteAnswer(subscriber, sent, isOneByOne && blame?.usesRest ? blame.names : "everything");
+  // Logs, events and pages show the message: no secrets in it.
+  const message = redactErrorText(error.message);
+  const rejection: Rejection = {
+    version,
+    nonce,
+    code,
+    message,
+    at: now,
+    blamed: blame?.names,
+    usesRest: blame?.usesRest ?? false,
+    before: subscriber.used.acked,
+    after: about.set,
+    carried,
+  };
+  if (!about.isHeartbeat) reject(subscriber, about, rejection);
+  // A rejected heartbeat says nothing about contents, which the client has.
+  else settleSilently(subscriber);
+  return { kind: "rejected", type, nonce, version, code, message, rejection };
+}
+
+/** SotW: a heartbeat has the bodies once more, and a client that answers only the last response says by rejecting that what it has against those before. */
+function responseAgainst({ ackedLast }: Subscriber, sent: Sent, outstanding: readonly Sent[]): Sent {
+  if (!sent.isHeartbeat) return sent;
+  const isOpen = ({ count, isHeartbeat }: Sent) =>
+    !isHeartbeat && count < sent.count && count > (ackedLast?.order ?? 0);
+  return outstanding.findLast(isOpen) ?? sent;
+}

@@ -1,0 +1,125 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { NameSet } from "../../model/names/name-set.js";
+import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
+import type { Subscription } from "../../model/subscription.js";
+import { askedAs, wants } from "../../model/variants.js";
+import type { Sent } from "../state/client-use.js";
+import { subscribed } from "../state/find.js";
+import { withPending } from "../state/sent-state.js";
+import type { Lifetimes, Subscriber } from "../state/subscriber.js";
+
+/** Names one content of one resource: its version, which has no space, and its key. */
+export function identityOf({ key, version }: Resource): string {
+  return `${version} ${key}`;
+}
+
+/** The resources with a TTL among these, by `identityOf`. */
+export function perishableOf(resources: readonly Resource[]): NameSet {
+  const found = resources.filter(({ ttl }) => ttl !== undefined);
+  return found.length === 0 ? NameSet.empty : NameSet.of(found.map(identityOf));
+}
+
+/** Those that are subscribed to and have a TTL. Costs the smaller of the two. */
+export function perishable(subscription: Subscription, current: ResourceSet): readonly Resource[] {
+  const all = ResourceSets.perishable(current);
+  if (all === undefined) return [];
+  if (subscription.wildcard || all.size < subscription.names.size) {
+    return [...all].filter((resource) => wants(current, subscription, resource));
+  }
+  return subscribed(subscription, current).filter(({ ttl }) => ttl !== undefined);
+}
+
+/** Whether something of what the client was brought to has a TTL. */
+export function isPerishable({ sent: { set: sentSet } }: Subscriber): boolean {
+  return ResourceSets.perishable(sentSet) !== undefined;
+}
+
+/** Notes that resources are to have a heartbeat that need one at least every `interval` milliseconds. */
+export function beat(subscriber: Subscriber, interval: number): void {
+  if (!isPerishable(subscriber)) return;
+  const lifetimes = lifetimesOf(subscriber);
+  // Twice the interval is still well below the TTL.
+  if (lifetimes.refreshed) lifetimes.refreshed = false;
+  else lifetimes.due = Math.max(lifetimes.due, interval);
+}
+
+/** Has all that a reconnected client says to have get a heartbeat at once: its timers have gone on running. */
+export function beatAtOnce(subscriber: Subscriber, held: ResourceSet): void {
+  if (ResourceSets.perishable(held) !== undefined) lifetimesOf(subscriber).due = Number.POSITIVE_INFINITY;
+}
+
+/** Notes a response in which these resources have a TTL. `everything`: it holds all that the client is to have. */
+export function noteLifetimes(subscriber: Subscriber, perishable: NameSet, everything: boolean): void {
+  if (perishable.size === 0) return;
+  const lifetimes = lifetimesOf(subscriber);
+  if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
+  if (!everything) return;
+  lifetimes.refreshed = true;
+  lifetimes.due = 0;
+}
+
+/** Notes the answer to a response that held something with a TTL. `unused`: which names in it the client does not use; `nothing` where it acknowledged it. */
+export function noteAnswer(
+  subscriber: Subscriber,
+  sent: Sent,
+  unused: readonly ResourceName[] | "nothing" | "everything",
+): void {
+  const { lifetimes } = subscriber;
+  const { isBare, count } = sent;
+  if (lifetimes === undefined || sent.perishable.size === 0) return;
+  const { perishable } = sent;
+  if (unused === "nothing") {
+    if (lifetimes.rejected.size > 0) lifetimes.rejected = lifetimes.rejected.without(perishable);
+  } else if (isBare) {
+    // The client does not hold what the heartbeat is about, since the TTL was over before it came, or knows no bare heartbeats: it gets the bodies.
+    lifetimes.whole = true;
+    subscriber.sent = withPending(subscriber.sent, heldOf(subscriber, perishable));
+  } else {
+    // Of what was sent again since, the later answer decides.
+    let again = NameSet.empty;
+    for (const later of subscriber.inFlight) {
+      if (later.count > count && !later.isBare) again = again.with(later.perishable);
+    }
+    const used = unused === "everything" ? again : again.with(othersThan(subscriber, perishable, unused));
+    const rejected = used.size === 0 ? perishable : perishable.without(used);
+    lifetimes.rejected = rejected.with(stillThere(subscriber, lifetimes.rejected));
+  }
+}
+
+/** Of these identities, those whose resource has none of these names. */
+function othersThan(
+  { sent: { set: sentSet } }: Subscriber,
+  perishable: NameSet,
+  names: readonly ResourceName[],
+): readonly string[] {
+  const faulty = new Set(names);
+  return [...perishable].filter((identity) => {
+    const resource = resourceWith(sentSet, identity);
+    return resource !== undefined && !faulty.has(resource.name);
+  });
+}
+
+function lifetimesOf(subscriber: Subscriber): Lifetimes {
+  subscriber.lifetimes ??= { due: 0, refreshed: false, rejected: NameSet.empty, whole: false };
+  return subscriber.lifetimes;
+}
+
+/** Of the rejected contents those that the set still has: the others are forgotten, or the list would grow with every rejection. */
+function stillThere({ sent: { set: sentSet } }: Subscriber, rejected: NameSet): readonly string[] {
+  return [...rejected].filter((identity) => resourceWith(sentSet, identity) !== undefined);
+}
+
+function heldOf({ subscription, sent: { set: sentSet } }: Subscriber, perishable: NameSet): readonly ResourceName[] {
+  const names: ResourceName[] = [];
+  for (const identity of perishable) {
+    const resource = resourceWith(sentSet, identity);
+    if (resource !== undefined) names.push(...askedAs(sentSet, subscription, resource));
+  }
+  return names;
+}
+
+function resourceWith(set: ResourceSet, identity: string): Resource | undefined {
+  const space = identity.indexOf(" ");
+  const resource = ResourceSets.get(set, identity.slice(space + 1));
+  return resource?.version === identity.slice(0, space) ? resource : undefined;
+}

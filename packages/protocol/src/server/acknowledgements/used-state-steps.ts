@@ -1,0 +1,90 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
+import { sharedBranch } from "../../model/shared-branch.js";
+import { covers, type Subscription } from "../../model/subscription.js";
+import {
+  noKeys,
+  noLastGood,
+  noneTaken,
+  type Rejection,
+  type Sent,
+  type UsedState,
+  usedState,
+  usesAll,
+} from "../state/client-use.js";
+import { faultyIn, keysIn, lastGoodOf, perhapsTaken } from "./rejected.js";
+
+/*
+ * What a client uses once it answered, as a function of what it used before and of the answer. Nothing here knows of
+ * streams, numbers or times.
+ */
+
+/** Keys of contents that the client accepted; all of a full state. */
+export type Accepted = ReadonlySet<ResourceName> | "everything";
+
+/** The client uses `set`, but for what it rejected of it and did not accept since. */
+export function using(used: UsedState, set: ResourceSet, accepted: Accepted, subscription: Subscription): UsedState {
+  const left = isRejecting(used) ? forgiven(used, set, accepted, subscription) : used;
+  if (left.rejection === undefined) return usesAll(set);
+  const { rejection, lastGood, perhaps, faulty } = left;
+  const acked = lastGood.size === 0 ? set : sharedBranch(set, lastGood);
+  return usedState(acked, rejection, lastGood, perhaps, faulty);
+}
+
+export function isRejecting({ lastGood, rejection }: UsedState): boolean {
+  return lastGood.size > 0 || rejection !== undefined;
+}
+
+/** The client rejected a response. `isWhole`: that was a full state. */
+export function rejecting(
+  before: UsedState,
+  sent: Sent,
+  rejection: Rejection,
+  isWhole: boolean,
+  subscription: Subscription,
+): UsedState {
+  const now = lastGoodOf(rejection, sent, isWhole);
+  const perhaps = perhapsTaken(before);
+  const accepted = acceptedOf(sent, rejection);
+  const used = before.rejection === undefined ? before : forgiven(before, sent.set, accepted, subscription);
+  // Where a key was rejected before, too, the later rejection says what is used.
+  const lastGood = used.lastGood.size === 0 || isWhole ? now : new Map([...used.lastGood, ...now]);
+  // The same set for all clients that rejected the same.
+  const hasNothing = rejection.before === undefined && !rejection.usesRest;
+  const acked = hasNothing ? undefined : sharedBranch(sent.set, lastGood);
+  return usedState(acked, rejection, lastGood, perhaps, faultyIn(rejection, used.faulty, isWhole));
+}
+
+/** The keys of what a client uses of a response that it rejected. */
+function acceptedOf(sent: Sent, { usesRest, blamed = [], carried }: Rejection): ReadonlySet<ResourceName> {
+  if (!usesRest) return noKeys;
+  const faulty = new Set(blamed);
+  const keys = new Set(keysIn(sent));
+  for (const { name, key } of carried) if (faulty.has(name)) keys.delete(key);
+  return keys;
+}
+
+/**
+ * Without that of `lastGood` which the client accepted since, asks for no longer, or must have with another content than
+ * the rejected one.
+ */
+export function forgiven(used: UsedState, set: ResourceSet, accepted: Accepted, subscription: Subscription): UsedState {
+  const { acked, rejection, lastGood, perhaps, faulty } = used;
+  const still = new Map<ResourceName, Resource | undefined>();
+  if (accepted !== "everything" && rejection !== undefined) {
+    for (const [key, good] of lastGood) {
+      const rejected = ResourceSets.get(rejection.after, key);
+      const current = ResourceSets.get(set, key);
+      // Where it rejected a removal, it uses the resource as long as it asks for it.
+      const asked = current ?? good;
+      const isAsked = asked === undefined || covers(subscription, asked);
+      const isSame = current?.version === rejected?.version;
+      if (isSame && isAsked && !accepted.has(key)) still.set(key, good);
+    }
+  }
+  if (still.size === 0) return usedState(acked, undefined, noLastGood, noneTaken, noKeys);
+  // The same map as long as it says the same, so that whoever compares it by identity sees no change.
+  const left = still.size < lastGood.size ? still : lastGood;
+  const stillFaulty = new Set([...faulty].filter((key) => still.has(key)));
+  return usedState(acked, rejection, left, perhaps, stillFaulty);
+}

@@ -1,0 +1,64 @@
+import { noteConfirmed } from "../acknowledgements/unconfirmed-names.js";
+import type { StreamEffect } from "../contract/effects.js";
+import { outgoing } from "../responses/outgoing.js";
+import { noneInFlight, type Sent, usesAll } from "../state/client-use.js";
+import type { Subscriber } from "../state/subscriber.js";
+import { noneUnconfirmed } from "../state/subscriber.js";
+import type { MovingCohort, RecordedResponse, Sending } from "./cohort.js";
+
+/** How many are kept of each response; their place is the number of the response modulo this. */
+const mostSendings = 8;
+
+/**
+ * A recorded response as that with this number of a stream, at this time in milliseconds. Its transition was applied to the
+ * subscriber already.
+ */
+export function sendingOf(recorded: RecordedResponse, subscriber: Subscriber, count: number, at: number): Sending {
+  const { sendings } = recorded;
+  const place = count % mostSendings;
+  const known = sendings[place];
+  if (known !== undefined && known.sent.count === count && known.sent.at === at) return known;
+  const { sent, response } = outgoing(subscriber, recorded.response, count, at, false);
+  const made: Sending = { sent, inFlight: [sent], response, acknowledged: undefined };
+  sendings[place] = made;
+  return made;
+}
+
+/** Notes that the client acknowledged a response, the only one of its type in flight: it uses all that it was sent. */
+export function acknowledgeRecorded(
+  { sendings }: RecordedResponse,
+  subscriber: Subscriber,
+  now: number,
+): readonly StreamEffect[] {
+  const sent = subscriber.inFlight[0] as Sent;
+  subscriber.inFlight = noneInFlight;
+  subscriber.used = usesAll(subscriber.sent.set);
+  const sending = sendings[sent.count % mostSendings];
+  let known = sending?.sent === sent ? sending.acknowledged : undefined;
+  if (known === undefined || known.last.at !== now) {
+    const { version, nonce, count: order } = sent;
+    known = {
+      last: { version, order, at: now },
+      effects: [{ kind: "acknowledged", type: subscriber.type, nonce, version }],
+    };
+    if (sending?.sent === sent) sending.acknowledged = known;
+  }
+  subscriber.ackedLast = known.last;
+  if (subscriber.unconfirmed !== noneUnconfirmed) noteConfirmed(subscriber, [sent]);
+  return known.effects;
+}
+
+/** The response that these bytes acknowledge in the usual way of the client; undefined where they are something else. */
+export function usuallyAnswered(
+  { open }: MovingCohort,
+  subscribers: readonly Subscriber[],
+  bytes: Uint8Array,
+): RecordedResponse | undefined {
+  for (const recorded of open) {
+    const subscriber = subscribers[recorded.index];
+    const sent = subscriber?.inFlight[0];
+    if (subscriber === undefined || sent === undefined) continue;
+    if (subscriber.usual?.is(bytes, sent.version, sent.nonce)) return recorded;
+  }
+  return undefined;
+}

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { clusters, envoyCases, grpcCases } from "../../testing/blame-cases.js";
+import { effort } from "../../testing/effort.js";
+import { blamedNames, blameIn } from "./blame.js";
+
+for (const [client, cases] of [
+  ["Envoy", envoyCases],
+  ["gRPC", grpcCases],
+] as const) {
+  for (const { says, text, carried, blames, usesRest, isAmbiguous } of cases) {
+    test(`${client}, ${says}`, () => {
+      assert.deepEqual(blamedNames(text, carried), blames);
+      if (usesRest !== undefined) assert.equal(blameIn(text, carried)?.usesRest, usesRest);
+      if (isAmbiguous) return;
+      const others = carried.filter((name) => !(blames ?? []).includes(name));
+      // Never what was not carried, wherever the text has it.
+      const without = blamedNames(text, [...others, "some", "other"]);
+      assert.equal(without, undefined);
+    });
+  }
+}
+
+test("a text that is cut anywhere blames nothing that the whole does not", () => {
+  for (const { text, carried, blames, isAmbiguous } of [...envoyCases, ...grpcCases]) {
+    if (carried.length === 1 || isAmbiguous) continue;
+    for (let length = 0; length < text.length; length++) {
+      const some = blamedNames(`${text.slice(0, length)}…`, carried) ?? [];
+      assert.ok(
+        some.every((name) => blames?.includes(name)),
+        `${some} in ${text.slice(0, length)}`,
+      );
+    }
+  }
+});
+
+test("a text that was cut does not say that the rest is used", () => {
+  const text = `Error adding/updating cluster(s) a: ${"x".repeat(5000)}`;
+  assert.deepEqual(blameIn(`${text.slice(0, 4096)}…`, clusters), { names: ["a"], usesRest: false });
+  assert.deepEqual(blameIn(`${text.slice(0, 100)}...(truncated)`, clusters), { names: ["a"], usesRest: false });
+  const long = `goo.gle/debugproto    \nname: "ab"\nmetadata {\n${"  x: 1\n".repeat(1000)}`;
+  assert.deepEqual(blamedNames(`${long.slice(0, 4096)}…`, clusters), ["ab"]);
+});
+
+test("nothing is blamed when nothing was carried, or nothing is said", () => {
+  assert.equal(blamedNames("Error adding/updating cluster(s) a: no", []), undefined);
+  assert.equal(blamedNames("", clusters), undefined);
+  assert.equal(blamedNames("", ["a"])?.join(), "a");
+});
+
+test("whatever a client says, only what was carried is blamed, and nothing twice", () => {
+  const carried = ["a", "ab", "a: b", 'x"y', "x, a", "name", "INVALID_ARGUMENT", "a' validation error", "\\", "é"];
+  const starts = ["", ...[...envoyCases, ...grpcCases].map(({ text }) => text.slice(0, 60))];
+  const parts = [
+    ": ",
+    ", ",
+    "\n",
+    ";\n",
+    "; resource index 0: ",
+    'resource "',
+    '"',
+    "'",
+    "\\",
+    "\\x4",
+    "\\777",
+    "\\U00110000",
+    "): ",
+  ];
+  const words = [
+    ...parts,
+    ...carried,
+    " in route ",
+    "' validation error: ",
+    "name: ",
+    " found among ",
+    "CDS response Cluster '",
+  ];
+  const text = fc.tuple(
+    fc.constantFrom(...starts),
+    fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ maxLength: 3 }))),
+  );
+  fc.assert(
+    fc.property(text, ([start, rest]) => {
+      const blamed = blamedNames(start + rest.join(""), carried);
+      if (blamed === undefined) return;
+      assert.ok(blamed.length > 0 && blamed.every((name) => carried.includes(name)));
+      assert.equal(new Set(blamed).size, blamed.length);
+    }),
+    { numRuns: 500 * effort },
+  );
+});
+
+test("hostile texts cost no more than a walk over them, with ten thousand names", () => {
+  const names = Array.from({ length: 10_000 }, (_, index) => `outbound|${index}||${"x".repeat(index % 200)}`);
+  const fill = (start: string, part: string): string => start + part.repeat(4096 / part.length);
+  const texts = [
+    fill("Error adding/updating cluster(s) ", ", "),
+    fill("Error adding/updating cluster(s) ", ": "),
+    fill("Error adding/updating cluster(s) ", "o: , "),
+    fill("Error adding/updating listener(s) ", "\n"),
+    fill("Error adding/updating listener(s) ", 'a: "'),
+    fill("Error adding/updating scoped route(s)", "first scope is '"),
+    fill("xDS response validation errors: [", "; resource index 1: "),
+    fill('error parsing "X" response: top level errors: ', 'resource "'),
+    fill('error parsing "X" response: ', ';\nresource "x'),
+    fill("CDS response Cluster '", "' validation error: \n"),
+    fill("goo.gle/debugproto\n", "name: \n"),
+    fill("goo.gle/debugproto\n", 'name: "\\1'),
+    fill("Only unique ", " in route"),
+    fill("Unexpected RDS configuration (expecting ", "):"),
+    fill("Proto constraint validation failed (ClusterValidationError.", "): "),
+    fill("xds: ", " in response: "),
+  ];
+  // The index is made once for each text: that is what the names may cost.
+  const started = performance.now();
+  for (const text of texts) blamedNames(text, names);
+  const took = performance.now() - started;
+  assert.ok(took < 5_000, `${Math.round(took)} ms for ${texts.length} texts`);
+});

@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  createStream,
+  emptySnapshot,
+  Ordering,
+  orderingTimesFor,
+  type Snapshot,
+  type Stream,
+  updateSnapshot,
+} from "../../index.js";
+import { sampleResource, urlOf } from "../../testing/sample-resources.js";
+import { typeOf } from "../../testing/sample-world.js";
+import { usualStream } from "../../testing/stream-options.js";
+import { watched } from "../../testing/watched-snapshot.js";
+import { decodeResponse, encodeRequest, type Request } from "../../testing/wire.js";
+
+const asked = { cluster: [], listener: [], route: ["r"] } as const;
+
+type Word = keyof typeof asked;
+const words = ["cluster", "listener", "route"] as const satisfies readonly Word[];
+
+/**
+ * An Envoy that acknowledges all that it gets, and asks for the routes of its listeners, old ones too. `times`: of its order. `isPerType`: it has a stream for each type.
+ */
+function envoy(agent = "envoy", times = orderingTimesFor({ userAgentName: agent }), isPerType = false) {
+  const ordering = new Ordering(times);
+  let isWoken = false;
+  const progressed = () => {
+    isWoken = true;
+  };
+  const ads = createStream(usualStream("delta"));
+  const streamOf = new Map<Word, Stream>(
+    words.map((word) => [word, isPerType ? createStream({ ...usualStream("delta", typeOf(word)), progressed }) : ads]),
+  );
+  const streams = new Set(streamOf.values());
+  let now = 0;
+  const request = (word: Word, more: Partial<Request>) => {
+    const bytes = encodeRequest("delta", { typeUrl: urlOf(word, "v3"), ...more });
+    streamOf.get(word)?.step({ kind: "request", bytes }, now);
+  };
+  /** What all of its streams send by now. */
+  const take = (answers = true): readonly string[] => {
+    const sent: string[] = [];
+    isWoken = false;
+    for (const stream of streams) {
+      for (let next = stream.next(now); next !== undefined; next = stream.next(now)) {
+        const { resources, removed } = decodeResponse("delta", next);
+        sent.push(...resources.map(({ name, content }) => `${name}=${content}`), ...removed.map((name) => `-${name}`));
+        if (answers) request(next.type.name as Word, { nonce: next.nonce });
+      }
+    }
+    return sent.length === 0 && !isWoken ? sent : [...sent, ...take(answers)];
+  };
+  for (const word of words) {
+    const node = isPerType || word === "cluster" ? { id: "n", userAgentName: agent } : undefined;
+    request(word, { node, subscribe: asked[word] });
+  }
+  return {
+    isSettled: () => [...streams].every((stream) => stream.isSettled),
+    deadline: () => [...streams].map((stream) => stream.deadline()).find((deadline) => deadline !== undefined),
+    status: () => [...streams].flatMap((stream) => stream.status()),
+    /** What it is sent, all of which it acknowledges unless it is silent. */
+    give(snapshot: Snapshot, silent = false): readonly string[] {
+      for (const stream of streams) stream.step({ kind: "snapshot", snapshot, ordering }, now);
+      return take(!silent);
+    },
+    asks(more: Partial<Request>): readonly string[] {
+      request("route", more);
+      return take();
+    },
+    pass(milliseconds: number): readonly string[] {
+      now += milliseconds;
+      for (const stream of streams) stream.step({ kind: "time" }, now);
+      return take();
+    },
+    /** So much time goes by, and nobody tells the stream. */
+    goTo(at: number): void {
+      now = at;
+    },
+    waits: () =>
+      [...streams].flatMap((stream) =>
+        stream.status().flatMap(({ waits }) => waits.map(({ kind, type, names }) => `${kind} ${type.name} ${names}`)),
+      ),
+  };
+}
+
+const before = updateSnapshot(emptySnapshot(), {
+  upsert: [
+    sampleResource("cluster", "a", "1->static"),
+    sampleResource("listener", "l", "1->r"),
+    sampleResource("route", "r", "1->a"),
+  ],
+});
+const moved = updateSnapshot(before, {
+  upsert: [
+    sampleResource("cluster", "b", "1->static"),
+    sampleResource("listener", "l", "2->s"),
+    sampleResource("route", "s", "1->b"),
+  ],
+  remove: [
+    { type: typeOf("cluster"), name: "a" },
+    { type: typeOf("route"), name: "r" },
+  ],
+});
+
+/** An Envoy that drains the listener which named `r`. */
+function draining(agent?: string, isPerType = false) {
+  const client = envoy(agent, undefined, isPerType);
+  client.give(before);
+  assert.deepEqual(client.give(moved), ["b=1->static", "l=2->s"]);
+  assert.deepEqual(client.asks({ subscribe: ["s"] }), ["s=1->b"]);
+  return client;
+}
+
+for (const isPerType of [false, true]) {
+  describe(`a client whose old listeners drain, ${isPerType ? "on streams of one type each" : "on one stream"}`, () => {
+    it("is settled, and says what stays for it", () => {
+      const { isSettled, status, waits } = draining("envoy", isPerType);
+      assert.ok(isSettled());
+      assert.deepEqual(waits(), ["linger cluster a", "linger route r"]);
+      for (const { wanted, meanwhile, acknowledged } of status()) {
+        assert.equal(acknowledged?.set, meanwhile);
+        assert.equal(wanted === meanwhile, wanted?.type.name === "listener");
+      }
+    });
+
+    it("gets the next change at once, and is settled only when it acknowledged that", () => {
+      const { isSettled, give } = draining("envoy", isPerType);
+      const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
+      assert.deepEqual(give(next, true), ["b=2->static"]);
+      assert.ok(!isSettled());
+      const client = draining("envoy", isPerType);
+      assert.deepEqual(client.give(next), ["b=2->static"]);
+      assert.ok(client.isSettled());
+    });
+
+    it("is not settled while something is kept from it that it must acknowledge first", () => {
+      const { isSettled, give, waits } = draining("envoy", isPerType);
+      const next = updateSnapshot(moved, {
+        upsert: [sampleResource("cluster", "c", "1->static"), sampleResource("route", "s", "2->c")],
+      });
+      assert.deepEqual(give(next, true), ["c=1->static"]);
+      assert.ok(!isSettled());
+      assert.ok(waits().includes("make route s"), waits().join());
+    });
+
+    it("keeps what the old listener used for as long as Envoy drains it, and then for as long as it asks, a while", () => {
+      const { isSettled, deadline, pass, waits } = draining("envoy", isPerType);
+      assert.deepEqual(pass(599_999), []);
+      assert.equal(deadline(), 600_000);
+      assert.deepEqual(pass(1), []);
+      assert.deepEqual(waits(), ["break cluster a", "named route r"]);
+      assert.deepEqual(pass(5_000), ["-r", "-a"]);
+      assert.equal(deadline(), undefined);
+      assert.ok(isSettled());
+    });
+
+    it("loses it at once when it asks for none of it any more", () => {
+      const { deadline, asks, pass } = draining("envoy", isPerType);
+      pass(10_000);
+      assert.deepEqual(asks({ unsubscribe: ["r"] }), ["-a"]);
+      assert.equal(deadline(), undefined);
+    });
+
+    it("keeps it a little all the same when it asked for none of it so soon that connections may be left", () => {
+      const { asks, pass } = draining("envoy", isPerType);
+      assert.deepEqual(asks({ unsubscribe: ["r"] }), []);
+      assert.deepEqual(pass(1_999), []);
+      assert.deepEqual(pass(1), ["-a"]);
+    });
+  });
+}
+
+it("does what others did whose old listeners drain, without a look at the snapshot", () => {
+  const [one, other] = [draining(), draining()];
+  let snapshot = moved;
+  for (const round of [2, 3, 4]) {
+    snapshot = updateSnapshot(snapshot, { upsert: [sampleResource("cluster", "b", `${round}->static`)] });
+    const looks = { count: 0 };
+    const given = watched(snapshot, looks);
+    assert.deepEqual(one.give(given), [`b=${round}->static`]);
+    const most = Math.floor(looks.count / 3);
+    looks.count = 0;
+    assert.deepEqual(other.give(given), [`b=${round}->static`]);
+    assert.ok(looks.count <= most, `${looks.count} looks, at most ${most}`);
+    assert.ok(other.isSettled());
+    assert.deepEqual(other.waits(), one.waits());
+  }
+  // Each goes on by itself when its own time is over, or its own client asks for it no longer.
+  one.pass(1_000);
+  assert.equal(one.deadline(), 600_000);
+  assert.deepEqual(other.pass(600_000), []);
+  assert.deepEqual(other.pass(5_000), ["-r", "-a"]);
+  one.pass(9_000);
+  assert.deepEqual(one.asks({ unsubscribe: ["r"] }), ["-a"]);
+});
+
+it("goes by itself when the time of what drains is over before somebody says so", () => {
+  const [one, other] = [draining(), draining()];
+  const next = updateSnapshot(moved, { upsert: [sampleResource("cluster", "b", "2->static")] });
+  assert.deepEqual(one.give(next), ["b=2->static"]);
+  other.goTo(606_000);
+  assert.deepEqual(other.give(next), ["b=2->static"]);
+  assert.deepEqual(other.waits(), ["break cluster a", "named route r"]);
+});
+
+describe("how long listeners drain", () => {
+  const untilGone = (agent: string): number => {
+    const { deadline, pass } = draining(agent);
+    for (let at = deadline(), passed = 0; at !== undefined; at = deadline()) {
+      if (pass(at - passed).includes("-a")) return at;
+      passed = at;
+    }
+    return Number.NaN;
+  };
+
+  it("is Envoy's drain time for Envoy, and for clients of which nothing is known", () => {
+    assert.equal(untilGone("envoy"), 605_000);
+    assert.equal(untilGone("my proxy"), 605_000);
+    assert.equal(untilGone(""), 605_000);
+  });
+
+  it("is short for those who serve nobody by their listeners", () => {
+    assert.equal(untilGone("gRPC Go"), 7_000);
+    assert.equal(untilGone("xdskit"), 7_000);
+  });
+
+  it("is what is set, and no less than the least", () => {
+    const set = { acknowledgement: 15_000, linger: 3_000, drain: 1_000, named: 0 };
+    assert.deepEqual(orderingTimesFor({ userAgentName: "envoy" }, set), set);
+    assert.equal(orderingTimesFor({ userAgentName: "grpc-java" }, { ...set, drain: 60_000 }).drain, 3_000);
+    const client = envoy("envoy", set);
+    client.give(before);
+    client.give(moved);
+    client.asks({ subscribe: ["s"] });
+    assert.deepEqual(client.pass(2_999), []);
+    assert.deepEqual(client.pass(1), ["-r", "-a"]);
+  });
+});

@@ -1,0 +1,132 @@
+import type { Reference, Resource } from "@xdskit/api";
+import { type Change, changeBetween } from "../../model/change.js";
+import { PerKey } from "../../model/memo.js";
+import type { ResourceSet } from "../../model/resource-set.js";
+import type { Snapshot } from "../../model/snapshot.js";
+import { covers, type Subscription } from "../../model/subscription.js";
+import { isNamedBy } from "../../planning/named-by.js";
+import { stillInFlight } from "../acknowledgements/in-flight.js";
+import { type Draining, nothingDrains, type Replaced, type Subscriber } from "../state/subscriber.js";
+import type { OrderingTimes } from "./ordering-times.js";
+
+/*
+ * Listeners that were replaced or removed go on to serve their connections for a while, and no acknowledgement says until when (Envoy on the wire, 14). So what only they name, such as
+ * the routes and clusters of an old listener, stays for `drain` milliseconds after everything that the new listener names is in use. Where the client asked for some of that by name, it says
+ * itself when the old listener is gone: it asks for none of it any more. Then it stays no longer, but `linger` milliseconds at least.
+ */
+
+/** How many changes of listeners are remembered; beyond this what the oldest replaced is taken to have drained. */
+const mostDraining = 256;
+
+/** What one change replaced for clients that ask for the same. Subscriptions to listeners by name are few. */
+const known = new PerKey<Change, Replaced>(100);
+
+/** The client went on from the set `before` to what is `acked` now: if resources of it are gone or name less, they drain from `now` on (milliseconds). `all`: the subscribers of all streams of the order. */
+export function noteDraining(
+  subscriber: Subscriber,
+  all: readonly Subscriber[],
+  before: ResourceSet,
+  now: number,
+): void {
+  const {
+    subscription,
+    used: { acked },
+  } = subscriber;
+  if (acked === undefined || acked === before) return;
+  const what = replacedBy(changeBetween(before, acked), subscription);
+  if (what.listeners.length === 0) return;
+  const isAsked = asksForAny(what.dropped, all);
+  const draining = [...subscriber.draining, { what, isAsked, since: now, begun: undefined, until: undefined }];
+  subscriber.draining = draining.slice(-mostDraining);
+}
+
+/** The same object for all clients that ask for the same. */
+function replacedBy(change: Change, subscription: Subscription): Replaced {
+  const { wildcard, names, parameters = "" } = subscription;
+  const key = `${wildcard ? "*" : ""}${names.id} ${parameters}`;
+  let replaced = known.get(change, key);
+  if (replaced === undefined) {
+    const listeners: Resource[] = [];
+    const dropped: Reference[] = [];
+    const successors: Reference[] = [];
+    for (const { before: old, after } of change.differences.values()) {
+      if (old === undefined || !covers(subscription, old)) continue;
+      const less = old.references.filter((reference) => !isNamedBy(after, reference));
+      if (less.length === 0) continue;
+      listeners.push(old);
+      dropped.push(...less);
+      successors.push(...(after?.references ?? []));
+    }
+    replaced = known.set(change, key, { listeners, dropped, successors });
+  }
+  return replaced;
+}
+
+/** Whether the client asks for any of these by name. */
+function asksForAny(references: readonly Reference[], all: readonly Subscriber[]): boolean {
+  return references.some(({ type, name }) =>
+    all.some((one) => one.type.typeUrl === type && one.subscription.names.has(name)),
+  );
+}
+
+/**
+ * Forgets what has drained by now. `all`: the subscribers of all streams of the order, which say whether the successors are in use. Returns whether the client has said that something is to
+ * end sooner.
+ */
+export function drain(
+  subscriber: Subscriber,
+  all: readonly Subscriber[],
+  wanted: Snapshot,
+  now: number,
+  times: OrderingTimes,
+): boolean {
+  let isSooner = false;
+  for (const each of subscriber.draining) {
+    each.begun ??= beginOf(each, all, wanted, now, times);
+    if (each.begun === undefined) continue;
+    each.until ??= each.begun + Math.max(times.drain, times.linger);
+    if (!each.isAsked || asksForAny(each.what.dropped, all)) continue;
+    each.isAsked = false;
+    isSooner = true;
+    each.until = Math.min(each.until, each.begun + times.linger);
+  }
+  const left = subscriber.draining.filter(({ until }) => until === undefined || until > now);
+  if (left.length < subscriber.draining.length) subscriber.draining = left.length === 0 ? nothingDrains : left;
+  return isSooner;
+}
+
+/** Since when the successors are in use. One that is never answered is taken to be in use once the answer is late. */
+function beginOf(
+  { what, since }: Draining,
+  all: readonly Subscriber[],
+  wanted: Snapshot,
+  now: number,
+  { acknowledgement }: OrderingTimes,
+): number | undefined {
+  if (what.successors.every((reference) => isInUse(reference, all, wanted))) return now;
+  return now >= since + acknowledgement ? since + acknowledgement : undefined;
+}
+
+/** Whether the client uses what a new listener names: it acknowledged it, or it takes it from elsewhere (nobody asks for it here, or it does not exist). */
+function isInUse({ type, name }: Reference, all: readonly Subscriber[], wanted: Snapshot): boolean {
+  const subscribers = all.filter((one) => one.type.typeUrl === type);
+  const [first] = subscribers;
+  const there = first && wanted.of(first.type).named(name);
+  if (there === undefined || there.length === 0) return true;
+  return subscribers.some((subscriber) => {
+    const {
+      subscription,
+      sent: { pending },
+      used: { acked },
+    } = subscriber;
+    if (pending.has(name) || stillInFlight(subscriber).length > 0) return false;
+    return there.some((resource) => covers(subscription, resource)) && (acked?.named(name).length ?? 0) > 0;
+  });
+}
+
+/** When the next of these is to be looked at, in milliseconds; `Infinity` for never. */
+export function nextOfDraining({ draining }: Subscriber, times: OrderingTimes): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { since, until = since + times.acknowledgement } of draining) next = Math.min(next, until);
+  return next;
+}

@@ -1,0 +1,36 @@
+import type { Resource } from "@xdskit/api";
+import { changeBetween } from "../../model/change.js";
+import type { Snapshot } from "../../model/snapshot.js";
+import type { Subscriber } from "../state/subscriber.js";
+
+const naming = new WeakMap<readonly Resource[], boolean>();
+
+/** Whether one of them names another resource. */
+export function namesAny(resources: readonly Resource[]): boolean {
+  let known = naming.get(resources);
+  if (known === undefined) {
+    known = resources.some(({ references }) => references.length > 0);
+    naming.set(resources, known);
+  }
+  return known;
+}
+
+/**
+ * Whether a change never holds anything back on the stream of these subscribers, whichever others share its order, as long as those stand at `from` or `to`: it removes nothing,
+ * what it brings names nothing that may have to be warm first, and no new cluster (`acknowledgedWarm`) comes on another stream.
+ */
+export function isFree(subscribers: readonly Subscriber[], from: Snapshot, to: Snapshot): boolean {
+  let changes = false;
+  for (const { type } of subscribers) {
+    const [before, after] = [from.of(type), to.of(type)];
+    if (before === after) continue;
+    const { removed, upserted } = changeBetween(before, after);
+    if (removed.length > 0 || namesAny(upserted)) return false;
+    changes = true;
+  }
+  if (!changes) return true;
+  for (const after of to.sets.values()) {
+    if (after.type.acknowledgedWarm && changeBetween(from.of(after.type), after).adds) return false;
+  }
+  return true;
+}

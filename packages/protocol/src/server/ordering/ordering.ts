@@ -1,0 +1,400 @@
+import type { Resource, ResourceType } from "@xdskit/api";
+import { changeBetween } from "../../model/change.js";
+import type { ResourceSet } from "../../model/resource-set.js";
+import type { Snapshot } from "../../model/snapshot.js";
+import { type Stage, wholeStage } from "../../planning/make-before-break.js";
+import type { Wait } from "../../planning/wait.js";
+import { assume, stillInFlight } from "../acknowledgements/in-flight.js";
+import type { WaitEnded } from "../contract/effects.js";
+import type { Subscriber } from "../state/subscriber.js";
+import { drain, nextOfDraining, noteDraining } from "./draining.js";
+import { namesAny } from "./free-changes.js";
+import { graceWaits, nextOfGrace, withGrace } from "./grace-period.js";
+import { type Departure, type OrderPosition, orderPosition } from "./order-position.js";
+import type { OrderedStream } from "./ordered-stream.js";
+import { askingTime, defaultOrderingTimes, type OrderingTimes } from "./ordering-times.js";
+import { numberOf, sharedList, shortenSnapshot } from "./past-snapshots.js";
+import { isFirst, type Patience, sharedStage, usedBy } from "./shared-stage.js";
+import type { SnapshotLineage } from "./snapshot-lineage.js";
+
+const noSnapshots: readonly Snapshot[] = [];
+
+/**
+ * The order in which one client is brought to what it is to have: make before break (rule 120). Routes wait until the client acknowledged a new cluster that they name; a
+ * cluster that was removed stays until the client acknowledged routes without it. What waits follows from what the client may be using (`make-before-break.ts`, by way of
+ * `shared-stage.ts`); here is whom that concerns, and for how long. An ADS stream has an order of its own; the per-type streams of one node share one, since what is
+ * acknowledged on one of them frees what waits on another.
+ */
+export class Ordering {
+  readonly times: OrderingTimes;
+  readonly #streams = new Set<OrderedStream>();
+  /** Of the streams of which something is held back: how far they may be brought, as of when they were last looked at. */
+  readonly #stages = new Map<OrderedStream, Stage>();
+  /** What the client was to have before, oldest first. It may still use routes of these, and only now ask for a cluster that they name and that was removed since. */
+  #earlier: readonly Snapshot[] = noSnapshots;
+  /** What the client is to have, unless `#position` says so. */
+  #wanted: Snapshot | undefined;
+  /** Set while the order goes along with a line of snapshots: what the client is to have is where that stands. */
+  #position: OrderPosition | undefined;
+  /** The time that the order was told last, in milliseconds. */
+  #now = 0;
+  /** Some stream was let rest, and is to be told (`leaveCohort`) when that is over. */
+  #hasResting = false;
+  /** What `#typesAsked` found, until streams ask for something else. */
+  #types: string | undefined;
+
+  constructor(times: OrderingTimes = defaultOrderingTimes) {
+    this.times = times;
+  }
+
+  join(stream: OrderedStream): void {
+    if (this.#streams.has(stream)) return;
+    this.#leaveAll();
+    this.#streams.add(stream);
+  }
+
+  leave(stream: OrderedStream): void {
+    this.#streams.delete(stream);
+    this.#stages.delete(stream);
+    this.#leaveAll();
+    this.progressed(stream);
+  }
+
+  /** A stream does what the others may have to wait for, or take account of: they go on by themselves. */
+  leaveCohorts(): void {
+    if (this.#streams.size > 1) this.#leaveAll();
+  }
+
+  /** A stream asks for a type that it did not ask for before. */
+  asksMore(): void {
+    this.#types = undefined;
+    this.#leaveLineage();
+  }
+
+  /** The order goes along with its line no longer. */
+  #leaveLineage(): void {
+    if (this.#position === undefined) return;
+    this.#wanted = this.#position.snapshot;
+    this.#position = undefined;
+  }
+
+  #leaveAll(): void {
+    this.#types = undefined;
+    this.#leaveLineage();
+    if (!this.#hasResting) return;
+    this.#hasResting = false;
+    for (const stream of this.#streams) stream.leaveCohort();
+  }
+
+  /** A client answered on stream `by`, something of this type or, left out, of any: those others that wait for that are told, and no more of what may be a thousand. */
+  progressed(by: OrderedStream, type?: ResourceType): void {
+    if (this.#stages.size === 0) return;
+    for (const [stream, { awaited, waits }] of this.#stages) {
+      if (stream === by) continue;
+      // A linger begins when everything that the new listener names is acknowledged, whatever its type.
+      const concerns = type === undefined || awaited.has(type.typeUrl) || waits.some(({ kind }) => kind === "linger");
+      if (concerns) stream.progressed();
+    }
+  }
+
+  /** A client answered, or is taken to have. `before`: the sets that it may have been using until then; those that it has left begin to drain. */
+  acknowledged(subscriber: Subscriber, before: readonly ResourceSet[], now: number): void {
+    if (!subscriber.type.drains) return;
+    const still = usedBy(subscriber);
+    for (const set of before) if (!still.includes(set)) noteDraining(subscriber, this.#subscribers(), set, now);
+  }
+
+  /** How far a stream may be brought now on its way to the wanted snapshot; `now` in milliseconds. */
+  stageOf(stream: OrderedStream, wanted: Snapshot, now: number): Stage {
+    this.#now = now;
+    // On other streams too: clusters on this one may wait until listeners on another one have drained.
+    for (const { subscribers } of this.#streams) {
+      for (const subscriber of subscribers) {
+        if (subscriber.draining.length === 0) continue;
+        // What another stream keeps for it may go, or goes sooner.
+        if (drain(subscriber, this.#subscribers(), wanted, now, this.times)) this.progressed(stream);
+      }
+    }
+    this.#follow(wanted);
+    if (!this.#mayWait(stream, wanted)) return this.noteStage(stream, wholeStage);
+    let patience = this.#patience();
+    // Only what names other resources waits for those to be warm.
+    if (patience !== "none" && !stream.subscribers.some((one) => namesOthers(one, wanted))) patience = "none";
+    const isNew = stream.subscribers.some(isFirst);
+    const circumstances = { earlier: isNew ? this.#earlier : [], patience };
+    return this.noteStage(stream, sharedStage(stream.subscribers, this.#subscribers(), wanted, circumstances));
+  }
+
+  /** Whether `stageOf` may hold anything back. Most changes remove nothing, bring no new cluster, and name nothing while clusters warm elsewhere: those are quickly seen. */
+  #mayWait({ subscribers: mine }: OrderedStream, wanted: Snapshot): boolean {
+    let changes = false;
+    for (const subscriber of mine) {
+      const {
+        type,
+        sent: { set: sentSet },
+      } = subscriber;
+      const current = wanted.of(type);
+      if (sentSet === current) continue;
+      // The client may use what it was sent on an earlier stream.
+      if (isFirst(subscriber)) return true;
+      const { removed, upserted } = changeBetween(sentSet, current);
+      if (removed.length > 0 || (namesAny(upserted) && this.#patience() !== "none")) return true;
+      changes ||= upserted.length > 0;
+    }
+    if (!changes) return false;
+    for (const { subscribers } of this.#streams) {
+      for (const subscriber of subscribers) {
+        const {
+          type,
+          subscription,
+          used: { acked, rejection },
+        } = subscriber;
+        if (!type.acknowledgedWarm || acked === undefined || !subscription.wildcard) continue;
+        const current = wanted.of(type);
+        // The client may have carried out the removals of a response that it rejected: what they took away is new to it again.
+        if (rejection?.usesRest === false || changeBetween(acked, current).adds) return true;
+        for (const { set } of stillInFlight(subscriber)) if (changeBetween(set, current).adds) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Several streams share this order, and may wait for each other. */
+  get isShared(): boolean {
+    return this.#streams.size > 1;
+  }
+
+  /**
+   * Whether a stream may rest (`Membership`): no answer is waited for, nor, where several streams share the order, does anything drain. It is told (`leaveCohort`) when another stream ends that.
+   */
+  mayRest(stream: OrderedStream): boolean {
+    if (!this.#streams.has(stream)) return false;
+    if (this.isShared && this.#subscribers().some(({ draining }) => draining.length > 0)) return false;
+    for (const { awaited } of this.#stages.values()) if (this.isShared || awaited.size > 0) return false;
+    this.#hasResting = true;
+    return true;
+  }
+
+  /**
+   * Whether a stream that rests at `from` may repeat how another client's stream went to `to`: it is alone in its order, or each of the others rests at one of the two or is on
+   * the same way. If not, those that are on another way are told to go on by themselves.
+   */
+  isInStep(stream: OrderedStream, from: Snapshot | undefined, to: Snapshot): boolean {
+    if (!this.isShared) return true;
+    let isInStep = from !== undefined;
+    for (const other of this.#streams) {
+      if (!isInStep) break;
+      isInStep = other === stream || (from !== undefined && other.isBetween(from, to));
+    }
+    if (!isInStep) for (const other of this.#streams) if (other !== stream) other.overtaken();
+    return isInStep;
+  }
+
+  /** Notes that a stream sets out for `wanted` as others did: what `shorten` and `stageOf` would note. `departure`: that of the way. */
+  setOut(wanted: Snapshot, departure: Departure, line: SnapshotLineage | undefined): void {
+    const last = this.#last;
+    // Another stream of the client set out for it before.
+    if (wanted === last) return;
+    const before = this.#earlier;
+    const types = this.isShared ? this.#typesAsked() : undefined;
+    if (departure.last !== last || departure.before !== before || departure.types !== types) {
+      departure.last = last;
+      departure.before = before;
+      departure.types = types;
+      this.shorten(wanted);
+      this.#follow(wanted);
+      departure.after = this.#earlier;
+      departure.position = line && this.#positionOn(line, wanted);
+    }
+    this.#earlier = departure.after;
+    this.#wanted = wanted;
+    this.#position = departure.position?.snapshot === wanted ? departure.position : undefined;
+  }
+
+  /** A stream rests at what it is to have now: from here on the order may go along with the line. */
+  joinLineage(wanted: Snapshot, line: SnapshotLineage): void {
+    if (this.#position?.snapshot === wanted && !this.#position.isLost) return;
+    if (!line.isAt(wanted)) return;
+    this.shorten(wanted);
+    this.#follow(wanted);
+    this.#position = this.#positionOn(line, wanted);
+  }
+
+  /** Nobody needs to tell it of a newer snapshot: it went along with the line, or one of its streams is about to be given what became different, and tells it. */
+  get goesAlong(): boolean {
+    return this.#position !== undefined && !this.#position.isLost;
+  }
+
+  #positionOn(line: SnapshotLineage, wanted: Snapshot): OrderPosition | undefined {
+    const types = new Set(this.#subscribers().map(({ type }) => type));
+    return orderPosition(line, wanted, [...types], this.#earlier);
+  }
+
+  /** What the client is to have, as far as the order was told. */
+  get #last(): Snapshot | undefined {
+    return this.#position === undefined ? this.#wanted : this.#position.snapshot;
+  }
+
+  /** The types that the streams ask for, as a key. */
+  #typesAsked(): string {
+    this.#types ??= [...new Set(this.#subscribers().map(({ type }) => numberOf(type)))].sort().join();
+    return this.#types;
+  }
+
+  /** From now on the client is to have `wanted`; what it was to have before is remembered, if it differs in something that the client asks for. */
+  #follow(wanted: Snapshot): void {
+    const last = this.#last;
+    if (wanted === last) return;
+    this.#position = undefined;
+    this.#wanted = wanted;
+    if (last === undefined || this.#isSame(wanted, last)) return;
+    for (const known of this.#earlier) if (this.#isSame(known, last)) return;
+    this.#earlier = sharedList([...this.#earlier.slice(1 - mostEarlier), last]);
+  }
+
+  /** A newer snapshot is there: those that are remembered must not keep the ones in between alive. */
+  shorten(newest: Snapshot): void {
+    for (const snapshot of this.#earlier) shortenSnapshot(snapshot, newest);
+    const last = this.#last;
+    if (last !== undefined) shortenSnapshot(last, newest);
+  }
+
+  /** Whether two snapshots have the same of the types that the client asks for. */
+  #isSame(one: Snapshot, other: Snapshot): boolean {
+    for (const { subscribers } of this.#streams) {
+      for (const { type } of subscribers) if (one.of(type) !== other.of(type)) return false;
+    }
+    return true;
+  }
+
+  #patience(): Patience {
+    const { asking, acknowledging } = this.#patientUntil();
+    if (acknowledging <= this.#now) return "none";
+    return asking > this.#now ? "asking" : "acknowledging";
+  }
+
+  /** A cluster on a stream of its own is acknowledged before it is warm. Until when (milliseconds) what names it waits: see `Patience`. */
+  #patientUntil(): Readonly<Record<Exclude<Patience, "none">, number>> {
+    let last: number | undefined;
+    for (const { subscribers } of this.isShared ? this.#streams : []) {
+      for (const { type, ackedLast, subscription } of subscribers) {
+        // A client that asks for clusters by name learns the names from routes, so its routes cannot wait for clusters.
+        if (!type.acknowledgedWarm || ackedLast === undefined || !subscription.wildcard) continue;
+        last = Math.max(last ?? ackedLast.at, ackedLast.at);
+      }
+    }
+    // Not by a time long ago: patience may be without end.
+    if (last === undefined) return { asking: Number.NEGATIVE_INFINITY, acknowledging: Number.NEGATIVE_INFINITY };
+    const { acknowledgement } = this.times;
+    return { asking: last + Math.min(askingTime, acknowledgement), acknowledging: last + acknowledgement };
+  }
+
+  /** Notes the stage of a stream that does what another one did, and what of that its own client asks for by name. `sent`: the index of the type that it sends; undefined at the end. */
+  repeat(stream: OrderedStream, stage: Stage, wanted: Snapshot, sent: number | undefined, now: number): void {
+    this.noteStage(stream, stage);
+    const { subscribers } = stream;
+    const { retained } = stage;
+    const last = sent ?? subscribers.length - 1;
+    for (let index = 0; index <= last; index++) {
+      const subscriber = subscribers[index] as Subscriber;
+      const stays = subscriber.grace !== undefined || (retained.size > 0 && retained.has(subscriber.type.typeUrl));
+      if (stays) this.targetOf(subscriber, stage, wanted, now);
+    }
+  }
+
+  /** The set that a stage lets one type be brought to, with those removed resources that the client still asks for by name (`withGrace`). */
+  targetOf(subscriber: Subscriber, stage: Stage, wanted: Snapshot, now: number): ResourceSet {
+    if (stage === wholeStage && subscriber.grace === undefined) return wanted.of(subscriber.type);
+    const target = stage.targets.get(subscriber.type.typeUrl) ?? wanted.of(subscriber.type);
+    return withGrace(subscriber, target, stage.retained.get(subscriber.type.typeUrl), now, this.times);
+  }
+
+  /**
+   * What a client needs to have of one type to be settled: what it is to have, or the set that it was brought to, if nothing else is in that but removed resources that stay for now, and
+   * no answer of the client is waited for: they stay because connections drain, or because the client asks for them.
+   */
+  meanwhile(stream: OrderedStream, { type, grace, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): ResourceSet {
+    const current = wanted.of(type);
+    if (sentSet === current) return current;
+    const stage = this.#stages.get(stream);
+    const retained = stage?.awaited.size === 0 ? stage.retained.get(type.typeUrl) : undefined;
+    if (retained === undefined && grace === undefined) return current;
+    const { upserted, removed } = changeBetween(sentSet, current);
+    const stay = ({ key }: Resource) => retained?.has(key) === true || grace?.get(key)?.until !== undefined;
+    return upserted.length === 0 && removed.every(stay) ? sentSet : current;
+  }
+
+  /** What one type of a stream waits for. */
+  waitsOf(stream: OrderedStream, { type, grace }: Subscriber): readonly Wait[] {
+    const waits = this.#stages.get(stream)?.waits.filter((wait) => wait.type === type) ?? [];
+    return grace === undefined ? waits : [...waits, ...graceWaits(type, grace)];
+  }
+
+  /** When a stream is to be looked at again though nothing happens, in milliseconds; undefined for never. */
+  deadline(stream: OrderedStream): number | undefined {
+    let earliest = Number.POSITIVE_INFINITY;
+    const stage = this.#stages.get(stream);
+    for (const { grace } of stream.subscribers) earliest = Math.min(earliest, nextOfGrace(grace));
+    if (stage === undefined) {
+      for (const subscriber of stream.subscribers)
+        earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
+    } else {
+      const all = this.#subscribers();
+      for (const subscriber of all) {
+        earliest = Math.min(earliest, nextOfDraining(subscriber, this.times));
+        if (!stage.awaited.has(subscriber.type.typeUrl)) continue;
+        const [first] = stillInFlight(subscriber);
+        if (first !== undefined) earliest = Math.min(earliest, first.at + this.times.acknowledgement);
+      }
+      const { asking, acknowledging } = this.#patientUntil();
+      for (const until of [asking, acknowledging]) if (until > this.#now) earliest = Math.min(earliest, until);
+    }
+    return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
+  }
+
+  /** Time went by: answers for which the stream waited too long are taken as given. Returns those, and what waited for them. */
+  expire(stream: OrderedStream, now: number): readonly WaitEnded[] {
+    const stage = this.#stages.get(stream);
+    this.#now = now;
+    for (const subscriber of stream.subscribers) {
+      if (subscriber.draining.length > 0 && nextOfDraining(subscriber, this.times) <= now) this.progressed(stream);
+    }
+    if (stage === undefined) return [];
+    const ended: WaitEnded[] = [];
+    for (const subscriber of this.#subscribers()) {
+      const { type } = subscriber;
+      if (!stage.awaited.has(type.typeUrl)) continue;
+      const late = stillInFlight(subscriber).findLast(({ at }) => at + this.times.acknowledgement <= now);
+      if (late === undefined) continue;
+      const before = usedBy(subscriber);
+      assume(subscriber, { upTo: late.count, set: late.set });
+      this.acknowledged(subscriber, before, now);
+      const waits = stage.waits.filter((wait) => wait.for?.type === type);
+      ended.push({ type, version: late.version, waits });
+    }
+    if (ended.length > 0) this.progressed(stream);
+    return ended;
+  }
+
+  #subscribers(): readonly Subscriber[] {
+    const [only] = this.#streams;
+    if (only !== undefined && this.#streams.size === 1) return only.subscribers;
+    return Array.from(this.#streams, ({ subscribers }) => subscribers).flat();
+  }
+
+  /** Notes how far a stream may be brought: what it waits for from now on. */
+  noteStage(stream: OrderedStream, stage: Stage): Stage {
+    if (stage !== wholeStage) this.#stages.set(stream, stage);
+    else if (this.#stages.size > 0) this.#stages.delete(stream);
+    return stage;
+  }
+}
+
+/** How many earlier snapshots are remembered of a client: one that never gets to a snapshot would have ever more. */
+const mostEarlier = 4;
+
+/** Whether something that is new to the client, or changed, names other resources. */
+function namesOthers({ type, sent: { set: sentSet } }: Subscriber, wanted: Snapshot): boolean {
+  const current = wanted.of(type);
+  return sentSet !== current && namesAny(changeBetween(sentSet, current).upserted);
+}

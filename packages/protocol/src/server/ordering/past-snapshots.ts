@@ -1,0 +1,49 @@
+import { ResourceSets } from "../../model/resource-set.js";
+import type { Snapshot } from "../../model/snapshot.js";
+
+const numbers = new WeakMap<object, number>();
+let lastNumber = 0;
+
+/** A number that no other object has: for keys of caches. */
+export function numberOf(thing: object): number {
+  let number = numbers.get(thing);
+  if (number === undefined) {
+    number = ++lastNumber;
+    numbers.set(thing, number);
+  }
+  return number;
+}
+
+/** The number of the snapshot with which one was shortened last: once is enough for all clients. */
+const shortened = new WeakMap<Snapshot, number>();
+
+/** Has a snapshot that is still remembered keep only what differs from the newest, and none of the snapshots in between (`ChainedMap.shorten`). */
+export function shortenSnapshot(snapshot: Snapshot, newest: Snapshot): void {
+  const number = numberOf(newest);
+  if (snapshot === newest || shortened.get(snapshot) === number) return;
+  shortened.set(snapshot, number);
+  for (const set of snapshot.sets.values()) if (set !== newest.of(set.type)) ResourceSets.shorten(set);
+}
+
+/** By the last snapshot of each list. Weak, or each list would hold the one before. */
+const lists = new WeakMap<Snapshot, WeakRef<readonly Snapshot[]>[]>();
+
+/** How many lists are remembered that end with the same snapshot. */
+const mostLists = 8;
+
+/** One and the same list for all who remember these snapshots, so that they compare by identity; not empty. */
+export function sharedList(snapshots: readonly Snapshot[]): readonly Snapshot[] {
+  const last = snapshots[snapshots.length - 1] as Snapshot;
+  let known = lists.get(last);
+  if (known === undefined) {
+    known = [];
+    lists.set(last, known);
+  }
+  for (const ref of known) {
+    const list = ref.deref();
+    if (list?.length === snapshots.length && list.every((one, index) => one === snapshots[index])) return list;
+  }
+  if (known.length >= mostLists) known.shift();
+  known.push(new WeakRef(snapshots));
+  return snapshots;
+}

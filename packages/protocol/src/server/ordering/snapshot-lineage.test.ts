@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { create } from "@bufbuild/protobuf";
+import { createResource, resourceTypes } from "@xdskit/api";
+import { ClusterLoadAssignmentSchema } from "@xdskit/api/envoy/config/endpoint/v3/endpoint";
+import {
+  createStream,
+  defaultStreamLimits,
+  emptySnapshot,
+  Ordering,
+  type Snapshot,
+  SnapshotLineage,
+  updateSnapshot,
+} from "../../index.js";
+import { assertCollected } from "../../testing/collected.js";
+import { sampleResource, urlOf } from "../../testing/sample-resources.js";
+import { typeOf } from "../../testing/sample-world.js";
+import { encodeRequest, type Request } from "../../testing/wire.js";
+import type { OutgoingResponse } from "../contract/response.js";
+
+const first = () =>
+  updateSnapshot(emptySnapshot(), {
+    upsert: ["a", "b"].flatMap((name) => [
+      sampleResource("cluster", name, `1->${name}`),
+      sampleResource("endpoint", name, "1"),
+    ]),
+  });
+
+const withChange = (snapshot: Snapshot, type: string, text: string) =>
+  updateSnapshot(snapshot, { upsert: [sampleResource(type, "a", text)] });
+
+/** Streams per type of one node, in one order, on one line. */
+function createNode(line: SnapshotLineage, ordering: Ordering | undefined = new Ordering()) {
+  return {
+    open(type: "cluster" | "endpoint") {
+      const stream = createStream({
+        variant: "delta",
+        api: "v3",
+        types: resourceTypes,
+        limits: defaultStreamLimits,
+        defaultNode: undefined,
+        only: typeOf(type),
+      });
+      const request = (more: Partial<Request>) => {
+        const bytes = encodeRequest("delta", { typeUrl: urlOf(type, "v3"), ...more });
+        return stream.step({ kind: "request", bytes });
+      };
+      request({ node: { id: "n" }, subscribe: type === "cluster" ? [] : ["a"] });
+      const give = (snapshot: Snapshot) => stream.step({ kind: "snapshot", snapshot, ordering, lineage: line });
+      const take = () => {
+        const sent: OutgoingResponse[] = [];
+        for (let next = stream.next(); next !== undefined; next = stream.next()) sent.push(next);
+        return sent;
+      };
+      const answer = (sent: readonly OutgoingResponse[]) => {
+        for (const { nonce } of sent) request({ nonce });
+      };
+      return {
+        stream,
+        give,
+        take,
+        answer,
+        bring(snapshot: Snapshot): number {
+          give(snapshot);
+          const sent = take();
+          answer(sent);
+          return sent.length;
+        },
+      };
+    },
+  };
+}
+
+function createLine(snapshot: Snapshot): SnapshotLineage {
+  const line = new SnapshotLineage();
+  line.start(snapshot);
+  return line;
+}
+
+for (const isOrdered of [true, false]) {
+  test(`a stream that rests goes along with what does not concern it, ${isOrdered ? "ordered" : "at once"}`, () => {
+    let snapshot = first();
+    const line = createLine(snapshot);
+    const { stream, bring, give } = createNode(line, isOrdered ? new Ordering() : undefined).open("cluster");
+    assert.equal(bring(snapshot), 1);
+    // Its order hears of the line when it rests.
+    give(snapshot);
+    for (let round = 0; round < 3; round++) {
+      snapshot = withChange(snapshot, "endpoint", `round ${round}`);
+      line.goOn(snapshot, true);
+      assert.ok(stream.isAbreast(snapshot));
+      assert.equal(stream.newest, snapshot);
+      assert.ok(stream.isSettled);
+    }
+    const concerned = withChange(snapshot, "cluster", "2->a");
+    line.goOn(concerned, true);
+    assert.equal(stream.isAbreast(concerned), false);
+    assert.equal(stream.newest, snapshot);
+    assert.equal(bring(concerned), 1);
+    assert.ok(stream.isSettled);
+  });
+}
+
+test("a stream that awaits an answer does not go along, nor do any when not all are to have the newest", () => {
+  let snapshot = first();
+  const line = createLine(snapshot);
+  const node = createNode(line);
+  const { stream, bring, give, take, answer } = node.open("cluster");
+  bring(snapshot);
+  give(snapshot);
+  snapshot = withChange(snapshot, "cluster", "2->a");
+  line.goOn(snapshot, true);
+  give(snapshot);
+  const sent = take();
+  assert.equal(sent.length, 1);
+  const next = withChange(snapshot, "endpoint", "2");
+  line.goOn(next, true);
+  assert.equal(stream.isAbreast(next), false);
+  give(next);
+  answer(sent);
+  assert.ok(stream.isSettled);
+  give(next);
+  assert.ok(stream.isAbreast(next));
+  const other = withChange(next, "endpoint", "3");
+  line.goOn(other, false);
+  assert.equal(stream.isAbreast(other), false);
+  assert.equal(stream.newest, next);
+});
+
+test("of the streams of a node only those that a change concerns are given it", () => {
+  let snapshot = first();
+  const line = createLine(snapshot);
+  const node = createNode(line);
+  const [clusters, endpoints] = [node.open("cluster"), node.open("endpoint")];
+  for (let turn = 0; turn < 3; turn++) for (const { bring } of [clusters, endpoints]) bring(snapshot);
+  for (let round = 0; round < 3; round++) {
+    const before = snapshot;
+    snapshot = withChange(snapshot, "endpoint", `round ${round}`);
+    line.goOn(snapshot, true);
+    assert.equal(endpoints.stream.isAbreast(snapshot), false);
+    assert.ok(clusters.stream.isAbreast(snapshot), `round ${round}`);
+    assert.equal(endpoints.stream.newest, before);
+    assert.equal(endpoints.bring(snapshot), 1);
+    for (const { stream, give } of [clusters, endpoints]) {
+      assert.ok(stream.isSettled);
+      if (!stream.isAbreast(snapshot)) give(snapshot);
+    }
+  }
+});
+
+test("an order that went along compares what is asked for anew with where it went", () => {
+  let snapshot = first();
+  const line = createLine(snapshot);
+  const node = createNode(line);
+  const clusters = node.open("cluster");
+  clusters.bring(snapshot);
+  clusters.give(snapshot);
+  snapshot = updateSnapshot(snapshot, { remove: [{ type: typeOf("endpoint"), name: "b" }] });
+  snapshot = withChange(snapshot, "endpoint", "2");
+  line.goOn(snapshot, true);
+  const endpoints = node.open("endpoint");
+  endpoints.give(snapshot);
+  const sent = endpoints.take();
+  assert.deepEqual(
+    sent.map(({ resources, removed }) => [resources, removed]),
+    [[1, 0]],
+  );
+  endpoints.answer(sent);
+  for (const { stream } of [clusters, endpoints]) assert.ok(stream.isSettled);
+});
+
+test("a line that nobody started begins with the first change that it hears of", () => {
+  let snapshot = first();
+  const line = new SnapshotLineage();
+  line.goOn(snapshot, true);
+  const { stream, bring, give } = createNode(line).open("cluster");
+  bring(snapshot);
+  give(snapshot);
+  snapshot = withChange(snapshot, "endpoint", "2");
+  line.goOn(snapshot, true);
+  assert.ok(stream.isAbreast(snapshot));
+});
+
+test("streams of two lines that have a snapshot in common go each along with its own", () => {
+  const before = first();
+  const after = withChange(before, "cluster", "2->a");
+  const lines = [createLine(before), createLine(before)] as const;
+  const streams = lines.flatMap((line) => [0, 1].map(() => ({ line, ...createNode(line).open("cluster") })));
+  for (const line of lines) line.goOn(after, true);
+  // Behind their lines, so that they rest where none of these is, before they follow.
+  for (const snapshot of [before, after]) for (const { bring } of streams) assert.equal(bring(snapshot), 1);
+  const [mine, other] = lines;
+  mine.goOn(withChange(after, "endpoint", "2"), true);
+  for (const { stream, line } of streams) if (line === other) assert.equal(stream.newest, after);
+});
+
+test("neither a stream nor an order that goes along keeps what it went along", async () => {
+  const between: WeakRef<object>[] = [];
+  let snapshot = first();
+  const line = createLine(snapshot);
+  const streams = Array.from({ length: 3 }, () => createNode(line).open("cluster"));
+  for (const { bring } of streams) bring(snapshot);
+  (() => {
+    // So that each order remembers something from before.
+    for (const text of ["2->a", "3->a"]) {
+      snapshot = withChange(snapshot, "cluster", text);
+      line.goOn(snapshot, true);
+      for (const { bring, give } of streams) {
+        assert.equal(bring(snapshot), 1);
+        give(snapshot);
+      }
+    }
+    for (let round = 0; round < 20; round++) {
+      const changed = createResource(
+        create(ClusterLoadAssignmentSchema, { clusterName: "a", policy: { overprovisioningFactor: round } }),
+      );
+      snapshot = updateSnapshot(snapshot, { upsert: [changed] });
+      if (round < 16) between.push(new WeakRef(changed));
+      line.goOn(snapshot, true);
+      for (const { stream } of streams) assert.ok(stream.isAbreast(snapshot));
+    }
+  })();
+  await assertCollected(between);
+});

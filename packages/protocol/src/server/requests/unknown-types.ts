@@ -1,0 +1,18 @@
+import { isGlobName, type TypeUrl } from "@xdskit/api";
+import type { Subscriber } from "../state/subscriber.js";
+
+/** v3 type URLs of the types of which it is not known yet what there is; undefined: none. */
+export type UnknownTypes = ReadonlySet<TypeUrl> | undefined;
+
+/** Whether a client asks for all of one of these types, or for a collection of it: until that is known it gets no answer of the type (rule 7). */
+export function asksForUnknown(
+  { type, subscription }: Pick<Subscriber, "type" | "subscription">,
+  unknown: UnknownTypes,
+): boolean {
+  if (unknown?.has(type.typeUrl) !== true) return false;
+  return subscription.wildcard || [...subscription.names].some(isGlobName);
+}
+
+export function someAsk(subscribers: readonly Subscriber[], unknown: UnknownTypes): boolean {
+  return unknown !== undefined && subscribers.some((subscriber) => asksForUnknown(subscriber, unknown));
+}

@@ -1,0 +1,48 @@
+import type { ResourceName } from "@xdskit/api";
+import { type Change, changeBetween } from "../../model/change.js";
+import { nameOf } from "../../model/names/locator.js";
+import type { NameSet } from "../../model/names/name-set.js";
+import type { ResourceSet } from "../../model/resource-set.js";
+import type { Subscription } from "../../model/subscription.js";
+import { knowsVariants, variantChange } from "../../model/variants.js";
+import { find } from "../state/find.js";
+import { differences } from "./content.js";
+import { select } from "./selection.js";
+
+/**
+ * Of the resources that a client asks for, how many differ between two sets. Costs what differs, once for all clients that ask for the same; for sets of different lines it costs both
+ * sets, once.
+ */
+export function countDifferences(subscription: Subscription, from: ResourceSet, to: ResourceSet): number {
+  if (from === to) return 0;
+  if (from.size === 0) return select(to, subscription).size;
+  if (to.size === 0) return select(from, subscription).size;
+  const change = changeBetween(from, to);
+  if (knowsVariants(from, subscription) || knowsVariants(to, subscription)) {
+    const { fresh, gone } = variantChange(from, to, change, subscription);
+    return fresh.length + gone.length;
+  }
+  const { wildcard, names } = subscription;
+  if (wildcard) return change.differences.size;
+  let known = counts.get(change);
+  if (known === undefined) {
+    known = new WeakMap();
+    counts.set(change, known);
+  }
+  let count = known.get(names);
+  if (count === undefined) {
+    count = 0;
+    for (const _ of differences({ subscription, sentSet: from, current: to })) count += 1;
+    known.set(names, count);
+  }
+  return count;
+}
+
+const counts = new WeakMap<Change, WeakMap<NameSet, number>>();
+
+/** The names that a client asks for and under which a set has nothing, without parameters, each once. */
+export function missingNames({ names }: Subscription, set: ResourceSet): readonly ResourceName[] {
+  const missing = new Set<ResourceName>();
+  for (const name of names) if (find(set, name).length === 0) missing.add(nameOf(name));
+  return [...missing];
+}

@@ -1,0 +1,48 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { nameOf } from "../../model/names/locator.js";
+import { calledName } from "../../model/variant-index.js";
+import type { ResourceError } from "../../wire/responses.js";
+import { foreignAuthority } from "../requests/foreign-authorities.js";
+import { find } from "../state/find.js";
+import type { Need } from "./content.js";
+
+const notFound = 5;
+const permissionDenied = 7;
+
+/** Whether what a client has stays good: all errors but those that say that there is nothing for it (xRFC TP3). */
+export function isPassing({ code }: ResourceError): boolean {
+  return code !== notFound && code !== permissionDenied;
+}
+
+/**
+ * The errors of a response, one a name: of names that must be answered and are not there, and of names whose resource goes. On delta, that there is none is said by
+ * `removed_resources`; an error is only what says more.
+ */
+export function errorsIn(need: Need, gone: readonly Resource[]): readonly ResourceError[] {
+  const { errors, subscription, current, pending, variant } = need;
+  if (errors === undefined) return none;
+  const found = new Map<ResourceName, ResourceError>();
+  const names = new Set(pending);
+  for (const resource of gone) for (const name of subscription.names.spelled(calledName(resource))) names.add(name);
+  for (const locator of names) {
+    const name = nameOf(locator);
+    if (found.has(name) || find(current, locator).length > 0) continue;
+    const error = errors.known.get(name) ?? foreign(name, errors.authorities);
+    if (error !== undefined) found.set(name, error);
+    else if (variant === "sotw")
+      found.set(name, { name, code: notFound, message: `there is no ${current.type.name} of this name` });
+  }
+  return found.size === 0 ? none : [...found.values()];
+}
+
+const none: readonly ResourceError[] = [];
+
+function foreign(name: ResourceName, authorities: ReadonlySet<string> | undefined): ResourceError | undefined {
+  const authority = foreignAuthority(name, authorities);
+  if (authority === undefined) return undefined;
+  return {
+    name,
+    code: notFound,
+    message: `this server does not answer for the authority ${JSON.stringify(authority)}`,
+  };
+}

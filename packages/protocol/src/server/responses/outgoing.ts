@@ -1,0 +1,75 @@
+import type { Nonce } from "@xdskit/api";
+import type { ResourceSet } from "../../model/resource-set.js";
+import { type ResponseHead, writeNonce } from "../../wire/responses.js";
+import type { OutgoingResponse } from "../contract/response.js";
+import { typeUrlIn } from "../requests/requested-type.js";
+import type { Sent } from "../state/client-use.js";
+import type { Subscriber } from "../state/subscriber.js";
+import type { SharedResponse } from "./shared-responses.js";
+import type { Told } from "./told.js";
+
+/** The head of a response that brings a client to this set. */
+export function headOf({ type, api, tellsVariants }: Subscriber, { version }: ResourceSet, told: Told): ResponseHead {
+  return { typeUrl: typeUrlIn(type, api), api, version, ttl: told.ttl(type), variants: tellsVariants };
+}
+
+interface CountedNonce {
+  readonly count: number;
+  readonly nonce: Nonce;
+  /** As a field of a response. */
+  readonly tail: Uint8Array;
+}
+
+/** Nonces as bytes, for streams that have sent as many responses as each other. The place of a number is the number modulo `mostNonces`. */
+const nonces: CountedNonce[] = [];
+const mostNonces = 1024;
+
+function nonceOf(count: number): CountedNonce {
+  const place = count % mostNonces;
+  const known = nonces[place];
+  if (known?.count === count) return known;
+  const nonce = String(count);
+  const made = { count, nonce, tail: writeNonce(nonce) };
+  nonces[place] = made;
+  return made;
+}
+
+/** Whether a stream gave this nonce out before that of its response with the number `count`. */
+export function isEarlierNonce(nonce: Nonce, count: number): boolean {
+  const number = Number(nonce);
+  return Number.isInteger(number) && number > 0 && number < count && String(number) === nonce;
+}
+
+/** A response as one stream sends it, and what is remembered of it. `count`: of the responses of the stream, with this one; `at` in milliseconds. */
+export function outgoing(
+  { type, lastSent, sent: { set: sentSet } }: Subscriber,
+  { content, body, perishable }: SharedResponse,
+  count: number,
+  at: number,
+  isHeartbeat: boolean,
+): { readonly sent: Sent; readonly response: OutgoingResponse } {
+  const { version } = sentSet;
+  const { nonce, tail } = nonceOf(count);
+  const heartbeats = content.heartbeats?.length ?? 0;
+  // Rule 123: nothing warms after a heartbeat, so no request that follows one is a question because of it.
+  const order = isHeartbeat ? (lastSent?.order ?? 0) : count;
+  const resources = content.resources.length + content.unresolved.length + heartbeats;
+  const removed = content.removed.length + (content.removedVariants?.length ?? 0);
+  const { fresh, removed: gone } = content;
+  const isBare = heartbeats > 0;
+  // Each field by its name: this is made for every response of every stream.
+  const sent: Sent = {
+    nonce,
+    version,
+    count,
+    order,
+    at,
+    perishable,
+    isHeartbeat,
+    isBare,
+    set: sentSet,
+    carried: fresh,
+    removed: gone,
+  };
+  return { sent, response: { type, nonce, version, resources, removed, isHeartbeat, body, tail } };
+}

@@ -1,0 +1,102 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { BoundedCache } from "../../model/memo.js";
+import { equalFingerprints } from "../../model/names/fingerprint.js";
+import { NameSet } from "../../model/names/name-set.js";
+import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
+import { covers, type Subscription } from "../../model/subscription.js";
+import type { ClaimedVersions } from "../../wire/claimed-versions.js";
+import { find } from "../state/find.js";
+
+/** What a delta client that said which versions it has (`initial_resource_versions`) must still be sent. */
+export interface SettledClaims {
+  readonly pending: NameSet;
+  /** By name, what it holds under names that have become aliases of other resources since. */
+  readonly renamed: ReadonlyMap<ResourceName, Resource>;
+}
+
+const noneRenamed: ReadonlyMap<ResourceName, Resource> = new Map();
+
+/** Of claims that several streams share: what was decided last, with a key for set and subscription. Not the set itself, since an old one keeps all later ones alive. */
+const decided = new WeakMap<ClaimedVersions, { readonly key: string; readonly settled: SettledClaims }>();
+
+/** Of lists of names that many clients ask for, those names that a set does not have. */
+const absences = new BoundedCache<NameSet>(64);
+
+/**
+ * Compares what a client says to have with what it is to have (rules 105–108). A client that is up to date costs no look at its names,
+ * and one that says what another said in the same bytes nothing at all. `warming`: what must come again, whatever it has. Not for sets and
+ * subscriptions that know variants.
+ */
+export function settledClaims(
+  claimed: ClaimedVersions,
+  current: ResourceSet,
+  subscription: Subscription,
+  warming: NameSet,
+): SettledClaims {
+  const { wildcard, names } = subscription;
+  if (warming.size === 0 && isSet(claimed, current)) return { pending: absentOf(names, current), renamed: noneRenamed };
+  const key = `${ResourceSets.id(current)} ${names.id} ${warming.id} ${wildcard}`;
+  const known = decided.get(claimed);
+  if (known?.key === key) return known.settled;
+  const settled = decide(claimed, current, subscription, warming);
+  decided.set(claimed, { key, settled });
+  return settled;
+}
+
+/** Whether the client has all of the set, and nothing else: compared as sums, without a look at names. */
+export function isSet(claimed: ClaimedVersions, current: ResourceSet): boolean {
+  return claimed.size === current.size && equalFingerprints(claimed.fingerprint, ResourceSets.fingerprint(current));
+}
+
+function absentOf(names: NameSet, current: ResourceSet): NameSet {
+  if (names.size === 0) return NameSet.empty;
+  const key = `${ResourceSets.id(current)} ${names.id}`;
+  let absent = absences.get(key);
+  if (absent === undefined) {
+    absent = NameSet.of([...names].filter((name) => find(current, name).length === 0));
+    absences.set(key, absent, 1);
+  }
+  return absent;
+}
+
+function decide(
+  claimed: ClaimedVersions,
+  current: ResourceSet,
+  subscription: Subscription,
+  warming: NameSet,
+): SettledClaims {
+  const { wildcard, names } = subscription;
+  const versions = claimed.toMap();
+  const pending: ResourceName[] = [];
+  const renamed = new Map<ResourceName, Resource>();
+  for (const [name, version] of versions) {
+    const resource = current.get(name);
+    // Rules 107, 108: gone, which the client must hear if it wants the name; or not its business.
+    if (resource === undefined) {
+      if (!wildcard && !names.has(name) && !names.hasCollectionOf(name)) continue;
+      const bearers = ResourceSets.bearers(current, name);
+      if (bearers.length === 0) pending.push(name);
+      else if (!bearers.some((bearer) => bearer.version === version)) {
+        renamed.set(name, { ...noContent, type: current.type, name, key: name, version });
+      }
+    } else if (covers(subscription, resource) && (resource.version !== version || warming.has(name))) {
+      pending.push(name);
+    }
+  }
+  if (wildcard) for (const { key } of current) if (!versions.has(key)) pending.push(key);
+  for (const name of names) {
+    const found = find(current, name);
+    if (found.length === 0) pending.push(name);
+    for (const resource of found) if (!versions.has(resource.key)) pending.push(resource.key);
+  }
+  return { pending: NameSet.of(pending), renamed };
+}
+
+/** What is known of a resource that only a client has. */
+const noContent: Omit<Resource, "type" | "name" | "key" | "version"> = {
+  body: new Uint8Array(),
+  aliases: [],
+  references: [],
+  variant: undefined,
+  ttl: undefined,
+};

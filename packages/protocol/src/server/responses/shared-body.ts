@@ -1,0 +1,54 @@
+import type { ResponseHead } from "../../wire/responses.js";
+import type { ResponseBody } from "../contract/response.js";
+import type { Content } from "./content.js";
+
+/** How bodies are written: all at once, or from an offset on, piece by piece. Both give the same bytes whenever they are called. */
+export interface BodyWriter {
+  write(head: ResponseHead, content: Content): Uint8Array;
+  rest(head: ResponseHead, content: Content, from: number): Iterator<Uint8Array>;
+}
+
+/** Smaller ones keep their bytes: what it takes to make these again needs as much memory. */
+const smallBytes = 8 * 1024;
+
+/**
+ * The body of a response, shared by all streams that send it. A large one does not keep its bytes alive; the cache of bodies and those who are about to send it do, and if they are gone
+ * they are encoded again. So a stream of a slow client that is in the middle of it costs an offset, not a response.
+ */
+export class SharedBody implements ResponseBody {
+  readonly length: number;
+  readonly #writer: BodyWriter;
+  readonly #head: ResponseHead;
+  readonly #content: Content;
+  /** Of a small one. */
+  readonly #kept: Uint8Array | undefined;
+  #lent: WeakRef<Uint8Array> | undefined;
+
+  constructor(writer: BodyWriter, head: ResponseHead, content: Content) {
+    this.#writer = writer;
+    this.#head = head;
+    this.#content = content;
+    const bytes = writer.write(head, content);
+    this.length = bytes.length;
+    if (bytes.length < smallBytes) this.#kept = bytes;
+    else this.#lent = new WeakRef(bytes);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#kept ?? this.#lent?.deref() ?? this.#lend();
+  }
+
+  get atHand(): Uint8Array | undefined {
+    return this.#kept ?? this.#lent?.deref();
+  }
+
+  rest(from: number): Iterator<Uint8Array> {
+    return this.#writer.rest(this.#head, this.#content, from);
+  }
+
+  #lend(): Uint8Array {
+    const bytes = this.#writer.write(this.#head, this.#content);
+    this.#lent = new WeakRef(bytes);
+    return bytes;
+  }
+}

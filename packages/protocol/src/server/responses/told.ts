@@ -1,0 +1,77 @@
+import type { Resource, ResourceType, TypeUrl } from "@xdskit/api";
+import type { Node } from "../../model/node.js";
+import { ResourceSets } from "../../model/resource-set.js";
+import type { Subscription } from "../../model/subscription.js";
+import { perishable } from "../acknowledgements/lifetimes.js";
+import type { ResourceErrorPolicy, StreamOptions, TtlPolicy } from "../contract/options.js";
+import { isTtlFatal, tellsTtl } from "../contract/ttl-policy.js";
+import type { Subscriber } from "../state/subscriber.js";
+import { tellsErrors } from "./resource-errors.js";
+
+/**
+ * Whether the client of one stream is told TTLs and the reasons of errors: that follows from the features that its node lists and from the settings of its group. It is decided when one of
+ * the two changes and not for every response, since a node may list any number of features.
+ */
+export class Told {
+  readonly #options: StreamOptions;
+  #node: Node | undefined;
+  #ttlPolicy: TtlPolicy | undefined;
+  #errorPolicy: ResourceErrorPolicy | undefined;
+  #ttl = false;
+  #errors = false;
+  /** What `noteUntold` has looked through, by type; undefined as a value: it said something of the type. */
+  #untold:
+    | Map<TypeUrl, { readonly all: Iterable<Resource>; readonly subscription: Subscription } | undefined>
+    | undefined;
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  /** Whose stream it is. */
+  identify(node: Node): void {
+    this.#node = node;
+    this.#decide();
+  }
+
+  /** The settings of the node's group; undefined for no TTLs, and for what the options say of errors. True where they are others than before. */
+  follow(ttl: TtlPolicy | undefined, errors: ResourceErrorPolicy | undefined): boolean {
+    if (ttl === this.#ttlPolicy && errors === this.#errorPolicy) return false;
+    this.#ttlPolicy = ttl;
+    this.#errorPolicy = errors;
+    this.#decide();
+    return true;
+  }
+
+  /** The client is told the TTLs of this type. */
+  ttl(type: ResourceType): boolean {
+    return this.#ttl && this.#node !== undefined && !isTtlFatal(type, this.#options, this.#node);
+  }
+
+  /** How many resources the client holds with a TTL that it is not told; 0 once that was said of the type. */
+  noteUntold({ type, subscription, sent: { set: sentSet } }: Subscriber): number {
+    const all = ResourceSets.perishable(sentSet);
+    if (all === undefined || this.ttl(type)) return 0;
+    this.#untold ??= new Map();
+    const looked = this.#untold.get(type.typeUrl);
+    if (
+      looked === undefined ? this.#untold.has(type.typeUrl) : looked.all === all && looked.subscription === subscription
+    )
+      return 0;
+    const { length } = perishable(subscription, sentSet);
+    this.#untold.set(type.typeUrl, length > 0 ? undefined : { all, subscription });
+    return length;
+  }
+
+  /** The client is told why resources are not there. */
+  get errors(): boolean {
+    return this.#errors;
+  }
+
+  #decide(): void {
+    if (this.#node === undefined) return;
+    const { api, resourceErrors = "advertised" } = this.#options;
+    this.#ttl = this.#ttlPolicy !== undefined && tellsTtl(this.#options, this.#node, this.#ttlPolicy);
+    this.#errors = api === "v3" && tellsErrors(this.#node, this.#errorPolicy ?? resourceErrors);
+  }
+}

@@ -1,0 +1,103 @@
+import type { Resource, TypeUrl } from "@xdskit/api";
+import { PerKey } from "../../model/memo.js";
+import { NameSet } from "../../model/names/name-set.js";
+import type { ResourceSet } from "../../model/resource-set.js";
+import type { Subscription } from "../../model/subscription.js";
+import type { Content } from "./content.js";
+
+/*
+ * A client cannot use a new or changed cluster before it got its load assignment after it: the cluster warms. So that is sent again, also where it is as before (rules 121,
+ * 122). Which names a response refers to, and which of them a client is subscribed to, is worked out here, once for all streams that send it; `stream-warming.ts` has them sent.
+ */
+
+/** What resources refer to of one type. */
+interface Referred {
+  readonly names: NameSet;
+  /** Of the names that are collections (`<route configuration>/*`), what stands before the `*`. */
+  readonly openings: NameSet;
+  /** The last subscription that was compared with `names`, and what they have in common: streams often share a subscription. */
+  last: { readonly subscribed: NameSet; readonly names: NameSet } | undefined;
+}
+
+const known = new PerKey<Content | ResourceSet, Referred>();
+
+/**
+ * The names `<route configuration>/` of the route configurations in a response whose virtual hosts come by VHDS. A listener warms until a response says something below that
+ * name, which Envoy does not ask for: it is enough to say that nothing is known under it (Envoy on the wire, 7).
+ */
+export function openingsReferredTo(content: Content, type: TypeUrl): NameSet {
+  return referredTo(content, content.fresh, type).openings;
+}
+
+/** The same for all that a set holds: where the client gets route configurations on another stream, and it is not known here which. */
+export function openingsOfAll(set: ResourceSet, type: TypeUrl): NameSet {
+  return referredTo(set, set, type).openings;
+}
+
+/** Of the names of a type that the new or changed resources of a response refer to, those that a client is subscribed to. */
+export function namesToWarm(content: Content, type: TypeUrl, subscription: Subscription): NameSet {
+  const { wildcard, names, parameters = "" } = subscription;
+  const referred = referredTo(content, content.fresh, type);
+  if (wildcard) {
+    if (parameters === "" && !names.hasLocators) return referred.names;
+    return NameSet.of([...referred.names].flatMap((name) => [`${name}${parameters}`, ...names.spelled(name)]));
+  }
+  if (referred.last?.subscribed !== names) {
+    const [few, many] = names.size < referred.names.size ? [names, referred.names] : [referred.names, names];
+    const warmed = names.hasLocators
+      ? [...referred.names].flatMap((name) => [...names.spelled(name)])
+      : [...few].filter((name) => many.has(name));
+    referred.last = { subscribed: names, names: NameSet.of(warmed) };
+  }
+  return referred.last.names;
+}
+
+/**
+ * The names of a type that resources sent so far refer to, kept until a client asks for that type, which it may never do: its load assignments may come from elsewhere. So names that
+ * no resource refers to any more are dropped when there are too many, and to add costs only what was sent.
+ */
+export class WarmingNames {
+  readonly #type: TypeUrl;
+  #parts: NameSet[] = [];
+  #count = 0;
+
+  constructor(type: TypeUrl) {
+    this.#type = type;
+  }
+
+  /** Adds what a response refers to that brought the client to the set `current`. */
+  add(content: Content, current: ResourceSet, kind: "names" | "openings"): void {
+    const names = referredTo(content, content.fresh, this.#type)[kind];
+    if (names.size === 0) return;
+    this.#parts.push(names);
+    this.#count += names.size;
+    if (this.#count <= 2 * current.size + fewNames) return;
+    const still = referredTo(current, current, this.#type)[kind];
+    const left = NameSet.of([...this.names].filter((name) => still.has(name)));
+    this.#parts = [left];
+    this.#count = left.size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
+  get names(): NameSet {
+    const [first = NameSet.empty, ...more] = this.#parts;
+    return more.length === 0 ? first : NameSet.of(this.#parts.flatMap((part) => [...part]));
+  }
+}
+
+/** So many names are kept without a look at what is still referred to. */
+const fewNames = 1000;
+
+function referredTo(from: Content | ResourceSet, resources: Iterable<Resource>, type: TypeUrl): Referred {
+  const referred = known.get(from, type);
+  if (referred !== undefined) return referred;
+  const names = new Set<string>();
+  for (const { references } of resources) {
+    for (const reference of references) if (reference.type === type) names.add(reference.name);
+  }
+  const openings = [...names].filter((name) => name.endsWith("/*")).map((name) => name.slice(0, -1));
+  return known.set(from, type, { names: NameSet.of(names), openings: NameSet.of(openings), last: undefined });
+}

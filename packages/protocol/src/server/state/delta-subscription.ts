@@ -1,0 +1,55 @@
+import type { ApiVersion, ResourceName, ResourceType } from "@xdskit/api";
+import { NameSet } from "../../model/names/name-set.js";
+import { type Subscription, wildcardName } from "../../model/subscription.js";
+
+/** What a delta client subscribed to on one (stream, type). */
+export interface DeltaSubscription extends Subscription {
+  /** v2's wildcard, which nothing ends (rule 50). */
+  readonly sticky: boolean;
+}
+
+/** What one delta request does to a subscription. */
+export interface DeltaSubscriptionChange {
+  readonly subscription: DeltaSubscription;
+  /** Names that must be answered now, whatever the client holds (rules 86, 97, 98). */
+  readonly pending: NameSet;
+  /** Names that need no answer any more. */
+  readonly dropped: NameSet;
+  /** The wildcard was asked for by name: everything must be sent (rules 52, 56). */
+  readonly everything: boolean;
+}
+
+/**
+ * Reads a request's names: first what it subscribes to, then what it unsubscribes from. The first request of a type on a stream that has neither is the
+ * wildcard where the type says so (rules 51, 58).
+ */
+export function nextDeltaSubscription(
+  before: DeltaSubscription | undefined,
+  subscribe: NameSet,
+  unsubscribe: NameSet,
+  type: ResourceType,
+  api: ApiVersion,
+): DeltaSubscriptionChange {
+  const { wildcard, names, sticky } = before ?? first(subscribe, unsubscribe, type, api);
+  const asked = subscribe.without([wildcardName]);
+  const grown = names.with(asked);
+  const dropped = unsubscribe.without(absentFrom(grown, unsubscribe));
+  const stays = sticky || ((wildcard || subscribe.has(wildcardName)) && !unsubscribe.has(wildcardName));
+  const shrunk = grown.without(dropped);
+  return {
+    subscription: { wildcard: stays, names: shrunk, sticky },
+    // Rules 97, 98: under a wildcard the client cannot know whether it keeps what it no longer names.
+    pending: stays ? asked.with(dropped) : asked.without(dropped),
+    dropped: stays ? NameSet.empty : dropped,
+    everything: stays && subscribe.has(wildcardName),
+  };
+}
+
+function first(subscribe: NameSet, unsubscribe: NameSet, type: ResourceType, api: ApiVersion): DeltaSubscription {
+  const wildcard = subscribe.size === 0 && unsubscribe.size === 0 && type.emptyFirstRequest === "wildcard";
+  return { wildcard, names: NameSet.empty, sticky: wildcard && api === "v2" };
+}
+
+function* absentFrom(set: NameSet, names: NameSet): Iterable<ResourceName> {
+  for (const name of names) if (!set.has(name)) yield name;
+}

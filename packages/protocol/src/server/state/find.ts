@@ -1,0 +1,27 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { membersOf } from "../../model/collection.js";
+import { isLocator } from "../../model/names/locator.js";
+import { type ResourceSet, ResourceSets } from "../../model/resource-set.js";
+import type { Subscription } from "../../model/subscription.js";
+import { everyVariant, findVariants } from "../../model/variants.js";
+
+/**
+ * What a name stands for: the resource that has it and those with that alias (rule 135), else the members of that collection. All of them, not the first that bears the alias, or one would
+ * have to be sent because another was removed.
+ */
+export function find(set: ResourceSet, name: ResourceName): readonly Resource[] {
+  if (ResourceSets.hasVariants(set) || isLocator(name)) return findVariants(set, name);
+  const resource = set.get(name);
+  const bearers = ResourceSets.bearers(set, name);
+  if (bearers.length > 0) return resource === undefined ? bearers : [...new Set([resource, ...bearers])];
+  return resource === undefined ? membersOf(set, name) : [resource];
+}
+
+/** All that is subscribed to, each once (rules 78, 136). */
+export function subscribed({ wildcard, names, parameters = "" }: Subscription, set: ResourceSet): readonly Resource[] {
+  const isVaried = ResourceSets.hasVariants(set);
+  if (wildcard && !isVaried) return [...set];
+  const found = new Set<Resource>(wildcard ? everyVariant(set, parameters) : []);
+  for (const name of names) for (const resource of find(set, name)) found.add(resource);
+  return [...found];
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NameSet } from "../../model/names/name-set.js";
+import type { Subscription } from "../../model/subscription.js";
+import { plainType } from "../../testing/plain-resource.fixture.js";
+import { type DeltaSubscription, type DeltaSubscriptionChange, nextDeltaSubscription } from "./delta-subscription.js";
+import { nextSotwSubscription, type SotwSubscription } from "./sotw-subscription.js";
+
+const wildcardType = plainType("listener", { emptyFirstRequest: "wildcard" });
+const namedType = plainType("endpoint");
+
+/** `*` and names, as the client would list them. */
+function shown({ wildcard, names }: Subscription): string {
+  return [...(wildcard ? ["*"] : []), ...[...names].sort()].join(" ");
+}
+
+function sotw(type: typeof namedType, api: "v2" | "v3", ...requests: readonly string[]): string[] {
+  let subscription: SotwSubscription | undefined;
+  return requests.map((names) => {
+    subscription = nextSotwSubscription(subscription, nameSet(names), type, api);
+    return shown(subscription);
+  });
+}
+
+function nameSet(names: string): NameSet {
+  return NameSet.of(names.split(" ").filter((name) => name !== ""));
+}
+
+test("SotW: the document's example (rules 38–42)", () => {
+  assert.deepEqual(sotw(wildcardType, "v3", "", "* A", "A", ""), ["*", "* A", "A", ""]);
+});
+
+test("SotW: no names after any name are nothing, and `*` gets the wildcard back (rules 43–46)", () => {
+  assert.deepEqual(sotw(wildcardType, "v3", "A", "", "*", "", ""), ["A", "", "*", "", ""]);
+  assert.deepEqual(sotw(wildcardType, "v3", "", "", "A"), ["*", "*", "A"]);
+});
+
+test("SotW: other types have no silent wildcard, but know `*`", () => {
+  assert.deepEqual(sotw(namedType, "v3", "", "a", "* a", ""), ["", "a", "* a", ""]);
+});
+
+test("SotW: v2's wildcard stays (rule 50), v2's names are as v3's", () => {
+  assert.deepEqual(sotw(wildcardType, "v2", "", "A", "*", ""), ["*", "*", "*", "*"]);
+  assert.deepEqual(sotw(wildcardType, "v2", "A", "", "B"), ["A", "", "B"]);
+});
+
+interface Asked {
+  readonly plus?: string;
+  readonly minus?: string;
+}
+
+function delta(type: typeof namedType, api: "v2" | "v3", ...requests: readonly Asked[]): string[] {
+  let before: DeltaSubscription | undefined;
+  return requests.map(({ plus = "", minus = "" }) => {
+    const step: DeltaSubscriptionChange = nextDeltaSubscription(before, nameSet(plus), nameSet(minus), type, api);
+    before = step.subscription;
+    const pending = [...step.pending].sort().join(" ");
+    const dropped = [...step.dropped].sort().join(" ");
+    return `${shown(before)} | owes ${pending}${step.everything ? "all" : ""} | drops ${dropped}`;
+  });
+}
+
+test("delta: the document's example (rules 51–55)", () => {
+  assert.deepEqual(delta(wildcardType, "v3", {}, { plus: "A" }, { minus: "*" }, { minus: "A" }), [
+    "* | owes  | drops ",
+    "* A | owes A | drops ",
+    "A | owes  | drops ",
+    " | owes  | drops A",
+  ]);
+});
+
+test("delta: a name that goes while the wildcard stays must be answered (rules 97, 98), a phantom one not (rule 89)", () => {
+  assert.deepEqual(delta(wildcardType, "v3", { plus: "* a" }, { minus: "a b" }), [
+    "* a | owes aall | drops ",
+    "* | owes a | drops ",
+  ]);
+});
+
+test("delta: a name that goes together with the wildcard is not", () => {
+  assert.deepEqual(delta(wildcardType, "v3", { plus: "* a b" }, { minus: "* a" }).at(-1), "b | owes  | drops a");
+});
+
+test("delta: first subscribe, then unsubscribe", () => {
+  assert.deepEqual(delta(namedType, "v3", { plus: "a b", minus: "b c" }), ["a | owes a | drops b"]);
+  assert.deepEqual(delta(wildcardType, "v3", { plus: "*", minus: "*" }), [" | owes  | drops "]);
+});
+
+test("delta: a first request that only unsubscribes is no wildcard (rule 58), nor is an empty one of another type", () => {
+  assert.deepEqual(delta(wildcardType, "v3", { minus: "x" }, {}), [" | owes  | drops ", " | owes  | drops "]);
+  assert.deepEqual(delta(namedType, "v3", {}), [" | owes  | drops "]);
+});
+
+test("delta: subscribing again owes the name again (rules 86, 87), and `*` everything (rule 56)", () => {
+  assert.deepEqual(delta(namedType, "v3", { plus: "a" }, { plus: "a" }, { plus: "*" }), [
+    "a | owes a | drops ",
+    "a | owes a | drops ",
+    "* a | owes all | drops ",
+  ]);
+});
+
+test("delta: v2's wildcard stays (rule 50)", () => {
+  assert.deepEqual(delta(wildcardType, "v2", {}, { minus: "*" }, { plus: "A" }, { minus: "A" }), [
+    "* | owes  | drops ",
+    "* | owes  | drops ",
+    "* A | owes A | drops ",
+    "* | owes A | drops ",
+  ]);
+});

@@ -1,0 +1,208 @@
+import type { Resource, ResourceName } from "@xdskit/api";
+import { nameOf } from "../../model/names/locator.js";
+import { NameSet } from "../../model/names/name-set.js";
+import { ResourceSets } from "../../model/resource-set.js";
+import { sameSubscription } from "../../model/subscription.js";
+import { calledName } from "../../model/variant-index.js";
+import { knowsVariants, lostVariants, owedByClaims } from "../../model/variants.js";
+import type { ClaimedVersions } from "../../wire/claimed-versions.js";
+import { type DeltaRequest, readDeltaRequest } from "../../wire/requests.js";
+import { deltaRest } from "../../wire/response-rest.js";
+import { writeDeltaBody } from "../../wire/responses.js";
+import { answered } from "../acknowledgements/answers.js";
+import { beatAtOnce } from "../acknowledgements/lifetimes.js";
+import { noteAsked } from "../acknowledgements/unconfirmed-names.js";
+import type { StreamEffect } from "../contract/effects.js";
+import { demandOfDelta } from "../requests/demand.js";
+import { usualAnswerOf } from "../requests/usual-answers.js";
+import { type Content, lacking, type Need } from "../responses/content.js";
+import { errorsIn, isPassing } from "../responses/errors-in.js";
+import { isSet, settledClaims } from "../responses/settled-claims.js";
+import {
+  type DeltaSubscription,
+  type DeltaSubscriptionChange,
+  nextDeltaSubscription,
+} from "../state/delta-subscription.js";
+import { find, subscribed } from "../state/find.js";
+import { type SentState, sentState, withPending } from "../state/sent-state.js";
+import type { Subscriber } from "../state/subscriber.js";
+import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
+
+/** What is remembered of a delta client. Its requests say what changes about the subscription, and a nonce says only which response is answered (rules 31, 32). */
+export interface DeltaSubscriber extends Subscriber {
+  subscription: DeltaSubscription;
+  /** What a reconnecting client said to have, until the snapshot is there to compare with. */
+  claimed: ClaimedVersions | undefined;
+}
+
+/** The incremental variant: how requests change what a client is subscribed to and which names are pending, and what a response says. */
+export const delta: VariantRules<DeltaRequest, DeltaSubscriber> = {
+  variant: "delta",
+  read: readDeltaRequest,
+  countNames: ({ subscribe, unsubscribe }) => subscribe.length + unsubscribe.length,
+  hasLocators: ({ subscribe, unsubscribe }) => subscribe.hasLocators || unsubscribe.hasLocators,
+
+  begin(subscriber, request, surroundings) {
+    const step = next(undefined, request, subscriber, surroundings);
+    const { wildcard } = step.subscription;
+    const claimed = request.claimed.size === 0 ? undefined : request.claimed;
+    // What is pending besides the versions that it claims to have is found when those are compared (`settleClaims`).
+    const pending = claimed === undefined ? step.pending : NameSet.empty;
+    // Rule 59: without it a client that has nothing of a type would wait. One that claims to have everything does not
+    // (rule 105).
+    const mustAnswer = wildcard && claimed === undefined && subscriber.type.schema !== undefined;
+    const sent = sentState(subscriber.sent.set, pending, false, mustAnswer);
+    return Object.assign(subscriber, { subscription: step.subscription, claimed, sent });
+  },
+
+  receive(subscriber, request, surroundings, now) {
+    const effects: StreamEffect[] = [];
+    const sent = subscriber.inFlight.find(({ nonce }) => nonce === request.nonce);
+    // Clients answer each response, in order.
+    if (sent !== undefined) effects.push(answered(subscriber, sent, request.error, now, "each"));
+    if (request.subscribe.length === 0 && request.unsubscribe.length === 0) {
+      const isPlain = sent !== undefined && request.error === undefined;
+      if (isPlain) subscriber.usual ??= usualAnswerOf(request, answerFields, sent);
+      return effects;
+    }
+
+    const before = subscriber.subscription;
+    const step = next(before, request, subscriber, surroundings);
+    subscriber.subscription = step.subscription;
+    subscriber.sent = sentAfter(subscriber.sent, step, before);
+    noteAsked(subscriber, step.pending, before);
+    if (sameSubscription(before, step.subscription)) return effects;
+    const { wildcard, names } = step.subscription;
+    return [...effects, { kind: "subscribed", type: subscriber.type, wildcard, names: names.size }];
+  },
+
+  demand: ({ subscribe, unsubscribe }, before, after) =>
+    demandOfDelta(subscribe.toSet(), unsubscribe.toSet(), before, after),
+
+  settleClaims(subscriber, current, surroundings) {
+    const { claimed, subscription } = subscriber;
+    if (claimed === undefined) return;
+    subscriber.claimed = undefined;
+    surroundings.settled(claimed);
+    const { pending: before, everything, mustAnswer } = subscriber.sent;
+    subscriber.sent = sentState(current, before, everything, mustAnswer);
+    if (surroundings.tellsTtl(subscriber)) beatAtOnce(subscriber, current);
+    const warming = surroundings.warming(subscriber);
+    if (knowsVariants(current, subscription)) {
+      if (isSet(claimed, current) && subscription.names.size === 0 && warming.size === 0) return;
+      subscriber.sent = withPending(subscriber.sent, owedByClaims(current, subscription, claimed.toMap(), warming));
+      return;
+    }
+    const { pending, renamed } = settledClaims(claimed, current, subscription, warming);
+    // What the client has under such a name is a resource of its own; the name has become an alias of another since.
+    const set = renamed.size > 0 ? ResourceSets.branch(current, renamed) : current;
+    subscriber.sent = sentState(set, before.with(pending), everything, mustAnswer);
+  },
+
+  claimsOf: ({ claimed }) => claimed,
+
+  content,
+  bodyKey: (_need, contentKey) => contentKey,
+  write: writeDeltaBody,
+  rest: deltaRest,
+
+  noteUsual() {},
+
+  noteSent() {},
+};
+
+/** The field numbers of a `DeltaDiscoveryRequest`. */
+const answerFields = { version: undefined, node: 1, nonce: 6 } as const;
+
+/** Rules 81–98: what is new or changed, what is pending, and what the client holds or asked for and is not there. */
+function content(need: Need): Content | undefined {
+  const { subscription, current, everything, pending } = need;
+  const { fresh, gone } = lacking(need);
+  let resources = everything ? subscribed(subscription, current) : fresh;
+  const missing: ResourceName[] = [];
+  if (pending.size > 0) {
+    const all = new Set<Resource>(resources);
+    for (const name of pending) {
+      const found = find(current, name);
+      for (const resource of found) all.add(resource);
+      if (found.length === 0 && !need.absenceUnsaid) missing.push(nameOf(name));
+    }
+    resources = [...all];
+  }
+  const errors = errorsIn(need, gone);
+  // xRFC TP3: where the reason is a passing error, the client keeps what it has, so the name is not called absent.
+  const passing = new Set(errors.filter(isPassing).map(({ name }) => name));
+  const absent = absentIn(
+    need,
+    resources,
+    gone,
+    passing.size === 0 ? missing : missing.filter((name) => !passing.has(name)),
+  );
+  const absences = absent.removed.length + absent.removedVariants.length + absent.unresolved.length;
+  const count = resources.length + absences + errors.length;
+  if (count === 0 && !need.mustAnswer) return undefined;
+  return { resources, ...absent, errors, fresh: resources };
+}
+
+/** What the client is told not to be there. No name is in both lists, resources and removed (rules 95, 96), but for a client that knows variants and loses one of them. */
+function absentIn(
+  { current, tellsVariants }: Need,
+  resources: readonly Resource[],
+  gone: readonly Resource[],
+  missing: readonly ResourceName[],
+): Required<Pick<Content, "removed" | "removedVariants" | "unresolved">> {
+  if (gone.length + missing.length === 0) return { removed: [], removedVariants: [], unresolved: [] };
+  const there = new Set(resources.map(calledName));
+  // By canonical name, the name as it was spelled to the client.
+  const removed = new Map<ResourceName, ResourceName>();
+  const removedVariants: Resource[] = [];
+  for (const resource of gone) {
+    const name = calledName(resource);
+    if (tellsVariants && (resource.variant !== undefined || there.has(name))) removedVariants.push(resource);
+    else if (!there.has(name)) removed.set(name, resource.name);
+  }
+  const unresolved = new Set<ResourceName>();
+  for (const name of missing) {
+    // Rules 91, 98, 107, 138.
+    if (there.has(name) || removed.has(name)) continue;
+    if (current.type.absence === "removed") removed.set(name, name);
+    else unresolved.add(name);
+  }
+  return { removed: [...removed.values()], removedVariants, unresolved: [...unresolved] };
+}
+
+function next(
+  before: DeltaSubscription | undefined,
+  { subscribe, unsubscribe }: DeltaRequest,
+  { type }: Subscriber,
+  { api }: Surroundings,
+): DeltaSubscriptionChange {
+  const step = nextDeltaSubscription(before, subscribe.toSet(), unsubscribe.toSet(), type, api);
+  const parameters = subscribe.wildcardParameters ?? (step.everything ? undefined : before?.parameters);
+  const { wildcard, names, sticky } = step.subscription;
+  const subscription = { wildcard, names, sticky, parameters };
+  const pending = wildcard ? asWildcardHas(step.pending, subscription) : step.pending;
+  return { subscription, pending, dropped: step.dropped, everything: step.everything };
+}
+
+/** Rules 97, 98: what a client no longer names, but still has by its wildcard, it is to have in the variant for the parameters of the wildcard. */
+function asWildcardHas(pending: NameSet, { names, parameters = "" }: DeltaSubscription): NameSet {
+  if (parameters === "" && !pending.hasLocators) return pending;
+  return NameSet.of([...pending].map((name) => (names.has(name) ? name : `${nameOf(name)}${parameters}`)));
+}
+
+/** What is due after a request that changed what the client subscribes to. */
+function sentAfter(sent: SentState, step: DeltaSubscriptionChange, before: DeltaSubscription): SentState {
+  const { set } = sent;
+  let { pending, everything, mustAnswer } = sent;
+  pending = pending.without(step.dropped).with(step.pending);
+  const { names, wildcard } = step.subscription;
+  if (before.wildcard && !wildcard) {
+    // What was due because of the wildcard and not sent yet is not due any more; what is asked for by name is.
+    pending = pending.without([...pending].filter((name) => !names.has(name)));
+    everything = false;
+    mustAnswer = false;
+  } else if (before.wildcard) pending = pending.with(lostVariants(set, before, step.subscription));
+  if (!step.everything) return sentState(set, pending, everything, mustAnswer);
+  return sentState(set, pending, true, set.type.schema !== undefined);
+}

@@ -1,0 +1,91 @@
+import type { Version } from "@xdskit/api";
+import type { ResourceSet } from "../../model/resource-set.js";
+import type { Snapshot } from "../../model/snapshot.js";
+import type { Wait } from "../../planning/wait.js";
+import { mostInFlight, saidBy, unanswered } from "../acknowledgements/in-flight.js";
+import { perishable } from "../acknowledgements/lifetimes.js";
+import { confirmedNames, hadOf } from "../acknowledgements/unconfirmed-names.js";
+import type { OrderedStream } from "../ordering/ordered-stream.js";
+import type { Ordering } from "../ordering/ordering.js";
+import type { Told } from "../responses/told.js";
+import type { Subscriber } from "../state/subscriber.js";
+import type { TypeStatus } from "../state/type-status.js";
+
+/** What is known of a stream, of each type that it asks for. `newest`: what its client is to have; `told`: what it is told. */
+export function statusesOf(
+  stream: OrderedStream,
+  newest: Snapshot | undefined,
+  ordering: Ordering | undefined,
+  told: Told,
+): readonly TypeStatus[] {
+  return stream.subscribers.map((subscriber) => {
+    const wanted = newest?.of(subscriber.type);
+    const meanwhile = (newest && ordering?.meanwhile(stream, subscriber, newest)) ?? wanted;
+    return statusOf(subscriber, wanted, meanwhile, ordering?.waitsOf(stream, subscriber) ?? [], told);
+  });
+}
+
+function statusOf(
+  subscriber: Subscriber,
+  wanted: ResourceSet | undefined,
+  meanwhile: ResourceSet | undefined,
+  waits: readonly Wait[],
+  told: Told,
+): TypeStatus {
+  const {
+    type,
+    api,
+    subscription,
+    lastSent,
+    ackedLast,
+    sent: { set: sentSet },
+  } = subscriber;
+  const { acked, rejection } = saidBy(subscriber);
+  const outstanding = unanswered(subscriber);
+  return {
+    type,
+    api,
+    subscription,
+    wanted,
+    meanwhile,
+    sent: lastSent && { version: lastSent.version, at: lastSent.at, set: sentSet },
+    acknowledged: acked && {
+      version: versionOf(subscriber, acked),
+      at: ackedLast?.at,
+      set: hadOf(subscriber, acked),
+      names: confirmedNames(subscriber),
+    },
+    rejected: rejection,
+    outstanding: outstanding.length,
+    onTheirWay: outstanding.length < mostInFlight ? outstanding.map(({ set }) => set) : undefined,
+    waits,
+    untoldTtls: told.ttl(type) || wanted === undefined ? 0 : perishable(subscription, wanted).length,
+  };
+}
+
+/** The version of what a client uses. Where it uses a set that no response had, since it rejected a part of one, it is the version that it acknowledged last. */
+function versionOf(subscriber: Subscriber, acked: ResourceSet): Version {
+  return saidBy(subscriber).lastGood.size === 0 ? acked.version : (subscriber.ackedLast?.version ?? "");
+}
+
+/** The client uses exactly what it is to have, of all that it asks for, but for what stays for now (`Ordering.meanwhile`). */
+export function areSettled(stream: OrderedStream, newest: Snapshot, ordering: Ordering | undefined): boolean {
+  for (const subscriber of stream.subscribers) {
+    const needed = ordering?.meanwhile(stream, subscriber, newest) ?? newest.of(subscriber.type);
+    if (!isSettled(subscriber, needed)) return false;
+  }
+  return true;
+}
+
+function isSettled(subscriber: Subscriber, wanted: ResourceSet): boolean {
+  const {
+    undecided,
+    sent: { set: sentSet, pending, everything, mustAnswer },
+    used: { acked, rejection },
+  } = subscriber;
+  // Also of what it had, and rejected as it came once more.
+  if (sentSet !== wanted || acked !== wanted || rejection !== undefined) return false;
+  return (
+    pending.size === 0 && !everything && !mustAnswer && undecided.size === 0 && unanswered(subscriber).length === 0
+  );
+}

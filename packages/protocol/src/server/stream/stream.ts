@@ -1,0 +1,477 @@
+import type { TypeUrl } from "@xdskit/api";
+import { NameSet } from "../../model/names/name-set.js";
+import type { Node } from "../../model/node.js";
+import type { Snapshot } from "../../model/snapshot.js";
+import { wholeStage } from "../../planning/make-before-break.js";
+import { nodeLengthOf, nodeOf, type Request } from "../../wire/requests.js";
+import type { StatusCode } from "../../wire/status-code.js";
+import { statusCode } from "../../wire/status-code.js";
+import { MalformedMessage, TooManyFields } from "../../wire/wire-reader.js";
+import { beat, isPerishable } from "../acknowledgements/lifetimes.js";
+import { change, type RecordedTransition, SettledCohort } from "../cohorts/cohort.js";
+import { Membership } from "../cohorts/membership.js";
+import { acknowledgeRecorded, usuallyAnswered } from "../cohorts/sending.js";
+import type { StreamEffect } from "../contract/effects.js";
+import type { HeldItem, StreamOptions } from "../contract/options.js";
+import type { OutgoingResponse } from "../contract/response.js";
+import type { OrderedStream } from "../ordering/ordered-stream.js";
+import type { Ordering } from "../ordering/ordering.js";
+import { shortenSnapshot } from "../ordering/past-snapshots.js";
+import { usedBy } from "../ordering/shared-stage.js";
+import type { SnapshotLineage } from "../ordering/snapshot-lineage.js";
+import { decide, demandedOf, noteNewest } from "../requests/demand.js";
+import { ForeignAuthorities } from "../requests/foreign-authorities.js";
+import { beyondNode, beyondPending, beyondRequest, beyondStream, beyondTypes } from "../requests/request-limits.js";
+import { requestedType } from "../requests/requested-type.js";
+import { asksForUnknown, someAsk, type UnknownTypes } from "../requests/unknown-types.js";
+import { StreamWarming } from "../responses/stream-warming.js";
+import { Told } from "../responses/told.js";
+import { drains, inOrder, newSubscriber, type Subscriber, shortenSets, someHaveDrained } from "../state/subscriber.js";
+import type { TypeStatus } from "../state/type-status.js";
+import type { Stream, StreamEvent } from "./contract.js";
+import { Delivery } from "./delivery.js";
+import { delta } from "./delta.js";
+import { sotw } from "./sotw.js";
+import type { Surroundings, VariantRules } from "./sotw-or-delta-rules.js";
+import { areSettled, statusesOf } from "./status.js";
+
+/** The server's end of a discovery stream, before any request. */
+export function createStream(options: StreamOptions): Stream {
+  return options.variant === "sotw" ? new StreamMachine(options, sotw) : new StreamMachine(options, delta);
+}
+
+/** A stream before its first request, while it is served, and once it ended. */
+type Phase =
+  | { readonly kind: "new" }
+  | { readonly kind: "identified"; readonly node: Node }
+  | { readonly kind: "closed" };
+
+/**
+ * Joins what the other files know: requests change subscribers, an `Ordering` says what may be sent, `Delivery` makes
+ * responses, and a `Membership` says which streams do the same.
+ */
+class StreamMachine<Asked extends Request, Kind extends Subscriber> implements Stream, OrderedStream {
+  readonly #options: StreamOptions;
+  readonly #rules: VariantRules<Asked, Kind>;
+  readonly #surroundings: Surroundings;
+  readonly #byType = new Map<TypeUrl, Kind>();
+  /** The same in delivery order (rules 117–119), whatever the order in which types were asked for. */
+  #ordered: Kind[] = [];
+  readonly #warming: StreamWarming;
+  #phase: Phase = { kind: "new" };
+  #lineage: SnapshotLineage | undefined;
+  /** The snapshot that the pass is made from, once a response of it went out; undefined between passes. See `Stream`. */
+  #begun: Snapshot | undefined;
+  readonly #told: Told;
+  /** The time that the machine was told last, in milliseconds. */
+  #now = 0;
+  #ordering: Ordering | undefined;
+  #unknown: UnknownTypes;
+  readonly #foreign: ForeignAuthorities;
+  readonly #membership = new Membership();
+  readonly #delivery: Delivery<Asked, Kind>;
+
+  constructor(options: StreamOptions, rules: VariantRules<Asked, Kind>) {
+    this.#options = options;
+    this.#rules = rules;
+    this.#told = new Told(options);
+    this.#foreign = new ForeignAuthorities(options.authorities);
+    this.#warming = new StreamWarming(options);
+    this.#surroundings = {
+      api: options.api,
+      tellsTtl: ({ type }) => this.#told.ttl(type),
+      sentBefore: ({ type, lastSent }) =>
+        type.askedAgainAfter.some((url) => (this.#byType.get(url)?.lastSent?.order ?? 0) > (lastSent?.order ?? 0)),
+      warming: ({ type }) => this.#warming.namesOf(type.typeUrl),
+      settled: (claimed) => void this.#hold(claimed, undefined),
+    };
+    this.#delivery = new Delivery(rules, {
+      options,
+      told: this.#told,
+      warming: this.#warming,
+      membership: this.#membership,
+      subscribers: this.#byType,
+      surroundings: this.#surroundings,
+    });
+  }
+
+  step(event: StreamEvent, now = this.#now): readonly StreamEffect[] {
+    if (this.#phase.kind === "closed") return [];
+    this.#now = now;
+    switch (event.kind) {
+      case "request":
+        return this.#usual(event.bytes) ?? this.#receive(event.bytes);
+      case "heartbeat":
+        for (const subscriber of this.#ordered) {
+          // Most streams hold nothing with a TTL, and stay.
+          if (!isPerishable(subscriber) || !this.#told.ttl(subscriber.type)) continue;
+          this.#leaveCohort();
+          beat(subscriber, event.interval);
+        }
+        return [];
+      case "time":
+        this.#leaveCohort();
+        return (this.#ordering?.expire(this, this.#now) ?? []).map((wait) => ({ kind: "wait-ended", ...wait }));
+      case "snapshot":
+        if (this.#told.follow(event.ttl, event.resourceErrors)) {
+          this.#membership.changed();
+          this.#leaveCohort();
+        }
+        this.#follow(event.ordering);
+        if (event.unknown !== this.#unknown) this.#leaveCohort();
+        this.#unknown = event.unknown;
+        this.#lineage = event.lineage;
+        if (event.lineage !== undefined && this.#membership.newest === event.snapshot) {
+          if (this.#membership.settled !== undefined) this.#ordering?.joinLineage(event.snapshot, event.lineage);
+          return [];
+        }
+        if (!this.#setsOut(event.snapshot)) this.#take(event.snapshot);
+        return [];
+      case "absent": {
+        this.#leaveCohort();
+        const subscriber = this.#byType.get(event.type.typeUrl);
+        if (subscriber !== undefined)
+          decide(subscriber, NameSet.of(event.names), event.errors ?? [], this.#told.errors);
+        return [];
+      }
+    }
+  }
+
+  #follow(ordering: Ordering | undefined): void {
+    if (ordering === this.#ordering) return;
+    this.#membership.changed();
+    this.#ordering?.leave(this);
+    this.#ordering = ordering;
+    ordering?.join(this);
+  }
+
+  /** Whether the stream sets out for a snapshot with others of its cohort that know the way (`Membership`). */
+  #setsOut(to: Snapshot): boolean {
+    const ordering = this.#ordering;
+    const isAccompanied = ordering?.isShared === true;
+    if (isAccompanied && !ordering.isInStep(this, this.#membership.settled?.snapshot, to)) {
+      this.#membership.leave();
+      return false;
+    }
+    const before = this.newest;
+    if (!this.#membership.setOut(to, this.#ordered, isAccompanied)) return false;
+    if (this.#membership.moving?.next === undefined) this.#shorten(before, to);
+    return true;
+  }
+
+  /** Something happens that its cohort does not share, and that other streams of its order may have to take account of. */
+  #leaveCohort(): void {
+    this.#membership.leave();
+    this.#ordering?.leaveCohorts();
+  }
+
+  #take(snapshot: Snapshot): void {
+    this.#shorten(this.newest, snapshot);
+    this.#membership.give(snapshot);
+    for (const one of this.#ordered) if (one.undecided.size > 0) noteNewest(one, snapshot.of(one.type));
+  }
+
+  /** What is remembered of older snapshots must not keep those in between alive, since a client may be behind for long. */
+  #shorten(before: Snapshot | undefined, to: Snapshot): void {
+    for (const subscriber of this.#ordered) shortenSets(subscriber, before?.of(subscriber.type));
+    this.#ordering?.shorten(to);
+    if (this.#begun !== undefined) shortenSnapshot(this.#begun, to);
+  }
+
+  next(now = this.#now): OutgoingResponse | undefined {
+    this.#now = now;
+    if (this.#phase.kind !== "identified" || this.#membership.isIdle) return undefined;
+    const { newest } = this.#membership;
+    if (newest === undefined) return undefined;
+    const { moving } = this.#membership;
+    if (moving !== undefined && someHaveDrained(this.#ordered, now)) this.#leaveCohort();
+    else if (moving?.next !== undefined) return this.#repeat(moving.next, newest);
+    return this.#find(newest, this.#phase.node);
+  }
+
+  /** The next response, worked out for this stream. A method of its own, since V8 would take three times as long to optimize `next` with it. */
+  #find(newest: Snapshot, node: Node): OutgoingResponse | undefined {
+    const snapshot = this.#begun ?? newest;
+    const ordering = this.#ordering;
+    // A type that moves on without a response, since there is nothing to say, counts as acknowledged, which may let another type go on: at most one round for each.
+    for (let round = 0; round <= this.#ordered.length; round++) {
+      const stage = ordering?.stageOf(this, snapshot, this.#now) ?? wholeStage;
+      // From here on it matters what the other streams of its order do.
+      if (stage !== wholeStage && ordering?.isShared === true) this.#leaveCohort();
+      this.#membership.noteStage(stage);
+      let moved: Kind[] | undefined;
+      for (const subscriber of this.#ordered) {
+        if (asksForUnknown(subscriber, this.#unknown)) continue;
+        const target = ordering?.targetOf(subscriber, stage, snapshot, this.#now) ?? snapshot.of(subscriber.type);
+        const heldBack = stage.heldBack.get(subscriber.type.typeUrl);
+        const {
+          used: { acked },
+        } = subscriber;
+        const course = { target, heldBack, snapshot, node, now: this.#now };
+        const response = this.#delivery.bring(subscriber, course) ?? this.#delivery.heartbeat(subscriber, this.#now);
+        if (response === undefined) {
+          if (subscriber.used.acked !== acked) moved = [...(moved ?? []), subscriber];
+          continue;
+        }
+        if (!response.isHeartbeat) this.#begun = snapshot;
+        if (this.#membership.moving !== undefined) {
+          this.#membership.recordSent(this.#ordered, this.#ordered.indexOf(subscriber));
+        }
+        return response;
+      }
+      if (ordering === undefined || moved === undefined) break;
+      for (const { type } of moved) ordering.progressed(this, type);
+      if (stage === wholeStage) break;
+    }
+    this.#begun = undefined;
+    if (snapshot !== newest) return this.next();
+    this.#settle();
+    return undefined;
+  }
+
+  /** What another stream of the cohort did: the response that it sent, if any. */
+  #repeat(transition: RecordedTransition, wanted: Snapshot): OutgoingResponse | undefined {
+    const { sends, changes, stage } = transition;
+    const { moving } = this.#membership;
+    const journey = moving?.journey;
+    if (moving === journey?.start && journey !== undefined) {
+      this.#ordering?.setOut(wanted, journey.departure, this.#lineage);
+    }
+    change(this.#ordered, changes, sends?.index);
+    this.#ordering?.repeat(this, stage, wanted, sends?.index, this.#now);
+    this.#membership.moved(transition);
+    this.#begun = sends && wanted;
+    return sends && this.#delivery.repeat(this.#ordered[sends.index] as Kind, sends, this.#now);
+  }
+
+  /** There is nothing to send: the stream may settle, or others may wait as it does. */
+  #settle(): void {
+    const [phase, newest, ordering] = [this.#phase, this.newest, this.#ordering];
+    if (phase.kind !== "identified" || newest === undefined || this.#begun !== undefined) return;
+    if (this.#told.errors || !this.#warming.isIdle || someAsk(this.#ordered, this.#unknown)) {
+      this.#membership.leave();
+      return;
+    }
+    const mayRest = ordering?.mayRest(this) !== false;
+    if (!mayRest && this.#membership.moving === undefined) return;
+    this.#membership.recordNothing(this.#ordered, mayRest, {
+      needed: (subscriber) => ordering?.meanwhile(this, subscriber, newest) ?? newest.of(subscriber.type),
+      options: this.#options,
+      told: this.#told,
+      node: phase.node,
+      isOrdered: ordering !== undefined,
+      isAccompanied: ordering?.isShared === true,
+      lineage: this.#lineage,
+    });
+  }
+
+  get subscribers(): readonly Subscriber[] {
+    return this.#ordered;
+  }
+
+  progressed(): void {
+    this.#options.progressed?.();
+  }
+
+  leaveCohort(): void {
+    this.#membership.changed();
+  }
+
+  overtaken(): void {
+    if (this.#membership.moving !== undefined) this.#membership.leave();
+  }
+
+  isBetween(from: Snapshot, to: Snapshot): boolean {
+    return this.#membership.isBetween(from, to);
+  }
+
+  deadline(): number | undefined {
+    if (this.#phase.kind === "closed") return undefined;
+    if (this.#membership.waitsForNoTime && !this.#ordered.some(drains)) return undefined;
+    return this.#ordering?.deadline(this);
+  }
+
+  end(): void {
+    if (this.#phase.kind === "identified") this.#hold(this.#phase.node, undefined);
+    this.#phase = { kind: "closed" };
+    this.#membership.give(undefined);
+    for (const subscriber of this.#ordered) {
+      this.#hold(subscriber.subscription.names, undefined);
+      this.#hold(subscriber.pendingCounted, undefined);
+      this.#hold(this.#rules.claimsOf(subscriber), undefined);
+    }
+    this.#byType.clear();
+    this.#ordered = [];
+    this.#lineage = undefined;
+    this.#begun = undefined;
+    this.#ordering?.leave(this);
+  }
+
+  /** Keeps something else; says why that is too much, if so. */
+  #hold(before: HeldItem | undefined, after: HeldItem | undefined): string | undefined {
+    return before === after ? undefined : this.#options.heldMemory?.change(before, after);
+  }
+
+  status(): readonly TypeStatus[] {
+    return statusesOf(this, this.newest, this.#ordering, this.#told);
+  }
+
+  get newest(): Snapshot | undefined {
+    return this.#membership.newest;
+  }
+
+  isAbreast(snapshot: Snapshot): boolean {
+    if (this.#membership.newest !== snapshot) return false;
+    return this.#membership.settled === undefined || this.#ordering?.goesAlong !== false;
+  }
+
+  get isSettled(): boolean {
+    if (this.#membership.settled !== undefined) return true;
+    const { newest } = this;
+    const awaitsAnswers = (this.#membership.moving?.open.length ?? 0) > 0;
+    if (newest === undefined || awaitsAnswers || someAsk(this.#ordered, this.#unknown)) return false;
+    return areSettled(this, newest, this.#ordering);
+  }
+
+  /**
+   * Takes an acknowledgement of a recorded response without decoding it, where its bytes are those of an earlier one but for
+   * nonce, version and node.
+   */
+  #usual(bytes: Uint8Array): readonly StreamEffect[] | undefined {
+    const { moving } = this.#membership;
+    const recorded = moving && usuallyAnswered(moving, this.#ordered, bytes);
+    if (recorded === undefined) return undefined;
+    const subscriber = this.#ordered[recorded.index] as Kind;
+    const { draining } = subscriber;
+    const before = subscriber.type.drains ? usedBy(subscriber) : [];
+    this.#rules.noteUsual(subscriber);
+    const effects = acknowledgeRecorded(recorded, subscriber, this.#now);
+    if (subscriber.type.drains) this.#ordering?.acknowledged(subscriber, before, this.#now);
+    // How long connections drain is a matter of this client alone, and of the other streams of its order.
+    if (subscriber.draining !== draining) this.#leaveCohort();
+    else {
+      this.#membership.acknowledged(recorded);
+      // Where nothing follows the last answer, the stream settles at once.
+      const next = this.#membership.moving?.next;
+      if (next?.to instanceof SettledCohort && this.newest !== undefined) this.#repeat(next, this.newest);
+    }
+    return isPerishable(subscriber) ? this.#withUntold(subscriber, effects) : effects;
+  }
+
+  /** What follows an acknowledgement, and, the first time, that the client is not told the TTLs of what it has. */
+  #withUntold(subscriber: Kind, effects: readonly StreamEffect[]): readonly StreamEffect[] {
+    const resources = this.#told.noteUntold(subscriber);
+    return resources === 0 ? effects : [...effects, { kind: "ttl-untold", type: subscriber.type, resources }];
+  }
+
+  #receive(bytes: Uint8Array): readonly StreamEffect[] {
+    this.#membership.leave();
+    try {
+      const { namesPerRequest, namesPerStream } = this.#options.limits;
+      const request = this.#rules.read(bytes, { names: namesPerRequest, claims: namesPerStream });
+      if (this.#phase.kind === "new") return this.#identify(bytes, request);
+      const told = this.#subscribe(request);
+      const [only] = told;
+      // The other streams go on by themselves, unless this was a plain acknowledgement after which nothing drains.
+      if (told.length !== 1 || only?.kind !== "acknowledged" || this.#ordered.some(drains))
+        this.#ordering?.leaveCohorts();
+      if (only?.kind !== "acknowledged") return told;
+      const subscriber = this.#byType.get(only.type.typeUrl);
+      return subscriber !== undefined && isPerishable(subscriber) ? this.#withUntold(subscriber, told) : told;
+    } catch (error) {
+      if (error instanceof TooManyFields) return this.#close(statusCode.resourceExhausted, error.message);
+      // Rule 157.
+      if (!(error instanceof MalformedMessage)) throw error;
+      return this.#close(statusCode.invalidArgument, `malformed discovery request: ${error.message}`);
+    }
+  }
+
+  /** The first request decides which node it is (rules 113–115). */
+  #identify(bytes: Uint8Array, request: Asked): readonly StreamEffect[] {
+    const large = beyondNode(nodeLengthOf(bytes, request), this.#options.limits);
+    if (large !== undefined) return this.#close(statusCode.resourceExhausted, large);
+    const said = nodeOf(bytes, request) ?? this.#options.defaultNode;
+    if (said === undefined) return this.#close(statusCode.invalidArgument, "the first request has no node");
+    const node = this.#options.heldMemory?.sameNode(said) ?? said;
+    this.#phase = { kind: "identified", node };
+    const much = this.#hold(undefined, node);
+    if (much !== undefined) return this.#close(statusCode.resourceExhausted, much);
+    this.#told.identify(node);
+    return [{ kind: "identified", node }, ...this.#subscribe(request)];
+  }
+
+  /** What a request says of one type: an answer, a subscription, or both. */
+  #subscribe(request: Asked): readonly StreamEffect[] {
+    const { limits } = this.#options;
+    const beyond = beyondRequest(this.#rules.countNames(request), limits);
+    if (beyond !== undefined) return this.#close(statusCode.resourceExhausted, beyond);
+    const requested = requestedType(request.typeUrl, this.#options);
+    if (requested.kind === "refused") return this.#close(statusCode.invalidArgument, requested.message);
+    const { type, api } = requested;
+    const subscriber = this.#byType.get(type.typeUrl);
+    const pendingBefore = subscriber?.sent.pending.size ?? 0;
+    const before = subscriber?.subscription;
+    const namesBefore = before?.names ?? NameSet.empty;
+    const effects = subscriber === undefined ? [] : this.#hear(subscriber, request);
+    if (subscriber === undefined) {
+      const many = beyondTypes(this.#byType.size, limits);
+      if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
+      const added = this.#rules.begin(newSubscriber(type, api), request, this.#surroundings);
+      this.#warming.begun(added);
+      this.#byType.set(type.typeUrl, added);
+      this.#ordering?.asksMore();
+      this.#ordered = inOrder(this.#ordered, added);
+      const { wildcard, names } = added.subscription;
+      effects.push({ kind: "subscribed", type, wildcard, names: names.size });
+    }
+    const known = this.#byType.get(type.typeUrl);
+    if (known === undefined) return effects;
+    // All is counted before anything is refused: `end` takes back all.
+    let held = subscriber === undefined ? this.#hold(undefined, this.#rules.claimsOf(known)) : undefined;
+    held = this.#hold(namesBefore, known.subscription.names) ?? held;
+    held = this.#hold(known.pendingCounted, known.sent.pending) ?? held;
+    known.pendingCounted = known.sent.pending;
+    if (held !== undefined) return this.#close(statusCode.resourceExhausted, held);
+    const tellsVariants = known.tellsVariants || this.#rules.hasLocators(request);
+    if (known.subscription !== before || known.tellsVariants !== tellsVariants) {
+      this.#membership.changed();
+      known.tellsVariants = tellsVariants;
+      const many = beyondStream(this.#ordered, limits);
+      if (many !== undefined) return this.#close(statusCode.resourceExhausted, many);
+    }
+    const unread = subscriber && beyondPending(subscriber, pendingBefore, limits);
+    if (unread !== undefined) return this.#close(statusCode.resourceExhausted, unread);
+    const after = known.subscription.names;
+    if (after !== namesBefore) effects.push(...this.#foreign.note(type, after, namesBefore));
+    if (this.#options.onDemand?.has(type.typeUrl)) {
+      const demanded = demandedOf(known, this.#rules.demand(request, namesBefore, after), this.newest);
+      if (demanded !== undefined) return [...effects, demanded];
+    }
+    if (effects.length === 1 && effects[0]?.kind === "acknowledged") this.#settle();
+    return effects;
+  }
+
+  /** A further request of a type. */
+  #hear(subscriber: Kind, request: Asked): StreamEffect[] {
+    const {
+      inFlight,
+      used: { acked, rejection },
+    } = subscriber;
+    const before = subscriber.type.drains ? usedBy(subscriber) : [];
+    const effects = [...this.#rules.receive(subscriber, request, this.#surroundings, this.#now)];
+    const ordering = this.#ordering;
+    // An acknowledgement may leave `acked` as it was: of a name that was asked for anew, say. So the lists are compared, too.
+    const isAnswer =
+      subscriber.used.acked !== acked || subscriber.used.rejection !== rejection || subscriber.inFlight !== inFlight;
+    if (ordering !== undefined && isAnswer) {
+      ordering.acknowledged(subscriber, before, this.#now);
+      ordering.progressed(this, subscriber.type);
+    }
+    return effects;
+  }
+
+  #close(code: StatusCode, message: string): readonly StreamEffect[] {
+    this.end();
+    return [{ kind: "close", code, message }];
+  }
+}

@@ -1,0 +1,7 @@
+import { test } from "node:test";
+import { playSeeds } from "../play-seeds.js";
+import { runModel } from "./model-run.js";
+
+test("what a client holds in the end is what it asked for, whatever happens on the way", (context) => {
+  playSeeds(context, runModel, 500);
+});

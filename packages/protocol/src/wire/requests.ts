@@ -1,0 +1,144 @@
+import type { Nonce, TypeUrl, Version } from "@xdskit/api";
+import { longestErrorText } from "../model/limits.js";
+import type { Node } from "../model/node.js";
+import { type ClaimedVersions, ClaimsReader, noClaims } from "./claimed-versions.js";
+import { RequestNames } from "./names.js";
+import { nodeLength, readNode } from "./node-message.js";
+import { delimited, type Span, WireReader, wireType } from "./wire-reader.js";
+
+/** `google.rpc.Status`: why a client rejected a response. */
+export interface ErrorDetail {
+  readonly code: number;
+  /** Cut to 4,096 characters: it goes to logs and ledgers. */
+  readonly message: string;
+}
+
+/** The fields that requests of both variants have. */
+export interface Request {
+  /** The whole request; only valid while the event is being handled. */
+  readonly bytes: Uint8Array;
+  /** Where the node is, for `nodeOf`: only the first request of a stream needs it (rules 113–115). */
+  readonly node: Span | undefined;
+  readonly typeUrl: TypeUrl;
+  /** Empty where the request answers no response. */
+  readonly nonce: Nonce;
+  readonly error: ErrorDetail | undefined;
+}
+
+/** A `DiscoveryRequest`. */
+export interface SotwRequest extends Request {
+  readonly version: Version;
+  readonly names: RequestNames;
+}
+
+/** A `DeltaDiscoveryRequest`. */
+export interface DeltaRequest extends Request {
+  readonly subscribe: RequestNames;
+  readonly unsubscribe: RequestNames;
+  readonly claimed: ClaimedVersions;
+}
+
+/** How many names and claims a request may have. */
+export interface MostKept {
+  readonly names: number;
+  readonly claims: number;
+}
+
+const all: MostKept = { names: Number.POSITIVE_INFINITY, claims: Number.POSITIVE_INFINITY };
+
+/** The tags of the fields that both variants have. */
+interface CommonTags {
+  readonly node: number;
+  readonly typeUrl: number;
+  readonly nonce: number;
+  readonly error: number;
+}
+
+const sotwTags: CommonTags = { node: delimited(2), typeUrl: delimited(4), nonce: delimited(5), error: delimited(6) };
+const deltaTags: CommonTags = { node: delimited(1), typeUrl: delimited(2), nonce: delimited(6), error: delimited(7) };
+
+/** Reads a `DiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`, and `TooManyFields`. */
+export function readSotwRequest(bytes: Uint8Array, most: MostKept = all): SotwRequest {
+  const names = new RequestNames(most.names);
+  let version = "";
+  const request = readRequest(bytes, sotwTags, (tag, reader, from) => {
+    if (tag === delimited(3)) names.add(reader, from);
+    else if (tag === delimited(1)) version = reader.string();
+    else if (tag === delimited(7)) names.addLocator(reader);
+    else return false;
+    return true;
+  });
+  names.learn();
+  return { ...request, version, names };
+}
+
+/** Reads a `DeltaDiscoveryRequest`, v2's or v3's. Throws `MalformedMessage`, and `TooManyFields`. */
+export function readDeltaRequest(bytes: Uint8Array, most: MostKept = all): DeltaRequest {
+  const subscribe = new RequestNames(most.names);
+  const unsubscribe = new RequestNames(most.names);
+  let claims: ClaimsReader | undefined;
+  const request = readRequest(bytes, deltaTags, (tag, reader, from) => {
+    if (tag === delimited(3)) subscribe.add(reader, from);
+    else if (tag === delimited(4)) unsubscribe.add(reader, from);
+    else if (tag === delimited(5)) {
+      claims ??= new ClaimsReader(most.claims);
+      claims.add(reader, from);
+    } else if (tag === delimited(8)) subscribe.addLocator(reader);
+    else if (tag === delimited(9)) unsubscribe.addLocator(reader);
+    else return false;
+    return true;
+  });
+  subscribe.learn();
+  return { ...request, subscribe, unsubscribe, claimed: claims?.finish() ?? noClaims };
+}
+
+/** Reads the fields that both variants have. `own` reads the others, and is false for a field that it does not know. */
+function readRequest(
+  bytes: Uint8Array,
+  tags: CommonTags,
+  own: (tag: number, reader: WireReader, from: number) => boolean,
+): Request {
+  const reader = new WireReader(bytes);
+  let node: Span | undefined;
+  let typeUrl = "";
+  let nonce = "";
+  let error: ErrorDetail | undefined;
+  while (!reader.atEnd) {
+    const from = reader.position;
+    const tag = reader.tag();
+    if (tag === tags.typeUrl) typeUrl = reader.string();
+    else if (tag === tags.nonce) nonce = reader.string();
+    else if (tag === tags.node) node = reader.span();
+    else if (tag === tags.error) error = readStatus(bytes, reader.span());
+    else if (!own(tag, reader, from)) reader.skip(tag);
+  }
+  return { bytes, node, typeUrl, nonce, error };
+}
+
+/** The node of a request, if it has one. Throws `MalformedMessage`. */
+export function nodeOf(bytes: Uint8Array, request: Request): Node | undefined {
+  return request.node === undefined ? undefined : readNode(bytes, request.node);
+}
+
+/** How many bytes a request's node takes without its extensions. Throws `MalformedMessage`. */
+export function nodeLengthOf(bytes: Uint8Array, request: Request): number {
+  return request.node === undefined ? 0 : nodeLength(bytes, request.node);
+}
+
+function readStatus(bytes: Uint8Array, span: Span): ErrorDetail {
+  const reader = new WireReader(bytes, span);
+  let code = 0;
+  let message = "";
+  while (!reader.atEnd) {
+    const tag = reader.tag();
+    if (tag === 8 + wireType.varint) code = reader.varint() | 0;
+    else if (tag === delimited(2)) message = reader.string();
+    else reader.skip(tag);
+  }
+  return { code, message: shortened(message) };
+}
+
+/** As long as is kept of a client's error message. */
+export function shortened(message: string): string {
+  return message.length > longestErrorText ? `${message.slice(0, longestErrorText)}…` : message;
+}

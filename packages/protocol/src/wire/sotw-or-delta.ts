@@ -1,0 +1,2 @@
+/** State of the world, or incremental. */
+export type SotwOrDelta = "sotw" | "delta";

@@ -1,0 +1,92 @@
+/** The number of bytes that a varint of 32 bits takes. */
+export function varintLength(value: number): number {
+  if (value < 0x80) return 1;
+  if (value < 0x4000) return 2;
+  if (value < 0x20_0000) return 3;
+  return value < 0x1000_0000 ? 4 : 5;
+}
+
+/** The number of bytes of a text in UTF-8. A lone surrogate counts as U+FFFD, as it is written. */
+export function utf8Length(text: string): number {
+  let length = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) length += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(index + 1))) {
+      length += 2;
+      index++;
+    } else length += 2;
+  }
+  return length;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Writes protobuf's wire format into one buffer whose size was computed before, so responses of 100,000 resources are
+ * built without another copy. All fields of discovery responses are length-delimited, with numbers below 16, so a tag
+ * is one byte.
+ */
+export class WireWriter {
+  readonly bytes: Uint8Array;
+  readonly #leftOut: Uint8Array | undefined;
+  #position = 0;
+  /** Where the omitted part belongs. */
+  gap = 0;
+
+  /** `leftOut`: a value of which `field` writes the head only, and which the length does not count. */
+  constructor(length: number, leftOut?: Uint8Array) {
+    this.bytes = new Uint8Array(length);
+    this.#leftOut = leftOut;
+  }
+
+  /** The head of a length-delimited field; its content follows. */
+  head(field: number, length: number): void {
+    this.bytes[this.#position++] = field * 8 + 2;
+    let rest = length;
+    while (rest >= 0x80) {
+      this.bytes[this.#position++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
+    }
+    this.bytes[this.#position++] = rest;
+  }
+
+  /** A number from 0 to 127. */
+  small(field: number, value: number): void {
+    this.bytes[this.#position++] = field * 8;
+    this.bytes[this.#position++] = value & 0x7f;
+  }
+
+  field(field: number, value: Uint8Array): void {
+    this.head(field, value.length);
+    if (value === this.#leftOut) {
+      this.gap = this.#position;
+      return;
+    }
+    this.bytes.set(value, this.#position);
+    this.#position += value.length;
+  }
+
+  /** A text whose length in UTF-8 is known. */
+  text(field: number, text: string, length: number): void {
+    this.head(field, length);
+    if (length === text.length) {
+      const { bytes } = this;
+      const from = this.#position;
+      for (let index = 0; index < length; index++) bytes[from + index] = text.charCodeAt(index);
+      this.#position = from + length;
+      return;
+    }
+    this.#position += encoder.encodeInto(text, this.bytes.subarray(this.#position)).written;
+  }
+}
+
+/** The length of a length-delimited field with a number below 16. */
+export function fieldLength(contentLength: number): number {
+  return 1 + varintLength(contentLength) + contentLength;
+}

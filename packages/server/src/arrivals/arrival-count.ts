@@ -1,0 +1,21 @@
+import type { ConfigArrivalRejection, ConfigArrivalStatus, ConfigArrivalWait } from "../contracts/arrival.js";
+import { type Standing, waitOf } from "./arrival-standing.js";
+
+/** What of a status is listed one by one. */
+const mostListed = 100;
+
+/** Counts how far nodes have a change. */
+export function countStandings(revision: number, nodes: Iterable<Standing>): ConfigArrivalStatus {
+  const counts = { acknowledged: 0, rejected: 0, pending: 0 };
+  const rejections: ConfigArrivalRejection[] = [];
+  const waiting: ConfigArrivalWait[] = [];
+  for (const standing of nodes) {
+    if (standing.kind === "unconcerned") continue;
+    counts[standing.kind] += 1;
+    if (standing.kind === "rejected" && rejections.length < mostListed) rejections.push(standing.rejection);
+    if (standing.kind !== "pending" || waiting.length === mostListed) continue;
+    const wait = waitOf(standing.stream, standing.typeUrl);
+    if (wait !== undefined) waiting.push(wait);
+  }
+  return { revision, ...counts, rejections, waiting };
+}

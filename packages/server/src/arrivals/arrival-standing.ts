@@ -1,0 +1,136 @@
+import type { TypeUrl } from "@xdskit/api";
+import type { TypeStatus } from "@xdskit/protocol";
+import type { Clock } from "../basics/clock.js";
+import type { LayerChange } from "../configuration/layers.js";
+import type { ConfigArrivalRejection, ConfigArrivalWait } from "../contracts/arrival.js";
+import { type OpenStream, unknownStatus } from "../node-status/ledger-stream.js";
+import { momentOf } from "../node-status/moment.js";
+import { waitReports } from "../node-status/type-report.js";
+import {
+  type ChangedKeys,
+  changedKeys,
+  type LaterVersions,
+  type StandingsOfChange,
+  type TypeStanding,
+} from "./changed-keys.js";
+
+/** How far a stream, or a node, has a change. */
+export type Standing =
+  | { readonly kind: "unconcerned" }
+  | { readonly kind: "acknowledged" }
+  | { readonly kind: "rejected"; readonly rejection: ConfigArrivalRejection }
+  /** What it waits for is looked up when somebody wants to know. */
+  | { readonly kind: "pending"; readonly stream: OpenStream; readonly typeUrl: TypeUrl };
+
+/** A change that streams are compared with. */
+export interface LookedAt {
+  readonly standings: StandingsOfChange;
+  /** Nothing was published since. */
+  isNewest(): boolean;
+  /** What was, as far as somebody watched. */
+  later(typeUrl: TypeUrl): LaterVersions | undefined;
+}
+
+/** A change of one layer. */
+export interface Changed {
+  readonly change: LayerChange;
+  /** Worked out when somebody asks. */
+  readonly keys: ReadonlyMap<TypeUrl, ChangedKeys>;
+}
+
+export function changedBy(change: LayerChange): Changed {
+  let keys: ReadonlyMap<TypeUrl, ChangedKeys> | undefined;
+  return {
+    change,
+    get keys() {
+      keys ??= changedKeys(change);
+      return keys;
+    },
+  };
+}
+
+const unconcerned: Standing = { kind: "unconcerned" };
+const acknowledged: Standing = { kind: "acknowledged" };
+
+/**
+ * Costs the types of the stream. The change is compared once for all streams that ask for the same and use the same.
+ */
+export function standingOf(stream: OpenStream, { change, keys }: Changed, look: LookedAt, clock: Clock): Standing {
+  if (stream.layers !== undefined && !stream.layers.includes(change.layer)) return unconcerned;
+  const { snapshot, newest } = stream;
+  const hasAll = stream.isSettled && snapshot === newest;
+  const isNewest = look.isNewest();
+  let standing: Standing = unconcerned;
+  const known = stream.status();
+  const [typeUrl] = keys.keys();
+  // It may be concerned, and is looked at again.
+  if (known === unknownStatus && typeUrl !== undefined) return { kind: "pending", stream, typeUrl };
+  for (const status of known) {
+    const { typeUrl } = status.type;
+    if (!keys.has(typeUrl)) continue;
+    const of = look.standings.of(status, newest, isNewest, look.later(typeUrl));
+    if (!of.concerned) continue;
+    // A client that uses exactly its target has this change too.
+    if (hasAll || of.lacking.length === 0) {
+      if (standing.kind === "unconcerned") standing = acknowledged;
+      continue;
+    }
+    const rejection = rejectionOf(stream, status, of, keys.get(typeUrl), clock);
+    if (rejection !== undefined) return { kind: "rejected", rejection };
+    if (standing.kind !== "pending") standing = { kind: "pending", stream, typeUrl };
+  }
+  return standing;
+}
+
+/** It rejected a response that held something it still lacks of the change. */
+function rejectionOf(
+  { opened, newest }: OpenStream,
+  { type, rejected }: TypeStatus,
+  { lacking }: TypeStanding,
+  changed: ChangedKeys | undefined,
+  clock: Clock,
+): ConfigArrivalRejection | undefined {
+  if (rejected === undefined) return undefined;
+  const wanted = newest?.of(type);
+  const isAtFault = lacking.some((key) => {
+    const refused = rejected.after.get(key)?.version;
+    return refused === wanted?.get(key)?.version || refused === changed?.resources.get(key)?.version;
+  });
+  if (!isAtFault) return undefined;
+  const { version, code, message, blamed, at } = rejected;
+  return {
+    node: opened.node.id,
+    type: type.name,
+    typeUrl: type.typeUrl,
+    version,
+    code,
+    message,
+    blamed,
+    at: momentOf(clock).date(at),
+  };
+}
+
+/** Why a stream is pending, as of now. */
+export function waitOf(stream: OpenStream, typeUrl: TypeUrl): ConfigArrivalWait | undefined {
+  const status = stream.status().find(({ type }) => type.typeUrl === typeUrl);
+  if (status === undefined) return undefined;
+  const { type, outstanding, waits } = status;
+  const sent = outstanding > 0 ? "not-answered" : waits.length > 0 ? "held-back" : "not-sent";
+  return {
+    node: stream.opened.node.id,
+    type: type.name,
+    typeUrl,
+    // It has its whole target for now, and the change is not part of that.
+    reason: stream.isSettled ? "withheld" : sent,
+    waits: waitReports(waits),
+  };
+}
+
+/** Where a node has several streams: what one of them rejected, then what one of them waits for, counts. */
+export function standingOfNode(standings: Iterable<Standing>): Standing {
+  let found: Standing = unconcerned;
+  for (const standing of standings) if (ranks[standing.kind] > ranks[found.kind]) found = standing;
+  return found;
+}
+
+const ranks: Readonly<Record<Standing["kind"], number>> = { unconcerned: 0, acknowledged: 1, pending: 2, rejected: 3 };

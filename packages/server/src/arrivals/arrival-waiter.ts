@@ -1,0 +1,143 @@
+import type { ResourceName, TypeUrl, Version } from "@xdskit/api";
+import type { Clock } from "../basics/clock.js";
+import type { LayerChange } from "../configuration/layers.js";
+import type { ConfigArrivalOutcome } from "../contracts/arrival.js";
+import type { LedgerStream, OpenStream } from "../node-status/ledger-stream.js";
+import { countStandings } from "./arrival-count.js";
+import { type Changed, type LookedAt, type Standing, standingOf, standingOfNode } from "./arrival-standing.js";
+import { StandingsOfChange } from "./changed-keys.js";
+
+/** The change and the nodes that a caller waits for. */
+export interface Awaited {
+  readonly revision: number;
+  /** Undefined: the change made no difference. */
+  readonly changed: Changed | undefined;
+  isNewest(): boolean;
+  readonly clock: Clock;
+  /** Called once. */
+  ended(outcome: ConfigArrivalOutcome): void;
+}
+
+/** A node that a caller waits for, with the state of its streams. Without streams it is away, and may come back. */
+interface Waiting {
+  readonly streams: Map<LedgerStream, Standing>;
+  standing: Standing;
+}
+
+/** How many contents of one resource that were published later are remembered. */
+const mostLater = 100;
+
+/** A caller that waits for a change. It remembers the nodes concerned and looks again at streams that moved. */
+export class ArrivalWaiter {
+  readonly #awaited: Awaited;
+  readonly #look: LookedAt;
+  readonly #nodes = new Map<string, Waiting>();
+  readonly #later = new Map<TypeUrl, Map<ResourceName, Set<Version | undefined>>>();
+  #pending = 0;
+  #rejected = 0;
+  #over = false;
+  #cancel: () => void = () => {};
+
+  constructor(awaited: Awaited) {
+    this.#awaited = awaited;
+    const standings = new StandingsOfChange(awaited.changed?.keys ?? new Map());
+    this.#look = { standings, isNewest: awaited.isNewest, later: (typeUrl) => this.#later.get(typeUrl) };
+  }
+
+  /** `named`: nodes that are waited for also if they come later. */
+  start(streams: Iterable<OpenStream>, named: readonly string[]): void {
+    for (const id of named) this.#nodes.set(id, newWaiting());
+    for (const stream of streams) {
+      const { id } = stream.opened.node;
+      const standing = this.#standingOf(stream);
+      const known = this.#nodes.get(id);
+      if (known === undefined && standing.kind === "unconcerned") continue;
+      const waiting = known ?? newWaiting();
+      this.#nodes.set(id, waiting);
+      this.#note(waiting, stream, standing);
+    }
+    this.#endIfDone();
+  }
+
+  limit(timeout: number): void {
+    if (!this.#over && timeout !== Number.POSITIVE_INFINITY)
+      this.#cancel = this.#awaited.clock.after(timeout, () => this.end("timeout"));
+  }
+
+  progressed(stream: OpenStream): void {
+    const waiting = this.#nodes.get(stream.opened.node.id);
+    const known = waiting?.streams.get(stream);
+    // What has the change keeps it, or gets something newer.
+    if (waiting === undefined || known?.kind === "acknowledged") return;
+    const standing = this.#standingOf(stream);
+    this.#note(waiting, stream, standing);
+    this.#endIfDone();
+  }
+
+  left(stream: LedgerStream, nodeId: string): void {
+    const waiting = this.#nodes.get(nodeId);
+    if (waiting === undefined || !waiting.streams.delete(stream)) return;
+    this.#add(waiting);
+    this.#endIfDone();
+  }
+
+  /** A newer content was published: a client that takes it has this change. */
+  superseded(changes: readonly LayerChange[]): void {
+    const note = (typeUrl: TypeUrl, key: ResourceName, version: Version | undefined) => {
+      if (this.#awaited.changed?.keys.get(typeUrl)?.resources.has(key) !== true) return;
+      const ofType = this.#later.get(typeUrl) ?? new Map<ResourceName, Set<Version | undefined>>();
+      const versions = ofType.get(key) ?? new Set();
+      this.#later.set(typeUrl, ofType.set(key, versions));
+      versions.add(version);
+      for (const oldest of versions) {
+        if (versions.size <= mostLater) break;
+        versions.delete(oldest);
+      }
+    };
+    for (const { upserted, removed } of changes) {
+      for (const { type, key, version } of upserted) note(type.typeUrl, key, version);
+      for (const { type, name } of removed) note(type.typeUrl, name, undefined);
+    }
+    this.#look.standings.clear();
+  }
+
+  end(result: ConfigArrivalOutcome["result"]): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancel();
+    const present = [...this.#nodes.values()].filter(({ streams }) => streams.size > 0);
+    const status = countStandings(
+      this.#awaited.revision,
+      present.map(({ standing }) => standing),
+    );
+    this.#awaited.ended({ ...status, result, absent: this.#nodes.size - present.length });
+  }
+
+  #standingOf(stream: OpenStream): Standing {
+    const { changed, clock } = this.#awaited;
+    if (changed === undefined) return { kind: "unconcerned" };
+    return standingOf(stream, changed, this.#look, clock);
+  }
+
+  #note(waiting: Waiting, stream: OpenStream, standing: Standing): void {
+    waiting.streams.set(stream, standing);
+    this.#add(waiting);
+  }
+
+  /** Adds up the streams of a node anew. */
+  #add(waiting: Waiting): void {
+    const before = waiting.standing.kind;
+    waiting.standing = standingOfNode(waiting.streams.values());
+    const after = waiting.standing.kind;
+    this.#pending += (after === "pending" ? 1 : 0) - (before === "pending" ? 1 : 0);
+    this.#rejected += (after === "rejected" ? 1 : 0) - (before === "rejected" ? 1 : 0);
+  }
+
+  #endIfDone(): void {
+    if (this.#pending === 0) this.end(this.#rejected > 0 ? "rejected" : "complete");
+  }
+}
+
+function newWaiting(): Waiting {
+  return { streams: new Map(), standing: { kind: "unconcerned" } };
+}

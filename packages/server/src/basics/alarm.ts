@@ -1,0 +1,28 @@
+import type { Clock } from "./clock.js";
+
+/** One timer that is set anew as often as what it waits for changes. */
+export interface Alarm {
+  /**
+   * Sets the alarm to this time of the clock instead of the one before; undefined: never. Setting the same time costs
+   * nothing.
+   */
+  set(at: number | undefined): void;
+}
+
+export function createAlarm(clock: Clock, ring: () => void): Alarm {
+  let set: number | undefined;
+  let stop: (() => void) | undefined;
+  return {
+    set(at) {
+      if (at === set) return;
+      stop?.();
+      set = at;
+      stop = undefined;
+      if (at === undefined) return;
+      stop = clock.after(Math.max(0, at - clock.now()), () => {
+        set = undefined;
+        ring();
+      });
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import { type Finding, type Resource, XdskitError } from "@xdskit/api";
+import { foreignAuthority } from "@xdskit/protocol";
+
+/**
+ * Refuses resources whose names have an authority that is not served, since no client could get them. Throws an
+ * XdskitError that lists all of them. A name without an authority belongs to the server that is asked.
+ */
+export function refuseForeign(resources: readonly Resource[], authorities: ReadonlySet<string> | undefined): void {
+  if (authorities === undefined) return;
+  const findings: Finding[] = [];
+  for (const { type, name } of resources) {
+    const authority = foreignAuthority(name, authorities);
+    if (authority === undefined) continue;
+    const message = `the authority ${JSON.stringify(authority)} is none of those that are served: ${[...authorities].join(", ")}`;
+    findings.push({ code: "XDSKIT_AUTHORITY", severity: "error", message, type: type.name, resource: name });
+  }
+  const [first, ...rest] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+}

@@ -1,0 +1,126 @@
+import type { Message } from "@bufbuild/protobuf";
+import {
+  createResource,
+  type Finding,
+  type Registry,
+  type Resource,
+  type ResourceType,
+  type ResourceTypes,
+  type TypeUrl,
+  validateMessage,
+  XdskitError,
+} from "@xdskit/api";
+import type { ConfigArrival } from "../contracts/arrival.js";
+import {
+  type ChangeOptions,
+  type Config,
+  type ConfigLayer,
+  defaultLayer,
+  type ResourceSelector,
+} from "../contracts/config.js";
+import type { LayerUpdate } from "../contracts/source.js";
+import type { LayerName } from "../settings/group-settings.js";
+import { checkCall, checkList } from "./option-tables.js";
+
+/** Applies what `read` gives to a layer, or refuses it whole: what `read` throws, or the server, is thrown. */
+export type ApplyLayer = (layer: LayerName, read: () => LayerUpdate, options?: ChangeOptions) => ConfigArrival;
+
+/** How messages become resources. */
+export interface ConfigOptions {
+  readonly types: ResourceTypes;
+  /** Undefined: the built-in one. */
+  readonly registry: Registry | undefined;
+  /** Whether messages must keep the validation rules of their protos. */
+  readonly validate: boolean;
+}
+
+export function createConfig(
+  options: ConfigOptions,
+  apply: ApplyLayer,
+  drop: (layer: LayerName) => ConfigArrival,
+  awaits: (layer: LayerName, types: ReadonlySet<TypeUrl>) => void,
+): Config {
+  const { types } = options;
+  function layer(name: LayerName): ConfigLayer {
+    const update: ConfigLayer["update"] = (changes, how) => {
+      checkCall("config.update", changes);
+      const { upsert = [], remove = [] } = changes;
+      for (const list of [upsert, remove]) checkList("config.update", list);
+      return apply(
+        name,
+        () => ({
+          layer: name,
+          kind: "patch",
+          upsert: asResources(upsert, options),
+          remove: Array.from(remove, (selector) => ({ type: typeOf(selector, types), name: selector.name })),
+        }),
+        checked(how),
+      );
+    };
+    return {
+      name,
+      set(resources, how) {
+        checkList("config.set", resources);
+        const read = () => ({ layer: name, kind: "replace", upsert: asResources(resources, options) }) as const;
+        return apply(name, read, checked(how));
+      },
+      update,
+      remove: (...resources) => update({ remove: resources }),
+      awaits: (awaited) => awaits(name, new Set(Array.from(awaited, (type) => typeOf({ type }, types).typeUrl))),
+      drop: () => drop(name),
+    };
+  }
+  return { ...layer(defaultLayer), layer };
+}
+
+/** Throws one error for all messages that cannot be served. */
+function asResources(from: Iterable<Message | Resource>, options: ConfigOptions): Resource[] {
+  const resources: Resource[] = [];
+  const findings: Finding[] = [];
+  for (const each of from) {
+    try {
+      resources.push(toResource(each, options));
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      findings.push(...error.findings);
+    }
+  }
+  const [first, ...rest] = findings;
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  return resources;
+}
+
+export function toResource(each: Message | Resource, options: ConfigOptions): Resource {
+  // Programs without types give what looks like a message and is none.
+  if (typeof each !== "object" || each === null || !("$typeName" in each || "body" in each)) {
+    const mend = "make it with `create` of @bufbuild/protobuf, or with `createResource`";
+    throw XdskitError.of("XDSKIT_MESSAGE_INVALID", `neither a message nor a resource: ${mend}`);
+  }
+  return "$typeName" in each ? asResource(each, options) : each;
+}
+
+function asResource(message: Message, { types, registry, validate }: ConfigOptions): Resource {
+  const resource = createResource(message, { types, registry });
+  if (!validate) return resource;
+  const findings = validateMessage(message, { registry });
+  const [first, ...rest] = findings.map((finding) => ({
+    ...finding,
+    type: resource.type.name,
+    resource: resource.name,
+  }));
+  if (first !== undefined) throw new XdskitError([first, ...rest]);
+  return resource;
+}
+
+function checked(how: ChangeOptions | undefined): ChangeOptions | undefined {
+  if (how !== undefined) checkCall("the options of a change", how);
+  return how;
+}
+
+function typeOf(selector: Partial<ResourceSelector>, types: ResourceTypes): ResourceType {
+  checkCall("config.remove", selector);
+  const { type, name } = selector;
+  const found = types.find(String(type));
+  if (found !== undefined) return found;
+  throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", "there is no such type of resources", { type, resource: name });
+}

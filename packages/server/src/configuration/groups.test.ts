@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { XdskitError } from "@xdskit/api";
+import type { GroupSettings } from "../settings/group-settings.js";
+import { testNode } from "../testing/test-node.js";
+import { createGroups } from "./groups.js";
+
+const node = testNode({
+  id: "edge-7",
+  cluster: "edge-eu",
+  locality: { region: "eu", zone: "eu-1", subZone: "rack-3" },
+  metadata: {
+    stage: "prod",
+    shard: 3,
+    canary: true,
+    nothing: null,
+    list: ["a"],
+    "app.kubernetes.io/name": "web",
+    "a.b": { c: "dotted" },
+    a: { b: { c: "nested", d: "deep" } },
+  },
+});
+
+function matches(match: GroupSettings["match"]): boolean {
+  return createGroups([{ name: "g", match, layers: ["l"] }]).of(node) !== undefined;
+}
+
+describe("createGroups", () => {
+  const cases: readonly [GroupSettings["match"], boolean][] = [
+    [{}, true],
+    [{ id: "edge-7" }, true],
+    [{ id: "edge" }, false],
+    [{ id: "edge-?" }, true],
+    [{ cluster: "edge-*" }, true],
+    [{ cluster: "edge-*", id: "core-*" }, false],
+    [{ "locality.region": "eu", "locality.zone": "eu-1", "locality.sub_zone": "rack-*" }, true],
+    [{ "locality.zone": "eu-2" }, false],
+    [{ "metadata.stage": "prod" }, true],
+    [{ "metadata.stage": "test" }, false],
+    [{ "metadata.shard": 3 }, true],
+    [{ "metadata.canary": true }, true],
+    [{ "metadata.canary": "false" }, false],
+    [{ "metadata.app.kubernetes.io/name": "web" }, true],
+    [{ "metadata.a.b.c": "dotted" }, true],
+    [{ "metadata.a.b.d": "deep" }, true],
+    [{ "metadata.missing": "*" }, false],
+    [{ "metadata.nothing": "*" }, false],
+    [{ "metadata.list": "*" }, false],
+    [{ "metadata.a": "*" }, false],
+    [{ "metadata.constructor": "*" }, false],
+    [{ "metadata.stage.toString": "*" }, false],
+  ];
+  for (const [match, expected] of cases) {
+    it(`${JSON.stringify(match)} ${expected ? "matches" : "does not match"}`, () => {
+      assert.equal(matches(match), expected);
+    });
+  }
+
+  it("keeps the order, so that the first match can win", () => {
+    const groups = createGroups([
+      { name: "first", match: { cluster: "edge-*" }, layers: ["a"] },
+      { name: "second", match: {}, layers: ["b"] },
+    ]);
+    assert.equal(groups.of(node)?.name, "first");
+    assert.equal(groups.of(testNode({ cluster: "core" }))?.name, "second");
+  });
+
+  it("is one group of all nodes and layers where there are no settings", () => {
+    const groups = createGroups(undefined);
+    assert.deepEqual(groups.of(node), { name: "all", layers: undefined, ttl: "auto", key: "all" });
+    assert.deepEqual(groups.configured, [groups.of(testNode())]);
+  });
+
+  it("may be a function", () => {
+    const groups = createGroups(({ id }) => (id === "edge-7" ? { name: "mine", layers: ["l"] } : undefined));
+    assert.equal(groups.of(node)?.name, "mine");
+    assert.equal(groups.of(testNode()), undefined);
+    assert.deepEqual(groups.configured, []);
+  });
+
+  it("lists everything that is wrong with settings", () => {
+    const settings: GroupSettings[] = [
+      { name: "a", match: { zone: "x", metadata: "y", "metadata.": "z" }, layers: ["l"] },
+      { name: "a", match: {}, layers: [] },
+      { name: "", match: {}, layers: ["l", "l"] },
+    ];
+    assert.throws(
+      () => createGroups(settings),
+      (error) => {
+        assert.ok(error instanceof XdskitError);
+        assert.deepEqual(
+          error.findings.map(({ code, field }) => `${code} ${field}`),
+          [
+            "XDSKIT_GROUP_INVALID groups[0].match",
+            "XDSKIT_GROUP_INVALID groups[0].match",
+            "XDSKIT_GROUP_INVALID groups[0].match",
+            "XDSKIT_GROUP_INVALID groups[1].name",
+            "XDSKIT_GROUP_INVALID groups[1].layers",
+            "XDSKIT_GROUP_INVALID groups[2].name",
+            "XDSKIT_GROUP_INVALID groups[2].layers",
+          ],
+        );
+        assert.match(error.message, /unknown key "zone"/);
+        return true;
+      },
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import type { Resource } from "@xdskit/api";
+import { emptySnapshot, type Snapshot, updateSnapshot } from "@xdskit/protocol";
+import type { LayerName } from "../settings/group-settings.js";
+import type { LayerChange, Layers, ResourceKey } from "./layers.js";
+
+/**
+ * The result of a list of layers. A later layer wins over an earlier one by type and name; when it drops a name, the
+ * earlier layer's resource comes back. Groups with the same list share one stack. Nothing is computed before it is
+ * first read; from then on a change costs what changed, times the layers.
+ */
+export interface LayerStack {
+  /** Undefined while none of its layers is there; empty from when the last was dropped. */
+  snapshot(): Snapshot | undefined;
+  /** The same, as far as somebody has asked for it before. */
+  readonly known: Snapshot | undefined;
+  /** Takes over what became different in the layers; true if the snapshot is another one now. */
+  update(changes: readonly LayerChange[]): boolean;
+}
+
+/**
+ * `names` from the lowest to the highest; undefined: all layers. `below` is a layer below them, which by itself does
+ * not make the configuration known.
+ */
+export function createLayerStack(
+  layers: Layers,
+  names: readonly LayerName[] | undefined,
+  below?: LayerName | undefined,
+): LayerStack {
+  let current: Snapshot | undefined;
+  /** True while `current` was derived here, false while it is the only layer's own snapshot. */
+  let own = false;
+
+  function present(): readonly LayerName[] {
+    return names === undefined ? layers.names : names.filter((name) => layers.get(name) !== undefined);
+  }
+
+  function all(): readonly LayerName[] {
+    return below === undefined || layers.get(below) === undefined ? present() : [below, ...present()];
+  }
+
+  function concerns({ layer }: LayerChange): boolean {
+    return names === undefined || layer === below || names.includes(layer);
+  }
+
+  function build(from: readonly LayerName[]): Snapshot | undefined {
+    const [only] = from;
+    own = from.length > 1;
+    if (!own) return only === undefined ? undefined : layers.get(only);
+    // Starts from nothing and not from the lowest layer, which goes on to change by itself.
+    const winners = new Map<string, Resource>();
+    for (const name of from) {
+      for (const set of layers.get(name)?.sets.values() ?? []) {
+        for (const resource of set) winners.set(keyOf({ type: resource.type, name: resource.key }), resource);
+      }
+    }
+    return updateSnapshot(emptySnapshot(), { upsert: winners.values() });
+  }
+
+  function derive(before: Snapshot, from: readonly LayerName[], changes: readonly LayerChange[]): Snapshot {
+    // By key, since one change may touch a name in several layers.
+    const upsert = new Map<string, Resource>();
+    const remove = new Map<string, ResourceKey>();
+    const highestFirst = from.map((name) => layers.get(name)).reverse();
+    const settle = ({ type, name }: ResourceKey) => {
+      const now = before.of(type).get(name);
+      for (const layer of highestFirst) {
+        const winner = layer?.of(type).get(name);
+        if (winner === undefined) continue;
+        if (winner.version !== now?.version) upsert.set(keyOf({ type, name }), winner);
+        return;
+      }
+      if (now !== undefined) remove.set(keyOf({ type, name }), { type, name });
+    };
+    for (const change of changes) {
+      // A dropped layer is gone, but its resources must be removed.
+      if (!concerns(change)) continue;
+      for (const { type, key } of change.upserted) settle({ type, name: key });
+      change.removed.forEach(settle);
+    }
+    return updateSnapshot(before, { upsert: upsert.values(), remove: remove.values() });
+  }
+
+  return {
+    snapshot() {
+      if (current === undefined && present().length > 0) current = build(all());
+      return current;
+    },
+    get known() {
+      return current;
+    },
+    update(changes) {
+      if (current === undefined) return changes.some(concerns);
+      const before = current;
+      const from = all();
+      // A client that has resources must hear that they are gone; undefined would mean that nothing is known.
+      current = own ? derive(current, from, changes) : (build(from) ?? emptySnapshot());
+      return current !== before;
+    },
+  };
+}
+
+function keyOf({ type, name }: ResourceKey): string {
+  return `${type.typeUrl} ${name}`;
+}

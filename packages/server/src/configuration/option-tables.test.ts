@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createServer } from "../create-server.js";
+import { createFolderSource } from "../sources/folder/folder-source.js";
+import { createMemorySource } from "../sources/memory/memory-source.js";
+import { cluster } from "../testing/test-resources.js";
+
+// As a program without types would call it.
+const anything = (value: unknown) => value as never;
+
+test("a call that cannot be meant says what was meant, in a program without types, too", async () => {
+  const server = createServer();
+  const one = cluster("web");
+  const wrong: readonly (readonly [() => unknown, RegExp])[] = [
+    [() => createServer(anything({ group: [] })), /^createServer: there is no option "group"; did you mean "groups"\?/],
+    [() => createServer(anything([])), /^createServer takes an object, such as { groups: .*, not a list/],
+    [() => createServer(anything({ groups: {} })), /^createServer: groups must be a list or a function, not an object/],
+    [() => createServer(anything({ limits: { stream: 5 } })), /"limits.stream"; did you mean "streams"\?/],
+    [() => createServer(anything({ groups: [{ layer: "a" }] })), /"groups\[0\].layer"; did you mean "layers"\?/],
+    [
+      () => server.listen(anything("127.0.0.1:18000")),
+      /^server.listen takes .* { grpc: "127.0.0.1:18000" }, not a str/,
+    ],
+    [() => server.listen(anything({ grcp: "127.0.0.1:0" })), /^server.listen: .* "grcp"; did you mean "grpc"\?/],
+    [() => server.listen({}), /^server.listen: give an address of grpc or rest, such as { grpc: "127.0.0.1:18000" }/],
+    [() => server.listen(anything({ grpc: undefined })), /^server.listen: give an address of grpc or rest/],
+    [() => server.listen(anything({ grpc: 18_000 })), /^server.listen: grpc must be a string, not a number/],
+    [() => server.config.update(anything({ upserts: [] })), /^config.update: .* "upserts"; did you mean "upsert"\?/],
+    [() => server.config.update(anything({ upsert: one })), /^config.update takes lists, .*not one envoy.*\.Cluster/],
+    [
+      () => server.config.set(anything(one)),
+      /^config.set takes a list of resources, such as \[cluster\], not one envoy/,
+    ],
+    [() => server.config.set(anything("web")), /^config.set takes a list of resources, .* not a string/],
+    [() => server.config.set([], anything({ roll: "off" })), /the options of a change: .* "roll"/],
+    [() => server.config.remove(anything("web")), /^config.remove takes an object, such as { type: "cluster"/],
+    [() => server.addSource(anything("config")), /^server.addSource takes a source, such as createFolderSource/],
+    [() => server.nodes(anything({ groups: "edge" })), /^server.nodes: .* "groups"; did you mean "group"\?/],
+    [() => server.on(anything("event")), /^server.on takes a function/],
+    [() => server.close(anything({ timeout: 5 })), /^server.close: .* "timeout"; did you mean "timeoutMs"/],
+    [
+      () => server.config.set([]).done(anything({ timeoutMs: 5 })),
+      /^arrival.done: .* "timeoutMs"; did you mean "timeout"/,
+    ],
+    [() => createMemorySource(anything({ names: "a" })), /^createMemorySource: .*"names"; did you mean "name"/],
+  ];
+  for (const [call, message] of wrong) {
+    await assert.rejects(async () => call(), { code: "XDSKIT_SERVER_OPTION", message });
+  }
+  const folder = { code: "XDSKIT_FOLDER_OPTION", message: /^createFolderSource takes an object, such as { directory/ };
+  assert.throws(() => createFolderSource(anything("config")), folder);
+  assert.throws(() => createFolderSource(anything({})), /createFolderSource needs a directory/);
+  await server.close();
+});

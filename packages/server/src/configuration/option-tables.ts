@@ -1,0 +1,166 @@
+import {
+  type CallWithOptions,
+  checkCall as check,
+  checkIterable,
+  numberOptions,
+  type TableOf,
+  XdskitError,
+} from "@xdskit/api";
+import type { ConfigArrivalDoneOptions, ConfigArrivalOptions } from "../contracts/arrival.js";
+import type { ChangeOptions, ConfigUpdate, ResourceSelector } from "../contracts/config.js";
+import type { LoadReportFilter } from "../contracts/load-report.js";
+import type { NodeConfigFilter, NodesFilter } from "../contracts/node-status.js";
+import type { Addresses, ServerOptions } from "../contracts/xds-server.js";
+import { defaultEventLoopOptions } from "../event-loop/event-loop-stats.js";
+import type { GroupSettings } from "../settings/group-settings.js";
+import { defaultKeepalive } from "../settings/keepalive.js";
+import { defaultServerLimits } from "../settings/limits.js";
+import type { LoadReportSettings } from "../settings/load-report-settings.js";
+import { defaultOnDemandLimits } from "../settings/on-demand-options.js";
+import type { OrderingOptions } from "../settings/ordering-options.js";
+import { defaultRestOptions } from "../settings/rest-options.js";
+import type { RolloutSettings } from "../settings/rollout-settings.js";
+import type { ServerTls } from "../tls/server-tls.js";
+
+const rollout = {
+  options: {
+    steps: "list",
+    soakMs: "number",
+    haltAfter: "number",
+    timeoutMs: "number",
+  } satisfies TableOf<RolloutSettings>,
+  or: ["off"],
+} as const;
+const loadReports = {
+  options: {
+    intervalMs: "number",
+    clusters: ["list", "string"],
+    endpoints: "boolean",
+  } satisfies TableOf<LoadReportSettings>,
+} as const;
+/** What `checkOptions` looks at has words of its own, which it says better. */
+const word = ["string", "boolean", "number"] as const;
+
+const group = {
+  name: "string",
+  match: "object",
+  layers: "list",
+  loadReports,
+  ttl: word,
+  resourceErrors: word,
+  onReject: word,
+  rollout,
+} satisfies TableOf<GroupSettings>;
+
+const server = {
+  groups: { items: group, or: ["function"] },
+  ttl: word,
+  authorities: "list",
+  resourceErrors: word,
+  onReject: word,
+  rollout,
+  limits: { options: numberOptions(defaultServerLimits) },
+  defaultNode: "object",
+  loadReports: { ...loadReports, or: ["false"] },
+  clientStatus: "boolean",
+  reflection: "boolean",
+  rest: { options: numberOptions(defaultRestOptions) },
+  ordering: {
+    options: {
+      acknowledgementMs: "number",
+      lingerMs: "number",
+      drainMs: "number",
+      namedMs: "number",
+    } satisfies TableOf<OrderingOptions>,
+    or: ["false"],
+  },
+  keepalive: { options: numberOptions(defaultKeepalive) },
+  eventLoop: { options: numberOptions(defaultEventLoopOptions), or: ["false"] },
+  types: "object",
+  registry: "object",
+  validate: "boolean",
+  clock: "object",
+  workers: ["number", "string"],
+  tls: {
+    options: { certificateFile: "string", keyFile: "string", clientCaFile: "string" } satisfies TableOf<ServerTls>,
+  },
+  onDemand: { options: { types: "list", supply: "function", ...numberOptions(defaultOnDemandLimits) } },
+} satisfies TableOf<ServerOptions>;
+
+const code = "XDSKIT_SERVER_OPTION";
+const change = { rollout } satisfies TableOf<ChangeOptions>;
+const selector = { type: "string", name: "string" } satisfies TableOf<ResourceSelector>;
+
+/** Each call with options: how it is called, what may be written, and the options that there are. */
+const calls = {
+  createServer: { example: '{ groups: [{ name: "edge", match: {}, layers: ["default"] }] }', table: server },
+  "server.listen": {
+    example: '{ grpc: "127.0.0.1:18000" }',
+    table: { grpc: "string", rest: "string" } satisfies TableOf<Addresses>,
+  },
+  "server.close": { example: "{ timeoutMs: 4_000 }", table: { timeoutMs: "number" } },
+  "server.nodes": {
+    example: '{ group: "edge" }',
+    table: { group: "string", state: "string", after: "string", most: "number" } satisfies TableOf<NodesFilter>,
+  },
+  "server.nodeConfig": {
+    example: '{ type: "cluster" }',
+    table: { type: "string", most: "number" } satisfies TableOf<NodeConfigFilter>,
+  },
+  "server.loadReports": {
+    example: '{ cluster: "web" }',
+    table: { node: "string", cluster: "string" } satisfies TableOf<LoadReportFilter>,
+  },
+  "config.set": { example: "[cluster]", table: {} },
+  "config.update": {
+    example: '{ upsert: [cluster], remove: [{ type: "cluster", name: "old" }] }',
+    table: { upsert: ["object", "list"], remove: ["object", "list"] } satisfies TableOf<ConfigUpdate>,
+  },
+  "config.remove": { example: '{ type: "cluster", name: "old" }', table: selector },
+  "the options of a change": { example: '{ rollout: "off" }', table: change },
+  "arrival.status": {
+    example: '{ nodes: { cluster: "edge" } }',
+    table: { nodes: ["list", "object", "function"] } satisfies TableOf<ConfigArrivalOptions>,
+  },
+  "arrival.done": {
+    example: "{ timeout: 5_000 }",
+    table: { nodes: ["list", "object", "function"], timeout: "number" } satisfies TableOf<ConfigArrivalDoneOptions>,
+  },
+} as const satisfies Record<string, Omit<CallWithOptions, "call" | "code">>;
+
+type Call = keyof typeof calls;
+
+/**
+ * Checks the options of a call. Throws an XdskitError (XDSKIT_SERVER_OPTION) that names the mistake, and what was
+ * probably meant.
+ */
+export function checkCall(call: Call, options: unknown): void {
+  check({ call, code, ...calls[call] }, options);
+}
+
+/** The same for addresses: a server that listens nowhere would hide a mistake. */
+export function checkAddresses(addresses: Addresses): void {
+  const call = "server.listen";
+  checkCall(call, addresses);
+  if (addresses.grpc !== undefined || addresses.rest !== undefined) return;
+  throw XdskitError.of(code, `${call}: give an address of grpc or rest, such as ${calls[call].example}`);
+}
+
+/** The same for something iterable. */
+export function checkList(call: "config.set" | "config.update", list: unknown): void {
+  checkIterable({ call, code, ...calls[call] }, list, call === "config.set" ? "a list of resources" : "lists");
+}
+
+/** The same for a source. */
+export function checkSource(source: unknown): void {
+  const { start, close } = Object(source) as { readonly start?: unknown; readonly close?: unknown };
+  if (typeof start === "function" && typeof close === "function") return;
+  const example = 'createFolderSource({ directory: "./config" })';
+  throw XdskitError.of(code, `server.addSource takes a source, such as ${example}`);
+}
+
+/** The same for a listener. */
+export function checkListener(listener: unknown): void {
+  if (typeof listener === "function") return;
+  throw XdskitError.of(code, "server.on takes a function, such as (event) => console.log(event)");
+}

@@ -1,0 +1,248 @@
+import type { ApiVersion, Finding, ResourceName, ResourceType, Version } from "@xdskit/api";
+import type { ClusterLoad, Node, StatusCode, Wait } from "@xdskit/protocol";
+import { callListener } from "../basics/call-listener.js";
+import type { EventLoopBlock } from "../event-loop/event-loop-stats.js";
+import type { LayerName } from "../settings/group-settings.js";
+import type { Validity } from "../tls/validity.js";
+import type { ConfigArrivalOutcome } from "./arrival.js";
+import type { Quarantined } from "./quarantined.js";
+import type { RolloutOutcome, RolloutStatus } from "./rollout-status.js";
+import type { CallInfo, LoadStreamInfo, NodeStreamInfo, StreamInfo } from "./stream-info.js";
+
+/** What happens in a server. No event ever carries the content of a resource. */
+export type ServerEvent =
+  /** A change was applied; the numbers count what really became different. */
+  | {
+      readonly kind: "configuration-applied";
+      /** Counts the changes that made a difference, from 1 in the life of a server. */
+      readonly revision: number;
+      readonly layers: readonly LayerName[];
+      readonly upserted: number;
+      readonly removed: number;
+    }
+  /** A change was refused whole; what was served before goes on being served. */
+  | {
+      readonly kind: "configuration-refused";
+      /** The name of the source, or of the layer that a program set. */
+      readonly source: string;
+      readonly findings: readonly Finding[];
+    }
+  /** The result of waiting for a change to reach its nodes (`arrival.done`). */
+  | { readonly kind: "configuration-arrived"; readonly outcome: ConfigArrivalOutcome }
+  /** A source checked its resources and found no error; `findings` are warnings. */
+  | { readonly kind: "configuration-checked"; readonly source: string; readonly findings: readonly Finding[] }
+  | { readonly kind: "stream-opened"; readonly stream: NodeStreamInfo }
+  /** `code` is undefined where the client or the network ended the stream. */
+  | {
+      readonly kind: "stream-closed";
+      readonly stream: NodeStreamInfo;
+      readonly code: StatusCode | undefined;
+      readonly message: string;
+    }
+  /** A stream was ended before it got anything: no group for its node, a limit, a first request that makes no sense. */
+  | {
+      readonly kind: "stream-refused";
+      readonly stream: StreamInfo;
+      readonly node: Node | undefined;
+      readonly code: StatusCode;
+      readonly message: string;
+    }
+  /** A poll (REST) was answered with an error. The client gets the HTTP status and the message. */
+  | {
+      readonly kind: "poll-refused";
+      readonly peer: string;
+      readonly path: string;
+      /** The id that the client gave, where it was read. */
+      readonly node: string | undefined;
+      readonly status: number;
+      readonly message: string;
+    }
+  /**
+   * A resource for polls (REST) cannot be fully written as JSON. Unknown fields are given in base64, which Envoy
+   * ignores; a resource that JSON cannot express is left out. `findings` say what and why. Emitted once for each
+   * content.
+   */
+  | {
+      readonly kind: "json-incomplete";
+      readonly api: ApiVersion;
+      readonly type: ResourceType;
+      readonly name: ResourceName;
+      readonly version: Version;
+      readonly leftOut: boolean;
+      readonly findings: readonly Finding[];
+    }
+  | {
+      readonly kind: "subscribed";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly wildcard: boolean;
+      readonly names: number;
+    }
+  | {
+      readonly kind: "acknowledged";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly version: Version;
+    }
+  /** The client of a stream has acknowledged its whole target, after it had not. */
+  | { readonly kind: "synced"; readonly stream: NodeStreamInfo }
+  /**
+   * A client rejected a response (NACK). Emitted once for each node, type and version, however often it is repeated.
+   */
+  | {
+      readonly kind: "rejected";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly version: Version;
+      /** gRPC status code and text of the client's `error_detail`, cut to a bounded length. */
+      readonly code: number;
+      readonly message: string;
+      /** The resources that the client names as wrong, at most 100; none where it does not say. */
+      readonly names: readonly ResourceName[];
+    }
+  /**
+   * A client asks for names of an authority that this server does not serve: they do not exist. Emitted once for each
+   * stream and authority.
+   */
+  | {
+      readonly kind: "foreign-authority";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly authority: string;
+    }
+  /**
+   * A client did not answer a response in time. Changes that waited for the answer, such as the removal of a cluster
+   * that its old routes may still name, go on without it.
+   */
+  | {
+      readonly kind: "wait-ended";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly version: Version;
+      readonly waits: readonly Wait[];
+    }
+  /**
+   * A client acknowledged this many resources with a TTL that it is not told, because it is not known to understand
+   * TTLs, or would not survive their end: it keeps them. Emitted once for each type of a stream.
+   */
+  | {
+      readonly kind: "ttl-untold";
+      readonly stream: NodeStreamInfo;
+      readonly type: ResourceType;
+      readonly resources: number;
+    }
+  /** A request with an outdated nonce was ignored, as the protocol wants it. */
+  | { readonly kind: "stale"; readonly stream: NodeStreamInfo; readonly type: ResourceType }
+  /** A call of another service than discovery was refused, or a stream of it ended by a fault of its client's. */
+  | {
+      readonly kind: "call-refused";
+      readonly call: CallInfo;
+      readonly node: Node | undefined;
+      readonly code: StatusCode;
+      readonly message: string;
+    }
+  | { readonly kind: "load-reporting-started"; readonly stream: LoadStreamInfo }
+  /** `code` is undefined where the client or the network ended the stream. */
+  | {
+      readonly kind: "load-reporting-ended";
+      readonly stream: LoadStreamInfo;
+      readonly code: StatusCode | undefined;
+      readonly message: string;
+    }
+  /** A client reported its load; `clusters` is all that this one message said. */
+  | { readonly kind: "load-report"; readonly stream: LoadStreamInfo; readonly clusters: readonly ClusterLoad[] }
+  /**
+   * The result for a name that clients of a group asked for and no layer has; only with `onDemand`. `failed`, with
+   * `findings`: the supplier will be asked again, or its last resource stays. `dropped`: no client subscribes any
+   * more. `refused`: clients ask for too many names; emitted once until there is room again.
+   */
+  | {
+      readonly kind: "on-demand";
+      readonly outcome: "supplied" | "absent" | "failed" | "dropped" | "refused";
+      readonly type: ResourceType;
+      readonly name: ResourceName;
+      readonly group: string;
+      readonly findings: readonly Finding[];
+    }
+  /** A change goes to a group's nodes by steps, and this became of it just now. */
+  | { readonly kind: "rollout"; readonly outcome: RolloutOutcome; readonly rollout: RolloutStatus }
+  /**
+   * Contents of resources are kept from streams of a group from now on, or no more. `resources` has at most 100 of
+   * them.
+   */
+  | {
+      readonly kind: "quarantine";
+      readonly outcome: "began" | "ended";
+      readonly group: string;
+      readonly count: number;
+      readonly resources: readonly Quarantined[];
+    }
+  /** The event loop did not come around for too long: clients waited meanwhile. */
+  | { readonly kind: "event-loop-blocked"; readonly block: EventLoopBlock }
+  /** A connection over TLS came to nothing: its client was not let in, did not trust the server, or spoke no TLS. */
+  | { readonly kind: "handshake-failed"; readonly peer: string; readonly reason: string }
+  /**
+   * Files hold another certificate of the server, or others trust clients now: whoever connects from now on meets
+   * these. `notAfter`: until when the server's is valid.
+   */
+  | { readonly kind: "certificates-renewed"; readonly notAfter: Date }
+  /**
+   * What the files of certificates hold by now cannot be used: those that were good stay in use. Once for each problem.
+   */
+  | { readonly kind: "certificates-refused"; readonly findings: readonly Finding[] }
+  /** After that the files hold the certificates in use again. */
+  | { readonly kind: "certificates-mended" }
+  /**
+   * Clients do not trust the server's certificate for the time that it is, or will not soon: within a day, or a fifth
+   * of the time that it is made for. Once for each state.
+   */
+  | ({ readonly kind: "certificate-untimely" } & Validity)
+  /**
+   * A worker ended by itself, and with it its connections; after so many milliseconds another takes its place. Only
+   * with `workers`.
+   */
+  | { readonly kind: "worker-ended"; readonly worker: number; readonly reason: string; readonly restartMs: number }
+  /** A worker accepts connections instead of one that ended. */
+  | { readonly kind: "worker-started"; readonly worker: number }
+  /** A fault of xdskit itself: the stream was ended with INTERNAL, the server goes on. Please report it. */
+  | { readonly kind: "fault"; readonly stream: StreamInfo | CallInfo; readonly error: unknown };
+
+/** Hears every event of a server, in order. */
+export type ServerListener = (event: ServerEvent) => void;
+
+/** Of which kinds of events a listener hears. */
+export type WantedKinds = (kind: ServerEvent["kind"]) => boolean;
+
+/** Passes events to listeners. */
+export interface Events {
+  /** Returns a function that stops it. `wants` selects kinds of events; default: all. */
+  on(listener: ServerListener, wants?: WantedKinds): () => void;
+  /** Whether somebody listens to events of a kind. */
+  wants(kind: ServerEvent["kind"]): boolean;
+  /** Takes a function, so that no event is built while there is no listener. */
+  emit(event: () => ServerEvent): void;
+}
+
+export function createEvents(): Events {
+  const listeners = new Set<{ readonly listener: ServerListener; readonly wants: WantedKinds }>();
+  return {
+    on(listener, wants = () => true) {
+      // An object of its own, so that the same function may listen twice.
+      const entry = { listener, wants };
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    wants(kind) {
+      for (const each of listeners) if (each.wants(kind)) return true;
+      return false;
+    },
+    emit(event) {
+      if (listeners.size === 0) return;
+      const told = event();
+      for (const { listener, wants } of listeners) {
+        if (!wants(told.kind)) continue;
+        callListener(`a listener of the server, at "${told.kind}",`, () => listener(told));
+      }
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import type { TypeUrl, Version } from "@xdskit/api";
+import type { Node, Wait } from "@xdskit/protocol";
+import type { NodeStreamInfo } from "./stream-info.js";
+
+/**
+ * How far a client is from its target.
+ *
+ * - `synced`: it acknowledged all of it.
+ * - `pending`: something was not sent yet, is in flight, or is held back until something else was acknowledged.
+ * - `stale`: pending, and silent for longer than `staleMs`. A type that is only held back stays `pending`.
+ * - `rejected`: it rejected (NACK) something that is still its target.
+ */
+export type NodeState = "synced" | "pending" | "rejected" | "stale";
+
+/** Milliseconds of silence after which a pending type is stale. */
+export const staleMs = 15_000;
+
+/** All streams of one node id, and how far the client is. */
+export interface NodeStatus {
+  readonly id: string;
+  /** As the node said on the stream opened last. */
+  readonly node: Node;
+  /** The name of the group. */
+  readonly group: string;
+  /** In the order in which they were opened. */
+  readonly streams: readonly StreamStatus[];
+  /** The worst of its streams' types: rejected before stale before pending before synced. */
+  readonly state: NodeState;
+}
+
+/** One stream of a node. */
+export interface StreamStatus {
+  readonly stream: NodeStreamInfo;
+  readonly openedAt: Date;
+  /** Those that it asked for, in the order of delivery. */
+  readonly types: readonly TypeReport[];
+}
+
+/** One type on one stream, without contents. */
+export interface TypeReport {
+  /** As people call it: `cluster`. */
+  readonly type: string;
+  readonly typeUrl: TypeUrl;
+  /** It asks for everything. */
+  readonly wildcard: boolean;
+  /** How many names it asks for. */
+  readonly names: number;
+  /** How many resources its target has. */
+  readonly resources: number;
+  /** The version of the set that is its target, in full or in part; undefined while nothing is known. */
+  readonly wantedVersion: Version | undefined;
+  /** The last response. */
+  readonly sent: { readonly version: Version; readonly at: Date } | undefined;
+  /** What it is known to use; `at` is undefined where it said to have it as it came, and was sent nothing. */
+  readonly acknowledged: { readonly version: Version; readonly at: Date | undefined } | undefined;
+  /** Its last rejection, until something else was acknowledged instead of the rejected content. */
+  readonly rejected: RejectionReport | undefined;
+  /** What is held back, and why. */
+  readonly waits: readonly WaitReport[];
+  /** How many of the resources have a TTL that the client is not told, so that it keeps them; see `TtlPolicy`. */
+  readonly untoldTtls: number;
+  readonly state: NodeState;
+  /** How many resources differ between what it acknowledged and its target. */
+  readonly behind: number;
+}
+
+/** What a client said against a response (NACK). */
+export interface RejectionReport {
+  readonly version: Version;
+  readonly at: Date;
+  /** gRPC status code and text of the client's `error_detail`, cut to a bounded length. */
+  readonly code: number;
+  readonly message: string;
+  /** The resources that it says are at fault, by name; undefined where it does not say. */
+  readonly blamed: readonly string[] | undefined;
+}
+
+/** A change that is held back: see `Wait` for what each kind means. */
+export interface WaitReport {
+  readonly kind: Wait["kind"];
+  /** What waits: at most 100 names. */
+  readonly type: string;
+  readonly names: readonly string[];
+  /** Whose acknowledgement it waits for; undefined where it waits for time, or for the client to ask no longer. */
+  readonly for: { readonly type: string; readonly names: readonly string[] } | undefined;
+}
+
+/**
+ * How far a client is with one resource.
+ *
+ * - `synced`: it uses its target; if that is nothing, it has dropped the resource.
+ * - `sent`: it was sent, and the client has not answered yet.
+ * - `not-sent`: it will be sent: the client takes no more for the moment, or it is held back.
+ * - `rejected`: the client rejected (NACK) this content, and uses what `acknowledged` says.
+ * - `missing`: the client asks for this name, and there is no such resource.
+ */
+export type ResourceState = "synced" | "sent" | "not-sent" | "rejected" | "missing";
+
+/** One resource of one stream, without its content. */
+export interface ResourceReport {
+  readonly type: string;
+  readonly typeUrl: TypeUrl;
+  readonly name: string;
+  /** The content that is the client's target; undefined if the resource is to be removed, or is missing. */
+  readonly version: Version | undefined;
+  /** The content that it was sent last. */
+  readonly sent: Version | undefined;
+  /** The content that it is known to use. */
+  readonly acknowledged: Version | undefined;
+  /** The content that it rejected, while it is still to have it. */
+  readonly rejected: Version | undefined;
+  readonly state: ResourceState;
+  /** The id of the stream. */
+  readonly stream: number;
+}
+
+/** The target of a node and what it has, resource by resource. */
+export interface NodeConfig {
+  readonly id: string;
+  readonly node: Node;
+  readonly group: string;
+  readonly resources: readonly ResourceReport[];
+  /** There are more than were asked for. */
+  readonly isCut: boolean;
+}
+
+const ranks: Readonly<Record<NodeState, number>> = { synced: 0, pending: 1, stale: 2, rejected: 3 };
+
+/** The worst of several states; of none, a client that asks for nothing has all of it. */
+export function worst(states: Iterable<NodeState>): NodeState {
+  let found: NodeState = "synced";
+  for (const state of states) if (ranks[state] > ranks[found]) found = state;
+  return found;
+}
+
+/** Which nodes `nodes` tells of. Default: all. */
+export interface NodesFilter {
+  /** Those of one group, by its name. */
+  readonly group?: string | undefined;
+  readonly state?: NodeState | undefined;
+  /** Those whose ids come behind this one, as strings are compared. */
+  readonly after?: string | undefined;
+  /** At most this many, from the first. */
+  readonly most?: number | undefined;
+}
+
+/** Which resources `nodeConfig` tells of. */
+export interface NodeConfigFilter {
+  /** A type as people type it (`cluster`, `cds`), or its type URL. Default: every type that the node asked for. */
+  readonly type?: string | undefined;
+  /** How many are looked at, over all streams of the node. Default: all. */
+  readonly most?: number | undefined;
+}
+
+/** How many nodes are how far. */
+export type NodeStates = Readonly<Record<NodeState, number>>;

@@ -1,0 +1,31 @@
+import type { Finding, Resource } from "@xdskit/api";
+import type { LayerName } from "../settings/group-settings.js";
+
+/** A change of some layers: all of it, or nothing. */
+export interface LayerUpdate {
+  readonly layer: LayerName;
+  /** `replace`: the layer holds exactly `upsert` afterwards. `patch`: only the named resources change. */
+  readonly kind: "replace" | "patch";
+  readonly upsert: readonly Resource[];
+  /** `name` is a resource's name, which means all variants of it, or the key of one. */
+  readonly remove?: readonly { readonly type: Resource["type"]; readonly name: Resource["name"] }[];
+}
+
+/** Where a source puts what it has. */
+export interface SourceSink {
+  /** Applies one atomic change of any number of layers. Unchanged resources are sent to no client. */
+  apply(updates: readonly LayerUpdate[]): void;
+  /** The state of the source as of its last attempt: no findings of severity `error` means that it was applied. */
+  report(findings: readonly Finding[]): void;
+}
+
+/** Brings resources into a server: a folder, a store, an upstream. */
+export interface Source {
+  readonly name: string;
+  /**
+   * Resolves when the first configuration was applied; rejects if there is none to apply. Later changes come through
+   * the sink.
+   */
+  start(sink: SourceSink): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,171 @@
+import type { ApiVersion, TypeUrl } from "@xdskit/api";
+import type { Snapshot, SotwOrDelta } from "@xdskit/protocol";
+import type { EventLoopStats } from "../event-loop/event-loop-stats.js";
+
+import type { LayerName } from "../settings/group-settings.js";
+import type { QuarantineCause } from "./quarantined.js";
+import type { RolloutOutcome } from "./rollout-status.js";
+
+/** Streams of one kind of method. Counters since the start, except `open` and `behind`, which are of now. */
+export interface StreamStats {
+  readonly api: ApiVersion;
+  readonly variant: SotwOrDelta;
+  /** `ads`, or the name of the type of a per-type service, such as `endpoint`. */
+  readonly service: string;
+  readonly open: number;
+  /** Open streams that take no more for the moment (flow control): they get the newest state once they can. */
+  readonly behind: number;
+  readonly opened: number;
+  readonly requests: number;
+  /** Bytes of requests, without gRPC's framing. */
+  readonly requestBytes: number;
+}
+
+/** Responses and what clients said to them, by type and variant. All are counters since the start. */
+export interface TypeStats {
+  /** Empty for all types together that the server does not know. */
+  readonly typeUrl: TypeUrl;
+  /** The name, such as `cluster`; `unknown` for all types together that the server does not know. */
+  readonly type: string;
+  readonly variant: SotwOrDelta;
+  readonly responses: number;
+  /** Those of the responses that only start TTLs anew. */
+  readonly heartbeats: number;
+  /** Resources in the responses, and names that they removed. */
+  readonly resources: number;
+  readonly removals: number;
+  /** Bytes of the responses, without gRPC's framing. */
+  readonly responseBytes: number;
+  /** ACKs and NACKs. */
+  readonly acknowledged: number;
+  readonly rejected: number;
+  /** NACKs that were the first of their node for that version of the type: what events report. */
+  readonly rejectedVersions: number;
+  /** Requests with an outdated nonce, which were ignored. */
+  readonly stale: number;
+}
+
+/** Unary `Fetch…` calls, by type. */
+export interface FetchStats {
+  readonly typeUrl: TypeUrl;
+  readonly type: string;
+  readonly api: ApiVersion;
+  readonly calls: number;
+}
+
+/** Polls (REST) of one type. Counters since the start, except `held`, which is of now. */
+export interface PollStats {
+  readonly typeUrl: TypeUrl;
+  readonly type: string;
+  readonly api: ApiVersion;
+  /** Held until there is something new, or being answered. */
+  readonly held: number;
+  readonly polls: number;
+  /** Bytes of their bodies, after decompression. */
+  readonly requestBytes: number;
+  /** Answered with resources, or with "nothing new". The others were refused, or their clients went away. */
+  readonly answered: number;
+  readonly notModified: number;
+  /** Contents that cannot be fully written as JSON: unknown fields are given in base64. */
+  readonly incomplete: number;
+  /** Contents that JSON cannot say: answers are without them. */
+  readonly leftOut: number;
+}
+
+/** A group of nodes now. */
+export interface GroupStats {
+  readonly name: string;
+  readonly streams: number;
+  /** Held polls. */
+  readonly polls: number;
+}
+
+/** A layer now: how many resources of each type it holds. */
+export interface LayerStats {
+  readonly name: LayerName;
+  readonly resources: readonly { readonly typeUrl: TypeUrl; readonly type: string; readonly count: number }[];
+}
+
+/**
+ * Resources supplied on demand. `calls`, `errors` and `dropped` are counters since the start; the others are of now.
+ */
+export interface OnDemandStats {
+  /** Calls of the supplier. */
+  readonly calls: number;
+  /** Calls under way, and names that wait for one. */
+  readonly pending: number;
+  /** Names that are supplied; of them those that are one resource's, by its aliases, count each. */
+  readonly supplied: number;
+  /** Names for which the supplier said that there is no resource. */
+  readonly absent: number;
+  /** Names whose last call failed, and that wait for the next. */
+  readonly failing: number;
+  /** Calls that failed, updates that were not suitable, and names that found no place in the queue. */
+  readonly errors: number;
+  /** Supplied names that were released because no client subscribed any more. */
+  readonly dropped: number;
+  /** Names that were refused since the start, because clients asked for too many. */
+  readonly refused: number;
+}
+
+/** One of the threads that serve gRPC. */
+export interface WorkerStats {
+  /** Counted from 1. */
+  readonly worker: number;
+  /** False from when it ended by itself until another takes its place. */
+  readonly isUp: boolean;
+  /** Open discovery streams whose node is known. */
+  readonly streams: number;
+  /** How often it ended by itself and was started again, since the start of the server. */
+  readonly restarts: number;
+}
+
+/** Numbers about a server, cheap enough to be read every second. */
+export interface ServerStats {
+  readonly streams: readonly StreamStats[];
+  readonly types: readonly TypeStats[];
+  readonly fetches: readonly FetchStats[];
+  readonly polls: readonly PollStats[];
+  /** Polls that were refused, by HTTP status. */
+  readonly pollsRefused: readonly { readonly status: number; readonly count: number }[];
+  /**
+   * Streams and calls that were ended by a client's error, by a limit, or because no group matched; by gRPC status
+   * code.
+   */
+  readonly refused: readonly { readonly code: number; readonly count: number }[];
+  /** How often a change went on without the answer of a client that said nothing for too long, since the start. */
+  readonly waitsEnded: number;
+  /** Node ids with at least one open stream, now. */
+  readonly nodes: number;
+  readonly groups: readonly GroupStats[];
+  /** Undefined for a server that supplies nothing on demand. */
+  readonly onDemand: OnDemandStats | undefined;
+  /** How long the event loop works without coming around; undefined where it is not watched. */
+  readonly eventLoop: EventLoopStats | undefined;
+  /** The threads that serve gRPC, where there are several; empty else. */
+  readonly workers: readonly WorkerStats[];
+  /** Rollouts and quarantines. */
+  readonly views: ViewStats;
+  readonly configuration: {
+    /** Changes that were applied and made a difference, and changes that were refused, since the start. */
+    readonly applied: number;
+    readonly refused: number;
+    readonly layers: readonly LayerStats[];
+  };
+}
+
+/** Counts what a layer holds, by type. */
+export function layerStats(name: LayerName, snapshot: Snapshot | undefined): LayerStats {
+  const sets = Array.from(snapshot?.sets.values() ?? []);
+  return {
+    name,
+    resources: sets.map(({ type: { typeUrl, name }, size }) => ({ typeUrl, type: name, count: size })),
+  };
+}
+
+/** Counters since the start. */
+export interface ViewStats {
+  readonly rollouts: readonly { readonly outcome: RolloutOutcome; readonly count: number }[];
+  /** Contents of resources that were put in quarantine. */
+  readonly quarantined: readonly { readonly cause: QuarantineCause; readonly count: number }[];
+}

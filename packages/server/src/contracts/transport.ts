@@ -1,0 +1,101 @@
+import type { ApiVersion, ResourceType } from "@xdskit/api";
+import type { ResponseBody, SotwOrDelta, StatusCode } from "@xdskit/protocol";
+
+/** Which discovery method a client called. */
+export interface Method {
+  readonly variant: SotwOrDelta;
+  readonly api: ApiVersion;
+  /** Undefined for the aggregated service. */
+  readonly only: ResourceType | undefined;
+  /** A unary `Fetch…`: one request, one response or an error. Always SotW, never aggregated. */
+  readonly unary: boolean;
+}
+
+/** One client's call as a transport sees it, whatever was called: bytes in and out. */
+export interface Call {
+  /** `127.0.0.1:51234`, for logs. */
+  readonly peer: string;
+  /**
+   * Writes one message made of two parts; the first is shared with other streams. False: it was taken, but there is no
+   * room for more until `drained`. `again`: where to get the same bytes later, so that bytes which cannot go out now
+   * need not be kept.
+   */
+  send(body: Uint8Array, tail: Uint8Array, again?: ResponseBody): boolean;
+  /**
+   * Ends the stream with a status, after everything sent before. Nothing may be sent afterwards. With an error, the
+   * stream is cut off if the client has not read everything before the status within `lastWordMs`.
+   */
+  end(code: StatusCode, message: string): void;
+}
+
+/** A call of a discovery method. */
+export interface DiscoveryCall extends Call {
+  readonly method: Method;
+}
+
+/** What the server does with a stream. A transport calls it; nothing of it throws. */
+export interface CallHandler {
+  /** Its client has acknowledged all that it asked for. Left out, or undefined: not known. */
+  readonly isSettled?: boolean | undefined;
+  /** One request, whole, as bytes, which are only good until the call returns. */
+  received(bytes: Uint8Array): void;
+  /** There is room to write again. */
+  drained(): void;
+  /** The client half-closed: it will send no more (rule 14). */
+  finished(): void;
+  /**
+   * The stream is gone, for whatever reason, and nothing waits for its client any more. Called once for each stream,
+   * after `end` too.
+   */
+  closed(): void;
+}
+
+/**
+ * How long a client may take to read what comes before an error. A stream counts until it is gone, and costs memory: a
+ * client that reads nothing and provokes errors must not get around the limit of streams.
+ */
+export const lastWordMs = 2_000;
+
+/** A status that a call is refused with. */
+export interface Refusal {
+  readonly code: StatusCode;
+  readonly message: string;
+}
+
+/** Takes over a new stream; a refusal ends it with that status. */
+export type Accept = (call: DiscoveryCall) => CallHandler | Refusal;
+
+/** What the server does with a call of another service than discovery. */
+export interface ServiceHandler extends CallHandler {
+  /** The server closes: the call ends with OK (rule 15). */
+  stop(): void;
+}
+
+/** A method of a service that is not discovery. */
+export interface ServiceMethod {
+  /**
+   * True: one request and one response. False: a stream; a method whose client sends one request and then listens is
+   * one too.
+   */
+  readonly unary: boolean;
+  accept(call: Call): ServiceHandler | Refusal;
+}
+
+/** A service that the server has beside discovery, such as load reporting. */
+export interface Service {
+  /** Its full name, such as `grpc.health.v1.Health`. */
+  readonly name: string;
+  /** By their names, such as `Check`. */
+  readonly methods: Readonly<Record<string, ServiceMethod>>;
+}
+
+/** A way by which streams come in: gRPC, or the in-memory one of tests. */
+export interface Transport {
+  /**
+   * Starts to listen; resolves to the address in use, with the real port. A transport that cannot carry `services`
+   * leaves them out; they are the same at every call.
+   */
+  listen(address: string, accept: Accept, services: readonly Service[]): Promise<string>;
+  /** Stops accepting; resolves when every stream has ended, at the latest after this many milliseconds. */
+  close(timeoutMs: number): Promise<void>;
+}

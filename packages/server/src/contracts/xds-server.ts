@@ -1,0 +1,214 @@
+import type { Registry, Resource, ResourceName, ResourceType, ResourceTypes } from "@xdskit/api";
+import type { Node, ResourceErrorPolicy, Snapshot, TtlPolicy } from "@xdskit/protocol";
+import type { Clock } from "../basics/clock.js";
+import type { EventLoopOptions } from "../event-loop/event-loop-stats.js";
+import type { GroupOf, GroupSettings, LayerName, OnReject } from "../settings/group-settings.js";
+import type { Keepalive } from "../settings/keepalive.js";
+import type { ServerLimits } from "../settings/limits.js";
+import type { LoadReportSettings } from "../settings/load-report-settings.js";
+import type { OnDemandOptions } from "../settings/on-demand-options.js";
+import type { OrderingOptions } from "../settings/ordering-options.js";
+import type { RestOptions } from "../settings/rest-options.js";
+import type { RolloutSettings } from "../settings/rollout-settings.js";
+import type { ServerTls } from "../tls/server-tls.js";
+import type { ConfigArrival } from "./arrival.js";
+import type { Config } from "./config.js";
+import type { ServerEvent, ServerListener } from "./events.js";
+import type { LoadReport, LoadReportFilter } from "./load-report.js";
+import type { LoadTotals } from "./load-totals.js";
+import type { NodeConfig, NodeConfigFilter, NodeStates, NodeStatus, NodesFilter } from "./node-status.js";
+import type { PollTransport } from "./poll-transport.js";
+import type { LiftableQuarantine } from "./quarantined.js";
+import type { Rollout } from "./rollout-status.js";
+import type { Source } from "./source.js";
+import type { ServerStats } from "./stats.js";
+import type { Transport } from "./transport.js";
+
+/** All of it may be left out. */
+export interface ServerOptions {
+  /**
+   * Which nodes are served which layers: settings, or a function that names the group of a node. Default: every node
+   * gets every layer. A node that no group matches is refused with PERMISSION_DENIED.
+   */
+  readonly groups?: readonly GroupSettings[] | GroupOf | undefined;
+  /**
+   * Which clients are told TTLs, in groups that do not say so themselves; see `TtlPolicy`. Default `auto`: clients
+   * that say that they understand TTLs, and Envoys from 1.17 on.
+   */
+  readonly ttl?: TtlPolicy | undefined;
+  /**
+   * The authorities of federation names (`xdstp://authority/…`) that this server answers for. Names of others do not
+   * exist, and resources with such names are refused. Default: any.
+   */
+  readonly authorities?: readonly string[] | undefined;
+  /**
+   * Which clients are told why resources do not exist (`resource_errors`): those that advertise it (the default), or
+   * `always` all v3 clients.
+   */
+  readonly resourceErrors?: ResourceErrorPolicy | undefined;
+  /**
+   * What later streams get after a client rejected a content, in groups that do not say so themselves; see `OnReject`.
+   * Default `newest`.
+   */
+  readonly onReject?: OnReject | undefined;
+  /**
+   * How changes go to the nodes, in groups that do not say so themselves; see `RolloutSettings`. Default: to all at
+   * once.
+   */
+  readonly rollout?: RolloutSettings | "off" | undefined;
+  /** See `ServerLimits` for each default. */
+  readonly limits?: Partial<ServerLimits> | undefined;
+  /** The node of a client that sends none. Default: such a client is refused with INVALID_ARGUMENT. */
+  readonly defaultNode?: Node | undefined;
+  /**
+   * The load that clients are asked to report (LRS), unless their group says otherwise. See `LoadReportSettings` for
+   * each default. `false`: LRS answers UNIMPLEMENTED.
+   */
+  readonly loadReports?: Partial<LoadReportSettings> | false | undefined;
+  /**
+   * Whether anyone who reaches the port may ask what each client has (CSDS), as `xdskit status` does. `false`: CSDS
+   * answers UNIMPLEMENTED. Default true.
+   */
+  readonly clientStatus?: boolean | undefined;
+  /**
+   * Whether services and messages are described (gRPC server reflection), as `grpcurl` needs. `false`: it answers
+   * UNIMPLEMENTED. Default true.
+   */
+  readonly reflection?: boolean | undefined;
+  /** See `RestOptions` for each default. */
+  readonly rest?: Partial<RestOptions> | undefined;
+  /**
+   * How changes are ordered for each client, make before break; see `OrderingOptions` for each default. `false`: they
+   * go out at once.
+   */
+  readonly ordering?: Partial<OrderingOptions> | false | undefined;
+  /** See `Keepalive` for each default. */
+  readonly keepalive?: Partial<Keepalive> | undefined;
+  /** How the event loop is watched for what blocks it; see `EventLoopOptions` for each default. `false`: not at all. */
+  readonly eventLoop?: Partial<EventLoopOptions> | false | undefined;
+  /** The types of resources; default is the built-in table. Types of one's own get their gRPC services too. */
+  readonly types?: ResourceTypes | undefined;
+  /**
+   * The messages that are known inside `Any`s. Default: Envoy's; `createRegistry` adds descriptor sets of one's own.
+   */
+  readonly registry?: Registry | undefined;
+  /**
+   * Whether `config` refuses messages that break the validation rules of their protos, which clients would reject.
+   * Default true; it costs some microseconds for each message.
+   */
+  readonly validate?: boolean | undefined;
+  /** The clock of heartbeats, rollouts and supply on demand; for tests. Default: the system's. */
+  readonly clock?: Clock | undefined;
+  /**
+   * How many threads serve streams over gRPC: a number, or `auto` for one for each processor. Default 1: the calling
+   * thread. With more, `groups` must be settings, and `types`, `clock` and `onDemand` cannot be given
+   * (docs/workers.md).
+   */
+  readonly workers?: number | "auto" | undefined;
+  /**
+   * The certificates of gRPC and of REST; see `ServerTls`. They are read when the server begins to listen. Default:
+   * plaintext.
+   */
+  readonly tls?: ServerTls | undefined;
+  /**
+   * Supplies resources that clients ask for by name and no layer has, when they are first asked for. Default: only
+   * layers.
+   */
+  readonly onDemand?: OnDemandOptions | undefined;
+}
+
+/**
+ * Where to listen: a transport each, `HOST:PORT` such as `127.0.0.1:18000`, `[::1]:0`, `0.0.0.0:18000`. Port 0 picks a
+ * free one.
+ */
+export interface Addresses {
+  /** Discovery over gRPC. */
+  readonly grpc?: string | undefined;
+  /** REST-JSON: `POST /v3/discovery:clusters` … */
+  readonly rest?: string | undefined;
+}
+
+/** The addresses in use. */
+export type Listening<Asked extends Addresses> = { readonly [Key in keyof Asked]: Asked[Key] };
+
+/** A management server. */
+export interface XdsServer {
+  /** What the program itself serves: the layer `default`, and others by name. */
+  readonly config: Config;
+  /** The types of resources that it knows. */
+  readonly types: ResourceTypes;
+  /**
+   * Starts a source. Resolves when its first configuration was applied, and rejects as the source does. Until then,
+   * clients that were served nothing yet wait: they never get a part of the configuration. Start sources that belong
+   * together at once, with `Promise.all`. If one could not start, clients go on waiting until a source of its name
+   * starts, or the program sets something with `config` (`config.update({})` will do).
+   */
+  addSource(source: Source): Promise<void>;
+  /**
+   * Starts to listen with the transports that have an address; may be called again for more. Resolves to the addresses
+   * in use. Rejects with an XdskitError if an address is wrong or taken, or a certificate cannot be used; addresses
+   * opened before stay open.
+   */
+  listen<Asked extends Addresses>(addresses: Asked): Promise<Listening<Asked>>;
+  /** Listens by another transport, such as the in-memory one of tests; `address` is the transport's own. */
+  listenOn(transport: Transport, address: string): Promise<string>;
+  /** The same for a transport of polls. */
+  pollOn(transport: PollTransport, address: string): Promise<string>;
+  /**
+   * Ends every stream with status OK (rule 15) and every held poll, closes the sources and stops listening. Resolves
+   * when all is closed, at the latest after `timeoutMs` (default 4,000), when connections are cut. A second call waits
+   * for the first.
+   */
+  close(options?: { readonly timeoutMs?: number }): Promise<void>;
+  /**
+   * Calls a function at every event, or at those of the kinds that it wants, in order; returns a function that stops
+   * it. With workers, events that come with every push cost least if no listener wants them.
+   */
+  on(listener: ServerListener, wants?: (kind: ServerEvent["kind"]) => boolean): () => void;
+  /** Numbers about the server, cheap to read. */
+  stats(): ServerStats;
+  /**
+   * The target of a group of nodes (`all` without groups); during a rollout, the target at its end. Undefined if there
+   * is no such group, or nothing is known yet.
+   */
+  snapshotOf(group: string): Snapshot | undefined;
+  /**
+   * How far nodes have contents, whatever brought them: a layer, or a supplier to the groups with this layer. Contents
+   * that a group does not have, or no longer has, concern none of its nodes. Costs nothing until it is looked at.
+   */
+  contentArrival(contents: {
+    readonly layer: LayerName;
+    readonly upserted: readonly Resource[];
+    readonly removed: readonly { readonly type: ResourceType; readonly name: ResourceName }[];
+  }): ConfigArrival;
+  /** The rollout that is under way in each group, or was last. Costs the streams of those groups. */
+  rollouts(): readonly Rollout[];
+  /** The contents that some or all streams of a group are not given. */
+  quarantines(): readonly LiftableQuarantine[];
+  /**
+   * Every node id with a discovery stream, and how far its client is from its target, as of now. Nothing is kept for
+   * it. Costs the streams times their types; equal lists of names are counted once. Polls (REST) and unary calls are
+   * not streams.
+   *
+   * The nodes come in the order in which their first streams were opened; with `after` or `most`, in the order of
+   * their ids, so that each page begins after the last id of the one before and a node that stays is listed once. A
+   * page costs the streams it lists, those that it passes over for a state, and a look at each other one.
+   */
+  nodes(filter?: NodesFilter): readonly NodeStatus[];
+  /** The same of one node; undefined while it has no stream. */
+  node(id: string): NodeStatus | undefined;
+  /**
+   * The target of one node, and what it was sent, acknowledged and rejected, resource by resource, without contents;
+   * undefined while it has no stream.
+   */
+  nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
+  /** How many node ids are how far; cheap where most are synced. */
+  nodeStates(): NodeStates;
+  /**
+   * The last load reports (LRS), by node and cluster; costs all that it returns. Reports of a node are kept until a
+   * minute after its last stream, within the limits.
+   */
+  loadReports(filter?: LoadReportFilter): readonly LoadReport[];
+  /** All reports since the start summed over nodes, for metrics. Costs what is kept: call it once every few seconds. */
+  loadTotals(): LoadTotals;
+}

@@ -1,0 +1,33 @@
+import type { Snapshot, TypeStatus } from "@xdskit/protocol";
+import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import type { LayerName } from "../settings/group-settings.js";
+
+/** A stream, as the ledger and arrivals see it. They keep none of its answers. */
+export interface LedgerStream {
+  /** Undefined before its node is known. */
+  readonly opened: NodeStreamInfo | undefined;
+  /** Milliseconds since 1970. */
+  readonly openedAt: number;
+  /** The layers of its group; undefined is all that there are. */
+  readonly layers: readonly LayerName[] | undefined;
+  /** The target of its client now; undefined while nothing is known. */
+  readonly snapshot: Snapshot | undefined;
+  /** The target of its group in the end. */
+  readonly newest: Snapshot | undefined;
+  /** Its client has acknowledged its whole target. */
+  readonly isSettled: boolean;
+  /** Since when it is not settled; milliseconds of the server's clock. */
+  readonly unsettledSince: number;
+  /** `unknownStatus` while that cannot be said. */
+  status(): readonly TypeStatus[];
+}
+
+/** The stream's thread is too busy to answer. Compare with this very list; another empty list means no types. */
+export const unknownStatus: readonly TypeStatus[] = [];
+
+/** An open stream whose node is known. */
+export type OpenStream = LedgerStream & { readonly opened: NodeStreamInfo };
+
+export function isOpen(stream: LedgerStream): stream is OpenStream {
+  return stream.opened !== undefined;
+}

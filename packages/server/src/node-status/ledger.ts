@@ -1,0 +1,145 @@
+import type { ResourceTypes } from "@xdskit/api";
+import type { Clock } from "../basics/clock.js";
+import {
+  type NodeConfig,
+  type NodeConfigFilter,
+  type NodeState,
+  type NodeStates,
+  type NodeStatus,
+  type NodesFilter,
+  type ResourceReport,
+  type StreamStatus,
+  worst,
+} from "../contracts/node-status.js";
+import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import { isOpen, type LedgerStream, type OpenStream, unknownStatus } from "./ledger-stream.js";
+import { type Moment, momentOf } from "./moment.js";
+import { resourceDetails } from "./resource-details.js";
+import { typeReport, typeState } from "./type-report.js";
+
+/**
+ * Who runs what: a view of the open streams. Nothing is kept for it; each answer is made from what the streams'
+ * machines know.
+ */
+export interface Ledger {
+  nodes(filter?: NodesFilter): readonly NodeStatus[];
+  node(id: string): NodeStatus | undefined;
+  nodeConfig(id: string, filter?: NodeConfigFilter): NodeConfig | undefined;
+  nodeStates(): NodeStates;
+}
+
+/** `streams` are those that are open, in the order in which they were opened. */
+export function createLedger(streams: Iterable<LedgerStream>, clock: Clock, types: ResourceTypes): Ledger {
+  function byNode(): ReadonlyMap<string, readonly [OpenStream, ...OpenStream[]]> {
+    const found = new Map<string, [OpenStream, ...OpenStream[]]>();
+    for (const stream of streams) {
+      if (!isOpen(stream)) continue;
+      const { id } = stream.opened.node;
+      const known = found.get(id);
+      if (known === undefined) found.set(id, [stream]);
+      else known.push(stream);
+    }
+    return found;
+  }
+
+  function ofNode(id: string): readonly OpenStream[] {
+    const found: OpenStream[] = [];
+    for (const stream of streams) if (isOpen(stream) && stream.opened.node.id === id) found.push(stream);
+    return found;
+  }
+
+  return {
+    nodes({ group, state, after, most } = {}) {
+      const moment = momentOf(clock);
+      const all = byNode();
+      const found: NodeStatus[] = [];
+      // In the order of streams, pages would list a node that comes back twice, or not at all.
+      const isPage = after !== undefined || most !== undefined;
+      const ids = isPage ? [...all.keys()].filter((id) => after === undefined || id > after).sort() : all.keys();
+      for (const id of ids) {
+        if (most !== undefined && found.length >= most) break;
+        const open = all.get(id);
+        if (open === undefined || (group !== undefined && newestOf(open).group !== group)) continue;
+        const status = nodeStatus(id, open, moment);
+        if (state === undefined || status.state === state) found.push(status);
+      }
+      return found;
+    },
+    node(id) {
+      const open = ofNode(id);
+      return open.length === 0 ? undefined : nodeStatus(id, open, momentOf(clock));
+    },
+    nodeConfig(id, filter = {}) {
+      const open = ofNode(id);
+      const last = open.at(-1);
+      if (last === undefined) return undefined;
+      const type = filter.type === undefined ? undefined : (types.find(filter.type)?.typeUrl ?? filter.type);
+      const { most = Number.POSITIVE_INFINITY } = filter;
+      const resources: ResourceReport[] = [];
+      let isCut = false;
+      for (const stream of open) {
+        for (const report of resourceReports(stream, type)) {
+          isCut = resources.length >= most;
+          if (isCut) break;
+          resources.push(report);
+        }
+        if (isCut) break;
+      }
+      return { id, node: last.opened.node, group: last.opened.group, resources, isCut };
+    },
+    nodeStates() {
+      const moment = momentOf(clock);
+      const counts = { synced: 0, pending: 0, rejected: 0, stale: 0 };
+      for (const open of byNode().values()) counts[worst(open.map((stream) => stateOf(stream, moment)))] += 1;
+      return counts;
+    },
+  };
+}
+
+/** The newest is what the node is now: a client that comes back may have another version, or be in another group. */
+function newestOf(open: readonly OpenStream[]): NodeStreamInfo {
+  return (open.at(-1) as OpenStream).opened;
+}
+
+function nodeStatus(id: string, open: readonly OpenStream[], moment: Moment): NodeStatus {
+  const { node, group } = newestOf(open);
+  const streams = open.map((stream) => streamStatus(stream, moment));
+  const states = streams.flatMap(({ types }) => types.map((type) => type.state));
+  const isKnown = open.every((stream) => stream.isSettled || stream.status() !== unknownStatus);
+  const state = worst(isKnown ? states : [...states, "pending"]);
+  return { id, node, group, streams, state };
+}
+
+function streamStatus(stream: OpenStream, moment: Moment): StreamStatus {
+  const { snapshot, unsettledSince } = stream;
+  const types = stream.status().map((status) => typeReport(status, snapshot?.of(status.type), unsettledSince, moment));
+  return { stream: stream.opened, openedAt: new Date(stream.openedAt), types };
+}
+
+function stateOf(stream: OpenStream, moment: Moment): NodeState {
+  if (stream.isSettled) return "synced";
+  const { snapshot, unsettledSince } = stream;
+  const known = stream.status();
+  if (known === unknownStatus) return "pending";
+  return worst(known.map((status) => typeState(status, snapshot?.of(status.type), unsettledSince, moment)));
+}
+
+function* resourceReports(stream: OpenStream, typeUrl: string | undefined): Iterable<ResourceReport> {
+  for (const status of stream.status()) {
+    const { type } = status;
+    if (typeUrl !== undefined && type.typeUrl !== typeUrl) continue;
+    for (const { name, wanted, sent, used, rejected, state } of resourceDetails(status, stream.snapshot?.of(type))) {
+      yield {
+        type: type.name,
+        typeUrl: type.typeUrl,
+        name,
+        version: wanted?.version,
+        sent: sent?.version,
+        acknowledged: used?.version,
+        rejected: rejected?.version,
+        state,
+        stream: stream.opened.id,
+      };
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import type { Clock } from "../basics/clock.js";
+
+/** One moment on the server's clock and on the wall's. */
+export interface Moment {
+  /** Milliseconds of the server's clock. */
+  readonly now: number;
+  /** When that was, on the wall's clock. */
+  date(at: number): Date;
+}
+
+/** Now. */
+export function momentOf(clock: Clock): Moment {
+  const now = clock.now();
+  const wall = Date.now();
+  return { now, date: (at) => new Date(wall - (now - at)) };
+}

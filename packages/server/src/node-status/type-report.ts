@@ -1,0 +1,91 @@
+import {
+  countDifferences,
+  emptyResourceSet,
+  isForAnswer,
+  type ResourceSet,
+  select,
+  type TypeStatus,
+  type Wait,
+} from "@xdskit/protocol";
+import { type NodeState, staleMs, type TypeReport, type WaitReport } from "../contracts/node-status.js";
+import type { Moment } from "./moment.js";
+
+/** The target of a client for a type, and how far it is. `unsettledSince`: of its stream. */
+export function typeReport(
+  status: TypeStatus,
+  wanted: ResourceSet | undefined,
+  unsettledSince: number,
+  moment: Moment,
+): TypeReport {
+  const { type, subscription, sent, acknowledged, rejected } = status;
+  const behind = behindOf(status, wanted);
+  return {
+    type: type.name,
+    typeUrl: type.typeUrl,
+    wildcard: subscription.wildcard,
+    names: subscription.names.size,
+    resources: wanted === undefined ? 0 : select(wanted, subscription).size,
+    wantedVersion: wanted?.version,
+    sent: sent && { version: sent.version, at: moment.date(sent.at) },
+    acknowledged: acknowledged && {
+      version: acknowledged.version,
+      at: acknowledged.at === undefined ? undefined : moment.date(acknowledged.at),
+    },
+    rejected: rejected && {
+      version: rejected.version,
+      at: moment.date(rejected.at),
+      code: rejected.code,
+      message: rejected.message,
+      blamed: rejected.blamed,
+    },
+    waits: waitReports(status.waits),
+    untoldTtls: status.untoldTtls,
+    state: stateOf(status, wanted, behind, unsettledSince, moment),
+    behind,
+  };
+}
+
+/** What is held back, by the names of types. */
+export function waitReports(waits: readonly Wait[]): readonly WaitReport[] {
+  return waits.map(({ kind, type, names, for: awaited }) => ({
+    kind,
+    type: type.name,
+    names,
+    for: awaited && { type: awaited.type.name, names: awaited.names },
+  }));
+}
+
+/** The same state alone. */
+export function typeState(
+  status: TypeStatus,
+  wanted: ResourceSet | undefined,
+  unsettledSince: number,
+  moment: Moment,
+): NodeState {
+  return stateOf(status, wanted, behindOf(status, wanted), unsettledSince, moment);
+}
+
+function behindOf(status: TypeStatus, wanted: ResourceSet | undefined): number {
+  if (wanted === undefined) return 0;
+  const { type, subscription, acknowledged, meanwhile } = status;
+  // A resource that only stays for a while counts as done.
+  const needed = wanted === status.wanted ? (meanwhile ?? wanted) : wanted;
+  return countDifferences(subscription, acknowledged?.set ?? emptyResourceSet(type), needed);
+}
+
+function stateOf(
+  { rejected, outstanding, waits, sent, acknowledged }: TypeStatus,
+  wanted: ResourceSet | undefined,
+  behind: number,
+  unsettledSince: number,
+  { now }: Moment,
+): NodeState {
+  if (rejected !== undefined) return "rejected";
+  if (wanted !== undefined && outstanding + behind === 0 && !waits.some(isForAnswer)) return "synced";
+  // The client owes no answer here, so its silence means nothing. A change that a rejection holds back waits without a
+  // limit.
+  if (outstanding === 0 && waits.length > 0) return "pending";
+  // Of several responses in flight, the last one says little: a client that never answers is sent more and more.
+  const since = outstanding === 1 ? (sent?.at ?? unsettledSince) : unsettledSince;
+  return now - Math.max(acknowledged?.at ?? 0, since) > staleMs ? "stale" : "pending";
+}

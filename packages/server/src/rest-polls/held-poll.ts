@@ -1,0 +1,273 @@
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import { longestTimerMs } from "@xdskit/api";
+import {
+  asksForUnknown,
+  isSetVersion,
+  type JsonRequest,
+  mayDiffer,
+  type Node,
+  type ResourceSet,
+  type Selection,
+  select,
+} from "@xdskit/protocol";
+import type { FairQueue } from "../basics/fair-queue.js";
+import type { PollAnswer } from "../contracts/poll-transport.js";
+import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import type { Membership } from "../streams/publication.js";
+import type { GroupClient } from "../streams/shared-stacks.js";
+import type { Poller, Unaccepted, Verdict } from "./delivered.js";
+import { type PollContext, pollFault, pollInfo } from "./poll-context.js";
+
+/** What a poll is made of. */
+export interface HeldPollParts {
+  readonly context: PollContext;
+  readonly queue: FairQueue<HeldPoll>;
+  readonly poller: Poller;
+  readonly node: Node;
+  readonly request: JsonRequest;
+  readonly verdict: Verdict;
+  /** Called when the client is about to be sent that version. */
+  readonly delivers: (version: string) => void;
+  readonly answer: (answer: PollAnswer) => void;
+  /** Called once when nothing is left of the poll. */
+  readonly ended: () => void;
+}
+
+/**
+ * One poll. Without a stream there is no cursor: the client's state is the version that it sends, which is compared
+ * with that of its target (`Selection`), now and after each change (rules 143, 144).
+ */
+export class HeldPoll implements GroupClient {
+  readonly #context: PollContext;
+  readonly #queue: FairQueue<HeldPoll>;
+  readonly #poller: Poller;
+  readonly #version: string;
+  readonly #answer: (answer: PollAnswer) => void;
+  readonly #delivers: (version: string) => void;
+  readonly #ended: () => void;
+  #unaccepted: Unaccepted | undefined;
+  /** The client, until the verdict was reported. */
+  #told: { readonly info: NodeStreamInfo; readonly request: JsonRequest } | undefined;
+  #membership: Membership | undefined;
+  #seen: ResourceSet | undefined;
+  /** Names that may yet be supplied: without them the answer would say that they do not exist. */
+  #undecided: Set<ResourceName> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** It waits for nothing any more. */
+  #settled = false;
+  #over = false;
+
+  constructor(parts: HeldPollParts, join: (subscriber: GroupClient) => Membership) {
+    const { context, queue, poller, node, request, verdict } = parts;
+    this.#context = context;
+    this.#queue = queue;
+    this.#poller = poller;
+    this.#version = request.version;
+    this.#answer = parts.answer;
+    this.#delivers = parts.delivers;
+    this.#ended = parts.ended;
+    this.#membership = join(this);
+    this.#demand();
+    if (verdict.kind !== "fresh") {
+      const { group } = this.#membership;
+      this.#told = { info: { ...pollInfo(context, poller), node, group }, request };
+    }
+    if (verdict.kind === "accepted") this.#tellAccepted(verdict.version);
+    else if (verdict.kind === "unaccepted") this.#unaccepted = verdict;
+    if (context.holdMs > 0)
+      this.#timer = setTimeout(() => this.#guard(() => this.#endHold()), Math.min(context.holdMs, longestTimerMs));
+    queue.add(this, "answers");
+  }
+
+  changed(): void {
+    if (!this.#settled) this.#queue.add(this, "changes");
+  }
+
+  settled(_type: ResourceType, name: ResourceName): void {
+    this.#undecided?.delete(name);
+    if (this.#undecided?.size === 0) this.#endWait();
+  }
+
+  /** Looks whether there is something new. Called by the queue. */
+  work(): void {
+    if (this.#settled) return;
+    this.#guard(() => {
+      this.#look();
+      if (this.#context.holdMs <= 0 && !this.#settled) this.#endHold();
+    });
+  }
+
+  /** The client is gone. */
+  cancel(): void {
+    this.#settle();
+    this.#end();
+  }
+
+  /** The server shuts down: what the client has stays true, or it asks somebody else. */
+  shutDown(): void {
+    if (this.#settled) return;
+    this.#guard(() => {
+      this.#look();
+      if (!this.#settled) this.#finish(this.#seen === undefined ? shuttingDown : { kind: "not-modified" });
+    });
+  }
+
+  /** What it names may have to be supplied first. */
+  #demand(): void {
+    const { type, subscription } = this.#poller;
+    const { names } = subscription;
+    if (names.size === 0 || !this.#context.onDemand?.has(type.typeUrl)) return;
+    const demanded = { kind: "demanded", type, added: [...names], again: [], dropped: [], names } as const;
+    const undecided = this.#membership?.interest?.demand(demanded).undecided ?? [];
+    if (undecided.length > 0) this.#undecided = new Set(undecided);
+  }
+
+  /** Names that are not there by now do not exist. */
+  #endWait(): void {
+    this.#undecided = undefined;
+    this.#seen = undefined;
+    if (!this.#settled) this.#queue.add(this, "answers");
+  }
+
+  #look(): void {
+    if (asksForUnknown(this.#poller, this.#membership?.unknown())) return;
+    const set = this.#membership?.snapshot()?.of(this.#poller.type);
+    if (set === undefined || set === this.#seen) return;
+    if (this.#seen !== undefined && !mayDiffer(this.#poller.subscription, this.#seen, set)) {
+      this.#seen = set;
+      return;
+    }
+    this.#seen = set;
+    const current = select(set, this.#poller.subscription);
+    this.#tellRejected(current);
+    if (this.#undecided === undefined && this.#lacks(current)) this.#respond(current);
+  }
+
+  #selection(): Selection | undefined {
+    return this.#seen && select(this.#seen, this.#poller.subscription);
+  }
+
+  /** The client gets this. */
+  #lacks({ version }: Selection): boolean {
+    const given = this.#unaccepted;
+    if (given === undefined) return version !== this.#version;
+    // What it has of its own version may have been replaced: going back to that must be sent.
+    return version !== given.version || (given.again === "at-once" && version !== this.#version);
+  }
+
+  #endHold(): void {
+    if (this.#settled) return;
+    // A change of this very moment counts. Names that may still be supplied are not waited for any longer.
+    if (this.#undecided !== undefined) this.#endWait();
+    this.#look();
+    if (this.#settled) return;
+    const current = this.#selection();
+    if (current === undefined && this.#version === "") {
+      // Rule 147: to a client that has nothing, "not modified" would be no answer.
+      this.#finish({ ...unavailable, message: "no configuration is known yet" });
+    } else if (current !== undefined && current.version !== this.#version && this.#unaccepted?.again === "after-hold") {
+      this.#respond(current);
+    } else {
+      this.#finish({ kind: "not-modified" });
+    }
+  }
+
+  #respond(selection: Selection): void {
+    const { type, api } = this.#poller;
+    this.#settle();
+    const { counters, bodies } = this.#context;
+    bodies.of(type, api, selection).then(
+      (body) =>
+        this.#guard(() => {
+          if (this.#over) return;
+          const count = counters.type(type, "sotw");
+          count.responses += 1;
+          count.resources += selection.size;
+          count.responseBytes += body.bytes.byteLength;
+          this.#delivers(selection.version);
+          this.#finish({ kind: "response", body });
+        }),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  #finish(answer: PollAnswer): void {
+    this.#settle();
+    if (this.#over) return;
+    const count = this.#context.counters.poll(this.#poller.type, this.#poller.api);
+    if (answer.kind === "response") count.answered += 1;
+    else if (answer.kind === "not-modified") count.notModified += 1;
+    this.#end();
+    this.#answer(answer);
+  }
+
+  #fail(error: unknown): void {
+    this.#finish(pollFault(this.#context, this.#poller, error));
+  }
+
+  /** A fault in here ends this poll, never the server. */
+  #guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #tellAccepted(version: string): void {
+    const stream = this.#told?.info;
+    this.#told = undefined;
+    if (stream === undefined) return;
+    const { counters, events } = this.#context;
+    const { type } = this.#poller;
+    counters.type(type, "sotw").acknowledged += 1;
+    events.emit(() => ({ kind: "acknowledged", stream, type, version }));
+  }
+
+  #tellRejected(current: Selection): void {
+    const told = this.#told;
+    this.#told = undefined;
+    const given = this.#unaccepted;
+    if (given === undefined) return;
+    // Without a nonce, and not answered here before: it can hardly mean anything else.
+    const version = given.version ?? current.version;
+    this.#unaccepted = { ...given, version };
+    // A client that never sends a version says nothing by sending none.
+    if (told === undefined || !(given.told || (given.again === "never" && isSetVersion(this.#version)))) return;
+    const { counters, events, rejections } = this.#context;
+    const { type, node } = this.#poller;
+    if (!rejections.first(node, type.typeUrl, version)) return;
+    const count = counters.type(type, "sotw");
+    count.rejected += 1;
+    count.rejectedVersions += 1;
+    const { code, message } = told.request.error ?? unsaid;
+    events.emit(() => ({ kind: "rejected", stream: told.info, type, version, code, message, names: [] }));
+  }
+
+  #settle(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#queue.delete(this);
+    this.#membership?.leave();
+    this.#membership = undefined;
+    this.#told = undefined;
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#seen = undefined;
+    this.#ended();
+  }
+}
+
+const unavailable = { kind: "refused", status: 503, message: "", retryAfterS: 1 } as const;
+/** What a poll hears that cannot be answered any more. */
+export const shuttingDown = { ...unavailable, message: "the server is shutting down" } as const;
+
+/** gRPC's UNKNOWN. */
+const unsaid = {
+  code: 2,
+  message: "it polls again with the version that it had before; over REST, Envoy does not say why",
+} as const;

@@ -1,0 +1,31 @@
+import { type ApiVersion, type KeptInJson, keptFindings, type Resource, type XdskitError } from "@xdskit/api";
+import type { Events } from "../contracts/events.js";
+import type { Counters } from "../streams/counters.js";
+
+/** Says of each content once that JSON has not all of it. */
+export interface JsonNotes {
+  /** Something of it is there in base64 only. */
+  readonly kept: KeptInJson;
+  /** JSON cannot say it: it is left out of answers. */
+  leftOut(resource: Resource, api: ApiVersion, error: XdskitError): void;
+}
+
+export function createJsonNotes(counters: Counters, events: Events): JsonNotes {
+  const told: Record<ApiVersion, WeakSet<Resource>> = { v2: new WeakSet(), v3: new WeakSet() };
+  return {
+    kept({ type, name, version }, api, kept) {
+      counters.poll(type, api).incomplete += 1;
+      events.emit(() => {
+        const findings = keptFindings({ type, name }, kept);
+        return { kind: "json-incomplete", api, type, name, version, leftOut: false, findings };
+      });
+    },
+    leftOut(resource, api, { findings }) {
+      if (told[api].has(resource)) return;
+      told[api].add(resource);
+      const { type, name, version } = resource;
+      counters.poll(type, api).leftOut += 1;
+      events.emit(() => ({ kind: "json-incomplete", api, type, name, version, leftOut: true, findings }));
+    },
+  };
+}

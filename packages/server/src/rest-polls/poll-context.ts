@@ -1,0 +1,48 @@
+import type { TypeUrl } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+import type { Events } from "../contracts/events.js";
+import type { PollCall, PollRefusal } from "../contracts/poll-transport.js";
+import type { StreamInfo } from "../contracts/stream-info.js";
+import type { ServerLimits } from "../settings/limits.js";
+import type { Counters } from "../streams/counters.js";
+import type { HeldMemories } from "../streams/held-memory.js";
+import type { Publication } from "../streams/publication.js";
+import type { Rejections } from "../streams/rejections.js";
+import type { SharedBodies } from "./shared-bodies.js";
+
+/** What all polls of a server share. */
+export interface PollContext {
+  readonly limits: ServerLimits;
+  readonly defaultNode: Node | undefined;
+  readonly publication: Publication;
+  /** v3 type URLs that are supplied on demand. */
+  readonly onDemand: ReadonlySet<TypeUrl> | undefined;
+  readonly heldMemory: HeldMemories;
+  readonly counters: Counters;
+  readonly events: Events;
+  readonly rejections: Rejections;
+  readonly bodies: SharedBodies;
+  /** How long an up-to-date poll is held, in milliseconds; 0: not at all. */
+  readonly holdMs: number;
+  /** Makes a number that tells calls apart in events. */
+  readonly nextId: () => number;
+}
+
+/** What came in, for events. */
+export function pollInfo(
+  { nextId }: Pick<PollContext, "nextId">,
+  { api, type, connection }: Pick<PollCall, "api" | "type" | "connection">,
+): StreamInfo {
+  return { id: nextId(), method: { variant: "sotw", api, only: type, unary: true }, peer: connection.peer };
+}
+
+/** Reports a fault of the server's own, which ends only this poll. */
+export function pollFault(
+  context: Pick<PollContext, "nextId" | "events">,
+  call: Pick<PollCall, "api" | "type" | "connection">,
+  error: unknown,
+): PollRefusal {
+  const stream = pollInfo(context, call);
+  context.events.emit(() => ({ kind: "fault", stream, error }));
+  return { kind: "refused", status: 500, message: "internal error" };
+}

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { heldPolls, longHold, responseIn, shortHold, withMemoryPolls } from "../testing/running-rest.js";
+import { types } from "../testing/running-server.js";
+import { cluster } from "../testing/test-resources.js";
+import { waitFor, within } from "../testing/wait-for.js";
+import type { MemoryPollClient } from "../transports/memory/memory-polls.js";
+
+const node = { id: "n1" };
+const clusters = types.cluster;
+
+/**
+ * Polls for clusters with a version, as a client that keeps to it does: its content and the answer's version, or how it
+ * was answered.
+ */
+async function ask(client: MemoryPollClient, version = "", more: object = {}) {
+  const answer = await within("an answer", client.poll(clusters, { node, version_info: version, ...more }).answer);
+  if (answer.kind !== "response") return { content: answer.kind, version: "" };
+  const { resources, versionInfo = "" } = responseIn(answer) ?? {};
+  return { content: resources?.map(({ altStatName }) => altStatName).join(), version: versionInfo };
+}
+
+describe("a client that rejects and polls again with the old version, as Envoy does (rule 150)", () => {
+  it("is answered once more, then held until there is something else, and told of once", () =>
+    withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
+      const client = transport.connect(address);
+      server.config.set([cluster("a", "good")]);
+      const good = await ask(client);
+      assert.equal((await ask(client, good.version)).content, "not-modified");
+      server.config.set([cluster("a", "bad")]);
+      const bad = await ask(client, good.version);
+      assert.equal(bad.content, "bad");
+      assert.equal((await ask(client, good.version)).content, "bad");
+      for (let time = 0; time < 5; time++) {
+        assert.equal((await ask(client, good.version)).content, "not-modified");
+      }
+      const rejected = events.filter((event) => event.kind === "rejected");
+      assert.deepEqual(
+        rejected.map(({ version, code, stream }) => [version, code, stream.node.id]),
+        [[bad.version, 2, "n1"]],
+      );
+      const [row] = server.stats().types;
+      assert.deepEqual([row?.rejected, row?.rejectedVersions], [1, 1]);
+      server.config.set([cluster("a", "mended")]);
+      const mended = await ask(client, good.version);
+      assert.equal(mended.content, "mended");
+      assert.equal((await ask(client, mended.version)).content, "not-modified");
+    }));
+
+  it("is answered by the change that mends it while it is held", () =>
+    withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
+      const client = transport.connect(address);
+      server.config.set([cluster("a", "good")]);
+      const { version } = await ask(client);
+      server.config.set([cluster("a", "bad")]);
+      for (let time = 0; time < 2; time++) assert.equal((await ask(client, version)).content, "bad");
+      const held = ask(client, version);
+      await waitFor("the poll to be held", () => heldPolls(server) === 1);
+      server.config.set([cluster("a", "mended")]);
+      assert.equal((await held).content, "mended");
+    }));
+
+  it("is sent what it had when that is served again: it may have kept a part of what it rejected (Envoy on the wire, 10)", () =>
+    withMemoryPolls({ rest: shortHold }, async ({ server, transport, address }) => {
+      const client = transport.connect(address);
+      server.config.set([cluster("a", "good")]);
+      const good = await ask(client);
+      server.config.set([cluster("a", "bad")]);
+      for (let time = 0; time < 2; time++) assert.equal((await ask(client, good.version)).content, "bad");
+      server.config.set([cluster("a", "good")]);
+      assert.deepEqual(await ask(client, good.version), good);
+      for (let time = 0; time < 3; time++) assert.equal((await ask(client, good.version)).content, "not-modified");
+    }));
+
+  it("and says so with the nonce is understood at once, by any replica", () =>
+    withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
+      server.config.set([cluster("a", "bad")]);
+      const { version } = await ask(transport.connect(address));
+      const nack = { response_nonce: version, error_detail: { code: 3, message: "no good" } };
+      // Each on a connection of its own, and one that was never answered.
+      for (const from of ["x", "y", "z"]) {
+        assert.equal((await ask(transport.connect(address, from), "", nack)).content, "not-modified");
+      }
+      const rejected = events.flatMap((event) => (event.kind === "rejected" ? [event] : []));
+      assert.deepEqual(
+        rejected.map((event) => [event.version, event.code, event.message]),
+        [[version, 3, "no good"]],
+      );
+      server.config.set([cluster("a", "mended")]);
+      assert.equal((await ask(transport.connect(address), "", nack)).content, "mended");
+    }));
+
+  it("and says so without a nonce is held, and answered again at the end: what it rejected is not known", () =>
+    withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
+      server.config.set([cluster("a", "bad")]);
+      const nack = { error_detail: { code: 3, message: "no good" } };
+      assert.equal((await ask(transport.connect(address), "0123456789abcdef", nack)).content, "bad");
+      assert.equal(events.filter(({ kind }) => kind === "rejected").length, 1);
+    }));
+});
+
+describe("a poll that is repeated in good faith is answered", () => {
+  it("when the connection of the answer is gone, which may have been lost with it", () =>
+    withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
+      server.config.set([cluster("a", "one")]);
+      const { version } = await ask(transport.connect(address));
+      server.config.set([cluster("a", "two")]);
+      for (let time = 0; time < 6; time++) {
+        const client = transport.connect(address);
+        assert.equal((await ask(client, version)).content, "two");
+        client.close();
+      }
+    }));
+
+  it("when it has no version, or none of ours: there are programs that keep none", () =>
+    withMemoryPolls({ rest: shortHold }, async ({ server, transport, address, events }) => {
+      const client = transport.connect(address);
+      server.config.set([cluster("a", "one")]);
+      for (const version of ["", "mine"]) {
+        for (let time = 0; time < 5; time++) assert.equal((await ask(client, version)).content, "one");
+      }
+      assert.equal(events.filter(({ kind }) => kind === "rejected").length, 0);
+    }));
+
+  it("when it asks for something else, or comes from somewhere else", () =>
+    withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
+      server.config.set([cluster("a", "one")]);
+      const client = transport.connect(address);
+      const version = "0123456789abcdef";
+      for (let time = 0; time < 6; time++) {
+        assert.equal((await ask(client, version, { resource_names: ["a", `b${time}`] })).content, "one");
+        assert.equal((await ask(client, version, { node: { id: `n${time}` } })).content, "one");
+        assert.equal((await ask(transport.connect(address, `host-${time}`), version)).content, "one");
+      }
+    }));
+});
+
+describe("what polls cost", () => {
+  it("is one body for all who ask for the same, also when they were held", () =>
+    withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
+      server.config.set([cluster("a", "one"), cluster("b", "one")]);
+      const poll = (id: number, version: string) =>
+        transport.connect(address).poll(clusters, { node: { id: `n${id}` }, version_info: version }).answer;
+      const bodiesOf = async (polls: readonly ReturnType<typeof poll>[]) =>
+        new Set((await Promise.all(polls)).map((answer) => (answer.kind === "response" ? answer.body : answer.kind)));
+      const ids = Array.from({ length: 50 }, (_, index) => index);
+      const [first, ...others] = await bodiesOf(ids.map((id) => poll(id, "")));
+      assert.ok(typeof first === "object");
+      assert.deepEqual(others, []);
+      const { versionInfo = "" } = JSON.parse(Buffer.from(first.bytes).toString()) as { versionInfo?: string };
+      const held = ids.map((id) => poll(id, versionInfo));
+      await waitFor("the polls to be held", () => heldPolls(server) === 50);
+      server.config.update({ upsert: [cluster("b", "two")] });
+      const bodies = await bodiesOf(held);
+      assert.equal(bodies.size, 1);
+      assert.ok(!bodies.has(first));
+    }));
+
+  it("leaves the event loop its turns while a large configuration is written for the first time", () =>
+    withMemoryPolls({ rest: longHold }, async ({ server, transport, address }) => {
+      server.config.set(Array.from({ length: 20_000 }, (_, index) => cluster(`cluster-${index}`, "x".repeat(50))));
+      const client = transport.connect(address);
+      let turns = 0;
+      let answered = false;
+      const answer = client.poll(clusters, { node }).answer.then((given) => {
+        answered = true;
+        return given;
+      });
+      while (!answered) {
+        turns += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      assert.equal(responseIn(await answer)?.resources?.length, 20_000);
+      // In one piece it would be two or three.
+      assert.ok(turns > 5, `${turns} turns`);
+    }));
+});

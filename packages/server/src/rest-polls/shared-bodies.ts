@@ -1,0 +1,127 @@
+import { performance } from "node:perf_hooks";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import {
+  type ApiVersion,
+  nameless,
+  type ResourceJson,
+  type ResourceName,
+  type ResourceType,
+  XdskitError,
+} from "@xdskit/api";
+import { BoundedCache, type Selection } from "@xdskit/protocol";
+import type { BodyEncoding, SharedBody } from "../contracts/poll-transport.js";
+import type { JsonNotes } from "./json-notes.js";
+
+/** Writes the bodies that polls are answered with: one for all polls of the same state. */
+export interface SharedBodies {
+  /**
+   * A `DiscoveryResponse` as JSON. Most of it is kept with the resources; the rest is written in slices, so that the
+   * event loop gets its turn. Resources that JSON cannot express are left out.
+   */
+  of(type: ResourceType, api: ApiVersion, selection: Selection): Promise<SharedBody>;
+}
+
+/** In bytes of JSON: what a fleet asks for within a moment after a change. */
+const capacity = 64 << 20;
+/** What an entry costs besides its text, about. */
+const entryBytes = 500;
+/** Milliseconds in one turn of the event loop. */
+const sliceMs = 5;
+
+export function createSharedBodies(json: ResourceJson, leftOut: JsonNotes["leftOut"]): SharedBodies {
+  const made = new BoundedCache<SharedBody>(capacity);
+  const making = new Map<string, Promise<SharedBody>>();
+  return {
+    async of(type, api, selection) {
+      const key = `${api} ${type.typeUrl} ${selection.key}`;
+      const known = made.get(key) ?? making.get(key);
+      if (known !== undefined) return known;
+      const promise = write(type, api, selection, json, leftOut);
+      making.set(key, promise);
+      try {
+        const body = await promise;
+        made.set(key, body, entryBytes + body.bytes.byteLength);
+        return body;
+      } finally {
+        making.delete(key);
+      }
+    },
+  };
+}
+
+async function write(
+  type: ResourceType,
+  api: ApiVersion,
+  { version, resources }: Selection,
+  json: ResourceJson,
+  leftOut: JsonNotes["leftOut"],
+): Promise<SharedBody> {
+  const texts: Uint8Array[] = [];
+  let end = performance.now() + sliceMs;
+  // Copied first: a set that is no longer the newest is slow to read, and may change between turns.
+  for (const resource of [...resources]) {
+    try {
+      const text = json(resource, api);
+      texts.push(type.nameOf === nameless ? wrapped(resource.name, text) : text);
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      // One must not keep all the others from everybody.
+      leftOut(resource, api, error);
+    }
+    if (performance.now() < end) continue;
+    await nextTurn();
+    end = performance.now() + sliceMs;
+  }
+  const typeUrl = api === "v2" ? (type.v2TypeUrl ?? type.typeUrl) : type.typeUrl;
+  const head = Buffer.from(`{"versionInfo":${JSON.stringify(version)},"resources":[`);
+  // The version is the nonce, too: a client that sends it back says which content it speaks of, to whichever replica.
+  const tail = Buffer.from(`],"typeUrl":${JSON.stringify(typeUrl)},"nonce":${JSON.stringify(version)}}`);
+  return sharedBody(joined(head, texts, tail));
+}
+
+/** The name of a resource without one in its message. */
+function wrapped(name: ResourceName, text: Uint8Array): Uint8Array {
+  const head = `{"@type":"type.googleapis.com/envoy.service.discovery.v3.Resource","name":${JSON.stringify(name)},"resource":`;
+  return Buffer.concat([Buffer.from(head), text, Buffer.from("}")]);
+}
+
+const comma = 0x2c;
+
+function joined(head: Uint8Array, texts: readonly Uint8Array[], tail: Uint8Array): Uint8Array {
+  const commas = Math.max(0, texts.length - 1);
+  const length = texts.reduce((sum, text) => sum + text.byteLength, head.byteLength + tail.byteLength + commas);
+  const bytes = Buffer.allocUnsafeSlow(length);
+  bytes.set(head);
+  let at = head.byteLength;
+  for (const [index, text] of texts.entries()) {
+    if (index > 0) bytes[at++] = comma;
+    bytes.set(text, at);
+    at += text.byteLength;
+  }
+  bytes.set(tail, at);
+  return bytes;
+}
+
+/** A body that is compressed when somebody first asks for it, once in each way. */
+export function sharedBody(bytes: Uint8Array): SharedBody {
+  const compressed = new Map<BodyEncoding, Promise<Uint8Array>>();
+  return {
+    bytes,
+    compressed(encoding) {
+      let promise = compressed.get(encoding);
+      if (promise === undefined) {
+        promise = compressors[encoding](bytes);
+        compressed.set(encoding, promise);
+      }
+      return promise;
+    },
+  };
+}
+
+/** In a thread of its own. Quick rather than small: configurations repeat themselves a lot. */
+const compressors: { readonly [E in BodyEncoding]: (bytes: Uint8Array) => Promise<Uint8Array> } = {
+  gzip: (bytes) => promisify(gzip)(bytes, { level: 3 }),
+  br: (bytes) => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }),
+};

@@ -1,0 +1,26 @@
+import type { Node, Snapshot, TypeStatus } from "@xdskit/protocol";
+
+/**
+ * The state of a stream relative to its target. `settled`: its client uses exactly that. `rejected`: it uses all of it
+ * except contents that it rejected, which it is not sent again. `pending`: something is still to be sent or to be
+ * answered.
+ */
+export type Standing = "settled" | "rejected" | "pending";
+
+/** What a view of a group asks of its members. */
+export interface ViewClient {
+  /** Its target may have changed; `newest`: it is this snapshot, as for all others with this list of layers. */
+  changed(newest?: Snapshot): void;
+  /** Undefined for a client that acknowledges nothing, such as a poll. */
+  standing?(): Standing;
+  status?(): readonly TypeStatus[];
+}
+
+/** A stream, or a poll, of a node in the group. */
+export interface Member {
+  readonly node: Node;
+  readonly kind: "stream" | "poll";
+  readonly client: ViewClient;
+  /** Counted up: a later member has a higher number. */
+  readonly order: number;
+}

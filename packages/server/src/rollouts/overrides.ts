@@ -1,0 +1,55 @@
+import type { Resource, ResourceName, ResourceType } from "@xdskit/api";
+import { branchSnapshot, changeBetween, type Snapshot } from "@xdskit/protocol";
+
+/** One resource by type and key. */
+export interface Keyed {
+  readonly type: ResourceType;
+  readonly key: ResourceName;
+}
+
+/** What became different of one resource between two snapshots. At least one of `before` and `after` is there. */
+export interface KeyChange extends Keyed {
+  readonly before: Resource | undefined;
+  readonly after: Resource | undefined;
+}
+
+/** The content that some streams get of a resource instead of the newest one; undefined: none. */
+export interface Override extends Keyed {
+  readonly resource: Resource | undefined;
+}
+
+/** By type and key. */
+export type Overrides = Map<string, Override>;
+
+/** For maps over resources of all types. */
+export function idOf({ type, key }: Keyed): string {
+  return `${type.typeUrl} ${key}`;
+}
+
+/** What a snapshot has under a key. */
+export function resourceIn(snapshot: Snapshot, { type, key }: Keyed): Resource | undefined {
+  return snapshot.of(type).get(key);
+}
+
+/** Costs what differs, if the one was derived from the other. */
+export function* changesBetween(before: Snapshot, after: Snapshot): Iterable<KeyChange> {
+  const types = new Map<string, ResourceType>();
+  for (const { sets } of [before, after]) for (const { type } of sets.values()) types.set(type.typeUrl, type);
+  for (const type of types.values()) {
+    for (const difference of changeBetween(before.of(type), after.of(type)).differences.values()) {
+      yield { type, ...difference };
+    }
+  }
+}
+
+/** The newest snapshot with overrides laid over it. Costs the overrides. */
+export function overlaid(newest: Snapshot, overrides: Overrides): Snapshot {
+  if (overrides.size === 0) return newest;
+  const upsert: Resource[] = [];
+  const remove: { type: ResourceType; name: ResourceName }[] = [];
+  for (const { type, key, resource } of overrides.values()) {
+    if (resource === undefined) remove.push({ type, name: key });
+    else upsert.push(resource);
+  }
+  return branchSnapshot(newest, { upsert, remove });
+}

@@ -1,0 +1,15 @@
+import { isForAnswer, type Stream } from "@xdskit/protocol";
+import type { Standing } from "./member.js";
+
+/** The state of a stream's client relative to the snapshot that the stream was given last. */
+export function standingOf(stream: Pick<Stream, "isSettled" | "status">): Standing {
+  if (stream.isSettled) return "settled";
+  let rejects = false;
+  for (const { meanwhile, sent, acknowledged, rejected, outstanding, waits } of stream.status()) {
+    if (outstanding > 0 || waits.some(isForAnswer)) return "pending";
+    if (rejected === undefined && acknowledged?.set !== meanwhile) return "pending";
+    if (rejected !== undefined && sent?.set !== meanwhile) return "pending";
+    rejects ||= rejected !== undefined;
+  }
+  return rejects ? "rejected" : "pending";
+}

@@ -1,0 +1,1 @@
+export { defaultKeepalive, type Keepalive } from "@xdskit/grpc-server";

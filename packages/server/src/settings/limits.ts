@@ -1,0 +1,101 @@
+import { defaultStreamLimits, type LoadStatsLimits, type StreamLimits } from "@xdskit/protocol";
+
+/**
+ * What clients may cost. The defaults stop a runaway client, not a large fleet: an Envoy that asks for 100,000 load
+ * assignments in one request passes. A stream that exceeds a limit ends with RESOURCE_EXHAUSTED; no other stream is
+ * touched (rule 162). A poll that does is answered with 413 or 429.
+ */
+export interface ServerLimits extends StreamLimits, LoadStatsLimits, StoreLimits {
+  /**
+   * Bytes of one request, after decompression. Default 16 MiB: Envoy's node of 61 kB and 100,000 names of 160 bytes.
+   */
+  readonly requestBytes: number;
+  /** Open streams and unary calls in total, each until its client has read everything or is gone. Default 100,000. */
+  readonly streams: number;
+  /**
+   * Open streams on one HTTP/2 connection; honest clients are told it, and open another. Default 20,000: without ADS
+   * an Envoy has a stream for each load assignment and each route configuration.
+   */
+  readonly streamsPerConnection: number;
+  /**
+   * Open streams from one address. Default 50,000: a proxy may stand in front of many clients. With workers, in each of
+   * them.
+   */
+  readonly streamsPerAddress: number;
+  /**
+   * Bytes of memory for incomplete gRPC requests. Default 256 MiB in all, 128 MiB from one address, 32 MiB on one
+   * connection, where two of the largest requests always have room.
+   */
+  readonly partialRequestBytes: number;
+  readonly partialRequestBytesPerAddress: number;
+  readonly partialRequestBytesPerConnection: number;
+  /**
+   * Bytes of memory for what clients say and streams keep: names that they subscribe to or wait for (64 bytes for
+   * each, and two for each character), nodes, and versions that they claim to have. Equal lists of names count once in
+   * all, and once for each connection, as does a node that the streams of a connection repeat. Default 512 MiB in all,
+   * but at most a quarter of the heap, and 128 MiB for one connection, but at most half of that. With workers, in each
+   * of them.
+   */
+  readonly heldBytes: number;
+  readonly heldBytesPerConnection: number;
+  /**
+   * Open streams of one node id. Default 20,000: without ADS an Envoy has a stream for each load assignment and route
+   * configuration, and a gRPC client has one for each target.
+   */
+  readonly streamsPerNode: number;
+  /** Polls (REST) in total, held ones and those being answered. Default 50,000. */
+  readonly polls: number;
+  /**
+   * Polls of one node id. Default 10,000: an Envoy polls for each load assignment and each route configuration on its
+   * own.
+   */
+  readonly pollsPerNode: number;
+  /** Polls from one address. Default 20,000: a proxy may stand in front of many clients. */
+  readonly pollsPerAddress: number;
+  /**
+   * Requests per second on one stream, or polls on one connection, sustained. Default 1,000. Acknowledgements count.
+   */
+  readonly requestsPerSecond: number;
+  /** Requests that one stream, or one connection with polls, may send at once before the rate counts. Default 5,000. */
+  readonly requestBurst: number;
+  /**
+   * Bytes of one answer about what clients have (CSDS); four are made or read at once. Default 32 MiB: 200,000
+   * resources without contents.
+   */
+  readonly clientStatusBytes: number;
+}
+
+/** The limits of a server that was given none. */
+export const defaultServerLimits: ServerLimits = {
+  ...defaultStreamLimits,
+  requestBytes: 16 * 1024 * 1024,
+  streams: 100_000,
+  streamsPerConnection: 20_000,
+  streamsPerAddress: 50_000,
+  heldBytes: 512 * 1024 * 1024,
+  heldBytesPerConnection: 128 * 1024 * 1024,
+  partialRequestBytes: 256 * 1024 * 1024,
+  partialRequestBytesPerAddress: 128 * 1024 * 1024,
+  partialRequestBytesPerConnection: 32 * 1024 * 1024,
+  streamsPerNode: 20_000,
+  polls: 50_000,
+  pollsPerNode: 10_000,
+  pollsPerAddress: 20_000,
+  requestsPerSecond: 1_000,
+  requestBurst: 5_000,
+  clientStatusBytes: 32 * 1024 * 1024,
+  // An Envoy reports each cluster that it has, with traffic or without.
+  reportClusters: 100_000,
+  reportLocalities: 100_000,
+  reportDetails: 200_000,
+  reportNodes: 20_000,
+  reportBytes: 64 * 1024 * 1024,
+};
+
+/** How much is kept; what was reported longest ago goes first. */
+export interface StoreLimits {
+  /** Nodes with reports that are kept. */
+  readonly reportNodes: number;
+  /** Bytes of memory, about, that all kept reports take. */
+  readonly reportBytes: number;
+}

@@ -1,0 +1,14 @@
+/** How polls are served. */
+export interface RestOptions {
+  /**
+   * How long an up-to-date poll is held, in milliseconds, before it is answered with 304. Default 800: Envoy gives up
+   * a request after 1 s (`request_timeout` of its `ApiConfigSource`) by default; with a longer timeout there, hold for
+   * almost as long. 0: not at all.
+   */
+  readonly holdMs: number;
+  /** How long a client may take to send a request, in milliseconds, before it is answered with 408. Default 15,000. */
+  readonly requestTimeoutMs: number;
+}
+
+/** What a server takes that was given none. */
+export const defaultRestOptions: RestOptions = { holdMs: 800, requestTimeoutMs: 15_000 };

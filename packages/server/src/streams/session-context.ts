@@ -1,0 +1,36 @@
+import type { ResourceTypes, TypeUrl } from "@xdskit/api";
+import type { Node, StreamOptions } from "@xdskit/protocol";
+import type { Arrivals } from "../arrivals/arrivals.js";
+import type { Clock } from "../basics/clock.js";
+import type { FairQueue } from "../basics/fair-queue.js";
+import type { Events } from "../contracts/events.js";
+import type { ServerLimits } from "../settings/limits.js";
+import type { Counters } from "./counters.js";
+import type { HeldMemories } from "./held-memory.js";
+import type { NodeOrders } from "./node-orders.js";
+import type { Publication } from "./publication.js";
+import type { Rejections } from "./rejections.js";
+
+/** What all streams of a server share. */
+export interface SessionContext<Session> {
+  readonly types: ResourceTypes;
+  readonly limits: ServerLimits;
+  readonly defaultNode: Node | undefined;
+  readonly publication: Publication;
+  /** Undefined where changes go out at once. */
+  readonly orders: NodeOrders | undefined;
+  readonly clock: Clock;
+  /** v3 type URLs that are supplied on demand. */
+  readonly onDemand: ReadonlySet<TypeUrl> | undefined;
+  /** Which authorities are served, and which clients are told why resources do not exist. */
+  readonly naming: Pick<StreamOptions, "authorities" | "resourceErrors">;
+  readonly heldMemory: HeldMemories;
+  readonly counters: Counters;
+  readonly events: Events;
+  readonly rejections: Rejections;
+  readonly arrivals: Pick<Arrivals, "progressed" | "left">;
+  /** Sessions that may have something to send. */
+  readonly queue: FairQueue<Session>;
+  /** Called once when nothing is left of a session. */
+  readonly ended: (session: Session) => void;
+}

@@ -1,0 +1,59 @@
+import type { StreamEffect } from "@xdskit/protocol";
+import type { NodeStreamInfo } from "../contracts/stream-info.js";
+import type { Membership } from "./publication.js";
+import type { SessionContext } from "./session-context.js";
+
+/**
+ * Effects that are counted and reported and change nothing for the stream, without acknowledgements, which are far
+ * more frequent than all others.
+ */
+export type ToldEffect = Exclude<StreamEffect, { readonly kind: "identified" | "close" | "demanded" | "acknowledged" }>;
+
+/** The most blamed names that are reported. */
+const mostBlamed = 100;
+
+/**
+ * Counts the effects of an open stream's machine, and reports them to listeners; a rejection also goes to the stream's
+ * group.
+ */
+export function tellEffect(
+  effect: ToldEffect,
+  stream: NodeStreamInfo,
+  { counters, events, rejections }: Pick<SessionContext<never>, "counters" | "events" | "rejections">,
+  membership: Membership | undefined,
+): void {
+  const { type } = effect;
+  const { variant } = stream.method;
+  const count = counters.type(type, variant);
+  switch (effect.kind) {
+    case "subscribed":
+      events.emit(() => ({ ...effect, stream }));
+      break;
+    case "rejected": {
+      count.rejected += 1;
+      membership?.rejected(type, effect.rejection, variant === "sotw" && type.fullState);
+      if (!rejections.first(stream.node.id, type.typeUrl, effect.version)) break;
+      count.rejectedVersions += 1;
+      const { version, code, message, rejection } = effect;
+      const names = rejection.blamed?.slice(0, mostBlamed) ?? [];
+      events.emit(() => ({ kind: "rejected", stream, type, version, code, message, names }));
+      break;
+    }
+    case "foreign":
+      events.emit(() => ({ kind: "foreign-authority", stream, type, authority: effect.authority }));
+      break;
+    case "wait-ended": {
+      const { version, waits } = effect;
+      counters.waitsEnded += 1;
+      events.emit(() => ({ kind: "wait-ended", stream, type, version, waits }));
+      break;
+    }
+    case "ttl-untold":
+      events.emit(() => ({ ...effect, stream }));
+      break;
+    case "stale":
+      count.stale += 1;
+      events.emit(() => ({ kind: "stale", stream, type }));
+      break;
+  }
+}

@@ -1,0 +1,426 @@
+import { performance } from "node:perf_hooks";
+import type { ResourceName, ResourceType } from "@xdskit/api";
+import {
+  createStream,
+  type Node,
+  type ResourceErrorPolicy,
+  type Snapshot,
+  type StatusCode,
+  type Stream,
+  type StreamEffect,
+  type StreamEvent,
+  statusCode,
+  type TtlPolicy,
+  type TypeStatus,
+  tellsTtl,
+  type UnknownTypes,
+} from "@xdskit/protocol";
+import { type Alarm, createAlarm } from "../basics/alarm.js";
+import { createRateLimit, type RateLimit } from "../basics/rate-limit.js";
+import type { ServerEvent } from "../contracts/events.js";
+import type { NodeStreamInfo, StreamInfo } from "../contracts/stream-info.js";
+import type { CallHandler, DiscoveryCall } from "../contracts/transport.js";
+import type { LedgerStream } from "../node-status/ledger-stream.js";
+import { errorsOfLate, errorsOfRefused } from "../on-demand/late-names.js";
+import type { Outcome } from "../on-demand/wanted.js";
+import type { Standing } from "../rollouts/member.js";
+import { standingOf } from "../rollouts/standing.js";
+import type { LayerName } from "../settings/group-settings.js";
+import { type Counters, countResponse } from "./counters.js";
+import type { StreamMemory } from "./held-memory.js";
+import type { OrderMembership } from "./node-orders.js";
+import type { Membership } from "./publication.js";
+import type { PulseListener } from "./pulse.js";
+import type { SessionContext } from "./session-context.js";
+import { tellEffect } from "./session-effects.js";
+import type { GroupClient } from "./shared-stacks.js";
+
+/**
+ * One client's stream in the server. It joins three parts: the protocol's machine (`Stream`), which knows what to
+ * send; the transport's call, which has room for it or not; and the membership in the node's group, which gives the
+ * target snapshot. It runs in turns that the fair queue gives it, and does the counting and reporting.
+ */
+export class Session implements CallHandler, GroupClient, PulseListener, LedgerStream {
+  readonly #context: SessionContext<Session>;
+  readonly #connection: DiscoveryCall;
+  readonly #stream: Stream;
+  readonly #memory: StreamMemory;
+  readonly #rate: RateLimit;
+  readonly #counter: ReturnType<Counters["stream"]>;
+  #info: StreamInfo;
+  #opened: NodeStreamInfo | undefined;
+  #membership: Membership | undefined;
+  #order: OrderMembership | undefined;
+  #alarm: Alarm | undefined;
+  #ttl: TtlPolicy | undefined;
+  #resourceErrors: ResourceErrorPolicy | undefined;
+  /** Names decided as absent, or late, that the machine does not know yet. */
+  #missing: Map<ResourceType, { readonly names: ResourceName[]; readonly late: ResourceName[] }> | undefined;
+  /** The state that the machine was given last. */
+  #unknown: UnknownTypes;
+  /** The connection takes another response. */
+  #room = true;
+  #halfClosed = false;
+  /** The stream ended, though what was sent may still wait for its client to read it. */
+  #over = false;
+  #released = false;
+  readonly openedAt = Date.now();
+  #unsettledSince: number;
+  /** As of the last look (`#progress`): the client uses exactly its target. */
+  #settled = false;
+
+  constructor(context: SessionContext<Session>, connection: DiscoveryCall, id: number) {
+    const { types, limits, defaultNode, onDemand, naming, heldMemory } = context;
+    const { authorities, resourceErrors } = naming;
+    const { method, peer } = connection;
+    const { variant, api, only } = method;
+    this.#context = context;
+    this.#connection = connection;
+    this.#info = { id, method, peer };
+    this.#memory = heldMemory.of(peer);
+    this.#stream = createStream({
+      variant,
+      api,
+      only,
+      types,
+      limits,
+      defaultNode,
+      onDemand,
+      authorities,
+      resourceErrors,
+      heldMemory: this.#memory,
+      progressed: () => this.#wantsWork("answers"),
+    });
+    this.#unsettledSince = context.clock.now();
+    this.#rate = createRateLimit(limits.requestsPerSecond, limits.requestBurst);
+    this.#counter = context.counters.stream(method);
+    this.#counter.open += 1;
+    this.#counter.opened += 1;
+  }
+
+  received(bytes: Uint8Array): void {
+    if (this.#over) return;
+    this.#counter.requests += 1;
+    this.#counter.requestBytes += bytes.byteLength;
+    if (!this.#rate.take(performance.now())) {
+      const { requestsPerSecond } = this.#context.limits;
+      this.#refuse(statusCode.resourceExhausted, `more than ${requestsPerSecond} requests per second on one stream`);
+      return;
+    }
+    let isAcknowledgement = false;
+    try {
+      const effects = this.#step({ kind: "request", bytes });
+      isAcknowledgement = effects.length === 1 && effects[0]?.kind === "acknowledged";
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#progress();
+    // After the last acknowledgement of a change the stream needs no turn.
+    if (isAcknowledgement && this.#settled && this.#room) this.#alarm?.set(this.#stream.deadline());
+    // Not answered here: requests that come together are answered together, and in turn with other streams.
+    else this.#wantsWork("answers");
+  }
+
+  drained(): void {
+    if (this.#over || this.#room) return;
+    this.#room = true;
+    this.#counter.behind -= 1;
+    if (this.#halfClosed) this.end(statusCode.ok, "");
+    else this.#wantsWork("answers");
+  }
+
+  /** Rule 14: a client that half-closes is done. What it asked for before, as `grpcurl -d` does, it gets. */
+  finished(): void {
+    this.work();
+    this.#halfClosed = true;
+    // What the client has not read yet goes on to cost memory, so the stream counts until it has.
+    this.#endOnceDecided();
+  }
+
+  /** The call is gone, with everything that the client had not read: only now the stream no longer counts as open. */
+  closed(): void {
+    this.#finish(undefined, "");
+    if (this.#released) return;
+    this.#released = true;
+    this.#counter.open -= 1;
+    if (!this.#room) this.#counter.behind -= 1;
+    this.#membership?.leave();
+    this.#membership = undefined;
+    this.#context.ended(this);
+  }
+
+  changed(newest?: Snapshot): void {
+    // A stream that the change does not concern went along with its line already, and needs no turn.
+    if (newest === undefined || !this.#stream.isAbreast(newest)) this.#wantsWork("changes");
+  }
+
+  beat(interval: number): void {
+    if (this.#over) return;
+    this.#guard(() => this.#step({ kind: "heartbeat", interval }));
+    this.#wantsWork("changes");
+  }
+
+  settled(type: ResourceType, name: ResourceName, outcome: Outcome): void {
+    if (this.#over) return;
+    if (outcome !== "found") {
+      this.#missing ??= new Map();
+      const missing = this.#missing.get(type) ?? { names: [], late: [] };
+      this.#missing.set(type, missing);
+      missing.names.push(name);
+      if (outcome === "late") missing.late.push(name);
+    }
+    this.#wantsWork("answers");
+  }
+
+  /** Thousands of names are decided in one turn: the machine, which keeps sets of them, hears of all at once. */
+  #decide(): void {
+    if (this.#missing === undefined) return;
+    const decided = this.#missing;
+    this.#missing = undefined;
+    for (const [type, { names, late }] of decided)
+      this.#stream.step({ kind: "absent", type, names, errors: errorsOfLate(late) });
+  }
+
+  #wantsWork(lane: "answers" | "changes"): void {
+    if (!this.#over) this.#context.queue.add(this, lane);
+  }
+
+  /**
+   * Gives the machine the newest snapshot, and the client what it lacks, as long as there is room. Called by the
+   * queue. For a client without room only the first is done; when there is room again, the client gets the rest of the
+   * pass that began, then the newest (latest wins).
+   */
+  work(): void {
+    if (this.#over) return;
+    try {
+      this.#decide();
+      this.#giveSnapshot();
+      const now = this.#now;
+      while (this.#room && !this.#over) {
+        const response = this.#stream.next(now);
+        if (response === undefined) break;
+        countResponse(this.#context.counters.type(response.type, this.#info.method.variant), response);
+        const { body, tail } = response;
+        if (this.#connection.send(body.bytes, tail, body)) continue;
+        this.#room = false;
+        this.#counter.behind += 1;
+      }
+      // Without room nothing can be sent, so deadlines are looked at again once there is.
+      this.#alarm?.set(this.#over || !this.#room ? undefined : this.#stream.deadline());
+    } catch (error) {
+      this.#failed(error);
+    }
+    this.#progress();
+    if (this.#halfClosed) this.#endOnceDecided();
+  }
+
+  /** Ends a half-closed stream, unless the client still has to read something, or its target is not decided yet. */
+  #endOnceDecided(): void {
+    if (this.#room && this.#membership?.isAwaited !== true) this.end(statusCode.ok, "");
+  }
+
+  #giveSnapshot(): void {
+    const snapshot = this.#membership?.snapshot();
+    const unknown = this.#membership?.unknown();
+    if (snapshot === undefined || (unknown === this.#unknown && this.#stream.isAbreast(snapshot))) return;
+    this.#unknown = unknown;
+    this.#step({
+      kind: "snapshot",
+      snapshot,
+      ttl: this.#ttl,
+      resourceErrors: this.#resourceErrors,
+      ordering: this.#order?.ordering,
+      lineage: this.#membership?.line,
+      unknown,
+    });
+  }
+
+  /** In whole milliseconds: streams that do the same within one share what they remember of it (`Sending`). */
+  get #now(): number {
+    return Math.floor(this.#context.clock.now());
+  }
+
+  #step(event: StreamEvent): readonly StreamEffect[] {
+    this.#decide();
+    const effects = this.#stream.step(event, this.#now);
+    this.#carryOut(effects);
+    return effects;
+  }
+
+  /** Called when the client may have become settled, or may no longer be: tells callers that wait for that. */
+  #progress(): void {
+    const stream = this.#opened;
+    if (this.#over || stream === undefined) return;
+    this.#membership?.progressed();
+    const settled = this.isSettled;
+    if (settled !== this.#settled) {
+      this.#settled = settled;
+      if (settled) this.#tell({ kind: "synced", stream });
+      else this.#unsettledSince = this.#context.clock.now();
+    }
+    this.#context.arrivals.progressed(this);
+  }
+
+  /** Which stream it is, also before its node is known. */
+  get info(): StreamInfo {
+    return this.#info;
+  }
+
+  get opened(): NodeStreamInfo | undefined {
+    return this.#over ? undefined : this.#opened;
+  }
+
+  get layers(): readonly LayerName[] | undefined {
+    return this.#membership?.layers;
+  }
+
+  get snapshot(): Snapshot | undefined {
+    return this.#membership?.snapshot();
+  }
+
+  get newest(): Snapshot | undefined {
+    return this.#membership?.newest();
+  }
+
+  get isSettled(): boolean {
+    return this.#stream.isSettled && this.#stream.newest === this.snapshot;
+  }
+
+  standing(): Standing {
+    return this.#stream.newest === this.snapshot ? standingOf(this.#stream) : "pending";
+  }
+
+  get unsettledSince(): number {
+    // Until now: what was just published the stream has not heard of yet.
+    return this.#settled ? this.#context.clock.now() : this.#unsettledSince;
+  }
+
+  status(): readonly TypeStatus[] {
+    return this.#stream.status();
+  }
+
+  /** Ends the stream, for the server's own reasons. */
+  end(code: StatusCode, message: string): void {
+    if (this.#over) return;
+    this.#finish(code, message);
+    this.#connection.end(code, message);
+  }
+
+  #carryOut(effects: readonly StreamEffect[]): void {
+    for (const effect of effects) {
+      if (this.#over) return;
+      this.#note(effect);
+    }
+  }
+
+  #note(effect: StreamEffect): void {
+    switch (effect.kind) {
+      case "identified":
+        this.#identified(effect.node);
+        break;
+      case "close":
+        this.#refuse(effect.code, effect.message);
+        break;
+      case "demanded": {
+        // Only names that the newest snapshot lacks are decided: the machine must have that snapshot first.
+        this.#giveSnapshot();
+        const answered = this.#membership?.interest?.demand(effect);
+        if (answered === undefined) break;
+        const { absent, late, refused } = answered;
+        const names = late.length + refused.length === 0 ? absent : [...absent, ...late, ...refused];
+        const errors = [...errorsOfLate(late), ...errorsOfRefused(refused)];
+        this.#stream.step({ kind: "absent", type: effect.type, names, errors });
+        break;
+      }
+      case "acknowledged":
+        if (this.#opened !== undefined) this.#acknowledged(effect, this.#opened);
+        break;
+      default:
+        if (this.#opened !== undefined) tellEffect(effect, this.#opened, this.#context, this.#membership);
+    }
+  }
+
+  /** By far the most frequent effect, so no event is built without a listener. */
+  #acknowledged(
+    { type, version }: Extract<StreamEffect, { readonly kind: "acknowledged" }>,
+    stream: NodeStreamInfo,
+  ): void {
+    const { counters, events, rejections } = this.#context;
+    counters.type(type, stream.method.variant).acknowledged += 1;
+    if (rejections.size > 0) rejections.accepted(stream.node.id, type.typeUrl, version);
+    if (events.wants("acknowledged")) this.#tell({ kind: "acknowledged", stream, type, version });
+  }
+
+  #tell(event: ServerEvent): void {
+    this.#context.events.emit(() => event);
+  }
+
+  #identified(node: Node): void {
+    const { publication, events } = this.#context;
+    const admission = publication.admit(node);
+    if ("code" in admission) {
+      this.#refuse(admission.code, admission.message, node);
+      return;
+    }
+    this.#ttl = admission.ttl;
+    this.#resourceErrors = admission.resourceErrors;
+    this.#membership = admission.join(this, tellsTtl(this.#info.method, node, admission.ttl) ? this : undefined);
+    const { group } = this.#membership;
+    const { id, method, peer } = this.#info;
+    this.#order = this.#context.orders?.join(method, node, group);
+    if (this.#order !== undefined) this.#alarm = createAlarm(this.#context.clock, () => this.#timePassed());
+    const stream: NodeStreamInfo = { id, method, peer, node, group };
+    this.#opened = stream;
+    events.emit(() => ({ kind: "stream-opened", stream }));
+  }
+
+  #timePassed(): void {
+    if (this.#over) return;
+    this.#guard(() => this.#step({ kind: "time" }));
+    this.#wantsWork("answers");
+  }
+
+  /** Ends the stream for a fault of the client's. */
+  #refuse(code: StatusCode, message: string, node?: Node): void {
+    if (this.#over) return;
+    const { counters, events } = this.#context;
+    counters.refuse(code);
+    if (this.#opened === undefined) {
+      events.emit(() => ({ kind: "stream-refused", stream: this.#info, node, code, message }));
+    }
+    this.end(code, message);
+  }
+
+  /** Runs an action; a fault of ours in it ends this stream, never the server. */
+  #guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#context.events.emit(() => ({ kind: "fault", stream: this.#info, error }));
+    this.#context.counters.refuse(statusCode.internal);
+    this.end(statusCode.internal, "internal error");
+  }
+
+  /** Nothing is read or sent from here on. */
+  #finish(code: StatusCode | undefined, message: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#context.queue.delete(this);
+    const stream = this.#opened;
+    if (stream !== undefined) {
+      this.#context.events.emit(() => ({ kind: "stream-closed", stream, code, message }));
+      this.#context.arrivals.left(this, stream.node.id);
+    }
+    // A transport may hold on to the session a little longer; the machine must not hold a snapshot for as long.
+    this.#membership?.ends();
+    this.#stream.end();
+    this.#memory.leave();
+    this.#alarm?.set(undefined);
+    this.#order?.leave();
+  }
+}

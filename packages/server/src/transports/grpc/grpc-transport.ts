@@ -1,0 +1,113 @@
+import type { Server } from "node:net";
+import type { TlsOptions } from "node:tls";
+import type { ResourceTypes } from "@xdskit/api";
+import {
+  createGrpcServer,
+  type GrpcLimits,
+  type GrpcMethod,
+  type HandshakeFailed,
+  type Keepalive,
+} from "@xdskit/grpc-server";
+import type { StatusCode } from "@xdskit/protocol";
+import { formatAddress } from "../../basics/address.js";
+import type { Accept, Service, Transport } from "../../contracts/transport.js";
+import { defaultServerLimits } from "../../settings/limits.js";
+import type { Renewable } from "../../tls/server-tls.js";
+import { discoveryMethods } from "../discovery-methods.js";
+import { listenAddress, listenError } from "../listening.js";
+
+/** The options of the gRPC transport. */
+export interface GrpcTransportOptions {
+  readonly types: ResourceTypes;
+  readonly keepalive: Keepalive;
+  /** The largest request, in bytes; a larger one ends its stream with RESOURCE_EXHAUSTED. */
+  readonly requestBytes: number;
+  /** What a connection and an address may use. Default: the limits of a server. */
+  readonly limits?: Omit<GrpcLimits, "requestBytes"> | undefined;
+  /**
+   * Milliseconds that a stream may be without its first request, and a request without its rest; a client that goes
+   * on to send has longer. Default 10,000.
+   */
+  readonly requestTimeoutMs?: number | undefined;
+  /**
+   * Called for a call that was refused, or ended, for what its client did, before the server heard of that. Default:
+   * nothing is called.
+   */
+  readonly refused?: ((peer: string, code: StatusCode, message: string) => void) | undefined;
+  /** Certificates. Default: plaintext. */
+  readonly tls?: TlsOptions | undefined;
+  /** Called for a TLS handshake that failed. Default: nothing is called. */
+  readonly handshakeFailed?: HandshakeFailed | undefined;
+  /**
+   * Called for a fault of the server. It ended the connection of that peer, and nothing else. Default: nothing is
+   * called.
+   */
+  readonly fault?: ((peer: string, error: unknown) => void) | undefined;
+}
+
+/**
+ * A transport that can also listen on a socket that was bound elsewhere. If it began in plaintext, `renew` does
+ * nothing.
+ */
+export interface SocketTransport extends Transport, Renewable {
+  /** `descriptor`: of a bound socket, which then belongs to the transport. */
+  listen(...at: [...Parameters<Transport["listen"]>, descriptor?: number]): Promise<string>;
+  /** Node's servers, one for each address. */
+  readonly servers: ReadonlySet<Server>;
+}
+
+/**
+ * Discovery over gRPC: ADS and all per-type services of the table of types, SotW and delta, v2 and v3, and the unary
+ * `Fetch…`; and the server's other services. Nothing is decoded here. Methods that do not exist answer UNIMPLEMENTED.
+ */
+export function createGrpcTransport(options: GrpcTransportOptions): SocketTransport {
+  const { types, requestBytes, limits = defaultServerLimits, refused } = options;
+  const methods = new Map<string, GrpcMethod>();
+  const server = createGrpcServer({
+    ...options,
+    methods,
+    limits: { ...limits, requestBytes },
+    limitName,
+    refused: refused && ((peer, code, message) => refused(peer, code as StatusCode, message)),
+  });
+  return {
+    servers: server.servers,
+    async listen(address, accept, services, descriptor) {
+      const { host, port } = listenAddress(address);
+      if (methods.size === 0) {
+        addDiscovery(methods, types, accept);
+        addServices(methods, services);
+      }
+      try {
+        const bound = await server.listen(descriptor === undefined ? { host, port } : { descriptor });
+        return formatAddress({ host, port: bound });
+      } catch (error) {
+        throw listenError(address, error as Error);
+      }
+    },
+    close: (timeoutMs) => server.close(timeoutMs),
+    renew: (tls) => server.renew(tls),
+  };
+}
+
+/** The name as in settings, which operators know: `limits.streams_per_address`. */
+function limitName(limit: string): string {
+  return `limits.${limit.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`;
+}
+
+function addDiscovery(methods: Map<string, GrpcMethod>, types: ResourceTypes, accept: Accept): void {
+  for (const [service, served] of discoveryMethods(types)) {
+    for (const [name, method] of served) {
+      methods.set(`/${service}/${name}`, {
+        unary: method.unary,
+        accept: (call) => accept(Object.assign(call, { method })),
+      });
+    }
+  }
+}
+
+function addServices(methods: Map<string, GrpcMethod>, services: readonly Service[]): void {
+  for (const service of services) {
+    for (const [name, method] of Object.entries(service.methods)) methods.set(`/${service.name}/${name}`, method);
+  }
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { ResourceTypes } from "@xdskit/api";
+import { peerOf } from "@xdskit/grpc-server";
+import type { PollConnection, PollHandler, PollRefusal } from "../../contracts/poll-transport.js";
+import type { ServerLimits } from "../../settings/limits.js";
+import { isFromBrowser } from "../from-browser.js";
+import { BodyRoom } from "./body-room.js";
+import { type Endpoint, restPaths } from "./paths.js";
+import { readBody } from "./read-body.js";
+import { readJson } from "./read-json.js";
+import { writeAnswer, writeProblem } from "./write-answer.js";
+
+/** What bounds a request over REST. */
+export type RestLimits = Pick<ServerLimits, "requestBytes" | "namesPerRequest">;
+
+/** Answers one request of HTTP, from its head to the poll that it is. */
+export type Responder = (request: IncomingMessage, response: ServerResponse, handler: PollHandler) => Promise<void>;
+
+const methods = "OPTIONS, POST";
+const fromBrowser =
+  "the request comes from a web page (it has Origin or Sec-Fetch-Site), and pages get no configuration";
+/** How many of the largest allowed bodies may be read at once. */
+const bodiesAtOnce = 16;
+/** Requests on one connection that may wait for the answers of those before them. No known client sends any. */
+const pipelined = 4;
+
+interface RestConnection extends PollConnection {
+  open: boolean;
+  underWay: number;
+}
+
+/** Makes what answers the requests of all servers of a transport. */
+export function createResponder(types: ResourceTypes, limits: RestLimits): Responder {
+  const paths = restPaths(types);
+  const room = new BodyRoom(bodiesAtOnce * limits.requestBytes);
+  const connections = new WeakMap<Socket, RestConnection>();
+
+  function connectionOf(socket: Socket): RestConnection {
+    let connection = connections.get(socket);
+    if (connection === undefined) {
+      const made = newConnection(socket);
+      connection = made;
+      connections.set(socket, made);
+      socket.once("close", () => {
+        made.open = false;
+      });
+    }
+    return connection;
+  }
+
+  return async (request, response, handler) => {
+    const connection = connectionOf(request.socket);
+    const path = pathOf(request);
+    const refuse = (refusal: PollRefusal, headers?: Readonly<Record<string, string>>) => {
+      writeProblem(response, handler.refuse(refusal, { peer: connection.peer, path }), headers);
+    };
+    if (isFromBrowser(request.headers)) return refuse({ kind: "refused", status: 403, message: fromBrowser });
+    const endpoint = paths.find(path);
+    if (endpoint === undefined) return refuse({ kind: "refused", status: 404, message: paths.whyNot(path) });
+    if (request.method === "OPTIONS") {
+      response.writeHead(204, { allow: methods }).end();
+      return;
+    }
+    if (request.method !== "POST") {
+      const message = `a discovery request is a POST, not a ${request.method}`;
+      return refuse({ kind: "refused", status: 405, message }, { allow: methods });
+    }
+    if (connection.underWay >= pipelined) {
+      const message = `${connection.underWay} requests are under way on one connection, and none may have more`;
+      return refuse({ kind: "refused", status: 429, message, retryAfterS: 1 });
+    }
+    connection.underWay += 1;
+    response.once("close", () => {
+      connection.underWay -= 1;
+    });
+    const body = await readBody(request, limits.requestBytes, room);
+    if (body.kind === "gone") return;
+    if (body.kind === "refused") return refuse(body);
+    const json = readJson(body.bytes, limits);
+    if (json.kind === "refused") return refuse(json);
+    poll(endpoint, json.value, body.bytes.byteLength, connection, request, response, handler);
+  };
+}
+
+/** Gives a request to the handler, and writes its answer. */
+function poll(
+  { api, type }: Endpoint,
+  json: unknown,
+  bytes: number,
+  connection: RestConnection,
+  request: IncomingMessage,
+  response: ServerResponse,
+  handler: PollHandler,
+): void {
+  if (response.destroyed) return;
+  let cancel: (() => void) | undefined;
+  // Not only after the answer: "close" comes too when the client goes away.
+  response.once("close", () => cancel?.());
+  cancel = handler.poll({ api, type, path: pathOf(request), json, bytes, connection }, (answer) => {
+    cancel = undefined;
+    writeAnswer(response, answer, request.headers["accept-encoding"]?.toString());
+  });
+}
+
+function newConnection(socket: Socket): RestConnection {
+  const { text: peer, host: address } = peerOf(socket);
+  return { peer, address, open: true, underWay: 0 };
+}
+
+/** The path without its query, decoded: `%3A` is a colon. */
+function pathOf({ url = "/" }: IncomingMessage): string {
+  const [path = ""] = url.split("?", 1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,235 @@
+import type { ResourceName } from "@xdskit/api";
+import { nonceField, writeDeltaRequest, writeSotwRequest } from "@xdskit/protocol/wire";
+import type { CrowdClient, CrowdRequest, CrowdResponse, Lack } from "./contract.js";
+import type { CrowdHolding } from "./holding.js";
+import { type NameList, noNames } from "./name-list.js";
+import type { SharedState, SharedType } from "./shared-state.js";
+import type { Outcome } from "./transition.js";
+
+/** What one client holds of one type, and what it told the server on this stream. */
+interface Standing {
+  readonly of: SharedType;
+  readonly stream: number;
+  holding: CrowdHolding;
+  wanted: NameList;
+  /** Undefined until the type was asked for on this stream. */
+  told: NameList | undefined;
+  nonce: string;
+  /** The last response must be acknowledged, or rejected with a text. */
+  owed: "ack" | { readonly nack: string } | undefined;
+  /** On any stream, and on this one. */
+  answered: boolean;
+  answeredHere: boolean;
+}
+
+/** The response that was read and not answered yet. */
+interface Received {
+  readonly standing: Standing;
+  readonly nonce: string;
+  readonly outcome: Outcome<CrowdHolding>;
+}
+
+/** One client of a crowd: references to shared state, and what its streams were told. */
+export class Client implements CrowdClient {
+  readonly #shared: SharedState;
+  readonly #node: Uint8Array;
+  readonly #group: number;
+  readonly #standings: readonly Standing[];
+  readonly #isNodeSent: boolean[];
+  #received: Received | undefined;
+
+  constructor(shared: SharedState, node: Uint8Array, group: number) {
+    this.#shared = shared;
+    this.#node = node;
+    this.#group = group;
+    this.#standings = shared.types.map((of, index) => ({
+      of,
+      stream: shared.options.aggregated ? 0 : index,
+      holding: of.empty,
+      wanted: of.fixed ?? noNames,
+      told: undefined,
+      nonce: "",
+      owed: undefined,
+      answered: false,
+      answeredHere: false,
+    }));
+    this.#isNodeSent = Array.from({ length: this.streams }, () => false);
+  }
+
+  get streams(): number {
+    return this.#shared.options.aggregated ? 1 : this.#standings.length;
+  }
+
+  pathOf(stream: number): string | undefined {
+    const { aggregated, variant } = this.#shared.options;
+    const ending = variant === "sotw" ? "Stream" : "Delta";
+    if (aggregated) return `/envoy.service.discovery.v3.AggregatedDiscoveryService/${ending}AggregatedResources`;
+    const service = this.#standings[stream]?.of.type.services.v3;
+    const method = variant === "sotw" ? service?.stream : service?.delta;
+    return service === undefined || method === undefined ? undefined : `/${service.service}/${method}`;
+  }
+
+  next(stream: number): CrowdRequest | undefined {
+    for (const standing of this.#standings) {
+      if (standing.stream !== stream) continue;
+      const { told, wanted, owed } = standing;
+      if (told === undefined ? wanted.isEmpty || !this.#isDue(standing) : owed === undefined && told === wanted)
+        continue;
+      return this.#request(standing);
+    }
+    return undefined;
+  }
+
+  /** A type with fixed names waits for the answer to the type before it; the others follow from the named resources. */
+  #isDue(standing: Standing): boolean {
+    for (const before of this.#standings) {
+      if (before === standing) return true;
+      const { of, answered, wanted } = before;
+      if (of.fixed !== undefined && !answered && !wanted.isEmpty) return false;
+    }
+    return true;
+  }
+
+  #request(standing: Standing): CrowdRequest {
+    const { of, stream, holding, wanted, told, nonce, owed } = standing;
+    const node = this.#isNodeSent[stream] === true ? undefined : this.#node;
+    this.#isNodeSent[stream] = true;
+    standing.owed = undefined;
+    standing.told = wanted;
+    const { variant } = this.#shared.options;
+    // The usual ACK: equal for all clients, except for the nonce.
+    if (owed === "ack" && told === wanted && node === undefined) {
+      return { bytes: joined(holding.acknowledgement(wanted, variant), nonceField(variant, nonce)), kind: "ack" };
+    }
+    const error = typeof owed === "object" ? owed.nack : undefined;
+    const { typeUrl } = of.type;
+    const kind = owed === undefined ? "subscribe" : owed === "ack" ? "ack" : "nack";
+    if (variant === "sotw") {
+      // A client that names what it lacks must not claim to be up to date (rule 37).
+      const version = told === undefined && holding.lacking(wanted) > 0 ? "" : holding.version;
+      return { bytes: writeSotwRequest({ typeUrl, node, nonce, error }, version, wanted.encoded), kind };
+    }
+    const head = { typeUrl, node, nonce: owed === undefined ? "" : nonce, error };
+    const bytes = writeDeltaRequest(head, noChange);
+    if (told === wanted) return { bytes, kind };
+    // Fields may come in any order.
+    const change = told === undefined ? holding.claims(wanted) : wanted.changeFrom(told);
+    return { bytes: joined(bytes, change), kind };
+  }
+
+  receive(stream: number, bytes: Uint8Array): CrowdResponse | undefined {
+    this.#received = this.#known(stream, bytes) ?? this.#read(stream, bytes);
+    if (this.#received === undefined) return undefined;
+    const { standing, outcome } = this.#received;
+    const isFirst = !standing.answeredHere;
+    standing.answered = true;
+    standing.answeredHere = true;
+    const { resources, removed, problem } = outcome;
+    return { type: standing.of.type, resources, removed, from: standing.holding, to: outcome.to, isFirst, problem };
+  }
+
+  /** The same response that others of the group got. */
+  #known(stream: number, bytes: Uint8Array): Received | undefined {
+    for (const standing of this.#standings) {
+      if (standing.stream !== stream || standing.told === undefined) continue;
+      for (const transition of standing.holding.transitions(this.#group)) {
+        const nonce = transition.nonceOf(bytes);
+        const outcome = nonce === undefined ? undefined : transition.outcome;
+        if (nonce !== undefined && outcome !== undefined) return { standing, nonce, outcome };
+      }
+    }
+    return undefined;
+  }
+
+  #read(stream: number, bytes: Uint8Array): Received | undefined {
+    const sent = this.#shared.readResponse(bytes);
+    // A response of a per-type stream may leave out its type.
+    const standing = this.#standings.find(
+      ({ of, stream: own }) => own === stream && (of.type.typeUrl === sent.typeUrl || sent.typeUrl === ""),
+    );
+    if (standing?.told === undefined) return undefined;
+    return {
+      standing,
+      nonce: sent.nonce,
+      outcome: this.#shared.apply(standing.of, standing.holding, sent, this.#group),
+    };
+  }
+
+  answer(error?: string): void {
+    if (this.#received === undefined) return;
+    const { standing, nonce, outcome } = this.#received;
+    this.#received = undefined;
+    standing.nonce = nonce;
+    standing.owed = error === undefined ? "ack" : { nack: error };
+    if (error === undefined) this.#hold(standing, outcome.to);
+  }
+
+  #hold(standing: Standing, to: CrowdHolding): void {
+    if (standing.holding === to) return;
+    standing.holding = this.#wantedOf(standing, to);
+    if (!standing.of.refers) return;
+    for (const other of this.#standings) {
+      if (other.of.fixed !== undefined) continue;
+      const wanted = this.#shared.wanted(
+        other.of,
+        this.#standings.map(({ holding }) => holding),
+      );
+      if (wanted === other.wanted) continue;
+      other.wanted = wanted;
+      other.holding = this.#wantedOf(other, other.holding);
+    }
+  }
+
+  #wantedOf({ of, wanted }: Standing, holding: CrowdHolding): CrowdHolding {
+    return holding.within(wanted, (entries) => {
+      const kept = new Map(Array.from(entries, (entry) => [entry.name, entry] as const));
+      return this.#shared.holding(of, kept, this.#shared.options.variant === "sotw" ? holding.version : "");
+    });
+  }
+
+  closed(stream: number): void {
+    this.#isNodeSent[stream] = false;
+    this.#received = undefined;
+    for (const standing of this.#standings) {
+      if (standing.stream !== stream) continue;
+      standing.told = undefined;
+      standing.nonce = "";
+      standing.owed = undefined;
+      standing.answeredHere = false;
+    }
+  }
+
+  get isComplete(): boolean {
+    return this.#standings.every(isComplete);
+  }
+
+  lacks(): readonly Lack[] {
+    return this.#standings
+      .filter((standing) => !isComplete(standing))
+      .map(({ of, wanted, holding }): Lack => ({ type: of.type, names: lacking(wanted, holding) }));
+  }
+
+  get held(): readonly CrowdHolding[] {
+    const { interests } = this.#shared.options;
+    return interests.flatMap(({ type }) =>
+      this.#standings.filter(({ of }) => of.type === type).map(({ holding }) => holding),
+    );
+  }
+}
+
+const noChange = { subscribe: [], unsubscribe: [], claims: [] };
+
+function isComplete({ wanted, holding, answered }: Standing): boolean {
+  return wanted.isOpen ? answered : holding.lacking(wanted) === 0;
+}
+
+function lacking(wanted: NameList, holding: CrowdHolding): readonly ResourceName[] {
+  return [...wanted.names].filter((name) => !holding.entries.has(name) && !(wanted.isOpen && name === "*"));
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.length + b.length);
+  bytes.set(a);
+  bytes.set(b, a.length);
+  return bytes;
+}

@@ -1,0 +1,129 @@
+import type { Reference, ResourceName, ResourceType, TypeUrl, Version } from "@xdskit/api";
+import { isCollection } from "@xdskit/api";
+import type { SotwOrDelta } from "@xdskit/protocol";
+import { type Fingerprint, formatFingerprint, writeDeltaRequest, writeSotwRequest } from "@xdskit/protocol/wire";
+import type { Held } from "./contract.js";
+import { type NameList, noNames } from "./name-list.js";
+import type { CrowdTransition } from "./transition.js";
+
+/** One resource, without its content; of one that the server says not to have, the name. */
+export interface HeldEntry {
+  readonly name: ResourceName;
+  readonly isThere: boolean;
+  /** Delta: the resource's own. */
+  readonly version: Version;
+  /** Of name, version and content. */
+  readonly fingerprint: Fingerprint;
+  readonly references: readonly Reference[];
+}
+
+const noEntries = { typeUrl: "", node: undefined, nonce: "", error: undefined };
+/** Of one group: what is sent to its clients differs only where they hold different things. */
+const mostTransitions = 4;
+
+/**
+ * What clients hold of one type. Immutable, but for what it remembers: what became of it when a certain response came,
+ * so that a thousand clients cost what one does.
+ */
+export class CrowdHolding implements Held {
+  readonly type: ResourceType;
+  readonly version: Version;
+  readonly entries: ReadonlyMap<ResourceName, HeldEntry>;
+  readonly fingerprint: Fingerprint;
+  readonly size: number;
+  readonly #named = new Map<TypeUrl, NameList>();
+  readonly #lacking = new WeakMap<NameList, number>();
+  readonly #within = new WeakMap<NameList, CrowdHolding>();
+  readonly #firstRequests = new WeakMap<NameList, Uint8Array>();
+  readonly #acknowledgements = new WeakMap<NameList, Uint8Array>();
+  readonly #transitions = new Map<number, CrowdTransition<CrowdHolding>[]>();
+
+  constructor(
+    type: ResourceType,
+    version: Version,
+    entries: ReadonlyMap<ResourceName, HeldEntry>,
+    fingerprint: Fingerprint,
+  ) {
+    this.type = type;
+    this.entries = entries;
+    this.fingerprint = fingerprint;
+    this.version = version === "" && entries.size > 0 ? formatFingerprint(fingerprint) : version;
+    let size = 0;
+    for (const { isThere } of entries.values()) if (isThere) size++;
+    this.size = size;
+  }
+
+  /** What its resources name of another type. */
+  names(type: ResourceType, list: (names: Iterable<ResourceName>) => NameList): NameList {
+    let named = this.#named.get(type.typeUrl);
+    if (named === undefined) {
+      const found = new Set<ResourceName>();
+      for (const { references } of this.entries.values()) {
+        for (const reference of references) {
+          if (reference.type === type.typeUrl && !isCollection(reference)) found.add(reference.name);
+        }
+      }
+      named = found.size === 0 ? noNames : list(found);
+      this.#named.set(type.typeUrl, named);
+    }
+    return named;
+  }
+
+  /** How many names are neither there nor said not to be. */
+  lacking(wanted: NameList): number {
+    let count = this.#lacking.get(wanted);
+    if (count === undefined) {
+      count = 0;
+      for (const name of wanted.names) if (!this.entries.has(name)) count++;
+      this.#lacking.set(wanted, count);
+    }
+    return count;
+  }
+
+  /** Without what nobody asks for any more. */
+  within(wanted: NameList, make: (entries: Iterable<HeldEntry>) => CrowdHolding): CrowdHolding {
+    if (wanted.isOpen) return this;
+    let within = this.#within.get(wanted);
+    if (within === undefined) {
+      const kept = [...this.entries.values()].filter(({ name }) => wanted.names.has(name));
+      within = kept.length === this.entries.size ? this : make(kept);
+      this.#within.set(wanted, within);
+    }
+    return within;
+  }
+
+  /** Rule 112: names, and the versions of what is held, of the first request of a delta stream. */
+  claims(wanted: NameList): Uint8Array {
+    let bytes = this.#firstRequests.get(wanted);
+    if (bytes === undefined) {
+      const held = [...this.entries.values()].filter(({ isThere }) => isThere);
+      const claims = held.map(({ name, version }) => [name, version] as const);
+      bytes = writeDeltaRequest(noEntries, { subscribe: wanted.names, unsubscribe: [], claims });
+      this.#firstRequests.set(wanted, bytes);
+    }
+    return bytes;
+  }
+
+  /** What acknowledges it, but for the nonce. */
+  acknowledgement(wanted: NameList, variant: SotwOrDelta): Uint8Array {
+    let bytes = this.#acknowledgements.get(wanted);
+    if (bytes === undefined) {
+      const head = { ...noEntries, typeUrl: this.type.typeUrl };
+      bytes =
+        variant === "sotw"
+          ? writeSotwRequest(head, this.version, wanted.encoded)
+          : writeDeltaRequest(head, { subscribe: [], unsubscribe: [], claims: [] });
+      this.#acknowledgements.set(wanted, bytes);
+    }
+    return bytes;
+  }
+
+  transitions(group: number): readonly CrowdTransition<CrowdHolding>[] {
+    return this.#transitions.get(group) ?? [];
+  }
+
+  remember(group: number, transition: CrowdTransition<CrowdHolding>): void {
+    const known = this.#transitions.get(group) ?? [];
+    this.#transitions.set(group, [transition, ...known].slice(0, mostTransitions));
+  }
+}

@@ -1,0 +1,80 @@
+import type { Held } from "../crowd/contract.js";
+import { rounded, type Spread, Values } from "./spread.js";
+
+/**
+ * A change that reached nodes which had everything before; of one group, where groups are sent different things. Times
+ * are in milliseconds.
+ */
+interface Change {
+  readonly type: string;
+  readonly version: string;
+  readonly first: number;
+  last: number;
+  /** Nodes that got it on an open stream. */
+  nodes: number;
+}
+
+/** How one change spread. */
+export interface ChangeReport {
+  readonly type: string;
+  readonly version: string;
+  /** Nodes that got it as a change: neither in the first response of a stream, nor together with a later change. */
+  readonly nodes: number;
+  /** When the first node had it, in milliseconds since the start. */
+  readonly atMs: number;
+  /** From the first node that had it to the last. */
+  readonly spreadMs: number;
+}
+
+/** The changes in the report. */
+export interface ChangesReport {
+  readonly count: number;
+  /** The times from the first node that got a change to the last. */
+  readonly spreadMs: Spread | null;
+  /** The newest changes, the oldest first. */
+  readonly newest: readonly ChangeReport[];
+}
+
+const mostReported = 100;
+/** Changes that still spread; an older one counts as finished. */
+const mostOpen = 10_000;
+
+/** Follows how changes spread over the nodes. The fleet does not know when they were made. */
+export class Changes {
+  #known = new WeakMap<Held, Change>();
+  readonly #newest: Change[] = [];
+  readonly #spreads = new Values();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** A node now holds something else than before. */
+  reached(held: Held, at: number): void {
+    const known = this.#known.get(held);
+    if (known !== undefined) {
+      known.last = at;
+      known.nodes++;
+      return;
+    }
+    const change: Change = { type: held.type.name, version: held.version, first: at, last: at, nodes: 1 };
+    this.#known.set(held, change);
+    this.#count++;
+    this.#newest.push(change);
+    if (this.#newest.length > mostOpen) this.#spread(this.#newest.shift());
+  }
+
+  #spread(change: Change | undefined): void {
+    if (change !== undefined) this.#spreads.add(change.last - change.first);
+  }
+
+  /** Call it once, at the end. */
+  report(start: number): ChangesReport {
+    for (const change of this.#newest) this.#spread(change);
+    const newest = this.#newest.slice(-mostReported).map(({ type, version, nodes, first, last }) => {
+      return { type, version, nodes, atMs: rounded(first - start), spreadMs: rounded(last - first) };
+    });
+    return { count: this.#count, spreadMs: this.#spreads.spread(), newest };
+  }
+}

@@ -1,0 +1,128 @@
+import type { Tally } from "../figures/tally.js";
+import type { BenchNode } from "./bench-node.js";
+import { type FleetConnection, openConnection, smallWindow, type Target, usualWindow } from "./connection.js";
+
+/** What all carriers of a fleet share. */
+export interface CarrierContext {
+  readonly tally: Tally;
+  /** A first attempt ended, with success or not: the next carrier may try. */
+  readonly tried: () => void;
+}
+
+/** The first and the longest wait after a failure, in milliseconds, as in Envoy. */
+const firstWaitMs = 500;
+const mostWaitMs = 10_000;
+
+/** A connection with its nodes; it is made again when it is lost. */
+export class Carrier {
+  readonly nodes: readonly BenchNode[];
+  readonly #target: Target;
+  readonly #context: CarrierContext;
+  readonly #hasStalling: boolean;
+  #connection: FleetConnection | undefined;
+  #isUp = false;
+  /** Failed attempts, and times that streams ended unanswered, in a row since it was up. */
+  #failures = 0;
+  #failedStreams = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  readonly #retries: (() => void)[] = [];
+  #isTried = false;
+  #isClosed = false;
+
+  /** `hasStalling`: a node on it will stop reading. */
+  constructor(target: Target, nodes: readonly BenchNode[], hasStalling: boolean, context: CarrierContext) {
+    this.nodes = nodes;
+    this.#target = target;
+    this.#context = context;
+    this.#hasStalling = hasStalling;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  dial(): void {
+    if (this.#isClosed) return;
+    for (const node of this.nodes) node.dialled();
+    const { connections } = this.#context.tally;
+    const listener = {
+      up: () => {
+        this.#isUp = true;
+        this.#failures = 0;
+        this.#failedStreams = 0;
+        connections.opened++;
+        this.#tried();
+        for (const node of this.nodes) node.attach(opened);
+      },
+      down: (status: { readonly code: number; readonly message: string }) => {
+        // If the connection was up, its streams reported the error.
+        if (!this.#isUp) {
+          connections.failed++;
+          this.#context.tally.error(status);
+        }
+        this.#gone();
+        this.#tried();
+        this.#timer = setTimeout(() => this.dial(), waitAfter(this.#failures++));
+      },
+    };
+    const opened = openConnection(this.#target, listener, {
+      windowBytes: this.#hasStalling ? smallWindow : usualWindow,
+    });
+    this.#connection = opened;
+  }
+
+  /**
+   * Calls later, unless the connection is lost meanwhile: then everything is opened again anyway. Streams that end
+   * together wait once. As in Envoy, a stream that was answered starts the waits again.
+   */
+  retry(again: () => void, wasAnswered: boolean): void {
+    if (wasAnswered) this.#failedStreams = 0;
+    this.#retries.push(again);
+    if (this.#retries.length > 1) return;
+    this.#retryTimer = setTimeout(
+      () => {
+        for (const retry of this.#retries.splice(0)) retry();
+      },
+      waitAfter(this.#failedStreams++),
+    ).unref();
+  }
+
+  /** Cut, and dialled again at once. */
+  cut(): void {
+    if (!this.#isUp) return;
+    const cut = this.#connection;
+    this.#gone();
+    cut?.close();
+    this.dial();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const last = this.#connection;
+    this.#gone();
+    last?.close();
+  }
+
+  #gone(): void {
+    this.#isUp = false;
+    this.#connection = undefined;
+    clearTimeout(this.#retryTimer);
+    this.#retries.length = 0;
+    for (const node of this.nodes) node.detach();
+  }
+
+  #tried(): void {
+    if (!this.#isTried) this.#context.tried();
+    this.#isTried = true;
+  }
+}
+
+/**
+ * In milliseconds: doubled with each failure, with a jitter of up to half, so that a fleet does not come back at the
+ * same moment.
+ */
+function waitAfter(failures: number): number {
+  return Math.min(firstWaitMs * 2 ** Math.min(failures, 10), mostWaitMs) * (0.5 + Math.random());
+}

@@ -1,0 +1,186 @@
+import { createConnecting } from "@xdskit/client/connecting";
+import { formatAddress } from "@xdskit/server/address";
+import { tlsOf } from "../../settings/tls-options.js";
+import type { CrowdInterest } from "../crowd/contract.js";
+import { createCrowd } from "../crowd/crowd.js";
+import { Tally, Times } from "../figures/tally.js";
+import { BenchNode, type NodeContext } from "./bench-node.js";
+import type { BenchOptions } from "./bench-options.js";
+import { Carrier } from "./carrier.js";
+import type { Target } from "./connection.js";
+import { groupOf, nodeBytes } from "./node-templates.js";
+
+/** The nodes, their connections and their figures. */
+export interface Fleet {
+  readonly nodes: readonly BenchNode[];
+  readonly carriers: readonly Carrier[];
+  readonly tally: Tally;
+  readonly times: Times;
+  /** When the first connection was started, by `performance.now()`; before that, when the fleet was built. */
+  readonly startedAt: number;
+  /** How many nodes held everything once. */
+  readonly complete: number;
+  /** Resolves once all nodes did. */
+  readonly allComplete: Promise<void>;
+  /**
+   * Reads the credential files once; they may be rotated later. Rejects with an XdskitError (XDSKIT_CREDENTIALS_FILE).
+   */
+  check(): Promise<void>;
+  /** Starts to connect. */
+  start(): void;
+  /**
+   * Closes connections of at least so many nodes, in turn, which then reconnect. Returns the number of nodes: fewer if
+   * too few are connected.
+   */
+  churn(nodes: number): number;
+  /** The stalling share of nodes stops or resumes reading; returns the number of nodes. */
+  stall(isReading: boolean): number;
+  close(): void;
+}
+
+/** How many connections are dialled at the same time without a ramp. */
+const mostDialling = 64;
+/** The time between steps of a ramp, in milliseconds. */
+const rampStepMs = 20;
+
+/** Builds the fleet; connects nothing yet. Throws an XdskitError (XDSKIT_CREDENTIALS) for invalid credentials. */
+export function createFleet(options: BenchOptions, interests: readonly CrowdInterest[]): Fleet {
+  return new PlayedFleet(options, interests);
+}
+
+class PlayedFleet implements Fleet {
+  readonly #options: BenchOptions;
+  readonly tally = new Tally();
+  readonly times = new Times();
+  #startedAt = performance.now();
+  #complete = 0;
+  #resolveAll: () => void = () => {};
+  readonly allComplete: Promise<void>;
+  readonly #targets: readonly Target[];
+  readonly #stalling: ReadonlySet<number>;
+  readonly carriers: Carrier[] = [];
+  readonly nodes: BenchNode[] = [];
+  #dialled = 0;
+  #ramp: NodeJS.Timeout | undefined;
+  #turn = 0;
+
+  constructor(options: BenchOptions, interests: readonly CrowdInterest[]) {
+    const { nodes: count, perConnection, variant, ads } = options;
+    this.#options = options;
+    this.allComplete = new Promise<void>((resolve) => {
+      this.#resolveAll = resolve;
+    });
+    this.#stalling = new Set(chosen(count, options.stall, 0));
+    const rejecting = new Set(chosen(count, options.reject, 1));
+    const crowd = createCrowd({ variant, aggregated: ads, interests });
+    this.#targets = options.servers.map((address) => targetOf(address, options));
+    for (let first = 0; first < count; first += perConnection) {
+      const context = this.#contextOf(this.carriers.length);
+      const nodes: BenchNode[] = [];
+      for (let number = first; number < Math.min(count, first + perConnection); number++) {
+        const client = crowd.createClient(nodeBytes(number, options), groupOf(number, options));
+        const role = { number, rejects: rejecting.has(number), stalls: this.#stalling.has(number) };
+        nodes.push(new BenchNode(role, client, context));
+      }
+      this.nodes.push(...nodes);
+      this.#addCarrier(nodes);
+    }
+  }
+
+  /** `place`: the position of the connection that carries the nodes. */
+  #contextOf(place: number): NodeContext {
+    return {
+      tally: this.tally,
+      times: this.times,
+      completed: () => {
+        this.#complete++;
+        if (this.#complete === this.#options.nodes) this.#resolveAll();
+      },
+      startedAt: () => this.#startedAt,
+      now: () => performance.now(),
+      retry: (again, wasAnswered) => this.carriers[place]?.retry(again, wasAnswered),
+    };
+  }
+
+  #addCarrier(nodes: readonly BenchNode[]): void {
+    const target = this.#targets[this.carriers.length % this.#targets.length];
+    if (target === undefined) throw new Error("there is no server");
+    const hasStalling = nodes.some(({ role }) => role.stalls);
+    const events = { tally: this.tally, tried: () => this.#dialNext() };
+    this.carriers.push(new Carrier(target, nodes, hasStalling, events));
+  }
+
+  #dialNext() {
+    if (this.#ramp === undefined) this.carriers[this.#dialled++]?.dial();
+  }
+
+  get startedAt() {
+    return this.#startedAt;
+  }
+
+  get complete() {
+    return this.#complete;
+  }
+
+  async check() {
+    for (const { connecting } of this.#targets) await Promise.all([connecting.tls(), connecting.headers()]);
+  }
+
+  start() {
+    // Not earlier: building a large fleet takes a while.
+    this.#startedAt = performance.now();
+    const { ramp: perSecond } = this.#options;
+    if (perSecond === undefined) {
+      for (let index = 0; index < mostDialling; index++) this.#dialNext();
+      return;
+    }
+    this.#ramp = setInterval(() => {
+      const due = Math.ceil(((performance.now() - this.#startedAt) / 1_000) * perSecond);
+      while (this.#dialled < Math.min(due, this.carriers.length)) this.carriers[this.#dialled++]?.dial();
+      if (this.#dialled >= this.carriers.length) clearInterval(this.#ramp);
+    }, rampStepMs);
+  }
+
+  churn(nodes: number) {
+    const tries = this.carriers.length;
+    let left = nodes;
+    for (let tried = 0; tried < tries && left > 0; tried++) {
+      const carrier = this.carriers[this.#turn++ % this.carriers.length];
+      if (carrier === undefined || !carrier.isUp) continue;
+      carrier.cut();
+      left -= carrier.nodes.length;
+    }
+    return nodes - left;
+  }
+
+  stall(isReading: boolean) {
+    for (const number of this.#stalling) this.nodes[number]?.reading(isReading);
+    return this.#stalling.size;
+  }
+
+  close() {
+    clearInterval(this.#ramp);
+    for (const carrier of this.carriers) carrier.close();
+  }
+}
+
+/**
+ * Spreads the choice evenly over the numbers, so that connections and groups have their share; `offset` keeps two
+ * choices apart.
+ */
+function chosen(count: number, share: number, offset: number): readonly number[] {
+  const many = share === 0 ? 0 : Math.max(1, Math.round(share * count));
+  // Each stretch starts one further: with a fixed step, all chosen nodes could be of the same group.
+  const stretch = Math.floor(count / many);
+  return Array.from({ length: many }, (_, index) => Math.floor((index * count) / many) + ((offset + index) % stretch));
+}
+
+function targetOf(address: BenchOptions["servers"][number], options: BenchOptions): Target {
+  const connecting = createConnecting({
+    kind: "grpc",
+    address: formatAddress(address),
+    tls: tlsOf(options),
+    tokenFile: options.tokenFile,
+  });
+  return { address, connecting };
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { commandFile, start, within } from "../testing/command.js";
+import { clusterYaml, testFolder } from "../testing/folder.js";
+import { listenForStop } from "./signals.js";
+
+test("the first signal asks for an orderly end, the second ends the process at once", async (context) => {
+  const exit = context.mock.method(process, "exit", (() => {}) as typeof process.exit);
+  // Waiting for a signal keeps no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  context.after(() => clearInterval(alive));
+  const signals = listenForStop();
+  process.kill(process.pid, "SIGTERM");
+  assert.equal(await signals.stop, "SIGTERM");
+  assert.equal(exit.mock.callCount(), 0);
+  process.kill(process.pid, "SIGINT");
+  while (exit.mock.callCount() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual(exit.mock.calls[0]?.arguments, [130]);
+  signals.release();
+  assert.equal(process.listenerCount("SIGTERM"), 0);
+});
+
+test("a signal that comes twice at once, as from GNU timeout, is one", async (context) => {
+  const exit = context.mock.method(process, "exit", (() => {}) as typeof process.exit);
+  const signals = listenForStop();
+  try {
+    process.emit("SIGTERM");
+    process.emit("SIGTERM");
+    assert.equal(await signals.stop, "SIGTERM");
+    assert.equal(exit.mock.callCount(), 0);
+    await sleep(110);
+    process.emit("SIGTERM");
+    assert.deepEqual(exit.mock.calls[0]?.arguments, [143]);
+  } finally {
+    signals.release();
+  }
+});
+
+test("a SIGTERM for npx, which only ends npm's shell, ends the server too", async () => {
+  await using folder = await testFolder({ "a.yaml": clusterYaml("a") });
+  const words = [process.execPath, ...process.execArgv, commandFile, "serve", folder.path];
+  // As npm does it: a shell that stays between, and gets the signal alone.
+  const shell = `npm_lifecycle_event=npx "$@" & echo "server $!" && wait`;
+  await using npm = start("sh", [
+    "-c",
+    shell,
+    "sh",
+    ...words,
+    "--grpc",
+    "127.0.0.1:0",
+    "--rest",
+    "off",
+    "--admin",
+    "127.0.0.1:0",
+  ]);
+  await npm.seen(/^ready$/m);
+  const server = Number((await npm.seen(/^server (\d+)$/m))[1]);
+  npm.kill("SIGTERM");
+  try {
+    // Its pipes close only when the server is gone, too.
+    await within(npm.ended(), () => `the server goes on\n${npm.err()}`);
+  } catch (error) {
+    process.kill(server, "SIGKILL");
+    throw error;
+  }
+  assert.match(npm.err(), /stopping: streams are ended/);
+});

@@ -1,0 +1,67 @@
+/** An orderly stop by SIGTERM or SIGINT: the first signal asks for it, the second one does not wait. */
+export interface StopSignals {
+  /** Resolves with the first signal. */
+  readonly stop: Promise<NodeJS.Signals>;
+  /** Stops listening for signals. */
+  release(): void;
+}
+
+const signals = ["SIGTERM", "SIGINT"] as const;
+/** The status that shells report for a program that a signal ended. */
+const statusOf = { SIGTERM: 143, SIGINT: 130 } as const;
+
+/**
+ * The same signal again within so many milliseconds does not count: GNU timeout sends it to the process, and then to
+ * its process group.
+ */
+const twiceMs = 100;
+
+/** Listens for the signals that end the command. A second one ends the process at once. */
+export function listenForStop(): StopSignals {
+  let first: { readonly signal: NodeJS.Signals | undefined; readonly at: number } | undefined;
+  let resolveStop: (signal: NodeJS.Signals) => void = () => {};
+  const stop = new Promise<NodeJS.Signals>((resolve) => {
+    resolveStop = resolve;
+  });
+  const heard = (signal: (typeof signals)[number]) => {
+    const now = performance.now();
+    if (first === undefined) {
+      first = { signal, at: now };
+      resolveStop(signal);
+    } else if (signal !== first.signal || now - first.at > twiceMs) process.exit(statusOf[signal]);
+  };
+  const listeners = signals.map((signal) => {
+    const listener = () => heard(signal);
+    process.on(signal, listener);
+    return { signal, listener };
+  });
+  const forgetParent = watchNpm(() => {
+    first ??= { signal: undefined, at: 0 };
+    resolveStop("SIGTERM");
+  });
+  return {
+    stop,
+    release: () => {
+      forgetParent();
+      for (const { signal, listener } of listeners) process.off(signal, listener);
+    },
+  };
+}
+
+/** How often to check whether npm's shell is still there, in milliseconds. */
+const npmWatchMs = 250;
+
+/**
+ * `npx xdskit` and `npm start` run the command in a shell. A SIGTERM to npm ends that shell and does not reach this
+ * process, which would go on and keep its ports. So under npm the end of the parent counts as the signal.
+ */
+function watchNpm(ended: () => void): () => void {
+  if (process.env.npm_lifecycle_event === undefined) return () => {};
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    ended();
+  }, npmWatchMs).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,170 @@
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type Finding,
+  type Registry,
+  type ResourceType,
+  type ResourceTypes,
+  readResources,
+  XdskitError,
+} from "@xdskit/api";
+import type { ValidateLevel } from "@xdskit/client";
+import { keptResource, type ReceivedResource, receivedResource } from "@xdskit/protocol";
+import { type FileMode, replaceFile } from "../../files/replace-file.js";
+import { type CachedType, type ReadCache, readCacheFile, writeCacheFile } from "./cache-file.js";
+
+/** The files may hold private keys. */
+const cacheMode: FileMode = { file: 0o600, folder: 0o700, durable: true };
+
+/** Nobody reads more findings about one file. */
+const mostCacheFindings = 20;
+
+/** The cached resources of one type. */
+export interface FoundType extends CachedType {
+  /** Whether the set is complete. */
+  readonly isWhole: boolean;
+}
+
+/** The cache of one group. */
+export interface CacheFolder {
+  /**
+   * Returns everything that can be trusted. A damaged file is reported and set aside, so that it is never overwritten.
+   */
+  read(): Promise<{ readonly types: readonly FoundType[]; readonly findings: readonly Finding[] }>;
+  /** Replaces the file of a type. Rejects with the system's error. */
+  write(cached: CachedType): Promise<void>;
+}
+
+export interface CacheFolderOptions {
+  readonly directory: string;
+  readonly types: ResourceTypes;
+  readonly registry: Registry | undefined;
+  /** Identifies the first origin: only that origin understands its versions. */
+  readonly origin: string;
+  /** How strictly to check the content: as when it came. */
+  readonly validate?: ValidateLevel | undefined;
+}
+
+/** Opens the folder, and makes it where it is missing. Rejects with an XdskitError if it cannot be used. */
+export async function openCacheFolder(options: CacheFolderOptions): Promise<CacheFolder> {
+  const { directory } = options;
+  try {
+    await mkdir(directory, { recursive: true, mode: cacheMode.folder });
+    return new OpenedFolder(options, await readdir(directory));
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const what = `the cache cannot be used: ${code ?? message}`;
+    throw XdskitError.of("XDSKIT_CACHE", what, { file: directory }, { cause });
+  }
+}
+
+class OpenedFolder implements CacheFolder {
+  readonly #options: CacheFolderOptions;
+  /** The files that are there. */
+  readonly #found: readonly string[];
+  /** Files that could not be set aside yet, by type: they must not be overwritten. */
+  readonly #inTheWay = new Map<ResourceType, string>();
+  /** Files of the old format, removed once there is a new one. */
+  readonly #old = new Map<ResourceType, string>();
+
+  constructor(options: CacheFolderOptions, found: readonly string[]) {
+    this.#options = options;
+    this.#found = found;
+  }
+
+  async #setAside(file: string): Promise<string> {
+    const stamp = new Date().toISOString().replace(/[-:.]/g, "");
+    const taken = new Set(await readdir(this.#options.directory));
+    const named = (number: number) => `${file}.set-aside-${stamp}${number === 0 ? "" : `-${number}`}`;
+    let number = 0;
+    while (taken.has(named(number))) number += 1;
+    await rename(join(this.#options.directory, file), join(this.#options.directory, named(number)));
+    return named(number);
+  }
+
+  /** Reports the errors of a file, and sets it aside. */
+  async #refuse(type: ResourceType, file: string, wrong: readonly Finding[]): Promise<readonly Finding[]> {
+    const path = join(this.#options.directory, file);
+    let became: string;
+    try {
+      became = `it was set aside as ${await this.#setAside(file)}`;
+    } catch (error) {
+      this.#inTheWay.set(type, file);
+      became = `it cannot be set aside (${(error as NodeJS.ErrnoException).code}), so this type is not kept`;
+    }
+    const message = `${became}; clients that ask for all of ${type.name} get no answer before the origin says what there is`;
+    return [
+      ...wrong.slice(0, mostCacheFindings).map((finding) => ({ ...finding, severity: "error" as const, file: path })),
+      { code: "XDSKIT_CACHE", severity: "error", message, file: path, type: type.name },
+    ];
+  }
+
+  async #readOne(type: ResourceType, file: string): Promise<ReadCache> {
+    try {
+      const bytes = await readFile(join(this.#options.directory, file));
+      return file.endsWith(".json")
+        ? this.#readJson(file, bytes, type)
+        : readCacheFile(bytes, type, this.#options.registry, this.#options.validate);
+    } catch (error) {
+      const { code = (error as Error).message } = error as NodeJS.ErrnoException;
+      const findings: readonly Finding[] =
+        error instanceof XdskitError ? error.findings : [{ code: "XDSKIT_CACHE", severity: "error", message: code }];
+      return { type, resources: [], version: "", origin: "", findings };
+    }
+  }
+
+  /**
+   * The files of older versions were JSON without a checksum. Their versions are not used: everything is fetched again.
+   */
+  #readJson(path: string, bytes: Uint8Array, type: ResourceType): ReadCache {
+    const { resources, findings } = readResources(
+      { path, bytes },
+      { registry: this.#options.registry, validate: this.#options.validate === "full", envoy: false },
+    );
+    const ofType = resources.filter(({ resource }) => resource.type === type);
+    const kept = ofType.map(({ resource }) => receivedResource(resource, "", { registry: this.#options.registry }));
+    return { type, resources: kept, version: "", origin: "", findings };
+  }
+
+  async read() {
+    const read: FoundType[] = [];
+    const findings: Finding[] = [];
+    for (const type of this.#options.types) {
+      const json = `${type.name}.json`;
+      const file = [`${type.name}.pb`, json].find((each) => this.#found.includes(each));
+      if (this.#found.includes(json)) this.#old.set(type, json);
+      if (file === undefined) continue;
+      const one = await this.#readOne(type, file);
+      const isWhole = one.findings.length === 0;
+      if (!isWhole) {
+        findings.push(...(await this.#refuse(type, file, one.findings)));
+        if (file === json) this.#old.delete(type);
+      }
+      // An incomplete set must be fetched again: a client that claims it would never hear of the missing resources.
+      const isKnown = isWhole && one.origin === this.#options.origin;
+      const resources = isKnown
+        ? one.resources
+        : one.resources.map((each) => withoutVersion(each, this.#options.registry));
+      read.push({ type, resources, version: isKnown ? one.version : "", origin: one.origin, isWhole });
+    }
+    return { types: read, findings };
+  }
+
+  async write(cached: CachedType) {
+    const { type } = cached;
+    const blocking = this.#inTheWay.get(type);
+    if (blocking !== undefined) await this.#setAside(blocking);
+    this.#inTheWay.delete(type);
+    await replaceFile(join(this.#options.directory, `${type.name}.pb`), writeCacheFile(cached), cacheMode);
+    const before = this.#old.get(type);
+    if (before !== undefined) await rm(join(this.#options.directory, before), { force: true });
+    this.#old.delete(type);
+  }
+}
+
+function withoutVersion(
+  { type, name, aliases, ttl, typeUrl, value }: ReceivedResource,
+  registry: Registry | undefined,
+) {
+  return keptResource({ type, name, version: "", aliases, ttl, typeUrl, value }, { registry });
+}

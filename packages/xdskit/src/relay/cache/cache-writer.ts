@@ -1,0 +1,78 @@
+import type { ResourceType } from "@xdskit/api";
+import type { ClientEvent, XdsClient } from "@xdskit/client";
+import type { CacheFolder } from "./cache-folder.js";
+import type { HeldOfGroup } from "./held-resources.js";
+
+/** Writes the held resources to disk, a while after they changed. */
+export interface CacheWriter {
+  event(event: ClientEvent): void;
+  wake(): void;
+  /** Writes everything that is not written yet. */
+  close(): Promise<void>;
+}
+
+export interface CacheWriterOptions {
+  readonly cache: CacheFolder;
+  readonly held: HeldOfGroup;
+  readonly client: Pick<XdsClient, "status">;
+  /** Identifies the origin. */
+  readonly origin: string;
+  /** Whether the content of a type is still unknown. */
+  isAwaited(type: ResourceType): boolean;
+  failed(error: unknown): void;
+}
+
+/** Responses come in bursts, and each would write whole types. */
+const settleMs = 500;
+const cacheRetryMs = 5_000;
+
+export function createCacheWriter({ cache, held, client, origin, isAwaited, failed }: CacheWriterOptions): CacheWriter {
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+  /** A fallback answered: nobody knows any more whose versions these are. */
+  let isMixed = false;
+  let closed = false;
+
+  async function write(): Promise<void> {
+    // As long as the collection is unknown, names that others ask for would look like the whole set.
+    const types = held.changed().filter((type) => !isAwaited(type));
+    try {
+      for (const type of types) {
+        const from = isMixed ? "" : origin;
+        await cache.write({ type, resources: held.of(type), version: versionOf(type), origin: from });
+      }
+    } catch (error) {
+      failed(error);
+      for (const type of types) held.touch(type);
+      schedule(cacheRetryMs);
+    }
+  }
+
+  function versionOf(type: ResourceType): string {
+    const active = client.status().find((server) => server.active);
+    const status = active?.types.find((each) => each.type === type);
+    return status?.isWhole ? (status.version ?? "") : "";
+  }
+
+  function schedule(milliseconds: number): void {
+    if (timer !== undefined || closed) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      writing = writing.then(write);
+    }, milliseconds);
+  }
+
+  return {
+    event({ kind }) {
+      if (kind === "switched") isMixed = true;
+      if (kind === "updated") schedule(settleMs);
+    },
+    wake: () => schedule(settleMs),
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      writing = writing.then(write);
+      await writing;
+    },
+  };
+}

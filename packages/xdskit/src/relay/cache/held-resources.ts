@@ -1,0 +1,68 @@
+import { canonicalName, type ResourceName, type ResourceType } from "@xdskit/api";
+import type { ReceivedResource, ResourceUpdate } from "@xdskit/protocol";
+
+/** The names that are asked for; others can be dropped. */
+export interface WantedNames {
+  isWanted(type: ResourceType, name: ResourceName): boolean;
+}
+
+/** Everything that a relay holds of an origin for one group, for its cache on disk. */
+export interface HeldOfGroup {
+  /** Starts with the content of the disk. */
+  begin(type: ResourceType, resources: readonly ReceivedResource[]): void;
+  take(update: ResourceUpdate): void;
+  /** Types that changed since the last call. */
+  changed(): readonly ResourceType[];
+  /** The wanted resources of a type; drops the others. */
+  of(type: ResourceType): readonly ReceivedResource[];
+  /** Something may not be wanted any more. */
+  touch(type: ResourceType): void;
+}
+
+/**
+ * Resources from disk are kept for `graceMs`, even if no client asks for them yet: after a restart clients come back
+ * one after the other.
+ */
+export function createHeldOfGroup(wanted: WantedNames, graceMs: number, now: () => number): HeldOfGroup {
+  const types = new Map<ResourceType, Map<ResourceName, ReceivedResource>>();
+  const fromDisk = new Set<ReceivedResource>();
+  const dirty = new Set<ResourceType>();
+  const until = now() + graceMs;
+  const namesOf = ({ name, aliases }: ReceivedResource) => [name, ...aliases].map(canonicalName);
+
+  function ofType(type: ResourceType): Map<ResourceName, ReceivedResource> {
+    const known = types.get(type) ?? new Map<ResourceName, ReceivedResource>();
+    types.set(type, known);
+    return known;
+  }
+
+  return {
+    begin(type, resources) {
+      for (const resource of resources) {
+        ofType(type).set(canonicalName(resource.name), resource);
+        fromDisk.add(resource);
+      }
+    },
+    take({ type, upserted, removed, absent }) {
+      const held = ofType(type);
+      for (const resource of upserted) held.set(canonicalName(resource.name), resource);
+      for (const { name } of [...removed, ...absent]) held.delete(canonicalName(name));
+      dirty.add(type);
+    },
+    changed() {
+      const found = [...dirty];
+      dirty.clear();
+      return found;
+    },
+    of(type) {
+      const held = ofType(type);
+      const isOver = now() >= until;
+      for (const [name, resource] of held) {
+        if (fromDisk.has(resource) && !isOver) continue;
+        if (!namesOf(resource).some((each) => wanted.isWanted(type, each))) held.delete(name);
+      }
+      return [...held.values()];
+    },
+    touch: (type) => void dirty.add(type),
+  };
+}

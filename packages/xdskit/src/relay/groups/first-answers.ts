@@ -1,0 +1,43 @@
+/** Waits for the first answers to what is asked for at the start. */
+export interface FirstAnswers {
+  /** Expects one more answer during the start; call the returned function when it came. */
+  expect(): () => void;
+  /**
+   * Resolves once all answers have come, or so many milliseconds after the first one: a server of the state of the
+   * world need not say that there is nothing.
+   */
+  settled(afterFirstMs: number): Promise<void>;
+}
+
+export function createFirstAnswers(): FirstAnswers {
+  const expected = new Set<object>();
+  let over = false;
+  let came = () => {};
+  let allCame = () => {};
+  const first = new Promise<void>((resolve) => {
+    came = resolve;
+  });
+  const all = new Promise<void>((resolve) => {
+    allCame = resolve;
+  });
+  return {
+    expect() {
+      const one = {};
+      if (!over) expected.add(one);
+      return () => {
+        if (!expected.delete(one)) return;
+        came();
+        if (expected.size === 0) allCame();
+      };
+    },
+    async settled(afterFirstMs) {
+      if (expected.size > 0) {
+        await first;
+        const late = new Promise<void>((resolve) => void setTimeout(resolve, afterFirstMs).unref());
+        await Promise.race([all, late]);
+      }
+      over = true;
+      expected.clear();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import {
+  canonicalName,
+  type Finding,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  XdskitError,
+} from "@xdskit/api";
+import type { Collection } from "@xdskit/client";
+import type { ReceivedResource } from "@xdskit/protocol";
+import type { ConfigLayer } from "@xdskit/server";
+import type { HeldChanges, OriginChange } from "./held-changes.js";
+
+/** The layer of a group: collections of the origin, and single resources that are asked for before a client does. */
+export interface GroupLayer {
+  /**
+   * The change of a collection in one response: one atomic change of the layer, except for resources that must wait.
+   */
+  collection(type: ResourceType, collection: Collection): void;
+  /** A single resource; undefined: it does not exist. A waiting resource that names it keeps it. */
+  single(type: ResourceType, name: ResourceName, received: ReceivedResource | undefined): void;
+}
+
+export interface GroupLayerOptions {
+  readonly layer: ConfigLayer;
+  readonly held: HeldChanges;
+  /** Told of every change, after it is served. */
+  changed(type: ResourceType, key: ResourceName, resource: Resource | undefined): void;
+  /** Told of resources that could not be served. */
+  report(findings: readonly Finding[]): void;
+}
+
+export function createGroupLayer({ layer, held, changed, report }: GroupLayerOptions): GroupLayer {
+  function serve(changes: readonly OriginChange[]): void {
+    const upsert: Resource[] = [];
+    const remove: { readonly type: string; readonly name: ResourceName }[] = [];
+    for (const { type, name, resource } of changes) {
+      if (resource === undefined) remove.push({ type: type.typeUrl, name });
+      else upsert.push(resource);
+    }
+    try {
+      layer.update({ upsert, remove });
+    } catch (error) {
+      if (!(error instanceof XdskitError)) throw error;
+      report(error.findings);
+      return;
+    }
+    for (const { type, name, resource } of changes) changed(type, name, resource);
+  }
+  return {
+    collection(type, { upserted, removed }) {
+      const changes: OriginChange[] = [];
+      for (const received of upserted) {
+        const resource = servedAs(received, report);
+        if (resource !== undefined) changes.push({ type, name: resource.key, resource });
+      }
+      for (const name of removed) changes.push({ type, name: canonicalName(name), resource: undefined });
+      held.take(changes, "if named", serve);
+    },
+    single(type, name, received) {
+      const resource = received && servedAs(received, report);
+      if (received !== undefined && resource === undefined) return;
+      held.take([{ type, name: canonicalName(name), resource }], "if named by what waits", serve);
+    },
+  };
+}
+
+/**
+ * Turns a received resource into one to serve: its version comes from its content, not from the origin. Undefined if
+ * that fails.
+ */
+export function servedAs(received: ReceivedResource, report: GroupLayerOptions["report"]): Resource | undefined {
+  try {
+    return received.resource();
+  } catch (error) {
+    if (!(error instanceof XdskitError)) throw error;
+    report(error.findings);
+    return undefined;
+  }
+}

@@ -1,0 +1,340 @@
+import {
+  canonicalName,
+  type Finding,
+  globOf,
+  isCollection,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type ResourceTypes,
+  type TypeUrl,
+} from "@xdskit/api";
+import { type ClientOptions, createClient, type XdsClient } from "@xdskit/client";
+import type { ReceivedResource } from "@xdskit/protocol";
+import type { ConfigLayer, LayerName, Supply, SupplyRequest, XdsServer } from "@xdskit/server";
+import type { CacheFolder, FoundType } from "../cache/cache-folder.js";
+import { type CacheWriter, createCacheWriter } from "../cache/cache-writer.js";
+import { createHeldOfGroup, type HeldOfGroup } from "../cache/held-resources.js";
+import { createAcknowledgements } from "./acknowledgements.js";
+import { type AwaitedTypes, createAwaitedTypes } from "./awaited-types.js";
+import { createFirstAnswers } from "./first-answers.js";
+import { createFollowed, type Followed } from "./followed.js";
+import { createGroupLayer, type GroupLayer } from "./group-layer.js";
+import { createHeldChanges, type HeldChanges } from "./held-changes.js";
+import { createOriginWatches, NameWatch, type OriginWatches } from "./origin-watches.js";
+import { SuppliedName, type SuppliedNameContext } from "./supplied-name.js";
+import { createUpstreamStanding, type UpstreamStanding } from "./upstream-standing.js";
+import { isCollectionReference } from "./upstream-types.js";
+import type { NackPolicy } from "./verdict.js";
+
+/** A collection that is always asked for. */
+export interface WatchedCollection {
+  readonly type: ResourceType;
+  /** `*`, or `xdstp://…/*`. */
+  readonly name: ResourceName;
+}
+
+export interface GroupRelayOptions {
+  /** The group's name. */
+  readonly group: string;
+  readonly layer: LayerName;
+  readonly server: XdsServer;
+  /** Without `acknowledge` and `held`. */
+  readonly client: ClientOptions;
+  readonly collections: readonly WatchedCollection[];
+  /** Whether the origin can be asked for a type. */
+  canAsk(type: ResourceType): boolean;
+  /** Whether to ask for every named resource before a client does. */
+  readonly prefetch: boolean;
+  readonly nack: NackPolicy;
+  readonly ackWaitMs: number;
+  /** How long a change may wait for others that the origin should have sent before it. */
+  readonly holdMs: number;
+  readonly cache: CacheFolder | undefined;
+  /** Identifies the origin in the cache. */
+  readonly origin: string;
+  report(findings: readonly Finding[]): void;
+  /** The origin is told that clients rejected something. */
+  rejected(type: ResourceType, reason: string): void;
+  /** The cache could not be written. */
+  cacheFailed(error: unknown): void;
+}
+
+/** Relays an origin to one group of nodes: one client, one layer. */
+export interface GroupRelay {
+  readonly group: string;
+  /** Resolves once the first answers, from the origin or the cache, are served. */
+  start(): Promise<void>;
+  /**
+   * Resolves once the content of every type that is asked for as a whole is known. With a damaged cache that may be
+   * long after the start.
+   */
+  readonly known: Promise<void>;
+  readonly isKnown: boolean;
+  readonly supply: Supply;
+  readonly client: XdsClient;
+  readonly standing: UpstreamStanding;
+  close(): Promise<void>;
+}
+
+/**
+ * A collection without an answer for so long after another's first answer is empty: a server of the state of the world
+ * need not say so. Milliseconds.
+ */
+const silenceMs = 15_000;
+/** How long resources from disk are kept without a client that asks for them. Milliseconds. */
+const graceMs = 600_000;
+
+/** Makes the relay of a group; it asks for nothing before `start`. */
+export async function createGroupRelay(options: GroupRelayOptions): Promise<GroupRelay> {
+  const { types, findings } = (await options.cache?.read()) ?? { types: [], findings: [] };
+  options.report(findings);
+  return new OneGroup(options, types);
+}
+
+class OneGroup implements GroupRelay {
+  readonly #options: GroupRelayOptions;
+  readonly #types: ResourceTypes;
+  readonly #globsOf = new Map<TypeUrl, Set<ResourceName>>();
+  readonly #wildcards: ReadonlySet<ResourceType>;
+  readonly #held: HeldOfGroup;
+  /** Types that are complete in the cache, and types of which it lost something. */
+  readonly #whole: ReadonlySet<ResourceType>;
+  readonly #damaged: ReadonlySet<ResourceType>;
+  readonly #isCached: boolean;
+  readonly #ownLayer: ConfigLayer;
+  readonly #awaited: AwaitedTypes;
+  readonly client: XdsClient;
+  readonly standing: UpstreamStanding;
+  readonly #writer: CacheWriter | undefined;
+  readonly #origin: OriginWatches;
+  readonly #first = createFirstAnswers();
+  readonly #followed: Followed;
+  readonly #changes: HeldChanges;
+  readonly #stopListening: () => void;
+  readonly #layer: GroupLayer;
+  #closed = false;
+  #isStarted = false;
+  #silence: NodeJS.Timeout | undefined;
+  readonly #supplying: SuppliedNameContext;
+
+  /** `found`: the types that the cache has. */
+  constructor(options: GroupRelayOptions, found: readonly FoundType[]) {
+    const { server, collections, cache, report } = options;
+    this.#options = options;
+    this.#types = server.types;
+    for (const { type, name } of collections)
+      this.#globsOf.set(type.typeUrl, (this.#globsOf.get(type.typeUrl) ?? new Set()).add(canonicalName(name)));
+    this.#wildcards = new Set(collections.filter(({ name }) => name === "*").map(({ type }) => type));
+    const isWanted = (type: ResourceType, name: ResourceName) => this.#origin.isWanted(type, name);
+    this.#held = createHeldOfGroup({ isWanted }, graceMs, () => performance.now());
+    for (const { type, resources } of found) this.#held.begin(type, resources);
+    const whole = new Set(found.filter(({ isWhole }) => isWhole).map(({ type }) => type));
+    this.#whole = whole;
+    this.#damaged = new Set(found.filter(({ isWhole }) => !isWhole).map(({ type }) => type));
+    // A client cannot begin with endpoints alone.
+    this.#isCached = collections.length === 0 ? whole.size > 0 : collections.some(({ type }) => whole.has(type));
+    this.#ownLayer = server.config.layer(options.layer);
+    this.#awaited = createAwaitedTypes(
+      (type) => this.#damaged.has(type),
+      (types) => this.#ownLayer.awaits(Array.from(types, ({ typeUrl }) => typeUrl)),
+    );
+    this.client = this.#createClient(found);
+    this.standing = createUpstreamStanding(this.client, this.#isCached);
+    const { client } = this;
+    const { origin, cacheFailed: failed } = options;
+    this.#writer =
+      cache && createCacheWriter({ cache, held: this.#held, client, origin, isAwaited: this.#awaited.has, failed });
+    const isConnected = () => this.standing.isConnected;
+    this.#origin = createOriginWatches(client, isConnected, (type) => this.#touch(type));
+    this.#followed = createFollowed(
+      (reference) => this.#isFollowed(reference),
+      (reference) => this.#follow(reference),
+    );
+    this.#changes = createHeldChanges({
+      snapshot: () => server.snapshotOf(options.group),
+      mayCome: (reference) => this.#mayCome(reference),
+      types: this.#types,
+      mostMs: options.holdMs,
+      report,
+    });
+    // What was asked for by name is served by the end of the turn.
+    this.#stopListening = server.on(({ kind }) => {
+      if (kind === "on-demand") this.#changes.lookLater();
+    });
+    this.#layer = createGroupLayer({
+      layer: this.#ownLayer,
+      held: this.#changes,
+      changed: (type, key, resource) => this.#followed.set(type, key, resource),
+      report,
+    });
+    const isClosed = () => this.#closed;
+    this.#supplying = { origin: this.#origin, followed: this.#followed, held: this.#changes, report, isClosed };
+  }
+
+  #createClient(found: readonly FoundType[]): XdsClient {
+    const { server, layer, nack: policy, ackWaitMs: waitMs, client, rejected } = this.#options;
+    const acknowledgement = createAcknowledgements({
+      server,
+      layer,
+      policy,
+      waitMs,
+      isWaiting: (type, name) => this.#changes.isWaiting(type, name),
+      rejected: ({ type }, reason) => {
+        this.standing.rejected(type, reason);
+        rejected(type, reason);
+      },
+    });
+    return createClient({
+      ...client,
+      held: found,
+      acknowledge: async (update) => {
+        try {
+          await acknowledgement(update);
+        } finally {
+          // Its version is known only now.
+          if (update.upserted.length + update.removed.length > 0) this.#touch(update.type);
+        }
+      },
+    });
+  }
+
+  #touch(type: ResourceType): void {
+    this.#held.touch(type);
+    this.#writer?.wake();
+  }
+
+  #isFollowed(reference: Reference): boolean {
+    const type = this.#types.byTypeUrl(reference.type)?.type;
+    if (type === undefined || !this.#options.canAsk(type) || this.#wildcards.has(type)) return false;
+    if (isCollectionReference(reference)) return true;
+    // Only requests tell the names of virtual hosts.
+    return this.#options.prefetch && !reference.name.endsWith("/*");
+  }
+
+  #follow(reference: Reference): () => void {
+    const type = this.#types.byTypeUrl(reference.type)?.type;
+    if (type === undefined) return () => {};
+    return isCollectionReference(reference)
+      ? this.#relayAll(type, reference.name)
+      : this.#relayOne(type, reference.name);
+  }
+
+  /**
+   * Names in collections that are asked for and were answered. At the start, and while the origin is away, no change
+   * waits for a name.
+   */
+  #mayCome(reference: Reference): boolean {
+    const globs = this.#globsOf.get(reference.type);
+    if (globs === undefined || !this.#isStarted || !this.standing.isConnected || isCollection(reference)) return false;
+    const type = this.#types.byTypeUrl(reference.type)?.type;
+    return type !== undefined && !this.#awaited.has(type) && globs.has(globOf(reference.name) ?? "*");
+  }
+
+  /** Relays a whole type, or a folder, into the layer; returns a function that ends it. */
+  #relayAll(type: ResourceType, name: ResourceName): () => void {
+    if (this.#damaged.has(type)) this.#awaited.add(type, name);
+    // The cached content is served at once, even if something else is missing.
+    const answered = this.#isCached && this.#awaited.has(type) ? () => {} : this.#first.expect();
+    const end = this.#origin.collection(type, name, {
+      changed: (collection) => {
+        this.#layer.collection(type, collection);
+        this.#awaited.delete(type, name);
+        answered();
+      },
+      ended: (removed) => this.#layer.collection(type, { resources: new Map(), upserted: [], removed }),
+    });
+    return () => {
+      answered();
+      end();
+      this.#awaited.delete(type, name);
+    };
+  }
+
+  /** Relays one name into the layer. */
+  #relayOne(type: ResourceType, name: ResourceName): () => void {
+    const answered = this.#first.expect();
+    // The name may be an alias.
+    let own: ResourceName | undefined;
+    const put = (received: ReceivedResource | undefined) => {
+      const before = own;
+      own = received && canonicalName(received.name);
+      if (before !== undefined && before !== own) this.#layer.single(type, before, undefined);
+      if (own !== undefined) this.#layer.single(type, own, received);
+      answered();
+    };
+    const watch = new PrefetchedName(type, name, put);
+    this.#origin.name(watch);
+    return () => {
+      watch.cancel();
+      if (!this.#closed) put(undefined);
+    };
+  }
+
+  supply({ type, lease }: SupplyRequest): Promise<Resource | undefined> | undefined {
+    if (!this.#options.canAsk(type)) return undefined;
+    new SuppliedName(this.#supplying, lease);
+    // The answer comes as an update.
+    return new Promise(() => {});
+  }
+
+  get group() {
+    return this.#options.group;
+  }
+
+  get known() {
+    return this.#awaited.known;
+  }
+
+  get isKnown() {
+    return this.#awaited.isEmpty;
+  }
+
+  async start() {
+    for (const { type, name } of this.#options.collections) if (!this.#whole.has(type)) this.#awaited.add(type, name);
+    // Requests for names wait until something is known.
+    this.#ownLayer.update({});
+    this.client.on((event) => {
+      if (event.kind === "updated") this.#held.take(event.update);
+      if (event.kind === "connected") this.#origin.connected();
+      if (event.kind === "responded") this.#silence ??= setTimeout(this.#awaited.fallSilent, silenceMs).unref();
+      this.#writer?.event(event);
+    });
+    for (const { type, name } of this.#options.collections) this.#relayAll(type, name);
+    await this.#first.settled(silenceMs);
+    // Without a cache the origin itself has answered.
+    if (!this.#isCached) this.#awaited.fallSilent();
+    this.#isStarted = true;
+  }
+
+  async close() {
+    this.#closed = true;
+    clearTimeout(this.#silence);
+    this.#stopListening();
+    this.#changes.close();
+    // Before the client closes, which knows the versions.
+    await this.#writer?.close();
+    this.#origin.close();
+    this.#followed.close();
+    await this.client.close();
+  }
+}
+
+/** A name that is asked for before a client does. */
+class PrefetchedName extends NameWatch {
+  readonly #put: (received: ReceivedResource | undefined) => void;
+
+  constructor(type: ResourceType, name: ResourceName, put: (received: ReceivedResource | undefined) => void) {
+    super(type, name);
+    this.#put = put;
+  }
+
+  protected found(received: ReceivedResource): void {
+    this.#put(received);
+  }
+
+  protected absent(): void {
+    this.#put(undefined);
+  }
+}

@@ -1,0 +1,296 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type Finding, resourceTypes } from "@xdskit/api";
+import { emptySnapshot, updateSnapshot } from "@xdskit/protocol";
+import {
+  becomes,
+  cluster,
+  clusterOf,
+  endpoints,
+  resourcesOf,
+  route,
+  see,
+  seeOne,
+  seeRoutes,
+  withStage,
+} from "../../testing/relayed.js";
+import { createHeldChanges, type OriginChange } from "./held-changes.js";
+
+const clusterType = resourceTypes.find("cluster")!;
+const endpointType = resourceTypes.find("endpoint")!;
+
+/** An aggregate cluster. */
+const aggregate = (name: string, ...clusters: readonly string[]) => ({
+  "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+  name,
+  lbPolicy: "CLUSTER_PROVIDED",
+  clusterType: {
+    name: "envoy.clusters.aggregate",
+    typedConfig: { "@type": "type.googleapis.com/envoy.extensions.clusters.aggregate.v3.ClusterConfig", clusters },
+  },
+});
+
+/** A listener that hands its connections to a cluster. */
+const tcpListener = (name: string, clusterName: string) => ({
+  "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
+  name,
+  address: { socketAddress: { address: "127.0.0.1", portValue: 1 } },
+  filterChains: [
+    {
+      filters: [
+        {
+          name: "tcp",
+          typedConfig: {
+            "@type": "type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy",
+            statPrefix: name,
+            cluster: clusterName,
+          },
+        },
+      ],
+    },
+  ],
+});
+
+/**
+ * What is served, of an origin that is asked for all clusters, and in which order the origin's changes came into it.
+ */
+function served(mostMs: number, ...resources: readonly object[]) {
+  let snapshot = updateSnapshot(emptySnapshot(), { upsert: resourcesOf(...resources) });
+  const log: string[] = [];
+  const findings: Finding[] = [];
+  const changes = createHeldChanges({
+    snapshot: () => snapshot,
+    mayCome: ({ type }) => type === clusterType.typeUrl,
+    types: resourceTypes,
+    mostMs,
+    report: (found) => void findings.push(...found),
+  });
+  const serve = (served: readonly OriginChange[]) => {
+    log.push(served.map(({ name, resource }) => (resource === undefined ? `-${name}` : name)).join(" "));
+    const upsert = served.flatMap(({ resource }) => resource ?? []);
+    const remove = served.filter(({ resource }) => resource === undefined);
+    snapshot = updateSnapshot(snapshot, { upsert, remove });
+  };
+  return {
+    changes,
+    log,
+    findings,
+    /** One change of the origin. */
+    put(...texts: readonly object[]) {
+      const upserted = resourcesOf(...texts).map((resource) => ({ type: resource.type, name: resource.key, resource }));
+      changes.take(upserted, "if named", serve);
+    },
+    remove(type: typeof clusterType, ...names: readonly string[]) {
+      const removed = names.map((name) => ({ type, name, resource: undefined }));
+      changes.take(removed, type === clusterType ? "if named" : "if named by what waits", serve);
+    },
+    targetOf: (name: string) => snapshot.of(resourceTypes.find("route")!).get(name)?.references[0]?.name,
+  };
+}
+
+describe("a removal that is held back", () => {
+  it("waits while something else that is served names it, and goes when nothing does", () => {
+    const { changes, log, put, remove } = served(60_000, cluster("a"), cluster("b"), cluster("c"), route("r", "a"));
+    remove(clusterType, "a", "b");
+    assert.deepEqual(log, ["-b"]);
+    assert.equal(changes.isWaiting(clusterType, "a"), true);
+    put(route("r", "c"));
+    assert.deepEqual(log, ["-b", "r", "-a"]);
+    changes.close();
+  });
+
+  it("keeps what it names itself, though nothing else does", () => {
+    const { changes, log, put, remove } = served(
+      60_000,
+      cluster("a"),
+      cluster("b"),
+      endpoints("a", 1),
+      route("r", "a"),
+    );
+    remove(clusterType, "a");
+    remove(endpointType, "a");
+    assert.deepEqual(log, []);
+    put(route("r", "b"));
+    assert.deepEqual(log, ["r", "-a -a"]);
+    changes.close();
+  });
+
+  it("does not wait for the sake of what goes with it, or of what is not removed where only waiting ones count", () => {
+    const { changes, log, remove } = served(60_000, cluster("a"), endpoints("a", 1));
+    remove(endpointType, "a");
+    assert.deepEqual(log, ["-a"]);
+    changes.close();
+  });
+
+  it("is forgotten when the resource comes again", () => {
+    const { changes, log, put, remove } = served(60_000, cluster("a"), route("r", "a"));
+    remove(clusterType, "a");
+    put(cluster("a"));
+    put(cluster("b"), route("r", "b"));
+    assert.deepEqual(log, ["a", "b r"]);
+    changes.close();
+  });
+
+  it("goes when its time is over, which is told; with no time at all it goes at once", async () => {
+    const { log, findings, remove } = served(20, cluster("a"), endpoints("a", 1), route("r", "a"));
+    remove(clusterType, "a");
+    remove(endpointType, "a");
+    await becomes(() => log.join(" "), "-a -a");
+    assert.match(findings[0]?.message ?? "", /removed it 0\.02 s ago, and route "r" still names it/);
+    const atOnce = served(0, cluster("a"), route("r", "a"));
+    atOnce.remove(clusterType, "a");
+    assert.deepEqual(atOnce.log, ["-a"]);
+  });
+});
+
+describe("a resource that is held back", () => {
+  it("waits with the content of before, or out, until all that it newly names is there", () => {
+    const { changes, log, put, remove, targetOf } = served(60_000, cluster("a"), route("r", "a"));
+    put(route("r", "b"), route("new", "b"), route("other", "a"));
+    assert.deepEqual([log, targetOf("r")], [["other"], "a"]);
+    assert.equal(changes.isWaiting(resourceTypes.find("route")!, "new"), true);
+    put(route("other", "c"));
+    // What still is as before keeps what it names.
+    remove(clusterType, "a");
+    put(cluster("b"));
+    assert.deepEqual(log, ["other", "b", "r new"]);
+    put(cluster("c"));
+    assert.deepEqual(log, ["other", "b", "r new", "c", "other", "-a"]);
+    changes.close();
+  });
+
+  it("is served with what it names where that comes in the same change, or waits for it in turn", () => {
+    const { changes, log, put } = served(60_000, cluster("a"));
+    put(aggregate("x", "y"), aggregate("y", "x", "a"), aggregate("low", "b"), aggregate("high", "low"));
+    put(route("r", "high"));
+    assert.deepEqual(log, ["x y"]);
+    put(cluster("b"));
+    assert.deepEqual(log, ["x y", "b", "low high r"]);
+    changes.close();
+  });
+
+  it("is replaced by what the origin says next: another content, or that there is none", () => {
+    const { changes, log, put, remove } = served(60_000, cluster("a"), cluster("b"), route("r", "a"));
+    put(route("r", "c"), route("new", "c"));
+    put(route("r", "b"));
+    remove(resourceTypes.find("route")!, "new");
+    put(cluster("c"));
+    assert.deepEqual(log, ["r", "-new", "c"]);
+    changes.close();
+  });
+
+  it("does not wait for what nobody can know to be missing, or what something names in vain already", () => {
+    const { changes, log, put } = served(60_000, route("r", "gone"));
+    put(cluster("a"), route("r", "gone"), route("s", "gone"));
+    assert.deepEqual(log, ["a r s"]);
+    changes.close();
+  });
+
+  it("is served when its time is over, which is told once: nobody waits for that name again before it came", async () => {
+    const { changes, log, findings, put, remove } = served(30, cluster("a"), route("r", "a"));
+    put(route("r", "b"));
+    put(route("r", "b"));
+    await becomes(() => log.join(" "), "r");
+    assert.deepEqual(
+      findings.map(({ resource, message }) => [resource, message]),
+      [["r", 'it names cluster "b", which the origin did not send within 0.03 s: it is served now without']],
+    );
+    remove(resourceTypes.find("route")!, "r");
+    put(route("r", "b"));
+    assert.deepEqual(log, ["r", "-r", "r"]);
+    put(cluster("b"));
+    remove(resourceTypes.find("route")!, "r");
+    remove(clusterType, "b");
+    put(route("r", "b"));
+    assert.deepEqual(log, ["r", "-r", "r", "b", "-r", "-b"]);
+    changes.close();
+  });
+});
+
+/** A sequence of numbers from 0 up to 1 that a seed decides. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+describe("a relay of an origin that does not order its changes", () => {
+  for (const seed of [1, 2, 3]) {
+    it(`never leaves a client with a route to a cluster that it has no more (seed ${seed})`, () =>
+      withStage(async ({ origin, relay, client }) => {
+        const random = randomOf(seed);
+        const pick = (most: number) => Math.floor(random() * most);
+        const routes = ["r0", "r1", "r2"];
+        let targets = routes.map(() => "c0");
+        const { server, address } = await origin({ ordering: false });
+        server.config.set(resourcesOf(cluster("c0"), endpoints("c0", 1), ...routes.map((name) => route(name, "c0"))));
+        const { address: relayed } = await relay({ kind: "grpc", address, variant: pick(2) === 0 ? "delta" : "sotw" });
+        const seen = seeRoutes(client(relayed), routes);
+        await becomes(() => [seen.clusters(), seen.targets()], ["c0", targets.join()]);
+        let after = new Set(targets);
+        for (let change = 1; change <= 15; change++) {
+          targets = targets.map((target) => (pick(2) === 0 ? `c${change}-${pick(2)}` : target));
+          const before = after;
+          after = new Set(targets);
+          const coming = [...after].flatMap((name) => [cluster(name), endpoints(name, 1)]);
+          const going = [...before].filter((name) => !after.has(name)).map((name) => ({ type: "cluster", name }));
+          const steps = [
+            () => void server.config.update({ upsert: resourcesOf(...coming) }),
+            () => void server.config.remove(...going),
+            () =>
+              void server.config.update({
+                upsert: resourcesOf(...routes.map((name, at) => route(name, targets[at]!))),
+              }),
+          ];
+          // In any order.
+          steps.push(...steps.splice(0, pick(3)));
+          if (pick(2) === 0) steps.reverse();
+          for (const step of steps) {
+            // Sometimes the next change comes before the last one has reached anybody.
+            await new Promise((resolve) => setTimeout(resolve, pick(8)));
+            step();
+          }
+          if (pick(3) > 0)
+            await becomes(() => [seen.clusters(), seen.targets()], [[...after].sort().join(), targets.join()]);
+        }
+        await becomes(seen.clusters, [...new Set(targets)].sort().join());
+        assert.deepEqual(seen.broken, []);
+      }));
+  }
+
+  it("lets what the origin removed for good go in the end, though a route names it", () =>
+    withStage(async ({ origin, relay, client, findings }) => {
+      const { server, address } = await origin({ ordering: false });
+      server.config.set(resourcesOf(cluster("a"), cluster("b"), route("r", "a")));
+      const relayed = await relay({ kind: "grpc", address }, { holdMs: 300 });
+      const edge = client(relayed.address);
+      const clusters = see(edge, "cluster");
+      const target = seeOne(edge, "route", "r", clusterOf);
+      await becomes(() => [clusters.names(), target()], ["a,b", "a"]);
+      server.config.remove({ type: "cluster", name: "a" });
+      await becomes(clusters.names, "b");
+      assert.match(findings[0]?.message ?? "", /route "r" still names it/);
+    }));
+
+  it("waits at a start for nothing, and later for what never comes once", () =>
+    withStage(async ({ origin, relay, client, findings }) => {
+      const { server, address } = await origin({ ordering: false });
+      server.config.set(resourcesOf(cluster("a"), tcpListener("l", "own"), route("r", "elsewhere")));
+      const began = performance.now();
+      const relayed = await relay({ kind: "grpc", address }, { holdMs: 300 });
+      const edge = client(relayed.address);
+      const listeners = see(edge, "listener");
+      await becomes(listeners.names, "l");
+      assert.equal(findings.length, 0);
+      const target = seeOne(edge, "route", "r", clusterOf);
+      await becomes(target, "elsewhere");
+      assert.ok(performance.now() - began >= 300);
+      assert.match(findings[0]?.message ?? "", /names cluster "elsewhere", which the origin did not send/);
+      server.config.update({ upsert: resourcesOf(tcpListener("m", "own"), route("s", "elsewhere")) });
+      const other = seeOne(edge, "route", "s", clusterOf);
+      await becomes(() => [listeners.names(), other()], ["l,m", "elsewhere"]);
+      assert.equal(findings.length, 1);
+    }));
+});

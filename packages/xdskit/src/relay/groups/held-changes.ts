@@ -1,0 +1,323 @@
+import {
+  canonicalName,
+  type Finding,
+  type Reference,
+  type Resource,
+  type ResourceName,
+  type ResourceType,
+  type ResourceTypes,
+} from "@xdskit/api";
+import { createDanglingNames, type DanglingNames, type Snapshot } from "@xdskit/protocol";
+
+/** A change of one name, as the origin sent it. */
+export interface OriginChange {
+  readonly type: ResourceType;
+  /** In canonical form. */
+  readonly name: ResourceName;
+  /** Undefined: there is none. */
+  readonly resource: Resource | undefined;
+}
+
+/**
+ * Changes of an origin that are not served yet, since the origin may not order them. It may remove a cluster before it
+ * sends the route that stops using it, or send a route before its new cluster; clients would lose requests in between.
+ * So a removal waits while a served resource still names the removed one, and a resource that newly names something
+ * waits until that exists; meanwhile its old content is served. Each wait has a limit: in the end everything that the
+ * origin says is served.
+ */
+export interface HeldChanges {
+  /**
+   * Takes changes of the origin. `serve` is called at once with all changes that need not wait, and later for each of
+   * the others. `removals` says which references hold back a removal: all of them, or only those of waiting resources,
+   * which must keep everything that they name.
+   */
+  take(changes: readonly OriginChange[], removals: "if named" | "if named by what waits", serve: Serve): void;
+  /** Whether the last change of a resource is not served yet. */
+  isWaiting(type: ResourceType, name: ResourceName): boolean;
+  /**
+   * The served resources changed: serves changes that need not wait any more. Costs the change and the waiting changes;
+   * nothing if none waits.
+   */
+  look(): void;
+  /** The same, after this turn. */
+  lookLater(): void;
+  close(): void;
+}
+
+/** Serves changes: all of them at once. */
+export type Serve = (changes: readonly OriginChange[]) => void;
+
+export interface HeldChangesOptions {
+  /** The resources that are served now. */
+  snapshot(): Snapshot | undefined;
+  /** Whether a name is known to be missing now, and may come soon. */
+  mayCome(reference: Reference): boolean;
+  readonly types: Pick<ResourceTypes, "byTypeUrl">;
+  /** The longest wait in milliseconds; 0: no change waits. */
+  readonly mostMs: number;
+  /** Told of changes that are served because their time is over. */
+  report(findings: readonly Finding[]): void;
+}
+
+interface Waiting extends OriginChange {
+  readonly serve: Serve;
+  /** By `performance.now()`. */
+  readonly until: number;
+  /** The names that are new and were missing when the change came. */
+  readonly missing: readonly Reference[];
+}
+
+/** How many names are remembered that did not come in time. */
+const mostVain = 10_000;
+/** Nobody reads more warnings at once. */
+const mostWarnings = 20;
+const noReferences: readonly Reference[] = [];
+
+export function createHeldChanges(options: HeldChangesOptions): HeldChanges {
+  return new ChangesOnHold(options);
+}
+
+class ChangesOnHold implements HeldChanges {
+  readonly #options: HeldChangesOptions;
+  /** By type and name, in the order in which the waits began. */
+  readonly #waiting = new Map<string, Waiting>();
+  /**
+   * Names that did not come in time. No change waits for them again: names that clients ask for come and go with the
+   * clients.
+   */
+  readonly #vain = new Set<string>();
+  /** Made when first needed: most origins never need it. */
+  #named: DanglingNames | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: NodeJS.Immediate | undefined;
+  readonly #expire = (): void => {
+    const now = performance.now();
+    const left = new Set(this.#waiting.keys());
+    const findings: Finding[] = [];
+    for (const [key, each] of this.#waiting) {
+      if (each.until > now) break;
+      left.delete(key);
+      const message = each.resource === undefined ? this.#stillNamedMessage(each) : this.#stillMissingMessage(each);
+      const where = { type: each.type.name, resource: each.name };
+      if (message !== undefined && findings.length < mostWarnings)
+        findings.push({ code: "XDSKIT_DANGLING_REFERENCE", severity: "warning", message, ...where });
+    }
+    if (findings.length > 0) this.#options.report(findings);
+    this.#release(left);
+    this.look();
+  };
+
+  constructor(options: HeldChangesOptions) {
+    this.#options = options;
+  }
+
+  #namesOf(served: Snapshot): DanglingNames {
+    this.#named ??= createDanglingNames();
+    this.#named.update(served);
+    return this.#named;
+  }
+
+  #missingOf(resource: Resource): readonly Reference[] {
+    let served: Snapshot | undefined;
+    let missing: Reference[] | undefined;
+    for (const reference of resource.references) {
+      if (!this.#options.mayCome(reference)) continue;
+      served ??= this.#options.snapshot();
+      if (served === undefined) return noReferences;
+      if (isServed(served, reference) || this.#vain.has(changeKey(reference.type, reference.name))) continue;
+      missing ??= [];
+      missing.push(reference);
+    }
+    if (served === undefined || missing === undefined) return noReferences;
+    // Served resources already lack some of these names, perhaps the old content of this one: they are not new.
+    const names = this.#namesOf(served);
+    return missing.filter((each) => !names.has(each));
+  }
+
+  /** The candidates that name a missing resource which does not come with them. */
+  #incomplete(candidates: ReadonlyMap<string, Waiting>): Set<string> {
+    const served = this.#options.snapshot();
+    const staying = new Set<string>();
+    const namedBy = new Map<string, string[]>();
+    for (const [key, { missing }] of candidates) {
+      for (const reference of missing) {
+        if (served !== undefined && isServed(served, reference)) continue;
+        const lacking = changeKey(reference.type, reference.name);
+        if (candidates.get(lacking)?.resource === undefined) staying.add(key);
+        else {
+          const names = namedBy.get(lacking);
+          if (names === undefined) namedBy.set(lacking, [key]);
+          else names.push(key);
+        }
+      }
+    }
+    // A change that waits is missing for the resources that name it. The set grows during the loop.
+    for (const key of staying) for (const by of namedBy.get(key) ?? []) staying.add(by);
+    return staying;
+  }
+
+  /** The removals of resources that are still named; `stays` tells whether a resource that names one stays. */
+  #stillNamed(candidates: ReadonlyMap<string, Waiting>, stays: (key: string) => boolean): Set<string> {
+    const served = this.#options.snapshot();
+    const staying = new Set<string>();
+    if (served === undefined) return staying;
+    let names: DanglingNames | undefined;
+    for (const [key, { type, name, resource }] of candidates) {
+      if (resource !== undefined || served.of(type).named(name).length === 0) continue;
+      names ??= this.#namesOf(served);
+      for (const referrer of names.referrers({ type: type.typeUrl, name })) {
+        if (!stays(changeKey(referrer.type.typeUrl, referrer.key))) continue;
+        staying.add(key);
+        break;
+      }
+    }
+    // A resource that stays keeps everything that it names. The set grows during the loop.
+    for (const key of staying) {
+      const removal = candidates.get(key);
+      const before = removal && served.of(removal.type).get(removal.name);
+      for (const reference of before?.references ?? []) {
+        const below = changeKey(reference.type, reference.name);
+        if (isRemoved(candidates, below)) staying.add(below);
+      }
+    }
+    return staying;
+  }
+
+  /** Serves all waiting changes except those in `staying`. */
+  #release(...staying: readonly ReadonlySet<string>[]): void {
+    const over = [...this.#waiting].filter(([key]) => !staying.some((keys) => keys.has(key)));
+    const byWay = new Map<Serve, OriginChange[]>();
+    for (const [key, each] of over) {
+      this.#waiting.delete(key);
+      const changes = byWay.get(each.serve);
+      if (changes === undefined) byWay.set(each.serve, [each]);
+      else changes.push(each);
+    }
+    for (const [serve, changes] of byWay) serve(changes);
+    this.#arm();
+    // Resources that only the old content named may go now.
+    if (over.some(([, { resource }]) => resource !== undefined)) this.look();
+  }
+
+  #arm(): void {
+    const [first] = this.#waiting.values();
+    clearTimeout(this.#timer);
+    this.#timer = first && setTimeout(this.#expire, Math.max(0, first.until - performance.now()));
+  }
+
+  look(): void {
+    if (this.#waiting.size === 0) return;
+    this.#release(
+      this.#incomplete(this.#waiting),
+      this.#stillNamed(this.#waiting, (key) => !isRemoved(this.#waiting, key)),
+    );
+  }
+
+  lookLater(): void {
+    if (this.#waiting.size === 0 || this.#looking !== undefined) return;
+    this.#looking = setImmediate(() => {
+      this.#looking = undefined;
+      this.look();
+    });
+  }
+
+  #stillNamedMessage({ type, name }: Waiting): string {
+    const [referrer] = this.#named?.referrers({ type: type.typeUrl, name }) ?? [];
+    const by = referrer === undefined ? "something" : `${referrer.type.name} ${JSON.stringify(referrer.name)}`;
+    return `the origin removed it ${this.#options.mostMs / 1_000} s ago, and ${by} still names it: it goes now`;
+  }
+
+  #stillMissingMessage({ missing }: Waiting): string | undefined {
+    const served = this.#options.snapshot();
+    const lacking = missing.filter((each) => {
+      const isOnItsWay = this.#waiting.get(changeKey(each.type, each.name))?.resource !== undefined;
+      return !isOnItsWay && !(served !== undefined && isServed(served, each));
+    });
+    for (const { type, name } of lacking) {
+      const [oldest] = this.#vain;
+      if (this.#vain.size >= mostVain && oldest !== undefined) this.#vain.delete(oldest);
+      this.#vain.add(changeKey(type, name));
+    }
+    const [first, ...others] = lacking;
+    if (first === undefined) return undefined;
+    const also = others.length === 0 ? "" : ` and ${others.length} more`;
+    const what = `${this.#options.types.byTypeUrl(first.type)?.type.name ?? first.type} ${JSON.stringify(first.name)}${also}`;
+    return `it names ${what}, which the origin did not send within ${this.#options.mostMs / 1_000} s: it is served now without`;
+  }
+
+  take(changes: readonly OriginChange[], removals: "if named" | "if named by what waits", serve: Serve) {
+    if (this.#options.mostMs === 0) {
+      serve(changes);
+      return;
+    }
+    if (this.#vain.size > 0) {
+      for (const { type, name, resource } of changes)
+        if (resource !== undefined) this.#vain.delete(changeKey(type.typeUrl, name));
+    }
+    const goesAtOnce = ({ resource }: OriginChange) =>
+      resource === undefined ? removals !== "if named" : this.#missingOf(resource).length === 0;
+    if (this.#waiting.size === 0 && changes.every(goesAtOnce)) {
+      serve(changes);
+      return;
+    }
+    const fresh = new Map<string, Waiting>();
+    const until = performance.now() + this.#options.mostMs;
+    for (const { type, name, resource } of changes) {
+      const missing = resource === undefined ? noReferences : this.#missingOf(resource);
+      fresh.set(changeKey(type.typeUrl, name), { type, name, resource, serve, until, missing });
+    }
+    // A removal waits if another waiting resource names it. A change that depends on waiting changes goes together with
+    // them, below.
+    const lacking = this.#incomplete(fresh);
+    const staying = this.#stillNamed(fresh, (key) =>
+      removals === "if named" ? !isRemoved(fresh, key) : this.#waiting.has(key) && !fresh.has(key),
+    );
+    const now: OriginChange[] = [];
+    let isWaitedFor = false;
+    for (const [key, each] of fresh) {
+      const before = this.#waiting.get(key);
+      const isRemoval = each.resource === undefined;
+      if (!lacking.has(key) && !staying.has(key)) {
+        this.#waiting.delete(key);
+        now.push(each);
+        continue;
+      }
+      isWaitedFor ||= each.missing.some(({ type, name }) => this.#waiting.has(changeKey(type, name)));
+      if (before !== undefined && isRemoval === (before.resource === undefined)) {
+        // However often it changes meanwhile, its wait does not get longer.
+        this.#waiting.set(key, { ...each, until: before.until });
+      } else {
+        this.#waiting.delete(key);
+        this.#waiting.set(key, each);
+      }
+    }
+    if (now.length > 0) serve(now);
+    if (this.#timer === undefined) this.#arm();
+    // Names that clients ask for come one by one, thousands in one turn: the waiting changes are checked once for all.
+    if (removals !== "if named") this.lookLater();
+    else if (now.length > 0 || isWaitedFor) this.look();
+  }
+
+  isWaiting(type: ResourceType, name: ResourceName) {
+    return this.#waiting.has(changeKey(type.typeUrl, canonicalName(name)));
+  }
+
+  close() {
+    clearImmediate(this.#looking);
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+}
+
+function isServed(served: Snapshot, { type, name }: Reference): boolean {
+  return (served.sets.get(type)?.named(name).length ?? 0) > 0;
+}
+
+function isRemoved(changes: ReadonlyMap<string, OriginChange>, key: string): boolean {
+  const change = changes.get(key);
+  return change !== undefined && change.resource === undefined;
+}
+
+function changeKey(typeUrl: string, name: ResourceName): string {
+  return `${typeUrl} ${name}`;
+}

@@ -1,0 +1,155 @@
+import { canonicalName, type ResourceName, type ResourceType, type XdskitError } from "@xdskit/api";
+import type { Collection, ResourceWatcher, Watch, XdsClient } from "@xdskit/client";
+import type { ReceivedResource } from "@xdskit/protocol";
+import type { WantedNames } from "../cache/held-resources.js";
+import { createLingeringWatches } from "./lingering-watches.js";
+
+/** Watches a collection. */
+export interface MembersWatcher {
+  changed(collection: Collection): void;
+  /** The collection is not watched any more; these were its members. */
+  ended(members: readonly ResourceName[]): void;
+}
+
+/** The subscriptions of one group at its origin. */
+export interface OriginWatches extends WantedNames {
+  /**
+   * Asks for one name. After a cancel the watch ends at once, or when the origin is back, so that its resource is not
+   * lost.
+   */
+  name(watch: NameWatch): void;
+  collection(type: ResourceType, name: ResourceName, watcher: MembersWatcher): () => void;
+  /** The origin is back. */
+  connected(): void;
+  close(): void;
+}
+
+/** `letGo`: something of a type may not be wanted any more. */
+export function createOriginWatches(
+  client: XdsClient,
+  isConnected: () => boolean,
+  letGo: (type: ResourceType) => void,
+): OriginWatches {
+  const lingering = createLingeringWatches(isConnected);
+  /** The number of watches of each name, by type. */
+  const singles = new Map<ResourceType, Map<ResourceName, number>>();
+  const collections = new Map<ResourceType, Map<ResourceName, number>>();
+  let closed = false;
+
+  const context: NameWatchContext = {
+    start: (watch) => client.watch(watch.type.typeUrl, watch.name, watch),
+    ended({ type, name }, watch) {
+      lingering.end(() => {
+        watch.cancel();
+        countUp(singles, type, canonicalName(name), -1);
+        letGo(type);
+      });
+    },
+    isClosed: () => closed,
+  };
+
+  return {
+    isWanted(type, name) {
+      if (singles.get(type)?.has(name) === true) return true;
+      const names = collections.get(type)?.keys() ?? [];
+      return [...names].some((glob) => name.startsWith(glob.slice(0, -1)));
+    },
+    name(watch) {
+      countUp(singles, watch.type, canonicalName(watch.name), 1);
+      watch.start(context);
+    },
+    collection(type, name, { changed, ended }) {
+      countUp(collections, type, name, 1);
+      const members = new Set<ResourceName>();
+      const watch = client.watchCollection(type.typeUrl, name, {
+        onChanged(collection) {
+          for (const { name } of collection.upserted) members.add(canonicalName(name));
+          for (const name of collection.removed) members.delete(canonicalName(name));
+          changed(collection);
+          // An empty result is worth keeping, too.
+          letGo(type);
+        },
+      });
+      return () => {
+        watch.cancel();
+        countUp(collections, type, name, -1);
+        if (closed) return;
+        ended([...members]);
+        letGo(type);
+      };
+    },
+    connected: lingering.flush,
+    close() {
+      closed = true;
+      lingering.close();
+    },
+  };
+}
+
+/** What the watches of one group share. */
+interface NameWatchContext {
+  start(watch: NameWatch): Watch;
+  /** The watch is not needed any more. */
+  ended(name: NameWatch, watch: Watch): void;
+  isClosed(): boolean;
+}
+
+/**
+ * A name that a client asks for, and its watcher. There are as many as names, so it is a class, whose functions all
+ * share.
+ */
+export abstract class NameWatch implements ResourceWatcher {
+  readonly type: ResourceType;
+  readonly name: ResourceName;
+  #context: NameWatchContext | undefined;
+  /** Undefined before the start and after a cancel. */
+  #watch: Watch | undefined;
+
+  constructor(type: ResourceType, name: ResourceName) {
+    this.type = type;
+    this.name = name;
+  }
+
+  protected abstract found(received: ReceivedResource): void;
+  /** The origin says that it does not exist. Other problems may pass, and are not told. */
+  protected abstract absent(): void;
+
+  /** Only `OriginWatches` calls it. */
+  start(context: NameWatchContext): void {
+    this.#context = context;
+    this.#watch = context.start(this);
+  }
+
+  onChanged(received: ReceivedResource): void {
+    if (!this.isOver) this.found(received);
+  }
+
+  onError({ code }: XdskitError): void {
+    if (!this.isOver && code === "XDSKIT_RESOURCE_ABSENT") this.absent();
+  }
+
+  /** Nothing is told from now on. */
+  protected get isOver(): boolean {
+    return this.#watch === undefined || this.#context?.isClosed() === true;
+  }
+
+  cancel(): void {
+    const watch = this.#watch;
+    this.#watch = undefined;
+    if (watch !== undefined) this.#context?.ended(this, watch);
+  }
+}
+
+/** Counts up or down, and drops a count of zero. */
+function countUp(
+  types: Map<ResourceType, Map<ResourceName, number>>,
+  type: ResourceType,
+  name: ResourceName,
+  by: 1 | -1,
+): void {
+  const counts = types.get(type) ?? new Map<ResourceName, number>();
+  types.set(type, counts);
+  const now = (counts.get(name) ?? 0) + by;
+  if (now === 0) counts.delete(name);
+  else counts.set(name, now);
+}

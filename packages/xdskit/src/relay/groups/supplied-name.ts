@@ -1,0 +1,68 @@
+import { canonicalName, type Resource } from "@xdskit/api";
+import type { ReceivedResource } from "@xdskit/protocol";
+import type { SupplyLease } from "@xdskit/server";
+import type { Followed } from "./followed.js";
+import { type GroupLayerOptions, servedAs } from "./group-layer.js";
+import type { HeldChanges } from "./held-changes.js";
+import { NameWatch, type OriginWatches } from "./origin-watches.js";
+
+/** What all names of one group share. */
+export interface SuppliedNameContext {
+  readonly origin: Pick<OriginWatches, "name">;
+  readonly followed: Followed;
+  readonly held: HeldChanges;
+  report: GroupLayerOptions["report"];
+  isClosed(): boolean;
+}
+
+/**
+ * A name that clients ask for; the origin is asked as long as they do. Clients decide how many names there are, so it
+ * keeps little and is a class, whose functions all share.
+ */
+export class SuppliedName extends NameWatch {
+  readonly #context: SuppliedNameContext;
+  readonly #lease: SupplyLease;
+  /** Its resource came, and the names in it are followed. */
+  #isFollowed = false;
+
+  constructor(context: SuppliedNameContext, lease: SupplyLease) {
+    super(lease.type, lease.name);
+    this.#context = context;
+    this.#lease = lease;
+    context.origin.name(this);
+    lease.onEnd(this);
+  }
+
+  /** No client asks for it any more. */
+  ended(): void {
+    this.cancel();
+    if (!this.#context.isClosed()) this.#follow(undefined);
+  }
+
+  protected found(received: ReceivedResource): void {
+    const resource = servedAs(received, this.#context.report);
+    if (resource !== undefined) this.#take(resource);
+  }
+
+  protected absent(): void {
+    this.#take(undefined);
+  }
+
+  #take(resource: Resource | undefined): void {
+    const change = { type: this.type, name: canonicalName(this.name), resource };
+    this.#context.held.take([change], "if named by what waits", () => this.#say(resource));
+  }
+
+  #say(resource: Resource | undefined): void {
+    if (this.isOver) return;
+    this.#follow(resource);
+    this.#lease.update(resource);
+  }
+
+  /** The names in it are followed as long as it exists. */
+  #follow(resource: Resource | undefined): void {
+    if (resource === undefined && !this.#isFollowed) return;
+    this.#isFollowed = resource !== undefined;
+    this.#context.followed.set(this.type, `supplied: ${this.name}`, resource);
+  }
+}

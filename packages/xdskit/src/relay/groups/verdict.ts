@@ -1,0 +1,37 @@
+import { redactErrorText } from "@xdskit/api";
+import type { ConfigArrivalOutcome } from "@xdskit/server";
+
+/** When to reject a response at the origin: if every client that answered rejected it, or if any did. */
+export type NackPolicy = "all" | "any";
+
+/** The most reasons in one text, and the most characters of one reason and of the text. */
+const mostReasons = 5;
+const mostOfOne = 400;
+const longestVerdict = 2_000;
+
+/**
+ * The answer to the origin, from the answers of the relay's clients: undefined for an ACK, or the reason of a NACK.
+ * Clients without an answer do not count; if none answered, the response is acknowledged. Known secrets are removed
+ * from the reason.
+ */
+export function verdictOf(
+  { acknowledged, rejected, rejections }: Pick<ConfigArrivalOutcome, "acknowledged" | "rejected" | "rejections">,
+  policy: NackPolicy,
+): string | undefined {
+  if (rejected === 0 || (policy === "all" && acknowledged > 0)) return undefined;
+  // Of clients with the same reason, one is named.
+  const said = new Map<string, string>();
+  for (const { node, message } of rejections) if (!said.has(message)) said.set(message, node);
+  const reasons = Array.from(said)
+    .slice(0, mostReasons)
+    .map(([message, node]) => `${cutReason(node, 100)}: ${cutReason(redactErrorText(message), mostOfOne)}`);
+  const more = said.size > mostReasons ? `; and ${said.size - mostReasons} other reasons` : "";
+  return cutReason(
+    `rejected by ${rejected} of ${rejected + acknowledged} clients: ${reasons.join("; ")}${more}`,
+    longestVerdict,
+  );
+}
+
+function cutReason(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}

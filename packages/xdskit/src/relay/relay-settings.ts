@@ -1,0 +1,223 @@
+import { resolve } from "node:path";
+import { type ResourceTypes, XdskitError } from "@xdskit/api";
+import {
+  type ClientOptions,
+  clientOptionsFromBootstrap,
+  type NodeSettings,
+  type ServerSettings,
+  type TlsSettings,
+  type ValidateLevel,
+} from "@xdskit/client";
+import { everyNode, type ServerOptions } from "@xdskit/server";
+import { grpcAddress } from "../settings/grpc-address.js";
+import { type LoadedSettings, pathFromSettings } from "../settings/load-settings.js";
+import type { RelaySettings } from "../settings/schema.js";
+import { serverOptions, serverTls } from "../settings/server-settings.js";
+import { type TlsOptions, tlsOf } from "../settings/tls-options.js";
+import type { WatchedCollection } from "./groups/group-relay.js";
+import type { ServerSettingsInFull } from "./groups/upstream-types.js";
+import type { NackPolicy } from "./groups/verdict.js";
+import type { RelayedGroup } from "./relay.js";
+
+/** The origin on the command line; the settings give the rest. */
+export interface UpstreamArguments extends TlsOptions {
+  readonly servers?: readonly string[] | undefined;
+  /** `TYPE=FILE`. */
+  readonly paths?: readonly string[] | undefined;
+  /** A bootstrap file of gRPC or Envoy. */
+  readonly bootstrap?: string | undefined;
+  readonly variant?: "sotw" | "delta" | undefined;
+  readonly perType?: boolean | undefined;
+  readonly api?: "v2" | "v3" | undefined;
+  readonly refreshDelay?: number | undefined;
+  readonly nodeId?: string | undefined;
+  readonly nodeCluster?: string | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  /** Types, `TYPE=NAME` for a collection, or `none`. */
+  readonly wildcard?: readonly string[] | undefined;
+  readonly prefetch?: boolean | undefined;
+  readonly cache?: string | undefined;
+  readonly nack?: NackPolicy | undefined;
+  readonly ackWait?: number | undefined;
+  readonly hold?: number | undefined;
+  readonly validate?: ValidateLevel | undefined;
+}
+
+/** The origin and the groups of a relay. */
+export interface UpstreamSettings {
+  readonly servers: readonly ServerSettingsInFull[];
+  /** Further options of the clients: authorities. */
+  readonly client: Partial<ClientOptions>;
+  readonly groups: readonly RelayedGroup[];
+  readonly server: ServerOptions;
+  readonly cache: string | undefined;
+  /** How many names clients may ask for. */
+  readonly names: number | undefined;
+  readonly nack: NackPolicy;
+  readonly ackWaitMs: number;
+  readonly holdMs: number | undefined;
+  readonly validate: ValidateLevel;
+}
+
+const usualAckWaitMs = 3_000;
+const usualWildcard = ["cluster", "listener"];
+/** The default id of a relay. */
+const usualNode = { id: "xdskit-relay" };
+
+/** The layer of a group; without groups there is one. */
+const upstreamLayer = "upstream";
+
+/** Combines command line, settings and defaults. Rejects with an XdskitError for invalid ones. */
+export async function upstreamSettings(
+  asked: UpstreamArguments,
+  loaded: LoadedSettings<RelaySettings>,
+  types: ResourceTypes,
+): Promise<UpstreamSettings> {
+  const { upstream = {}, groups, ...settings } = loaded.settings;
+  const path = (file: string | undefined) => file && pathFromSettings(loaded, file);
+  const bootstrap = asked.bootstrap === undefined ? undefined : await clientOptionsFromBootstrap(asked.bootstrap);
+  const servers = originServers(asked, loaded, bootstrap?.servers);
+  const node = relayNode(asked, upstream.node, bootstrap?.node);
+  const wildcard = asked.wildcard ?? upstream.wildcard ?? usualWildcard;
+  const prefetch = asked.prefetch ?? upstream.prefetch ?? false;
+  const only: RelayedGroup = {
+    name: everyNode,
+    layer: upstreamLayer,
+    node,
+    prefetch,
+    collections: collectionsOf(wildcard, types),
+  };
+  const relayed = groups?.map(({ name, upstream: own = {} }) => ({
+    name,
+    layer: name,
+    node: own.node === undefined ? node : withIdentity(node, own.node),
+    prefetch: own.prefetch ?? prefetch,
+    collections: collectionsOf(own.wildcard ?? wildcard, types),
+  }));
+  const served = groups?.map(({ upstream: _, ...group }) => ({ ...group, folders: [group.name] }));
+  return {
+    servers,
+    client: {
+      ...(bootstrap?.authorities === undefined ? {} : { authorities: bootstrap.authorities }),
+      ...(upstream.held_bytes === undefined ? {} : { limits: { heldBytes: upstream.held_bytes } }),
+    },
+    names: upstream.names,
+    groups: relayed ?? [only],
+    server: {
+      ...serverOptions({ ...settings, ...(served === undefined ? {} : { groups: served }) }),
+      tls: serverTls({ file: loaded.file, settings }),
+    },
+    cache: asked.cache === undefined ? path(upstream.cache) : resolve(asked.cache),
+    nack: asked.nack ?? upstream.nack ?? "all",
+    ackWaitMs: asked.ackWait ?? upstream.ack_wait ?? usualAckWaitMs,
+    holdMs: asked.hold ?? upstream.hold,
+    // The clients judge the origin's resources themselves.
+    validate: asked.validate ?? upstream.validate ?? "types",
+  };
+}
+
+function originServers(
+  asked: UpstreamArguments,
+  loaded: LoadedSettings<RelaySettings>,
+  fromBootstrap: readonly ServerSettings[] | undefined,
+): readonly ServerSettingsInFull[] {
+  const { upstream = {} } = loaded.settings;
+  if (asked.paths !== undefined) return [{ kind: "files", files: asked.paths.map(fileOf) }];
+  if (fromBootstrap !== undefined) {
+    return fromBootstrap.map((server) => (typeof server === "string" ? inFull(server, {}, {}) : server));
+  }
+  const servers = asked.servers ?? upstream.servers;
+  if (servers === undefined)
+    throw wrongOrigin("no origin is named: --server HOST:PORT, --bootstrap FILE, or upstream.servers in the settings");
+  const perType = asked.perType ?? upstream.per_type ?? false;
+  const tokenFile = asked.tokenFile ?? (upstream.token_file && pathFromSettings(loaded, upstream.token_file));
+  if (tokenFile !== undefined && servers.every(isPolled))
+    throw wrongOrigin("a token is for gRPC: leave --token-file (upstream.token_file) out");
+  const api = asked.api ?? upstream.api;
+  const tls = upstreamTls(asked, loaded);
+  const grpc = { tokenFile, variant: asked.variant ?? upstream.variant, aggregated: !perType };
+  const rest = { refreshDelayMs: asked.refreshDelay ?? upstream.refresh_delay };
+  return servers.map((server) => inFull(server, { ...grpc, tls, api }, { ...rest, tls, api }));
+}
+
+function inFull(
+  server: string,
+  grpc: Partial<ServerSettingsInFull>,
+  rest: Partial<ServerSettingsInFull>,
+): ServerSettingsInFull {
+  return isPolled(server)
+    ? ({ ...rest, kind: "rest", url: server } as ServerSettingsInFull)
+    : ({ ...grpc, kind: "grpc", address: grpcAddress(server) } as ServerSettingsInFull);
+}
+
+/** Whether a server is polled. */
+const isPolled = (server: string) => /^https?:\/\//i.test(server);
+
+function fileOf(text: string): { readonly type: string; readonly path: string } {
+  const [, type, path] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (type === undefined || path === undefined) throw wrongOrigin(`--path ${text}: expected TYPE=FILE`);
+  return { type, path };
+}
+
+/** The settings give what the command line leaves out. */
+function upstreamTls(asked: UpstreamArguments, loaded: LoadedSettings<RelaySettings>): TlsSettings | undefined {
+  const { tls } = loaded.settings.upstream ?? {};
+  const file = (own: string | undefined, set: string | undefined) => own ?? (set && pathFromSettings(loaded, set));
+  return tlsOf({
+    tls: asked.tls === true || tls !== undefined,
+    tlsCa: file(asked.tlsCa, tls?.ca),
+    tlsCert: file(asked.tlsCert, tls?.cert),
+    tlsKey: file(asked.tlsKey, tls?.key),
+    tlsServerName: asked.tlsServerName ?? tls?.server_name,
+  });
+}
+
+type Identity = NonNullable<NonNullable<RelaySettings["upstream"]>["node"]>;
+
+function relayNode(
+  { nodeId, nodeCluster, metadata }: UpstreamArguments,
+  set: Identity = {},
+  base: ClientOptions["node"] | undefined,
+): ClientOptions["node"] {
+  const own: Identity = {
+    ...set,
+    ...(nodeId === undefined ? {} : { id: nodeId }),
+    ...(nodeCluster === undefined ? {} : { cluster: nodeCluster }),
+    ...(metadata === undefined ? {} : { metadata: { ...set.metadata, ...metadata } as Identity["metadata"] }),
+  };
+  return withIdentity(base ?? usualNode, own);
+}
+
+/** A missing value stays as it is; metadata is merged key by key. */
+function withIdentity(
+  node: ClientOptions["node"],
+  { id, cluster, locality, metadata }: Identity,
+): ClientOptions["node"] {
+  const { region, zone, sub_zone: subZone } = locality ?? {};
+  const place = Object.fromEntries(
+    Object.entries({ region, zone, subZone }).filter(([, value]) => value !== undefined),
+  );
+  const known = node as NodeSettings;
+  const changed = {
+    ...known,
+    ...(id === undefined ? {} : { id }),
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(locality === undefined ? {} : { locality: { ...known.locality, ...place } }),
+    ...(metadata === undefined ? {} : { metadata: { ...known.metadata, ...metadata } }),
+  };
+  return changed;
+}
+
+function collectionsOf(words: readonly string[], types: ResourceTypes): readonly WatchedCollection[] {
+  if (words.length === 1 && words[0] === "none") return [];
+  return words.map((word) => {
+    const [, typeName = word, name = "*"] = /^([^=]+)=(.+)$/.exec(word) ?? [];
+    const type = types.find(typeName);
+    if (type !== undefined) return { type, name };
+    throw XdskitError.of("XDSKIT_TYPE_NAME_UNKNOWN", `there is no such type of resources: ${JSON.stringify(typeName)}`);
+  });
+}
+
+function wrongOrigin(message: string): XdskitError {
+  return XdskitError.of("XDSKIT_CLIENT_OPTION", message);
+}

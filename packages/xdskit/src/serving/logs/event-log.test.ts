@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { resourceTypes } from "@xdskit/api";
+import type { Node } from "@xdskit/protocol";
+import type { NodeStreamInfo, ServerEvent } from "@xdskit/server";
+import type { Log } from "../../output/log.js";
+import type { LogLevel } from "../../output/log-options.js";
+import { createEventLog, loggedAt } from "./event-log.js";
+
+const node: Node = {
+  id: "edge-1",
+  cluster: "edge",
+  locality: { region: "", zone: "", subZone: "" },
+  metadata: {},
+  userAgentName: "envoy",
+  userAgentVersion: "1.40.0",
+  clientFeatures: [],
+};
+const clusters = resourceTypes.find("cds")!;
+const stream: NodeStreamInfo = {
+  id: 1,
+  peer: "127.0.0.1:5",
+  node,
+  group: "all",
+  method: { variant: "delta", api: "v3", only: undefined, unary: false },
+};
+
+/** Level, message and fields of all that these events log. */
+function logged(
+  ...events: readonly ServerEvent[]
+): [level: string, message: string, fields: Record<string, unknown>][] {
+  const lines: [string, string, Record<string, unknown>][] = [];
+  const at = (level: string) => (fields: object, message: string) => void lines.push([level, message, { ...fields }]);
+  const log: Log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  const tell = createEventLog(log, undefined, (group, type, name) =>
+    group === "all" && type === clusters && name === "web" ? { file: "config/a.yaml", line: 3, column: 1 } : undefined,
+  );
+  for (const event of events) tell(event);
+  return lines;
+}
+
+test("a client on ADS is news, each of an Envoy's many per-type streams is not", () => {
+  const perType = { ...stream, method: { ...stream.method, only: clusters } };
+  const closed = { kind: "stream-closed", code: undefined, message: "" } as const;
+  const lines = logged(
+    { kind: "stream-opened", stream },
+    { kind: "stream-opened", stream: perType },
+    { ...closed, stream },
+    { ...closed, stream: perType },
+  );
+  assert.deepEqual(
+    lines.map(([level, message]) => [level, message]),
+    [
+      ["info", "client connected"],
+      ["debug", "stream opened"],
+      ["info", "client disconnected"],
+      ["debug", "stream closed"],
+    ],
+  );
+  assert.equal(lines[0]?.[2].client, "envoy 1.40.0");
+});
+
+test("a rejection is a warning with node, type, the resources and their places, version, status and reason", () => {
+  const rejected = { kind: "rejected", stream, type: clusters, version: "v1", code: 13, message: "no" } as const;
+  const text = "client rejected the configuration (NACK); it keeps what it had";
+  const fields = { node: "edge-1", group: "all", type: "cluster", version: "v1", code: "INTERNAL", reason: "no" };
+  const lines = logged({ ...rejected, names: [] }, { ...rejected, names: ["web", "gone"] });
+  assert.deepEqual(lines, [
+    ["warn", text, fields],
+    ["warn", text, { ...fields, resources: ["web (config/a.yaml:3:1)", "gone"] }],
+  ]);
+});
+
+test("that a client is not told TTLs is a line for debugging", () => {
+  const message = "client is not told the TTL of resources: it keeps them when the server is gone";
+  const fields = { node: "edge-1", stream: 1, type: "cluster", resources: 2 };
+  assert.deepEqual(logged({ kind: "ttl-untold", stream, type: clusters, resources: 2 }), [["debug", message, fields]]);
+  assert.deepEqual(
+    ["info", "debug"].map((level) => loggedAt(level as LogLevel)("ttl-untold")),
+    [false, true],
+  );
+});
+
+test("a client that is refused again and again is one warning, another reason is another", () => {
+  const refused = { kind: "stream-refused", stream, node, code: 7, message: "no group" } as const;
+  const lines = logged(refused, refused, { ...refused, message: "too many streams" }, refused);
+  assert.deepEqual(
+    lines.map(([level, , { reason }]) => [level, reason]),
+    [
+      ["warn", "no group"],
+      ["debug", "no group"],
+      ["warn", "too many streams"],
+      ["debug", "no group"],
+    ],
+  );
+});

@@ -1,0 +1,252 @@
+import type { ResourceType, Where } from "@xdskit/api";
+import { type Node, type StatusCode, statusCode } from "@xdskit/protocol";
+import type { CallInfo, LoadStreamInfo, ServerEvent, StreamInfo } from "@xdskit/server";
+import { grpcStatusName } from "../../output/grpc-status.js";
+import { limitLines } from "../../output/line-limit.js";
+import type { Fields, Log } from "../../output/log.js";
+import type { LogLevel } from "../../output/log-options.js";
+import { createBlockLog } from "./block-log.js";
+import { logValidity } from "./certificate-log.js";
+import { logQuarantine, logRollout } from "./rollout-log.js";
+import { logFinding } from "./source-log.js";
+
+/** How many different refusals are remembered, so that a client that tries again every second is logged once. */
+const rememberedRefusals = 1_000;
+
+/** The most names in a line. */
+const mostLoggedNames = 10;
+
+/** Where a resource of a group is; undefined if unknown. */
+export type WhereIs = (group: string, type: ResourceType, name: string) => Where | undefined;
+
+const forDebug: ReadonlySet<ServerEvent["kind"]> = new Set([
+  "subscribed",
+  "acknowledged",
+  "synced",
+  "stale",
+  "ttl-untold",
+]);
+
+/** The events that are logged at a level: an event of every push costs something if there is a listener. */
+export function loggedAt(level: LogLevel): (kind: ServerEvent["kind"]) => boolean {
+  return (kind) => level === "debug" || !forDebug.has(kind);
+}
+
+/**
+ * Logs what happens between the server and its clients. The owner of a source logs what it reads.
+ * Peers cannot fill a disk with it: the lines of each kind are limited, and so is their length. Several thousand Envoys
+ * connect at once after a restart, so streams of one type are for `debug`; so is a block before `servesSince`.
+ * `whereIs` tells where the resource that a client rejected is.
+ */
+export function createEventLog(
+  all: Log,
+  servesSince?: () => Date | undefined,
+  whereIs: WhereIs = () => undefined,
+): (event: ServerEvent) => void {
+  const log = limitLines(all);
+  const context: LogContext = {
+    log,
+    all,
+    whereIs,
+    refusals: new Refusals(log),
+    logBlock: createBlockLog(log, servesSince === undefined ? {} : { servesSince }),
+  };
+  return (event) => {
+    // For each kind, the table has a function for events of that kind.
+    const write = writers[event.kind] as (event: ServerEvent, context: LogContext) => void;
+    write(event, context);
+  };
+}
+
+interface LogContext {
+  readonly log: Log;
+  /** Without a limit. */
+  readonly all: Log;
+  readonly whereIs: WhereIs;
+  readonly refusals: Refusals;
+  readonly logBlock: ReturnType<typeof createBlockLog>;
+}
+
+/** Warns of each refusal once: a client that is refused tries again every second. */
+class Refusals {
+  readonly #log: Log;
+  readonly #known = new Set<string>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** `again` is the line for `debug`, where the same was refused before. */
+  log(key: readonly unknown[], fields: Fields, line: string, again = line): void {
+    const text = JSON.stringify(key);
+    if (this.#known.has(text)) {
+      this.#log.debug(fields, again);
+      return;
+    }
+    if (this.#known.size >= rememberedRefusals) this.#known.clear();
+    this.#known.add(text);
+    this.#log.warn(fields, line);
+  }
+
+  stream(
+    of: Fields & { readonly peer: string },
+    { node, code, message }: { readonly node: Node | undefined; readonly code: StatusCode; readonly message: string },
+  ): void {
+    // Once for each reason, whatever numbers it has.
+    const key = [addressOf(of.peer), node?.id, code, message.replaceAll(/\d+/g, "0")];
+    const fields = { ...of, node: node?.id, code: grpcStatusName(code), reason: message };
+    this.log(key, fields, "stream refused", "stream refused again");
+  }
+}
+
+type Writers = {
+  readonly [Kind in ServerEvent["kind"]]: (
+    event: Extract<ServerEvent, { readonly kind: Kind }>,
+    context: LogContext,
+  ) => void;
+};
+
+/** Others log these events. */
+const nothing = () => {};
+
+const writers: Writers = {
+  "stream-opened": ({ stream }, { log }) => {
+    const { node, group, method } = stream;
+    const client = [node.userAgentName, node.userAgentVersion].filter((part) => part !== "").join(" ");
+    const fields = { ...streamFields(stream), node: node.id, group, client };
+    if (method.only === undefined) log.info(fields, "client connected");
+    else log.debug(fields, "stream opened");
+  },
+  "stream-closed": ({ stream, code, message }, { log, refusals }) => {
+    // Its client exceeds a limit, and comes again and again.
+    if (code === statusCode.resourceExhausted)
+      return refusals.stream(streamFields(stream), { node: stream.node, code, message });
+    const fields = { ...streamFields(stream), node: stream.node.id, code: codeName(code) };
+    const reason = message === "" ? fields : { ...fields, reason: message };
+    if (stream.method.only === undefined) log.info(reason, "client disconnected");
+    else log.debug(reason, "stream closed");
+  },
+  "stream-refused": (event, { refusals }) => refusals.stream(streamFields(event.stream), event),
+  "call-refused": (event, { refusals }) => refusals.stream(streamFields(event.call), event),
+  "load-reporting-started": ({ stream }, { log }) =>
+    log.debug({ ...loadFields(stream), group: stream.group }, "load reporting started"),
+  "load-reporting-ended": ({ stream, code }, { log }) =>
+    log.debug({ ...loadFields(stream), code: codeName(code) }, "load reporting ended"),
+  "load-report": ({ stream, clusters }, { log }) =>
+    log.debug({ ...loadFields(stream), clusters: clusters.length }, "load reported"),
+  "poll-refused": ({ peer, path, node, status, message }, { log, refusals }) => {
+    const fields = { peer, path, node, status, reason: message };
+    // A server that was told to stop says so itself.
+    if (status === 503) log.debug(fields, "poll refused");
+    else refusals.log([node, status, message], fields, "poll refused");
+  },
+  "json-incomplete": (event, { log }) => logJson(log, event),
+  rejected: ({ stream, type, version, code, message, names }, { log, whereIs }) => {
+    const { group } = stream;
+    const about = names.slice(0, mostLoggedNames).map((name) => {
+      const where = whereIs(group, type, name);
+      return where === undefined ? shortName(name) : `${shortName(name)} (${placeOf(where)})`;
+    });
+    const resources = about.length === 0 ? {} : { resources: about };
+    const what = { node: stream.node.id, group, type: type.name, ...resources, version };
+    const fields = { ...what, code: grpcStatusName(code), reason: message };
+    log.warn(fields, "client rejected the configuration (NACK); it keeps what it had");
+  },
+  subscribed: ({ stream, type, wildcard, names }, { log }) =>
+    log.debug({ node: stream.node.id, stream: stream.id, type: type.name, wildcard, names }, "subscribed"),
+  acknowledged: ({ stream, type, version }, { log }) =>
+    log.debug({ node: stream.node.id, stream: stream.id, type: type.name, version }, "acknowledged"),
+  synced: ({ stream }, { log }) =>
+    log.debug({ node: stream.node.id, stream: stream.id }, "client has everything that it must have"),
+  "foreign-authority": ({ stream, type, authority }, { log }) => {
+    const fields = { node: stream.node.id, stream: stream.id, type: type.name, authority };
+    log.warn(fields, "asked for names of an authority that is not served");
+  },
+  "wait-ended": ({ stream, type, version, waits }, { log }) => {
+    const what = waits.map(({ kind, type, names }) => ({
+      kind,
+      type: type.name,
+      names: names.slice(0, mostLoggedNames).map(shortName),
+    }));
+    const fields = { node: stream.node.id, stream: stream.id, type: type.name, version, waits: what };
+    log.warn(fields, "client does not answer; the changes that waited for it go on");
+  },
+  "ttl-untold": ({ stream, type, resources }, { log }) => {
+    const fields = { node: stream.node.id, stream: stream.id, type: type.name, resources };
+    log.debug(fields, "client is not told the TTL of resources: it keeps them when the server is gone");
+  },
+  stale: ({ stream, type }, { log }) =>
+    log.debug({ node: stream.node.id, type: type.name }, "request with an old nonce ignored"),
+  "event-loop-blocked": ({ block }, { logBlock }) => logBlock(block),
+  fault: ({ stream, error }, { log }) => {
+    const fields = { ...streamFields(stream), error: error instanceof Error ? error.stack : String(error) };
+    log.error(fields, "a fault of xdskit itself; the stream was ended, please report this");
+  },
+  "handshake-failed": ({ peer, reason }, { refusals }) =>
+    refusals.log([addressOf(peer), reason], { peer, reason }, "connection refused"),
+  "certificates-renewed": ({ notAfter }, { log }) =>
+    log.info({ until: notAfter.toISOString() }, "certificates renewed: new connections get these"),
+  "certificates-refused": ({ findings }, { log, all }) => {
+    for (const finding of findings) logFinding(all, finding);
+    log.error({}, "certificates cannot be renewed: those that were good before stay in use");
+  },
+  "certificates-mended": (_, { log }) =>
+    log.info({}, "the files of certificates are right again: they hold those in use"),
+  "certificate-untimely": (event, { log }) => logValidity(log, event),
+  "worker-ended": ({ worker, reason, restartMs }, { log }) =>
+    log.error({ worker, reason, restartMs }, "a worker ended, and with it its connections; another follows"),
+  "worker-started": ({ worker }, { log }) =>
+    log.info({ worker }, "a worker accepts connections in the place of one that ended"),
+  rollout: (event, { log }) => logRollout(log, event),
+  quarantine: (event, { log }) => logQuarantine(log, event),
+  "on-demand": (event, { log }) => {
+    if (event.outcome !== "refused") return;
+    const { group, type, name, findings } = event;
+    const reason = findings[0]?.message;
+    log.warn({ group, type: type.name, name: shortName(name), reason }, "names that clients ask for are refused");
+  },
+  "configuration-applied": nothing,
+  "configuration-refused": nothing,
+  "configuration-arrived": nothing,
+  "configuration-checked": nothing,
+};
+
+function addressOf(peer: string): string {
+  return peer.replace(/:\d+$/, "");
+}
+
+/** The beginnings of long names will do. */
+function shortName(name: string): string {
+  return name.length > 200 ? `${name.slice(0, 200)}…` : name;
+}
+
+function codeName(code: number | undefined): string | undefined {
+  return code === undefined ? undefined : grpcStatusName(code);
+}
+
+/** `config/clusters.yaml:12:3`, as in findings. */
+function placeOf({ file, line, column }: Where): string {
+  return [file, line, column].filter((part) => part !== undefined).join(":");
+}
+
+function loadFields({ id, peer, api, node }: LoadStreamInfo) {
+  return { stream: id, peer, api, node: node.id };
+}
+
+function logJson(log: Log, event: Extract<ServerEvent, { readonly kind: "json-incomplete" }>): void {
+  const { type, name, api, leftOut, findings } = event;
+  const reasons = findings
+    .slice(0, mostLoggedNames)
+    .map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
+  const fields = { type: type.name, resource: shortName(name), api, reasons };
+  if (leftOut) log.error(fields, "JSON cannot say a resource: answers to polls (REST) are without it");
+  else log.warn(fields, "answers to polls (REST) have a part of a resource in base64 only, which Envoy does not read");
+}
+
+function streamFields(stream: StreamInfo | CallInfo) {
+  const { id, peer } = stream;
+  if ("service" in stream) return { stream: id, peer, service: stream.service };
+  const { method } = stream;
+  const service = method.only?.name ?? "ads";
+  return { stream: id, peer, service, variant: method.variant, api: method.api };
+}

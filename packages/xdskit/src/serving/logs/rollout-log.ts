@@ -1,0 +1,39 @@
+import type { RolloutOutcome, ServerEvent } from "@xdskit/server";
+import type { Log } from "../../output/log.js";
+
+const said: Readonly<Record<RolloutOutcome, string>> = {
+  started: "a change goes to the first step of its rollout",
+  restarted: "another change came on top: the rollout is at its first step again",
+  advanced: "the rollout goes on to the next step",
+  soaking: "all nodes of the step have acknowledged the change",
+  halted: "the rollout has halted",
+  resumed: "the rollout goes on",
+  completed: "the rollout is complete: all nodes get the change",
+  "rolled-back": "the rollout was rolled back: all nodes get what was before",
+  withdrawn: "nothing is left of the change: the rollout is over",
+};
+
+/** A line for each step of a rollout. */
+export function logRollout(log: Log, { outcome, rollout }: Extract<ServerEvent, { kind: "rollout" }>): void {
+  const { id, group, step, steps, changed, nodes, reason } = rollout;
+  const fields = { group, rollout: id, step: `${step}/${steps.length}`, changed, ...nodes };
+  const ways = `publish a fix, or POST to /api/v1/rollouts/${encodeURIComponent(group)}/resume, promote or roll-back`;
+  if (outcome === "halted") log.warn({ ...fields, reason }, `${said[outcome]}: ${ways}`);
+  else log.info(fields, said[outcome]);
+}
+
+/** A line for the start and the end of a quarantine. */
+export function logQuarantine(log: Log, event: Extract<ServerEvent, { kind: "quarantine" }>): void {
+  const { group, count, resources } = event;
+  const [first] = resources;
+  const names = resources.slice(0, 10).map(({ type, name }) => `${type} ${name}`);
+  const fields = { group, resources: count, names };
+  if (event.outcome === "ended") {
+    log.info(fields, "quarantine ended");
+  } else if (first?.cause === "rolled-back") {
+    log.warn(fields, "quarantine: the content that was rolled back is given to nobody until it changes");
+  } else {
+    const { node, message: reason } = first ?? { node: "", message: "" };
+    log.warn({ ...fields, node, reason }, "quarantine: clients that connect now get what was acknowledged last");
+  }
+}

@@ -1,0 +1,84 @@
+import type { Finding } from "@xdskit/api";
+import type { AdoptedFile, FolderSummary } from "@xdskit/server";
+import { adoptedText } from "../../output/adopted.js";
+import { counted } from "../../output/counts.js";
+import { findingText } from "../../output/failure.js";
+import type { Log } from "../../output/log.js";
+import { skippedText } from "../../output/skipped.js";
+
+/** The revision of a change, and the groups that have it. */
+export type About = (summary: FolderSummary) => Readonly<Record<string, unknown>>;
+
+/**
+ * Logs the result of each read of the folder: the changes, or everything that prevented them. A read with the same
+ * result is no news. While old errors hold back a new edit, one line says how many there are, and the first one: the
+ * author of the edit may have edited another file. A change is one line, with the first of its resources and files.
+ */
+export function createSourceLog(log: Log, about: About = () => ({})): (summary: FolderSummary) => void {
+  let told = "[]";
+  let wrong = false;
+  const logAdopted = createAdoptedLog(log);
+  return (summary) => {
+    const { findings, applied, serving, upserted, removed, files, read, parsed, durationMs } = summary;
+    const text = JSON.stringify(findings);
+    const news = text !== told;
+    told = text;
+    if (news) {
+      for (const finding of findings) logFinding(log, finding);
+    }
+    if (applied) logAdopted(summary.adopted);
+    const before = wrong;
+    const errors = findings.filter(({ severity }) => severity === "error");
+    wrong = errors.length > 0;
+    const fields = { upserted, removed, files, read, ms: Math.round(durationMs) };
+    const said = serving ? kept : nothingServed;
+    if (!applied && (news || parsed === 0)) log[news ? "error" : "debug"](fields, said);
+    else if (!applied) log.error({ errors: errors.length, first: firstOf(errors), ...fields }, said);
+    else if (upserted + removed === 0 && before && !wrong) log.info(fields, "all files are valid again");
+    else if (upserted + removed === 0) log.debug(fields, "nothing changed");
+    else
+      log.info(
+        { ...about(summary), ...changeFields(summary), ...fields },
+        `configuration applied: ${counted(upserted, "resource")} added or changed, ${removed} removed`,
+      );
+    if (applied && wrong && news) {
+      const { skipped } = summary;
+      const text = skipped === undefined ? inPart : (skippedText(skipped) ?? "what has errors is skipped");
+      log.warn({ errors: errors.length, ...(skipped && { skipped }) }, text);
+    }
+  };
+}
+
+/** Logs the resources taken from files of another form: a line for each file, and again when they change. */
+function createAdoptedLog(log: Log): (files: readonly AdoptedFile[]) => void {
+  let told: ReadonlySet<string> = new Set();
+  return (files) => {
+    const texts = new Map(files.map((file) => [adoptedText(file), file]));
+    for (const [text, adopted] of texts) if (!told.has(text)) log.info({ adopted }, text);
+    told = new Set(texts.keys());
+  };
+}
+
+/** The changed names and files. */
+function changeFields({ changed, changedFiles }: FolderSummary): Readonly<Record<string, unknown>> {
+  return {
+    ...(changed.upserted.length > 0 ? { changed: changed.upserted } : {}),
+    ...(changed.removed.length > 0 ? { gone: changed.removed } : {}),
+    from: changedFiles,
+  };
+}
+
+function firstOf([first]: readonly Finding[]): string {
+  return first === undefined ? "" : findingText(first);
+}
+
+const inPart = "files with errors are left out, and no change is applied until these errors are fixed";
+const kept = "change refused: the last good configuration stays";
+const nothingServed =
+  "nothing is served until these errors are fixed: the ports for clients stay closed (--allow-partial serves the files without errors)";
+
+/** One line, at the level of its severity. */
+export function logFinding(log: Log, finding: Finding): void {
+  const { severity, ...parts } = finding;
+  log[severity === "error" ? "error" : "warn"]({ finding: parts }, findingText(finding));
+}

@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { resourceTypes } from "@xdskit/api";
+import { NodeSchema } from "@xdskit/api/envoy/config/core/v3/base";
+import { createStream, defaultStreamLimits, type SotwOrDelta, type Stream, type StreamEvent } from "@xdskit/protocol";
+import { createRandom, type Random } from "../../../protocol/src/testing/random.js";
+import { type Edit, edit, type SampleGroup, typeOf } from "../../../protocol/src/testing/sample-world.js";
+import type { CrowdClient } from "../bench/crowd/contract.js";
+import { createCrowd } from "../bench/crowd/crowd.js";
+
+const types = ["cluster", "endpoint", "listener", "route"] as const;
+const names = ["a", "b", "c", "d"];
+/** More rounds than two ends need to come to rest, unless they answer each other for ever. */
+const mostRounds = 100;
+
+/** One client of the crowd, with the servers' ends of its streams and what is on its way. */
+interface Member {
+  readonly label: string;
+  readonly client: CrowdClient;
+  readonly servers: (Stream | undefined)[];
+  readonly toServer: Uint8Array[][];
+  readonly toClient: Uint8Array[][];
+}
+
+/**
+ * Clients of a crowd against the server's machine: resources come, go and name others, messages are slow, streams
+ * break, changes are rejected now and then. In the end each client must hold what the server has of what it asks for,
+ * and what a reconnecting one claimed must not come again (delta).
+ */
+export function runCrowd(seed: number, steps: number, without: ReadonlySet<number>, say: (line: string) => void): void {
+  const start = createRandom(seed);
+  const variant: SotwOrDelta = start.chance(0.5) ? "sotw" : "delta";
+  const aggregated = start.chance(0.5);
+  say(`${variant} ${aggregated ? "ads" : "per-type"}`);
+  let random: Random = start;
+  let sent = 0;
+  let group: SampleGroup = change(undefined);
+  const interests = types.map((type) => ({ type: typeOf(type) }));
+  const crowd = createCrowd({ variant, aggregated, interests });
+  const members = ["x", "y", "z"].map((label): Member => {
+    const client = crowd.createClient(toBinary(NodeSchema, create(NodeSchema, { id: label })), 0);
+    const each = <Item>(make: () => Item) => Array.from({ length: client.streams }, make);
+    return { label, client, servers: each(() => undefined), toServer: each(() => []), toClient: each(() => []) };
+  });
+
+  function change(before: SampleGroup | undefined): SampleGroup {
+    const edits: Edit[] = [];
+    for (let count = before === undefined ? 10 : 1 + random.int(4); count > 0; count--) {
+      const [type, name] = [random.pick(types), random.pick(names)];
+      if (edits.some((one) => one.type === type && one.name === name)) continue;
+      const named = type === "cluster" || type === "listener" ? `->${random.pick(names)}` : "";
+      const isGone = before !== undefined && random.chance(0.3);
+      edits.push({ type, name, content: isGone ? undefined : `${random.int(3)}${named}` });
+    }
+    say(`set ${edits.map(({ type, name, content }) => `${type} ${name}=${content ?? "∅"}`).join("; ")}`);
+    return edit(before, edits);
+  }
+
+  function serverOf(member: Member, stream: number): Stream {
+    const only = aggregated ? undefined : typeOf(types[stream] ?? "");
+    const known = member.servers[stream];
+    if (known !== undefined) return known;
+    const limits = defaultStreamLimits;
+    const made = createStream({ variant, api: "v3", types: resourceTypes, limits, defaultNode: undefined, only });
+    member.servers[stream] = made;
+    return made;
+  }
+
+  function serve(server: Stream, one: StreamEvent): void {
+    for (const effect of server.step(one, 0)) {
+      assert.notEqual(effect.kind, "close", "the server ended the stream");
+      if (effect.kind === "identified") serve(server, { kind: "snapshot", snapshot: group.snapshot, ttl: "always" });
+    }
+  }
+
+  function ask(member: Member, stream: number): boolean {
+    const request = member.client.next(stream);
+    if (request === undefined) return false;
+    say(`  ${member.label}${stream} ${request.kind}`);
+    serverOf(member, stream);
+    member.toServer[stream]?.push(request.bytes);
+    return true;
+  }
+
+  function reachServer(member: Member, stream: number): boolean {
+    const bytes = member.toServer[stream]?.shift();
+    if (bytes !== undefined) serve(serverOf(member, stream), { kind: "request", bytes });
+    return bytes !== undefined;
+  }
+
+  function respond(member: Member, stream: number): boolean {
+    const response = member.servers[stream]?.next(0);
+    if (response === undefined) return false;
+    say(`  ${member.label}${stream} < ${response.type.name} ${response.resources}+${response.removed}`);
+    sent += response.resources;
+    member.toClient[stream]?.push(Buffer.concat([response.body.bytes, response.tail]));
+    return true;
+  }
+
+  function reachClient(member: Member, stream: number, isGood: boolean): boolean {
+    const bytes = member.toClient[stream]?.shift();
+    if (bytes === undefined) return false;
+    const received = member.client.receive(stream, bytes);
+    assert.ok(received !== undefined, "a type that nobody asked for");
+    assert.equal(received.problem, undefined);
+    const error = isGood || received.isFirst ? undefined : "no";
+    say(`  ${member.label}${stream} reached${error === undefined ? "" : ", rejects"}`);
+    // The bytes are the caller's again.
+    bytes.fill(0xff);
+    member.client.answer(error);
+    return true;
+  }
+
+  function disconnect(member: Member): void {
+    say(`${member.label} cut`);
+    for (const [stream, server] of member.servers.entries()) {
+      server?.end();
+      member.servers[stream] = undefined;
+      member.toServer[stream] = [];
+      member.toClient[stream] = [];
+      member.client.closed(stream);
+    }
+  }
+
+  function settle(): void {
+    for (const member of members) {
+      for (let round = 0; ; round++) {
+        assert.ok(round < mostRounds, `${member.label} does not come to rest`);
+        let moved = false;
+        for (let stream = 0; stream < member.client.streams; stream++) {
+          const ways = [ask, reachServer, respond];
+          for (const way of ways) moved = way(member, stream) || moved;
+          moved = reachClient(member, stream, true) || moved;
+        }
+        if (!moved) break;
+      }
+    }
+  }
+
+  function give(next: SampleGroup): void {
+    group = next;
+    for (const server of members.flatMap(({ servers }) => servers)) {
+      if (server !== undefined && server.status().length > 0)
+        serve(server, { kind: "snapshot", snapshot: group.snapshot, ttl: "always" });
+    }
+  }
+
+  function step(): void {
+    const member = random.pick(members);
+    const stream = random.int(member.client.streams);
+    const chance = random.int(100);
+    if (chance < 12) give(change(group));
+    else if (chance < 16) disconnect(member);
+    else if (chance < 40) ask(member, stream);
+    else if (chance < 60) reachServer(member, stream);
+    else if (chance < 80) respond(member, stream);
+    else reachClient(member, stream, random.chance(0.9));
+  }
+
+  for (let index = 0; index < steps; index++) {
+    random = createRandom(seed, index);
+    if (!without.has(index)) step();
+  }
+  say("rest");
+  settle();
+  // What was rejected comes again with a new stream.
+  for (const member of members) disconnect(member);
+  settle();
+  for (const member of members) agree(member);
+  for (const member of members) disconnect(member);
+  say("again");
+  const before = members.map(({ client }) => client.held);
+  sent = 0;
+  settle();
+  if (variant === "delta") assert.equal(sent, 0, "what was claimed came again");
+  assert.deepEqual(
+    members.map(({ client }) => client.held),
+    before,
+  );
+
+  function agree({ client, label }: Member): void {
+    const held = (index: number) => client.held[index];
+    const has = (type: string) => group.contents.get(type) ?? new Map<string, string>();
+    const named = (type: string) => new Set([...has(type).values()].map((content) => content.split("->")[1] ?? ""));
+    const expected = [
+      has("cluster").size,
+      [...named("cluster")].filter((name) => has("endpoint").has(name)).length,
+      has("listener").size,
+      [...named("listener")].filter((name) => has("route").has(name)).length,
+    ];
+    // Rules 62, 74: of a type that is no full state, SotW tells nobody that something is gone.
+    const isTold = (index: number) => variant === "delta" || index % 2 === 0;
+    for (const [index, size] of expected.entries()) {
+      const actual = held(index)?.size ?? 0;
+      if (isTold(index)) assert.equal(actual, size, `${label}: ${types[index]}`);
+      else assert.ok(actual >= size, `${label}: ${types[index]}: ${actual}, not ${size}`);
+    }
+    const same = members.map((other) => other.client.held[0]);
+    assert.ok(
+      same.every((one) => one === same[0]),
+      "who holds the same has the same object",
+    );
+    if (variant === "delta") assert.ok(client.isComplete, JSON.stringify(client.lacks().map(({ type }) => type.name)));
+  }
+}

@@ -1,0 +1,42 @@
+// `npm run test:long [EFFORT]`: what the suite does only a little of. Plays the random tests many times as long as the suite does
+// (50 times by default), looks for lost changes, and fuzzes. To be run before a larger piece of work is called done.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { testFiles } from "./testing/test-files.mjs";
+
+const effort = process.argv[2] ?? "50";
+const isRandom = (file) => /\b(effort|playSeeds)\b/.test(readFileSync(file, "utf8"));
+// Fuzzing has a step of its own below.
+const random = ["packages"].flatMap(testFiles).filter(isRandom);
+const source = ["--conditions=@xdskit/source", "--import", "tsx"];
+const steps = [
+  {
+    what: `random tests, ${effort} times what the suite plays`,
+    args: ["scripts/test.mjs", ...random],
+    env: { EFFORT: effort },
+  },
+  {
+    what: "2,000 changes on their way to streams",
+    args: ["scripts/test.mjs", "packages/server/src/workers/churn.test.ts"],
+    env: { CHANGES: "2000", HOGS: "2", STALL: "300", LATE: "30", SEED: String(Date.now() % 1e6) },
+  },
+  {
+    what: "the whole corpus, through every form",
+    args: ["scripts/test.mjs", "packages/api/src/unknown/corpus-forms.test.ts"],
+    env: { EACH: "1" },
+  },
+  {
+    what: "ten minutes of fuzzing",
+    args: ["--expose-gc", ...source, "fuzz/src/main.ts", "--seconds", "600"],
+    env: {},
+  },
+];
+
+const failed = [];
+for (const [index, { what, args, env }] of steps.entries()) {
+  console.log(`\n[${index + 1}/${steps.length}] ${what}: ${JSON.stringify(env)}`);
+  const { status } = spawnSync(process.execPath, args, { stdio: "inherit", env: { ...process.env, ...env } });
+  if (status !== 0) failed.push(what);
+}
+console.log(failed.length === 0 ? "\nAll of it held." : `\nFailed: ${failed.join("; ")}`);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,33 @@
+// Finds what the build made of a test, so that a run after a build need not compile each file again.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+const imported = /(?:from|import) ?\(?"(\.[^"]+)"/g;
+
+/**
+ * The compiled file of a test in `PACKAGE/src/`; the test itself where there is none, where it imports another package's sources,
+ * or where it asks for it by a comment that begins with `From sources`.
+ */
+export function compiledTest(file) {
+  const compiled = file.replace(/(^|\/)src\/(.*)\.ts$/, "$1dist/$2.js");
+  if (compiled === file || !existsSync(compiled) || reachesSources(resolve(compiled))) return file;
+  return /^\/\/ From sources\b/m.test(readFileSync(file, "utf8")) ? file : compiled;
+}
+
+const known = new Map();
+
+/** Whether a compiled file, or one that it imports, imports TypeScript: a test may reach into another package's `src/`. */
+function reachesSources(file) {
+  const before = known.get(file);
+  if (before !== undefined) return before;
+  // Files import each other in circles, if rarely: what is being looked at decides nothing.
+  known.set(file, false);
+  const found = !existsSync(file) || importsOf(file).some(reachesSources);
+  known.set(file, found);
+  return found;
+}
+
+function importsOf(file) {
+  if (!file.endsWith(".js")) return [];
+  return [...readFileSync(file, "utf8").matchAll(imported)].map(([, target]) => resolve(dirname(file), target));
+}

@@ -1,0 +1,40 @@
+// A reporter of node:test for many files: a line for each file that ended, and of its tests only what failed or was skipped.
+import { relative } from "node:path";
+import { spec } from "node:test/reporters";
+
+/** `count`: how many files are run. The last lines are node:test's counts, and the failures again. */
+export function fileProgress(count) {
+  const started = performance.now();
+  return async function* report(events) {
+    const details = new spec();
+    let ended = 0;
+    for await (const event of events) {
+      // The reports of a file wait for those of the files before it; that it ended is said at once.
+      const { type, data } = event;
+      if (type === "test:complete" && data.name === data.file) {
+        ended += 1;
+        yield `${progress(ended)} ${sourceOf(relative(process.cwd(), data.file))}, ${seconds(data.details.duration_ms)}\n`;
+      }
+      details.write(event);
+      const text = details.read();
+      if (text !== null && isTold(event)) yield text;
+    }
+    details.end();
+    for await (const text of details) yield text;
+  };
+
+  function progress(ended) {
+    return `[${String(ended).padStart(String(count).length)}/${count} ${seconds(performance.now() - started)}]`;
+  }
+}
+
+/** Diagnostics of no file are the counts. */
+function isTold({ type, data }) {
+  if (type === "test:diagnostic") return data.file === undefined;
+  return type === "test:fail" || type === "test:stderr" || type === "test:stdout";
+}
+
+/** As it is named on the command line. */
+const sourceOf = (file) => file.replace(/(^|\/)dist\/(.*)\.js$/, "$1src/$2.ts");
+
+const seconds = (milliseconds) => `${(milliseconds / 1000).toFixed(1)} s`;

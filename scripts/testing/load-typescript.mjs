@@ -1,0 +1,8 @@
+// Loaded first into each process of a run of compiled tests: the few that have no compiled file are run from their sources.
+import { register } from "node:module";
+
+if (process.argv[1]?.endsWith(".ts")) {
+  register("./source-condition.mjs", import.meta.url);
+  const { register: registerTypeScript } = await import("tsx/esm/api");
+  registerTypeScript();
+}

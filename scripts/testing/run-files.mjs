@@ -1,0 +1,17 @@
+// Runs test files, each in a process of its own that gets the options of this one: see `../test.mjs`, which starts it.
+import { resolve } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { fileProgress } from "./file-progress.mjs";
+
+const [concurrency, reporter, ...files] = process.argv.slice(2);
+const events = run({
+  files: files.map((file) => resolve(file)),
+  concurrency: Number(concurrency),
+  // A file that does not end, such as one whose test failed before it closed its server, fails and holds up nobody.
+  timeout: 20 * 60_000,
+});
+events.on("test:fail", () => {
+  process.exitCode = 1;
+});
+events.compose(reporter === "spec" ? new spec() : fileProgress(files.length)).pipe(process.stdout);
