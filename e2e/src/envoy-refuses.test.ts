@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { readResources } from "@xdskit/api";
 import { parse } from "yaml";
@@ -17,9 +18,11 @@ type Table = Readonly<Record<string, Fields>>;
  */
 const warned = new Set(["wc-default", "retry-int", "retry-int-vh", "eds-ring-hostname", "rx-large"]);
 
-// The tables lie beside the sources: what is built has none.
-const tableOf = (name: string): Readonly<Record<string, Table>> =>
-  parse(readFileSync(new URL(`../src/refusals/${name}.yaml`, import.meta.url), "utf8"), { maxAliasCount: -1 });
+/** A table, in which `$FOLDER` is a folder that exists. The tables lie beside the sources: what is built has none. */
+function tableOf(name: string, folder: string): Readonly<Record<string, Table>> {
+  const text = readFileSync(new URL(`../src/refusals/${name}.yaml`, import.meta.url), "utf8");
+  return parse(text.replaceAll("$FOLDER", folder), { maxAliasCount: -1 });
+}
 
 const resource = (type: string, fields: Fields): ResourceText => ({
   "@type": typeUrl(`envoy.config.${type}`),
@@ -82,11 +85,12 @@ function all(table: Table | undefined, make: (name: string, fields: Fields) => R
   return Object.entries(table ?? assert.fail("no such table")).map(([name, fields]) => make(name, fields));
 }
 
-function questions(): Questions {
-  const { clusters } = tableOf("clusters");
-  const { endpoints } = tableOf("endpoints");
-  const { listeners, matches, managers, policies } = tableOf("listeners");
-  const { routes, virtualHosts, routesOfHosts, actions } = tableOf("routes");
+/** `folder` has a file named `file`. */
+function questions(folder: string): Questions {
+  const { clusters } = tableOf("clusters", folder);
+  const { endpoints } = tableOf("endpoints", folder);
+  const { listeners, matches, managers, policies } = tableOf("listeners", folder);
+  const { routes, virtualHosts, routesOfHosts, actions } = tableOf("routes", folder);
   return {
     clusters: all(clusters, (name, fields) =>
       resource("cluster.v3.Cluster", { name, connect_timeout: "1s", ...fields }),
@@ -122,8 +126,9 @@ function said(resource: ResourceText): "error" | "warning" | undefined {
 test("xdskit refuses what Envoy refuses by itself, and nothing else", { timeout: 90_000 }, async (t) => {
   const envoy = peer("envoy", t);
   if (envoy === undefined) return;
-  const asked = questions();
   const scene = await createScene(t);
+  writeFileSync(join(scene.directory, "file"), "");
+  const asked = questions(scene.directory);
   const refused = await refusedByEnvoy(scene, envoy, asked);
   const resources = [...asked.clusters, ...asked.assignments, ...asked.listeners];
   const verdict = (name: string, severity: string | undefined) => `${name}: ${severity ?? "nothing"}`;
